@@ -122,7 +122,7 @@ impl Wanted {
     /// Returns true if a result of this kind is accepted.
     fn takes(self, kind: PropertyKind) -> bool {
         match self {
-            Self::Plain(wanted) => wanted == kind,
+            Self::Plain(expected) => expected == kind,
             Self::Conjugate => kind != NO_VALUE && !kind.fits_slot(),
         }
     }
@@ -133,7 +133,7 @@ impl Wanted {
     /// `SIGNATURE` if it is not.
     pub(crate) fn check<R: AnyResult>(name: &str, found: PropertyKind) -> Result<(), CallError> {
         let fits = match R::WANTED {
-            Some(wanted) => wanted.takes(found),
+            Some(expected) => expected.takes(found),
             // Writing a property returns no value.
             None => found == NO_VALUE || name.starts_with("up:"),
         };
@@ -141,9 +141,9 @@ impl Wanted {
             return Ok(());
         }
         let words = |text: &str| format!("… -> {text}").into();
-        let (held, wanted) = (found.text().unwrap_or("nothing"), R::WANTED.map_or("nothing", Self::text));
+        let (held, expected) = (found.text().unwrap_or("nothing"), R::WANTED.map_or("nothing", Self::text));
         let failure =
-            Failure { held: words(held), wanted: words(wanted), ..Failure::new(FailureKind::SIGNATURE, name) };
+            Failure { held: words(held), expected: words(expected), ..Failure::new(FailureKind::SIGNATURE, name) };
         Err(CallError::from_failure(failure))
     }
 

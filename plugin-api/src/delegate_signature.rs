@@ -3,9 +3,10 @@
 
 use core::marker::PhantomData;
 
+use alcedo_abi::type_text::{TypeText, is_delegate_path};
+
 use crate::Value;
 use crate::signature::{Params, ReturnValue};
-use crate::type_text::{TypeText, is_delegate_path};
 
 /// Signature of a delegate: a function type of up to eight values.
 #[diagnostic::on_unimplemented(

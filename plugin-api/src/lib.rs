@@ -30,7 +30,6 @@ mod this;
 pub mod thread;
 pub mod thunk;
 pub mod timer;
-mod type_text;
 mod validity_token;
 mod value;
 mod zcall;

@@ -274,7 +274,7 @@ mod tests {
         let cell = PartCell::new(0);
         let inner = cell.take(OBJECT, TICK, |_part| cell.share(OBJECT, READ, |_part| ()));
         let error = inner.expect("the outer borrow is free").expect_err("the inner is not");
-        assert_eq!((error.kind(), error.held(), error.wanted()), (FailureKind::REENTRANT_BORROW, "tick", "look"));
+        assert_eq!((error.kind(), error.held(), error.expected()), (FailureKind::REENTRANT_BORROW, "tick", "look"));
         assert!(cell.is_free());
     }
 
@@ -308,7 +308,7 @@ mod tests {
                     assert_eq!((refused.held(), outer.len()), ("look", 2));
                     refused
                 });
-                assert_eq!(refused.expect("it is lent").wanted(), "hello");
+                assert_eq!(refused.expect("it is lent").expected(), "hello");
                 cell.take(OBJECT, HELLO, |part| {
                     part.push(3);
                     assert!(cell.share(OBJECT, READ, |_part| ()).is_err(), "it is taken again");

@@ -5,13 +5,13 @@ use alcedo_abi::black_direct::DirectBits;
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::kinds::PropertyKind;
+use alcedo_abi::type_text::{CUT, TypeText};
 use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
 use crate::Value;
 use crate::blocks::{ArgumentSlot, ArgumentSlots, Block, BlockLayout, ResultSlot};
 use crate::kinds::{ValidityToken, Viewable};
-use crate::type_text::{CUT, TypeText};
 use crate::value::plain_slot;
 
 /// Description of a value's type.
@@ -534,7 +534,10 @@ pub(crate) const fn words(params: &[ValueType], result: &Option<ValueType>) -> T
 
 #[cfg(test)]
 mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
     use super::{BlockLayout, Params, ValueType, fingerprint, words};
+    use crate::{Delegate, MulticastDelegate, Obj, Object, SoftObject, UArray, UMap, UName, UOptional, USet, Value};
     use alcedo_abi::fingerprint::Fingerprint;
     use alcedo_abi::kinds::PropertyKind;
 
@@ -571,5 +574,25 @@ mod tests {
         let host = Fingerprint::START.value(PropertyKind::F32, "").number(0xfeed).value(PropertyKind::BOOL, "");
         assert_eq!(fingerprint::<(f32,), bool>(), host.finish());
         assert_ne!(fingerprint::<(f32,), bool>(), fingerprint::<(f32, bool), ()>());
+    }
+
+    fn check<T: Value>(text: &str) {
+        assert_eq!(T::TYPE.as_str(), text);
+    }
+
+    #[test]
+    fn a_type_reads_as_the_host_prints_it() {
+        check::<f64>("f64");
+        check::<Obj<Object>>("Object(/Script/Core.Object)");
+        check::<UArray<f64>>("Array(f64)");
+        check::<Vec<f64>>("Array(f64)");
+        check::<UOptional<i32>>("Optional(i32)");
+        check::<UMap<String, UArray<Obj<Object>>>>("Map(String, Array(Object(/Script/Core.Object)))");
+        check::<BTreeMap<UName, BTreeSet<u8>>>("Map(Name, Set(u8))");
+        check::<USet<SoftObject<Object>>>("Set(SoftObject(/Script/Core.Object))");
+        check::<Delegate<fn(f32, String) -> bool>>("Delegate(f32, String -> bool)");
+        check::<Delegate<fn() -> bool>>("Delegate(-> bool)");
+        check::<MulticastDelegate<fn()>>("MulticastDelegate()");
+        check::<UArray<UArray<UArray<UArray<bool>>>>>("Array(Array(Array(Array(bool))))");
     }
 }

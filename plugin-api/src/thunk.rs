@@ -35,7 +35,7 @@ const RESULT: u32 = u32::MAX;
 ///         let target = frame.step()?;
 ///         frame.finish()?;
 ///         let text = format!("{} of length {}", frame.type_of(target, "")?, frame.count(target, "")?);
-///         frame.give(text)
+///         frame.set_result(text)
 ///     }
 /// }
 /// # fn main() {}
@@ -80,7 +80,7 @@ impl Frame<'_> {
     /// fn exec_who(frame: &mut Frame<'_>) -> Result<(), CallError> {
     ///     frame.finish()?;
     ///     let object = frame.object();
-    ///     frame.give(if object.is_none() { "static".to_owned() } else { object.to_string() })
+    ///     frame.set_result(if object.is_none() { "static".to_owned() } else { object.to_string() })
     /// }
     /// ```
     #[must_use]
@@ -102,7 +102,7 @@ impl Frame<'_> {
     /// fn exec_add(frame: &mut Frame<'_>) -> Result<(), CallError> {
     ///     let (a, b) = (frame.step()?, frame.step()?);
     ///     frame.finish()?;
-    ///     frame.give(frame.number(a, "")? + frame.number(b, "")?)
+    ///     frame.set_result(frame.number(a, "")? + frame.number(b, "")?)
     /// }
     /// ```
     pub fn step(&mut self) -> Result<Param, CallError> {
@@ -233,18 +233,18 @@ impl Frame<'_> {
     ///     frame.finish()?;
     ///     let doubled = 2.0 * frame.number(number, "")?;
     ///     frame.set(number, doubled)?;
-    ///     frame.give(true)
+    ///     frame.set_result(true)
     /// }
     /// ```
     pub fn set(&mut self, param: Param, value: impl Display) -> Result<(), CallError> {
         host("writing an out parameter")?.frame_write(self.number, param.0, &format_value(value)?)
     }
 
-    /// Sets the result by its text form: `frame.give(2.5)`.
+    /// Sets the result by its text form: `frame.set_result(2.5)`.
     ///
     /// # Errors
     /// Fails before [`Frame::finish`], for a function without a result, and for a text that cannot be parsed.
-    pub fn give(&mut self, result: impl Display) -> Result<(), CallError> {
+    pub fn set_result(&mut self, result: impl Display) -> Result<(), CallError> {
         host("giving the result of a call")?.frame_write(self.number, RESULT, &format_value(result)?)
     }
 }

@@ -126,8 +126,8 @@ impl ValidityToken<'_> {
     #[cold]
     pub(crate) fn expired(&self, kind: &str, age: &str) -> CallError {
         let color = if self.is_black() { "black" } else { "red" };
-        let (held, wanted) = (format!("{color} {kind}").into(), age.into());
-        let failure = Failure { object: self.owner(), held, wanted, ..Failure::new(FailureKind::EXPIRED, kind) };
+        let (held, expected) = (format!("{color} {kind}").into(), age.into());
+        let failure = Failure { object: self.owner(), held, expected, ..Failure::new(FailureKind::EXPIRED, kind) };
         CallError::from_failure(failure)
     }
 }

@@ -4,6 +4,7 @@
 use alcedo_abi::call::FailureKind;
 use alcedo_abi::handles::{Name, ObjectHandle};
 use alcedo_abi::kinds::PropertyKind;
+use alcedo_abi::type_text::TypeText;
 use alcedo_abi::value::{TextRaw, TextSink, TextView};
 use alcedo_abi::zcall::{Slot, SlotType, SlotValue};
 use alcedo_rt::CallError;
@@ -12,7 +13,6 @@ use crate::blocks::{ArgumentSlot, ResultSlot};
 use crate::host::put_text;
 use crate::kinds::ValidityToken;
 use crate::kinds::{Ptr, PtrMut, Viewable};
-use crate::type_text::TypeText;
 use crate::{Class, Obj, UName};
 
 /// A type of a property, a parameter, a result, a struct field or a container element: numbers, `bool`, `String`, `UName`,

@@ -123,13 +123,7 @@ impl<T: Value> PropertyHandle<T> {
 
     /// Resolves an `up` name, with the fingerprint of exactly this type. The host resolves it on the game thread only.
     pub(crate) fn resolve(name: &str) -> Result<Self, CallError> {
-        if !name.starts_with("up:") {
-            return Err(CallError::other(format!(
-                "`{name}` names no property: write `up:/Script/Package.Class:property`"
-            )));
-        }
-        let handle = host::zcall_resolve(name, Self::FINGERPRINT)?;
-        Ok(Self { handle, of: PhantomData, thread: PhantomData })
+        Ok(Self { handle: resolve_property(name, Self::FINGERPRINT)?, of: PhantomData, thread: PhantomData })
     }
 
     pub(crate) fn number(&self) -> ZCallHandle {
@@ -153,6 +147,13 @@ impl<T: Value> PropertyHandle<T> {
             out.map(|out| <T as Value>::take_out(slots[2], out)).transpose()
         }
     }
+}
+
+fn resolve_property(name: &str, fingerprint: u64) -> Result<ZCallHandle, CallError> {
+    if !name.starts_with("up:") {
+        return Err(CallError::other(format!("`{name}` names no property: write `up:/Script/Package.Class:property`")));
+    }
+    host::zcall_resolve(name, fingerprint)
 }
 
 /// Creates the buffer that passes `slots` to a call.

@@ -353,7 +353,7 @@ fn a_reentrant_borrow_names_object_and_methods() {
     let toy = host.construct();
     let failure = host.call(toy, "reenter", &mut []).expect_err("its half is held");
     assert_eq!((failure.kind, failure.object), (FailureKind::REENTRANT_BORROW, toy));
-    assert_eq!((failure.held.as_str(), failure.wanted.as_str()), ("reenter", "count_up"));
+    assert_eq!((failure.held.as_str(), failure.expected.as_str()), ("reenter", "count_up"));
     let mut result = [Slot::EMPTY];
     host.call(toy, "reenter_lent", &mut result).expect("its half is lent");
     assert_eq!((result[0].kind(), result[0].bits()), (Some(SlotType::U32), 42));

@@ -1,54 +1,28 @@
 //! Configuration of a host before it starts: packages, native classes, listeners. No plugin code runs until [`Builder::build`].
 
 use std::cell::Cell;
-use std::io;
-use std::mem;
 #[cfg(feature = "script")]
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(feature = "script")]
 use alcedo_abi::names::is_identifier;
-use alcedo_abi::stack::StackSpan;
 use alcedo_sys::{Demands, PublicKey, ReferenceSearch};
 
-use crate::bridge::core::Core;
-use crate::callback::{Callbacks, Registered, Site};
-use crate::development::answer::Answered;
-use crate::development::{Invitation, answer};
-use crate::emit::c_bodies;
-#[cfg(any(feature = "dll-bind", feature = "script"))]
-use crate::emit::c_bodies::Layouts;
-use crate::error::Error;
-use crate::handles::with_last_serial;
-use crate::load::canary::{Canary, Rehearsal};
-#[cfg(feature = "script")]
-use crate::load::declared::ScriptCheck;
-use crate::load::declared::{Declared, of_natives};
+use crate::callback::{Registered, Site};
+use crate::load::canary::Canary;
 use crate::load::events::MasterEvent;
-use crate::load::master::{self, Loads};
+use crate::load::master;
 use crate::native::{Natives, Ticker};
-use crate::object::World;
-use crate::object::construction::make_cdo;
-use crate::object::decl::{Batch, ClassDecl, InterfaceDecl};
-use crate::object::origin::Origin;
-use crate::object::path::TypePath;
-use crate::object::refusal::DeclareError;
-use crate::object::types::Types;
 use crate::runtime::Runtime;
-use crate::thread_stack;
 use crate::unload::policy::UnloadPolicy;
 use crate::watchdog::{Hang, Listener};
 
+mod build;
 #[cfg(feature = "script")]
 mod check;
-
-const HANG: Duration = Duration::from_secs(1);
-
-const DEV: &str = "alcedo dev";
-
-const ROOT_PACKAGE: &str = "Core";
 
 /// Builds a [`Runtime`].
 ///
@@ -535,252 +509,6 @@ impl Builder {
     pub fn script_limits(mut self, limits: alcedo_script::Limits) -> Self {
         self.script_limits = limits;
         self
-    }
-
-    /// Checks script packages against the native types added so far, against each other, and against plugin libraries. The paths may be
-    /// folders of scripts and libraries in any order. Libraries are read but not mapped: no plugin code runs and no runtime is built.
-    ///
-    /// # Errors
-    /// When a native declaration breaks a rule. Errors of a package are in its own result, as is the error of a library that cannot be
-    /// read or declared. A library without errors has no result.
-    ///
-    /// # Examples
-    /// ```rust
-    /// use alcedo_runtime::Runtime;
-    ///
-    /// let folder = tempfile::tempdir()?;
-    /// let package = folder.path().join("Tale");
-    /// std::fs::create_dir(&package)?;
-    /// std::fs::write(package.join("Hero.uc"), "class Hero extends Core.Object;\nvar ;\n")?;
-    /// let checks = Runtime::builder().check_scripts(&[&package])?;
-    /// // The second line of the class is incomplete.
-    /// assert!(checks[0].declared.as_ref().unwrap_err().contains("Hero.uc:2"));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[cfg(feature = "script")]
-    pub fn check_scripts(mut self, modules: &[impl AsRef<Path>]) -> Result<Vec<ScriptCheck>, Error> {
-        let world = World::new();
-        let taken = self.take_natives(&world.types)?;
-        world.types.declare(&world.names, &taken.batch)?;
-        let modules: Vec<_> = modules.iter().map(|module| module.as_ref().to_owned()).collect();
-        Ok(check::check(&world, &modules, &self.layouts(&taken)))
-    }
-
-    /// Returns the C layouts of structs that natives and the folder of C libraries state; the folder takes precedence.
-    #[cfg(any(feature = "dll-bind", feature = "script"))]
-    fn layouts(&self, taken: &Natives) -> Layouts {
-        let layouts = c_bodies::floats(&taken.c_floats);
-        #[cfg(feature = "dll-bind")]
-        let layouts = match &self.user_code {
-            Some(code) => layouts.and(code.stated_layouts().clone()),
-            None => layouts,
-        };
-        layouts
-    }
-
-    /// Returns the native types added so far as [`Runtime`] would declare them, for writing plugin glue. No object is constructed, and
-    /// no runtime is built.
-    ///
-    /// # Errors
-    /// When a native declaration breaks a rule.
-    ///
-    /// # Examples
-    /// ```rust
-    /// use alcedo_runtime::native::uclass;
-    /// use alcedo_runtime::{Runtime, natives};
-    ///
-    /// #[uclass(package = "Game")]
-    /// struct Lamp {
-    ///     #[uproperty]
-    ///     brightness: f64,
-    /// }
-    ///
-    /// let declared = Runtime::builder().natives(natives![Lamp]).declared()?;
-    /// let lamp = declared.classes.iter().find(|class| class.path == "/Script/Game.Lamp").unwrap();
-    /// assert_eq!(lamp.properties[0].name, "brightness");
-    /// # Ok::<(), alcedo_runtime::Error>(())
-    /// ```
-    pub fn declared(mut self) -> Result<Declared, Error> {
-        let world = World::new();
-        let Natives { batch, .. } = self.take_natives(&world.types)?;
-        world.types.declare(&world.names, &batch)?;
-        Ok(of_natives(&world))
-    }
-
-    /// Answers `alcedo glue --host` if that tool started this process: writes the result of [`Builder::declared`] and ends the process.
-    /// Otherwise has no effect. [`Builder::build`] does this first, so a host needs this call only if it opens a window, a port or a
-    /// file before it builds its runtime.
-    ///
-    /// # Examples
-    /// ```rust
-    /// use alcedo_runtime::Runtime;
-    ///
-    /// let builder = Runtime::builder().package("Game").answer_glue();
-    /// // Here the host opens its window.
-    /// let runtime = builder.build()?;
-    /// # Ok::<(), alcedo_runtime::Error>(())
-    /// ```
-    #[must_use]
-    pub fn answer_glue(self) -> Self {
-        match answer::requested() {
-            Some(to) => answer::answer(&to, self.answered()),
-            None => self,
-        }
-    }
-
-    fn answered(mut self) -> Result<Answered, Error> {
-        let world = World::new();
-        let taken = self.take_natives(&world.types)?;
-        world.types.declare(&world.names, &taken.batch)?;
-        let declared = of_natives(&world);
-        #[cfg(feature = "script")]
-        let scripts = Some(check::check(&world, &answer::scripts(), &self.layouts(&taken)));
-        #[cfg(not(feature = "script"))]
-        let scripts = None;
-        Ok(Answered { declared, scripts, ..Answered::default() })
-    }
-
-    /// Builds the runtime. The calling thread becomes the game thread.
-    ///
-    /// # Errors
-    /// When a native declaration breaks a rule, the system refuses the finalizer thread or the folder for copies, or the
-    /// caller runs on the stack of a coroutine, or on a thread with a stack below 256 KiB.
-    ///
-    /// # Examples
-    /// ```rust
-    /// use alcedo_runtime::Runtime;
-    /// use alcedo_runtime::native::{NativeClass, Natives};
-    ///
-    /// // The base class does not exist.
-    /// let lamp = NativeClass::new("Game", "Lamp", "/Script/Game.Actor");
-    /// let builder = Runtime::builder().natives(Natives::in_package("Game").class(lamp));
-    /// match builder.build() {
-    ///     Ok(_runtime) => unreachable!("the declaration is wrong"),
-    ///     Err(error) => assert!(error.to_string().contains("/Script/Game.Actor")),
-    /// }
-    /// ```
-    pub fn build(self) -> Result<Runtime, Error> {
-        // Checked in a separate frame: the frame of `build_here` may be larger than the stack of a coroutine.
-        if let Some(problem) = stack_problem(thread_stack::span()) {
-            return Err(system("building the host")(io::Error::new(io::ErrorKind::Unsupported, problem)));
-        }
-        self.build_here()
-    }
-
-    fn build_here(mut self) -> Result<Runtime, Error> {
-        self = self.answer_glue();
-        let invitation = if self.development { Invitation::from_environment()? } else { None };
-        if let Some(invitation) = &invitation {
-            self = self.on_hang(invitation.on_hang()).named(DEV).on_event(invitation.on_event()).named(DEV);
-            self.watchdog.get_or_insert(HANG);
-            // The host may have armed the guard already, in `main`.
-            if let Err(error) = crate::crash_guard::arm_if_supervised() {
-                tracing::debug!(%error, "the crash guard is not armed here");
-            }
-        }
-        let core = with_last_serial(self.last_serial.unwrap_or(u32::MAX), Core::new)
-            .map_err(system("starting the finalizer thread"))?;
-        #[cfg(feature = "script")]
-        core.limit_scripts(self.script_limits);
-        let mut taken = self.take_natives(&core.world.types)?;
-        #[cfg(feature = "dll-bind")]
-        let layouts = self.layouts(&taken);
-        let on_hang: Arc<Callbacks<Listener>> = Arc::new(self.on_hang.into_iter().collect());
-        if let Some(limit) = self.watchdog {
-            core.watch(limit, Arc::clone(&on_hang)).map_err(system("starting the watchdog"))?;
-        }
-        self.stack_reserve.into_iter().for_each(|bytes| core.set_stack_reserve(bytes));
-        core.collection.blacks_are_roots.set(!self.blacks_are_no_roots);
-        let rehearsal = Rehearsal::new(self.canary, self.canary_deadline);
-        let mut loads = Loads::new(&core, self.args, self.require_seal, rehearsal, self.demands)
-            .map_err(system("making the folder for copies of libraries"))?;
-        loads.registry.set_policy(&self.unloads);
-        loads.unloads.policy = self.unloads;
-        loads.planted_rerun = self.planted_rerun;
-        loads.observers = self.observers.into_iter().collect();
-        #[cfg(feature = "dll-bind")]
-        let _first = self.user_code.map(|code| core.user_code.set(code));
-        #[cfg(feature = "dll-bind")]
-        let _first = core.c_layouts.set(layouts);
-        for class in &mut taken.batch.classes {
-            // Classes bound to a library by their builder have bodies already.
-            #[cfg(feature = "dll-bind")]
-            if taken.c_bodies.iter().any(|body| body.is_of(class)) {
-                continue;
-            }
-            #[cfg(feature = "dll-bind")]
-            taken.c_bodies.extend(c_bodies::attach(&core, None, class));
-            #[cfg(not(feature = "dll-bind"))]
-            c_bodies::attach(&core, None, class);
-        }
-        let declared = core.world.types.declare(&core.world.names, &taken.batch)?;
-        #[cfg(feature = "dll-bind")]
-        c_bodies::bind(&taken.c_bodies, &declared.classes)?;
-        for class in declared.classes {
-            make_cdo(&core.world, &core.plugins(), &class)?;
-        }
-        let callbacks = (taken.tickers, taken.before_destroy, on_hang);
-        let runtime = Runtime::of(core, loads, callbacks, taken.net_structs);
-        #[cfg(feature = "script")]
-        runtime.add_scripts(self.scripts);
-        if let Some(invitation) = invitation {
-            runtime.join(invitation).map_err(system("starting the thread that listens to `alcedo dev`"))?;
-        }
-        Ok(runtime)
-    }
-
-    /// Declares the packages and returns the native types to declare in them. Returns an error if a package has no valid name.
-    fn take_natives(&mut self, types: &Types) -> Result<Natives, Error> {
-        let root = ClassDecl::new(ROOT_PACKAGE, "Object", "", Origin::Native);
-        let mut taken = Natives {
-            packages: mem::take(&mut self.packages),
-            batch: Batch { classes: vec![root], ..Batch::default() },
-            tickers: mem::take(&mut self.tickers),
-            ..Natives::default()
-        };
-        self.natives.drain(..).for_each(|natives| taken.append(natives));
-        if let Some(name) = taken.packages.iter().find(|name| !is_identifier(name)) {
-            let owner = "the packages of the host".to_owned();
-            return Err(DeclareError::BadName { name: name.clone(), owner }.into());
-        }
-        types.declare_package(ROOT_PACKAGE);
-        taken.packages.iter().for_each(|package| types.declare_package(package));
-        declare_implemented(&mut taken.batch);
-        Ok(taken)
-    }
-}
-
-/// Minimum size of a game thread's stack. A reload exhausts a smaller one.
-const LEAST_STACK: usize = 256 << 10;
-
-/// Returns the reason why no host can be built on a thread with this stack. `None` if a host can be built.
-fn stack_problem(stack: StackSpan) -> Option<String> {
-    if !stack.is_here() {
-        return Some("a host is built on the stack of its thread, and not on that of a coroutine".to_owned());
-    }
-    (stack.len < LEAST_STACK).then(|| {
-        let (found, least) = (stack.len >> 10, LEAST_STACK >> 10);
-        format!(
-            "the stack of this thread has {found} KiB, and a host needs at least {least} KiB: spawn the thread with a \
-             larger `stack_size`"
-        )
-    })
-}
-
-/// Returns a constructor for errors of a step that the system refuses.
-fn system(doing: &'static str) -> impl Fn(io::Error) -> Error {
-    move |source| Error::System { doing: doing.to_owned(), source }
-}
-
-/// Declares the interfaces that native classes implement and that are not declared elsewhere. A host is compiled as a whole, so a wrong
-/// path can only be a misspelling. An invalid path stays undeclared and is rejected later.
-fn declare_implemented(batch: &mut Batch) {
-    let Batch { interfaces, classes, .. } = batch;
-    for path in classes.iter().flat_map(|class| &class.interfaces) {
-        let Ok(path) = path.parse::<TypePath>() else { continue };
-        if !interfaces.iter().any(|known| known.package == path.package && known.name == path.name) {
-            interfaces.push(InterfaceDecl::new(&path.package, &path.name, Origin::Native));
-        }
     }
 }
 

@@ -9,9 +9,10 @@ use std::fmt;
 use std::ops::Deref;
 use std::panic::Location;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use crate::panic_guard;
+use crate::sync::lock;
 
 /// Prefix of the names of classes whose objects are closures bound to delegates. These classes exist only in this process and are never
 /// saved to a world file.
@@ -90,7 +91,7 @@ impl<C> FromIterator<Registered<C>> for Callbacks<C> {
 
 impl<C> Callbacks<C> {
     fn list(&self) -> MutexGuard<'_, Listed<C>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     pub(crate) fn sites(&self) -> Vec<Site> {

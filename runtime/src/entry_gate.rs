@@ -18,7 +18,7 @@ use alcedo_sys::process::{coarse_clock, describe_thread, thread_number};
 use crate::lease::{Blocker, Lease, LeaseKind, Leases, place_of};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::thread::{self, Thread};
-use crate::sync::{Arc, Mutex, MutexGuard, PoisonError, thread_local};
+use crate::sync::{Arc, Mutex, MutexGuard, lock, thread_local};
 use crate::thread_stack;
 
 /// Maximum number of open calls of one thread on the fast path.
@@ -87,7 +87,7 @@ impl Drop for Own {
 }
 
 fn rows() -> MutexGuard<'static, Vec<Arc<Row>>> {
-    ROWS.lock().unwrap_or_else(PoisonError::into_inner)
+    lock(&ROWS)
 }
 
 /// Checks that a call is open on this thread. Any thread; also while the thread ends.

@@ -13,7 +13,7 @@ use alcedo_sys::process::{describe_thread, thread_number};
 use serde::{Deserialize, Serialize};
 use slotmap::{DefaultKey, SlotMap};
 
-use crate::sync::{Arc, Mutex, MutexGuard, PoisonError, thread};
+use crate::sync::{Arc, Mutex, MutexGuard, lock, thread};
 
 /// Kind of lease on a module's code.
 ///
@@ -338,7 +338,7 @@ impl Leases {
     }
 
     fn lock(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.held)
     }
 }
 

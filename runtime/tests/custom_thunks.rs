@@ -44,7 +44,7 @@ impl Sums {
             return Err(CallError::other("no struct"));
         };
         let count = of.fields().len() as i32;
-        frame.give_result(count)
+        frame.set_result(count)
     }
 
     /// Number of elements of the array.
@@ -55,7 +55,7 @@ impl Sums {
         let target = frame.step_compiled_in::<AnyArray>()?;
         frame.finish()?;
         let count = array_ref(frame.value(target)).map_or(0, |rows| rows.len());
-        frame.give_result(count as i32)
+        frame.set_result(count as i32)
     }
 
     /// Sum of two numbers; no parameter is a wildcard.
@@ -65,7 +65,7 @@ impl Sums {
     fn exec_sum(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
         let (one, two) = (frame.take::<i32>()?, frame.take::<i32>()?);
         frame.finish()?;
-        frame.give_result(one + two)
+        frame.set_result(one + two)
     }
 
     /// Runs the action of the test.
@@ -85,7 +85,7 @@ impl Sums {
         let first = rows.get(0).expect("it has one");
         let (before, output) = (first.read(), run_inside());
         let after = (first.read(), rows.len());
-        frame.give_result(format!("{before:?} {after:?} {output}"))
+        frame.set_result(format!("{before:?} {after:?} {output}"))
     }
 
     /// Runs the action around a copy.
@@ -97,7 +97,7 @@ impl Sums {
         assert!(frame.most_recent_property().is_some() && frame.most_recent_value().is_none());
         frame.finish()?;
         let output = run_inside();
-        frame.give_result(format!("{copy:?} {output}"))
+        frame.set_result(format!("{copy:?} {output}"))
     }
 
     /// Returns without finishing its call.

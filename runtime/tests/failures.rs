@@ -215,8 +215,8 @@ fn a_reentrant_method_call_names_the_holder_of_the_plugin_part() {
     let host = support::host(&[broken(&["reentrant"])]);
     let fragile = host.objects().spawn(FRAGILE).expect("spawned");
     let error = host.objects().call(fragile, "poke", &[]).expect_err("it is borrowed");
-    let Error::Call(CallError::ReentrantBorrow { object, held, wanted }) = &error else { panic!("{error}") };
-    assert_eq!((*object, held.as_str(), wanted.as_str()), (fragile, "poke", "poke_back"));
+    let Error::Call(CallError::ReentrantBorrow { object, held, requested_by }) = &error else { panic!("{error}") };
+    assert_eq!((*object, held.as_str(), requested_by.as_str()), (fragile, "poke", "poke_back"));
     let hint = "in `poke`, with `&mut self`, write `this.lend(self, |this| this.poke_back(…))`";
     assert!(error.to_string().ends_with(hint), "{error}");
     assert_eq!(state(&host, fragile), "pokes=1 nerves=1", "the borrow has ended with the error");

@@ -73,7 +73,7 @@ fn a_reference_to_a_wrong_object_is_a_typed_error() {
         lamp.before().listen(&host, |_, (times,)| Ok(times)).map(drop).expect_err("a bulb"),
     ] {
         let error = call_error(error);
-        assert!(matches!(&error, CallError::WrongClass { wanted, .. } if wanted == Lamp::PATH), "{error}");
+        assert!(matches!(&error, CallError::WrongClass { expected, .. } if expected == Lamp::PATH), "{error}");
     }
     let real = Lamp::create(&host).expect("it is declared");
     let wrong = call_error(real.pass_on(&host, lamp, 1).expect_err("a bulb"));

@@ -141,7 +141,7 @@ fn a_class_missing_an_interface_function_is_refused_listing_both_sides() {
 fn switch(_: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let on: bool = frame.take()?;
     frame.finish()?;
-    if on { frame.give_result("bulb on".to_owned()) } else { Err(CallError::returned("the bulb is stuck")) }
+    if on { frame.set_result("bulb on".to_owned()) } else { Err(CallError::returned("the bulb is stuck")) }
 }
 
 fn natives(result: PropertyKind) -> Natives {

@@ -359,8 +359,8 @@ fn a_modules_class_implements_an_interface_of_the_host_by_name() {
     };
     assert_eq!(reload(&[]), ObjectHandle::NONE, "its bells do not listen");
     let error = host.links().point(hub, "listener", bell).expect_err("it does not suit");
-    let Error::Call(CallError::WrongClass { found, wanted, .. }) = &error else { panic!("{error}") };
-    assert_eq!((&**found, &**wanted), ("/Script/Game.Bell", "class that implements /Script/Test.Listens"));
+    let Error::Call(CallError::WrongClass { found, expected, .. }) = &error else { panic!("{error}") };
+    assert_eq!((&**found, &**expected), ("/Script/Game.Bell", "class that implements /Script/Test.Listens"));
     assert_eq!(reload(&["listens"]), bell);
     host.unload_master().expect("a Master");
     assert!(!host.types().has("/Script/Game.Rings"), "the interface is unloaded with its module");

@@ -357,8 +357,10 @@ fn a_reentrant_borrow_is_an_error_naming_both_methods() {
     let [lamp, lantern] = [spawn(&host, LAMP), spawn(&host, LANTERN)];
     for (object, function) in [(lamp, "count_inside"), (lantern, "count_inside"), (lantern, "count")] {
         let error = host.objects().call(object, function, &[]).expect_err("it is held");
-        let Error::Call(CallError::ReentrantBorrow { object: of, held, wanted }) = error else { panic!("{error}") };
-        assert_eq!((of, &*held, &*wanted), (object, "count_inside", "flickered"), "{function}");
+        let Error::Call(CallError::ReentrantBorrow { object: of, held, requested_by }) = error else {
+            panic!("{error}")
+        };
+        assert_eq!((of, &*held, &*requested_by), (object, "count_inside", "flickered"), "{function}");
     }
     // The part is released, and the counter is kept.
     assert_eq!(call_text(&host, lamp, "flickered", &[]), "U32(1)");
@@ -549,4 +551,17 @@ fn a_class_moves_from_the_host_to_a_plugin_with_its_file() {
         assert!(native.contains(&format!("path: \"/Script/Metering.{name}\"")), "{name} in {native}");
     }
     assert_eq!(native.lines().collect::<Vec<_>>(), emitted.lines().collect::<Vec<_>>());
+}
+
+#[uclass(package = "Test")]
+struct Candle {
+    #[uproperty(category = "Light", meta(units = "lm"), default = 12.0)]
+    lumens: f64,
+}
+
+#[test]
+fn a_native_property_has_the_metadata_of_its_specifiers() {
+    let host = support::builder().natives(natives![Candle]).build().unwrap_or_else(|error| panic!("{error}"));
+    let meta = |key: &str| host.types().member_meta("/Script/Test.Candle:lumens", key);
+    assert_eq!(["category", "units", "was"].map(meta), [Some("Light".to_owned()), Some("lm".to_owned()), None]);
 }

@@ -22,7 +22,7 @@ fn host(libraries: &[PathBuf]) -> Runtime {
     let commands = move |name: &ZCallName| match name.rest() {
         "say" | "greet" => Ok(Answer::Function(Resolved::new(signature.clone(), |mut call: Call<'_>| {
             let answer = format!("hello from the host, {}", call.text(0)?);
-            call.give_text(&answer)
+            call.set_text_result(&answer)
         }))),
         other => Ok(Answer::declined(format!("the host has no command {other}"))),
     };

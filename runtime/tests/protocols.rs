@@ -63,7 +63,7 @@ struct Greeter(&'static str);
 impl Dispatcher for Greeter {
     fn call(&self, mut call: Call<'_>) -> Result<(), CallError> {
         let answer = format!("{}: {}", self.0, call.text(0)?);
-        call.give_text(&answer)
+        call.set_text_result(&answer)
     }
 }
 
@@ -83,7 +83,7 @@ impl Resolver for Commands {
         Ok(match name.rest() {
             "say" => Answer::Function(Resolved::new(text(), Greeter(self.who)).pure()),
             "add" => Answer::Function(Resolved::new(signature("i32, i32 -> i32"), |mut call: Call<'_>| {
-                call.give(call.argument::<i32>(0)? + call.argument::<i32>(1)?)
+                call.set_result(call.argument::<i32>(0)? + call.argument::<i32>(1)?)
             })),
             "panics" => panic!("on purpose"),
             "breaks" => Answer::Function(Resolved::new(text(), |_: Call<'_>| panic!("in the function"))),
@@ -112,7 +112,7 @@ impl Resolver for Commands {
                             .expect("a number"),
                     };
                     let Value::U32(below) = below else { return Err(CallError::other("no number")) };
-                    call.give(below + left)
+                    call.set_result(below + left)
                 }))
             }
             known if self.more.borrow().iter().any(|more| more == known) => {
@@ -363,7 +363,7 @@ fn a_shutdown_drops_registrations_that_own_the_host() {
     let resolver = move |_: &ZCallName| {
         let inner = Counted(Rc::clone(&count), owns.1.clone());
         Ok(Answer::Function(Resolved::new(signature("-> u32"), move |mut call: Call<'_>| {
-            call.give(inner.1.objects().iter().len() as u32)
+            call.set_result(inner.1.objects().iter().len() as u32)
         })))
     };
     host.calls().add_resolver("db", 0, "tables", resolver).expect("there is the protocol");

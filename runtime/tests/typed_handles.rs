@@ -111,11 +111,11 @@ fn a_handle_is_an_error_for_another_class_with_equal_names() {
     for _ in 0..2 {
         for function in ["gain_of", "set_in", "light"] {
             let refused = ask(function, cat).expect_err("it is a cat");
-            let Error::Call(CallError::WrongClass { place, handle, found, wanted }) = refused else {
+            let Error::Call(CallError::WrongClass { place, handle, found, expected }) = refused else {
                 panic!("{refused:?}")
             };
             let member = if function == "light" { "/Script/Test.Lamp:lit" } else { "/Script/Test.Lamp:gain" };
-            assert_eq!((&*place, handle, &*found, &*wanted), (member, cat, "/Script/Test.Cat", "/Script/Test.Lamp"));
+            assert_eq!((&*place, handle, &*found, &*expected), (member, cat, "/Script/Test.Cat", "/Script/Test.Lamp"));
             ask(function, small).expect("it is a lamp");
         }
     }

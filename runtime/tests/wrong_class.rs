@@ -138,12 +138,12 @@ fn an_object_of_the_wrong_class_is_refused_at_every_entry_point() {
         }
         let before = host.worlds().hash();
         let refused = operation(&host, lock, wall).expect_err("a wall is not a key");
-        let Error::Call(CallError::WrongClass { place, handle, found, wanted }) = &refused else {
+        let Error::Call(CallError::WrongClass { place, handle, found, expected: class }) = &refused else {
             panic!("door {at}: {refused}");
         };
         assert_eq!((place.as_str(), *handle, found.as_str()), (expected, wall, WALL), "door {at}");
-        assert!(wanted == KEY || *wanted == format!("class that implements {OPENS}"), "door {at}: {wanted}");
-        let sentence = format!("{expected}: object {wall} is a {WALL}, not a {wanted}");
+        assert!(class == KEY || *class == format!("class that implements {OPENS}"), "door {at}: {class}");
+        let sentence = format!("{expected}: object {wall} is a {WALL}, not a {class}");
         assert_eq!(refused.to_string(), sentence, "door {at}");
         assert_eq!(host.worlds().hash(), before, "door {at}");
     }

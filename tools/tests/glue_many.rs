@@ -57,7 +57,7 @@ fn body(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     }
     frame.finish()?;
     // Every second function has no result.
-    let _ = frame.give_result(params);
+    let _ = frame.set_result(params);
     Ok(())
 }
 

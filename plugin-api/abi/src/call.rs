@@ -1,5 +1,7 @@
 //! Data of one call across the ABI boundary: its arguments, and its failure as plain data.
 
+use core::fmt;
+
 use abi_stable::StableAbi;
 use abi_stable::std_types::RString;
 
@@ -39,7 +41,7 @@ impl FailureKind {
     pub const NONE: Self = Self(0);
     /// Code panicked; message and location are those of the panic.
     pub const PANIC: Self = Self(1);
-    /// A plugin part was borrowed already; `held` and `wanted` name the methods.
+    /// A plugin part was borrowed already; `held` and `expected` name the methods.
     pub const REENTRANT_BORROW: Self = Self(2);
     /// A handle of a destroyed object.
     pub const STALE: Self = Self(3);
@@ -59,7 +61,7 @@ impl FailureKind {
     pub const UNAVAILABLE: Self = Self(10);
     /// Any other failure; see the message.
     pub const OTHER: Self = Self(11);
-    /// An expired conjugate; `held` is its color and kind, `wanted` its age.
+    /// An expired conjugate; `held` is its color and kind, `expected` its age.
     pub const EXPIRED: Self = Self(12);
     /// A call to the host while the module holds a slice of host memory.
     pub const LENT: Self = Self(13);
@@ -73,7 +75,7 @@ impl FailureKind {
     pub const RETURNED: Self = Self(17);
     /// A scope was opened on the stack of a coroutine; the message names the scope.
     pub const WRONG_STACK: Self = Self(19);
-    /// Values would exceed their memory limit: `held` names the values, `wanted` the setting of the limit, `file` contains the
+    /// Values would exceed their memory limit: `held` names the values, `expected` the setting of the limit, `file` contains the
     /// requested bytes and the limit, separated by a space.
     pub const TOO_LARGE: Self = Self(18);
 }
@@ -106,7 +108,7 @@ pub struct Failure {
     /// For a borrow: the method that holds it. For a signature: that of one side.
     pub held: RString,
     /// For a borrow: the method that requested it. For a signature: that of the other side.
-    pub wanted: RString,
+    pub expected: RString,
 }
 
 impl Failure {
@@ -121,7 +123,7 @@ impl Failure {
             message: RString::new(),
             file: RString::new(),
             held: RString::new(),
-            wanted: RString::new(),
+            expected: RString::new(),
         }
     }
 
@@ -129,6 +131,64 @@ impl Failure {
     #[must_use]
     pub fn new(kind: FailureKind, message: impl Into<RString>) -> Self {
         Self { kind, message: message.into(), ..Self::none() }
+    }
+}
+
+/// Formats the error as a sentence, which is the same in hosts and plugins.
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { object, line, column, .. } = self;
+        let texts = [&self.message, &self.file, &self.held, &self.expected];
+        let [message, file, held, expected] = texts.map(RString::as_str);
+        match self.kind {
+            kind @ (FailureKind::PANIC | FailureKind::RETURNED) => {
+                let did = if kind == FailureKind::PANIC { "panicked:" } else { "returned the error" };
+                write!(f, "{did} \"{message}\"")?;
+                if file.is_empty() { Ok(()) } else { write!(f, " at {file}:{line}:{column}") }
+            }
+            FailureKind::REENTRANT_BORROW => write!(
+                f,
+                "{object}: `{expected}` needs the plugin part while `{held}` holds it: in `{held}`, with `&mut self`, write \
+                 `this.lend(self, |this| this.{expected}(…))`"
+            ),
+            FailureKind::STALE if object.is_none() => {
+                f.write_str("the reference is to no object: check `is_none` before using it")
+            }
+            FailureKind::STALE => {
+                write!(f, "object {object} is gone: check `is_expired` before using a stored handle")
+            }
+            FailureKind::WRONG_THREAD => {
+                write!(f, "{message} is for the game thread only: off it a module can finalize, post and log")
+            }
+            FailureKind::WRONG_STACK => write!(
+                f,
+                "{message} is refused on the stack of a coroutine, which could suspend it and outlive the call around it: let \
+                 the coroutine yield its request, and do it where the coroutine is resumed"
+            ),
+            FailureKind::DURING_REBUILD => write!(
+                f,
+                "{message} is refused before the commit: until then new code may read anything, write only what it is \
+                 building, and call only its own and what is declared pure; `task::post` the rest, which runs after the \
+                 commit, or never"
+            ),
+            FailureKind::SIGNATURE => {
+                write!(
+                    f,
+                    "{message} has the signature ({held}), the caller was built for ({expected}): rebuild the caller"
+                )
+            }
+            FailureKind::WRONG_CLASS => {
+                let colon = if message.is_empty() { "" } else { ": " };
+                write!(f, "{message}{colon}object {object} is a {held}, not a {expected}")
+            }
+            FailureKind::UNAVAILABLE => {
+                write!(f, "{message} is not available: its generation is over or is being replaced")
+            }
+            FailureKind::EXPIRED => {
+                write!(f, "a {held} from {expected} ago has expired: to keep a value beyond its call, use `to_owned()`")
+            }
+            _ => f.write_str(message),
+        }
     }
 }
 

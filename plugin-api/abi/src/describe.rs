@@ -346,7 +346,7 @@ pub struct ImportDesc {
     pub fingerprint: u64,
     /// Text form of the expected item: the base of a class, the type of a property, the signature of a function. Printed if the
     /// fingerprints differ, and not compared.
-    pub wanted: RStr<'static>,
+    pub expected: RStr<'static>,
     /// Expected fields of a struct, or names of the expected properties of a class.
     pub fields: RSlice<'static, PropertyDesc>,
     /// Receives the number.

@@ -92,62 +92,39 @@ impl core::fmt::Display for ObjectHandle {
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Debug)]
 pub struct Name(pub u32);
 
-/// A class of the host's reflection; zero is none. A class that is replaced in a reload gets a new id.
-#[repr(transparent)]
-#[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Debug)]
-pub struct ClassId(pub u32);
+macro_rules! numbers {
+    ($($(#[doc = $doc:tt])* $name:ident($number:ident), $none:literal;)*) => {$(
+        $(#[doc = $doc])*
+        #[repr(transparent)]
+        #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Debug)]
+        pub struct $name(pub $number);
 
-impl ClassId {
-    /// No class.
-    pub const NONE: Self = Self(0);
+        impl $name {
+            #[doc = $none]
+            pub const NONE: Self = Self(0);
+        }
+    )*};
 }
 
-/// A resolved ZCall. Positive: black, implemented by the host. Negative: red, implemented by a module. Zero: none. Numbers are
-/// never reused.
-#[repr(transparent)]
-#[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Debug)]
-pub struct ZCallHandle(pub i64);
-
-impl ZCallHandle {
-    /// No call.
-    pub const NONE: Self = Self(0);
-}
-
-/// An owned value in host memory; zero is none. Never refers to another value; invalid after its generation.
-#[repr(transparent)]
-#[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Debug)]
-pub struct BlackHandle(pub u64);
-
-impl BlackHandle {
-    /// No value.
-    pub const NONE: Self = Self(0);
-}
-
-/// A conjugate that is not an object, red or black, for dynamic calls. A black conjugate has the number of its [`BlackHandle`];
-/// a red one is invalid once the frame that created it has closed. Zero is none; never refers to another conjugate.
-#[repr(transparent)]
-#[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Debug)]
-pub struct ConjugateHandle(pub u64);
-
-impl ConjugateHandle {
-    /// No conjugate.
-    pub const NONE: Self = Self(0);
+numbers! {
+    /// A class of the host's reflection; zero is none. A class that is replaced in a reload gets a new id.
+    ClassId(u32), "No class.";
+    /// A resolved ZCall. Positive: black, implemented by the host. Negative: red, implemented by a module. Zero: none. Numbers are
+    /// never reused.
+    ZCallHandle(i64), "No call.";
+    /// An owned value in host memory; zero is none. Never refers to another value; invalid after its generation.
+    BlackHandle(u64), "No value.";
+    /// A conjugate that is not an object, red or black, for dynamic calls. A black conjugate has the number of its [`BlackHandle`];
+    /// a red one is invalid once the frame that created it has closed. Zero is none; never refers to another conjugate.
+    ConjugateHandle(u64), "No conjugate.";
+    /// A type of values, as resolved by a module; zero is none. Invalid after its generation.
+    TypeNumber(u32), "No type.";
 }
 
 impl From<BlackHandle> for ConjugateHandle {
     fn from(black: BlackHandle) -> Self {
         Self(black.0)
     }
-}
-
-/// A type of values, as resolved by a module; zero is none. Invalid after its generation.
-#[repr(transparent)]
-#[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Debug)]
-pub struct TypeNumber(pub u32);
-
-impl TypeNumber {
-    /// No type.
-    pub const NONE: Self = Self(0);
 }
 
 /// Address of a plugin part, which only the module that created the part may follow.

@@ -261,64 +261,80 @@ impl PropertyKind {
     }
 }
 
-/// Flag bits of properties.
-pub mod property_flags {
-    /// Editors may change it.
-    pub const EDIT_ANYWHERE: u64 = 1;
-    /// Scripts may read it.
-    pub const BLUEPRINT_READ: u64 = 1 << 1;
-    /// Scripts may write it.
-    pub const BLUEPRINT_WRITE: u64 = 1 << 2;
-    /// Holds a subobject that is made together with its owner.
-    pub const DEFAULT_SUBOBJECT: u64 = 1 << 3;
-    /// The subobject is the root component of an actor.
-    pub const ROOT_COMPONENT: u64 = 1 << 4;
-    /// A parameter the callee writes.
-    pub const OUT: u64 = 1 << 5;
-    /// The result of a function.
-    pub const RETURN: u64 = 1 << 6;
-    /// Not written to disk.
-    pub const TRANSIENT: u64 = 1 << 7;
-    /// Editors show it and do not change it.
-    pub const VISIBLE_ANYWHERE: u64 = 1 << 8;
-    /// Copies of the object on other machines get its value.
-    pub const REPLICATED: u64 = 1 << 9;
-    /// Saved games have it.
-    pub const SAVE_GAME: u64 = 1 << 10;
-    /// Scripts see the stored enum as a byte, for any underlying type.
-    pub const ENUM_AS_BYTE: u64 = 1 << 12;
-    /// No field, but the struct that a struct extends: the first of its fields, a struct at its start.
-    pub const BASE: u64 = 1 << 11;
+macro_rules! flags {
+    ($(#[$about:meta])* $module:ident { $($(#[$doc:meta])* $name:ident = $bit:literal, $word:literal;)* }) => {
+        $(#[$about])*
+        pub mod $module {
+            $($(#[$doc])* pub const $name: u64 = 1 << $bit;)*
+
+            /// The bits with their keywords.
+            pub const WORDS: &[(u64, &str)] = &[$(($name, $word)),*];
+        }
+    };
 }
 
-/// Flag bits of functions.
-pub mod function_flags {
-    /// Scripts may call it.
-    pub const CALLABLE: u64 = 1;
-    /// Scripts may call it, and it has no side effects: new code may call it before the commit.
-    pub const PURE: u64 = 1 << 1;
-    /// Subclasses may override it; without an override its own body runs.
-    pub const NATIVE_EVENT: u64 = 1 << 2;
-    /// Takes no object.
-    pub const STATIC: u64 = 1 << 3;
-    /// Overrides an event of a base class.
-    pub const OVERRIDE: u64 = 1 << 4;
-    /// May return an error of the plugin author instead of its result.
-    pub const FALLIBLE: u64 = 1 << 5;
-    /// Only scripts implement it; the default body does nothing and returns the zero value.
-    pub const IMPLEMENTABLE_EVENT: u64 = 1 << 6;
-    /// Does not change the plugin part of its object.
-    pub const CONST: u64 = 1 << 7;
-    /// Implemented in a C library, which its metadata specify.
-    pub const DLL_IMPORT: u64 = 1 << 8;
-    /// Implemented in a C library, and needs no working directory.
-    pub const NO_CWD: u64 = 1 << 9;
-    /// Implemented in a C library, and its `bool` result has one byte.
-    pub const BOOL8: u64 = 1 << 10;
-    /// Implemented in a C library, and its `bool` result has four bytes.
-    pub const BOOL32: u64 = 1 << 11;
-    /// Has its own thunk, which steps through the parameters; its plain body is never called.
-    pub const CUSTOM_THUNK: u64 = 1 << 16;
+flags! {
+    /// Flag bits of properties.
+    property_flags {
+        /// Editors may change it.
+        EDIT_ANYWHERE = 0, "edit_anywhere";
+        /// Scripts may read it.
+        BLUEPRINT_READ = 1, "blueprint_read";
+        /// Scripts may write it.
+        BLUEPRINT_WRITE = 2, "blueprint_write";
+        /// Holds a subobject that is made together with its owner.
+        DEFAULT_SUBOBJECT = 3, "default_subobject";
+        /// The subobject is the root component of an actor.
+        ROOT_COMPONENT = 4, "root_component";
+        /// A parameter the callee writes.
+        OUT = 5, "out";
+        /// The result of a function.
+        RETURN = 6, "return";
+        /// Not written to disk.
+        TRANSIENT = 7, "transient";
+        /// Editors show it and do not change it.
+        VISIBLE_ANYWHERE = 8, "visible_anywhere";
+        /// Copies of the object on other machines get its value.
+        REPLICATED = 9, "replicated";
+        /// Saved games have it.
+        SAVE_GAME = 10, "save_game";
+        /// No field, but the struct that a struct extends: the first of its fields, a struct at its start.
+        BASE = 11, "base";
+        /// Scripts see the stored enum as a byte, for any underlying type.
+        ENUM_AS_BYTE = 12, "enum_as_byte";
+    }
+}
+
+flags! {
+    /// Flag bits of functions.
+    function_flags {
+        /// Scripts may call it.
+        CALLABLE = 0, "blueprint_callable";
+        /// Scripts may call it, and it has no side effects: new code may call it before the commit.
+        PURE = 1, "blueprint_pure";
+        /// Subclasses may override it; without an override its own body runs.
+        NATIVE_EVENT = 2, "blueprint_native_event";
+        /// Takes no object.
+        STATIC = 3, "static";
+        /// Overrides an event of a base class.
+        OVERRIDE = 4, "overrides";
+        /// May return an error of the plugin author instead of its result.
+        FALLIBLE = 5, "may_fail";
+        /// Only scripts implement it; the default body does nothing and returns the zero value.
+        IMPLEMENTABLE_EVENT = 6, "blueprint_implementable_event";
+        /// Does not change the plugin part of its object.
+        CONST = 7, "const";
+        /// Implemented in a C library, which its metadata specify.
+        DLL_IMPORT = 8, "dll_import";
+        /// Implemented in a C library, and needs no working directory.
+        NO_CWD = 9, "no_cwd";
+        /// Implemented in a C library, and its `bool` result has one byte.
+        BOOL8 = 10, "bool8";
+        /// Implemented in a C library, and its `bool` result has four bytes.
+        BOOL32 = 11, "bool32";
+        /// Has its own thunk, which steps through the parameters; its plain body is never called.
+        CUSTOM_THUNK = 16, "custom_thunk";
+    }
 }
 
 /// Calling convention of a C function.
@@ -344,16 +360,18 @@ impl CallingConvention {
     }
 }
 
-/// Flag bits of classes.
-pub mod class_flags {
-    /// Scripts may extend it.
-    pub const BLUEPRINTABLE: u64 = 1;
-    /// Scripts may name it, not extend it.
-    pub const BLUEPRINT_TYPE: u64 = 1 << 1;
-    /// No class extends it.
-    pub const FINAL: u64 = 1 << 2;
-    /// Only subclasses have objects, except for the class default object.
-    pub const ABSTRACT: u64 = 1 << 3;
-    /// Each object requires an outer object, its context, except for the class default object.
-    pub const CONTEXTUAL: u64 = 1 << 4;
+flags! {
+    /// Flag bits of classes.
+    class_flags {
+        /// Scripts may extend it.
+        BLUEPRINTABLE = 0, "blueprintable";
+        /// Scripts may name it, not extend it.
+        BLUEPRINT_TYPE = 1, "blueprint_type";
+        /// No class extends it.
+        FINAL = 2, "final";
+        /// Only subclasses have objects, except for the class default object.
+        ABSTRACT = 3, "abstract";
+        /// Each object requires an outer object, its context, except for the class default object.
+        CONTEXTUAL = 4, "contextual";
+    }
 }

@@ -52,7 +52,7 @@ pub const LAYOUT_HASH: u64 = layout! {
     TextView { data, len }
     TextSink { context, put }
     KeepSink { context, put }
-    LocalTextRaw { shown, namespace, key }
+    LocalTextRaw { display, namespace, key }
     LazyRaw { high, low }
     ArrayRaw { data, len, capacity, epoch, reserved }
     MapRaw { entries, index }
@@ -62,7 +62,7 @@ pub const LAYOUT_HASH: u64 = layout! {
     Site { file, line }
     ConjugateState { color, expired, kind, older, age }
     Call { object, memory, part, params, failure }
-    Failure { kind, line, column, object, message, file, held, wanted }
+    Failure { kind, line, column, object, message, file, held, expected }
     LogField { name, value }
     LogRecord { level, line, target, message, file, fields }
     MetaDesc { key, value }
@@ -78,7 +78,7 @@ pub const LAYOUT_HASH: u64 = layout! {
     EnumEntryDesc { name, number, display, doc, hidden }
     EnumDesc { package, name, underlying, flags, entries, fingerprint, doc }
     DelegateDesc { package, class, name, kind, params, fingerprint, doc }
-    ImportDesc { kind, path, fingerprint, wanted, fields, cell }
+    ImportDesc { kind, path, fingerprint, expected, fields, cell }
     ExportDesc { type_path, name, fingerprint, signature, invoke, direct }
     BatchItem { object, memory, part }
     Batch { items, len, at, words, results, directory, ends, condition, ended, unmet, failure }

@@ -58,7 +58,7 @@ pub struct ProtocolDesc<'a> {
     /// Form of the names, for errors.
     pub form: RStr<'a>,
     /// Hint for errors about unknown names; may be empty.
-    pub way_out: RStr<'a>,
+    pub help: RStr<'a>,
     /// Parses addresses.
     pub read: ReadAddress,
     /// Nonzero if any address without spaces behind a `/` is valid and canonical: `read` is then not called.

@@ -335,7 +335,7 @@ const fn distance(one: &[u8], other: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_same, nearest};
+    use super::{is_delegate_path, is_member_path, is_path_of, is_same, is_type_path, nearest};
 
     #[test]
     fn strings_are_equal_when_all_of_both_is() {
@@ -363,5 +363,43 @@ mod tests {
         assert_eq!(nearest(&["jumps", "jumped", "jumpy"], "jump"), Some("jumps"));
         assert_eq!(nearest(&["abcd"], "xyz"), None);
         assert_eq!(nearest(&["abc"], "axy"), None, "two of three bytes differ");
+    }
+
+    #[test]
+    fn a_member_belongs_to_the_very_type() {
+        assert!(is_member_path("/Script/Game.Cube:speed", "/Script/Game.Cube"));
+        for path in ["/Script/Game.Cube", "/Script/Game.Cube:", "/Script/Game.Cubes:speed", "/Script/Game.Cube:a:b"] {
+            assert!(!is_member_path(path, "/Script/Game.Cube"), "{path}");
+        }
+        assert!(is_path_of("/Script/Game.Cube", "Game", "Cube"));
+        assert!(!is_path_of("/Script/Game.Cube", "Game", "Cub") && !is_path_of("/Script/Game.Cube", "Game", "Cubes"));
+        assert!(!is_path_of("/Script/Game.Cube:a", "Game", "Cube:a"));
+        assert!(is_delegate_path("/Script/Game.OnHit") && is_delegate_path("/Script/Game.Cube:OnHit"));
+        assert!(!is_delegate_path("/Script/Game.Cube:OnHit:a") && !is_delegate_path("/Script/Game.Cube:"));
+    }
+
+    #[test]
+    fn a_path_with_syntax_of_types_in_it_is_none() {
+        for path in ["/Script/Game.Cube", "/Script/_a1.B_2", "/Script/Game.Größe"] {
+            assert!(is_type_path(path), "{path}");
+        }
+        for path in [
+            "",
+            "/Script/",
+            "/Script/Game",
+            "/Script/Game.",
+            "/Script/.Cube",
+            "Script/Game.Cube",
+            "/Script/Game.Cube.Cube",
+            "/Script/Game.9",
+            "/Script/9.Cube",
+            "/Script/Game.Cube:speed",
+            "/Script/Game.Cube)",
+            "/Script/Game.Innocent), Delegate(Array(u8",
+            "/Script/Ga me.Cube",
+            "/Script/Game.Cube\n",
+        ] {
+            assert!(!is_type_path(path), "{path}");
+        }
     }
 }

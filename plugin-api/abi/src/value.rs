@@ -65,7 +65,7 @@ pub struct KeepSink {
 #[derive(StableAbi, Debug)]
 pub struct LocalTextRaw {
     /// The text in its source language.
-    pub shown: TextRaw,
+    pub display: TextRaw,
     /// Namespace of the key.
     pub namespace: Name,
     /// Key in the namespace.

@@ -97,7 +97,7 @@ impl CallError {
         Self::new(FailureKind::UNAVAILABLE, format!("a host, which `{action}` needs,"))
     }
 
-    /// Creates the error for the method `wanted`, which needs the plugin part of `object` while the method `held` borrows it.
+    /// Creates the error for the method `requested_by`, which needs the plugin part of `object` while the method `held` borrows it.
     ///
     /// # Examples
     /// ```
@@ -105,15 +105,15 @@ impl CallError {
     /// use alcedo_rt::CallError;
     ///
     /// let error = CallError::reentrant(ObjectHandle::new(3, 9), "tick", "heal");
-    /// assert_eq!((error.held(), error.wanted()), ("tick", "heal"));
+    /// assert_eq!((error.held(), error.expected()), ("tick", "heal"));
     /// assert!(error.to_string().starts_with("#3.9: `heal` needs the plugin part while `tick` holds it"));
     /// ```
     #[must_use]
-    pub fn reentrant(object: ObjectHandle, held: &str, wanted: &str) -> Self {
+    pub fn reentrant(object: ObjectHandle, held: &str, requested_by: &str) -> Self {
         let failure = Failure {
             object,
             held: held.into(),
-            wanted: wanted.into(),
+            expected: requested_by.into(),
             ..Failure::new(FailureKind::REENTRANT_BORROW, "the plugin part is borrowed already")
         };
         Self::from_failure(failure)
@@ -212,8 +212,8 @@ impl CallError {
 
     /// Returns, for a borrow, the method that requested the plugin part; for a signature or class, the one expected.
     #[must_use]
-    pub fn wanted(&self) -> &str {
-        self.failure.wanted.as_str()
+    pub fn expected(&self) -> &str {
+        self.failure.expected.as_str()
     }
 
     /// Returns the location of the error, if it is known.
@@ -235,56 +235,7 @@ impl CallError {
 
 impl core::fmt::Display for CallError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let (message, object, held, wanted) = (self.message(), self.object(), self.held(), self.wanted());
-        match self.kind() {
-            kind @ (FailureKind::PANIC | FailureKind::RETURNED) => {
-                let did = if kind == FailureKind::PANIC { "panicked:" } else { "returned the error" };
-                match self.place() {
-                    Some(SourcePlace { file, line, column }) => {
-                        write!(f, "{did} \"{message}\" at {file}:{line}:{column}")
-                    }
-                    None => write!(f, "{did} \"{message}\""),
-                }
-            }
-            FailureKind::REENTRANT_BORROW => write!(
-                f,
-                "{object}: `{wanted}` needs the plugin part while `{held}` holds it: in `{held}`, with `&mut self`, write \
-                 `this.lend(self, |this| this.{wanted}(…))`"
-            ),
-            FailureKind::STALE if object.is_none() => {
-                write!(f, "the reference is to no object: check `is_none` before using it")
-            }
-            FailureKind::STALE => {
-                write!(f, "object {object} is gone: check `is_expired` before using a stored handle")
-            }
-            FailureKind::WRONG_THREAD => {
-                write!(f, "{message} is for the game thread only: off it a module can finalize, post and log")
-            }
-            FailureKind::WRONG_STACK => write!(
-                f,
-                "{message} is refused on the stack of a coroutine, which could suspend it and outlive the call around it: let \
-                 the coroutine yield its request, and do it where the coroutine is resumed"
-            ),
-            FailureKind::DURING_REBUILD => write!(
-                f,
-                "{message} is refused before the commit: until then new code may read anything, write \
-                 only what it is building, and call only its own and what is declared pure; `task::post` the rest, which \
-                 runs after the commit, or never"
-            ),
-            FailureKind::SIGNATURE => write!(
-                f,
-                "{message} has the signature ({held}), the caller was built for ({wanted}): rebuild the caller"
-            ),
-            FailureKind::WRONG_CLASS if message.is_empty() => write!(f, "object {object} is a {held}, not a {wanted}"),
-            FailureKind::WRONG_CLASS => write!(f, "{message}: object {object} is a {held}, not a {wanted}"),
-            FailureKind::UNAVAILABLE => {
-                write!(f, "{message} is not available: its generation is over or is being replaced")
-            }
-            FailureKind::EXPIRED => {
-                write!(f, "a {held} from {wanted} ago has expired: to keep a value beyond its call, use `to_owned()`")
-            }
-            _ => f.write_str(message),
-        }
+        core::fmt::Display::fmt(&self.failure, f)
     }
 }
 

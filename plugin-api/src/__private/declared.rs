@@ -16,6 +16,7 @@ use alcedo_abi::describe::{
 };
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
+use alcedo_abi::type_text::is_path_of;
 
 use super::describe::{Block, BlockOf, SignatureBlock, Words, struct_fingerprint, value};
 use super::direct;
@@ -29,7 +30,6 @@ use crate::cells::{ClassCell, FunctionCell, PropertyCell};
 use crate::class::Part;
 use crate::kinds::FieldType;
 use crate::signature::{Params, ReturnValue, ValueType, fingerprint, words};
-use crate::type_text::is_path_of;
 use crate::{Class, Value};
 
 pub(super) use imports::import;

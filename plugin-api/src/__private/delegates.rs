@@ -3,12 +3,12 @@
 use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
 use alcedo_abi::describe::{DelegateDesc, ImportDesc, ImportKind};
 use alcedo_abi::fingerprint::Fingerprint;
+use alcedo_abi::type_text::{is_member_path, is_path_of};
 
 use super::declared::{Declared, import};
 use super::describe::SignatureBlock;
 use crate::cells::PresenceCell;
 use crate::delegate_signature::{Named, NamedSignature, Signature};
-use crate::type_text::{is_member_path, is_path_of};
 use crate::{Delegate, MulticastDelegate, SparseDelegate, Value};
 
 mod sealed {

@@ -7,13 +7,13 @@ use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
 use alcedo_abi::describe::{ImportDesc, ImportKind, InterfaceDesc, SignatureDesc};
 use alcedo_abi::interface_check::{self, InterfaceFunction};
 use alcedo_abi::kinds::function_flags;
+use alcedo_abi::type_text::{is_member_path, is_path_of};
 
 use super::declared::{Declared, Function, FunctionOf, SignatureWords, import};
 use super::describe::SignatureBlock;
 use super::trampolines::bare;
 use crate::cells::{FunctionCell, PresenceCell};
 use crate::signature::{Params, ReturnValue, fingerprint};
-use crate::type_text::{is_member_path, is_path_of};
 use crate::{Interface, Value};
 
 /// Describes a function with parameters `A` and result `R`, for the checks of a class.

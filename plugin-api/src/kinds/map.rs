@@ -4,6 +4,7 @@ use core::hash::Hash;
 use std::collections::{BTreeMap, HashMap};
 
 use alcedo_abi::handles::ObjectHandle;
+use alcedo_abi::type_text::TypeText;
 use alcedo_abi::value::MapRaw;
 use alcedo_rt::{CallError, fail};
 
@@ -12,7 +13,6 @@ use super::kind;
 use super::lent::Walk;
 use super::ptr::Temp;
 use super::verbs;
-use crate::type_text::TypeText;
 use crate::{Kind, Lent, Value};
 
 kind! {

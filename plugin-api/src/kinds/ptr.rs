@@ -137,7 +137,7 @@ impl<'a, S: Value> PtrMut<'a, S> {
 
 impl<T: Value<Raw = LocalTextRaw>> Field<T, String> {
     /// Visible string of a localized text.
-    const SHOWN: Self = Self { offset: offset_of!(LocalTextRaw, shown), of: PhantomData };
+    const DISPLAY: Self = Self { offset: offset_of!(LocalTextRaw, display), of: PhantomData };
 }
 
 impl<T: Value<Raw = LocalTextRaw>> Field<T, UName> {
@@ -150,15 +150,15 @@ impl<T: Value<Raw = LocalTextRaw>> Field<T, UName> {
 
 impl<T: Value<Raw = LocalTextRaw>> Ptr<'_, T> {
     /// Returns a copy of the visible string.
-    pub(crate) fn shown(self) -> String {
-        self.field(&Field::SHOWN).utf8()
+    pub(crate) fn display(self) -> String {
+        self.field(&Field::DISPLAY).utf8()
     }
 }
 
 impl<'a, T: Value<Raw = LocalTextRaw>> PtrMut<'a, T> {
     /// Returns a pointer for writing the visible string.
-    pub(crate) fn into_shown(self) -> PtrMut<'a, String> {
-        self.into_field(&Field::SHOWN)
+    pub(crate) fn into_display(self) -> PtrMut<'a, String> {
+        self.into_field(&Field::DISPLAY)
     }
 
     pub(crate) fn write_names(mut self, namespace: Name, key: Name) {

@@ -77,7 +77,7 @@ kind! {
     /// # Ok(())
     /// # } }
     /// ```
-    UText<>, raw: LocalTextRaw, kind: TEXT, path: "", literal: &'static str, pointer, plain: shown
+    UText<>, raw: LocalTextRaw, kind: TEXT, path: "", literal: &'static str, pointer, plain: display
 }
 
 /// A type that accepts a string.
@@ -115,7 +115,7 @@ fn to_latin(text: &str) -> Result<Vec<u8>, CallError> {
 
 impl PutText for UText {
     fn put_text(text: &str, mut target: PtrMut<'_, Self>) -> Result<(), CallError> {
-        target.reborrow().into_shown().write_text(text)?;
+        target.reborrow().into_display().write_text(text)?;
         target.write_names(Name(0), Name(0));
         Ok(())
     }
@@ -227,7 +227,7 @@ texts! {
     UString utf8;
     UUtf8String utf8;
     UAnsiString latin;
-    UText shown;
+    UText display;
 }
 
 macro_rules! appends {

@@ -57,7 +57,7 @@ pub(crate) fn add_protocol(
     is_plain: bool,
 ) -> Result<(), CallError> {
     let protocol =
-        ProtocolDesc { number, word, form, way_out: help, read: ReadAddress(read_address), is_plain: is_plain.into() };
+        ProtocolDesc { number, word, form, help, read: ReadAddress(read_address), is_plain: is_plain.into() };
     // SAFETY: the function parses addresses by the protocol of this number, which this thread has registered.
     unsafe { host.protocol_add(&protocol) }
 }

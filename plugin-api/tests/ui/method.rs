@@ -240,7 +240,7 @@ mod alc0200 {
         fn exec_ring(frame: &mut Frame<'_>) -> Result<(), CallError> {
             let times = frame.step()?;
             frame.finish()?;
-            frame.give(frame.number(times, "")?)
+            frame.set_result(frame.number(times, "")?)
         }
     }
 }
@@ -261,7 +261,7 @@ mod alc0201 {
         fn exec_ring(frame: &mut Frame<'_>) -> Result<(), CallError> {
             let times = frame.step()?;
             frame.finish()?;
-            frame.give(frame.number(times, "")?)
+            frame.set_result(frame.number(times, "")?)
         }
     }
 }
@@ -284,7 +284,7 @@ mod alc0202 {
         fn exec_ring(frame: &mut Frame<'_>) -> Result<(), CallError> {
             let times = frame.step()?;
             frame.finish()?;
-            frame.give(frame.number(times, "")?)
+            frame.set_result(frame.number(times, "")?)
         }
     }
 }
@@ -305,7 +305,7 @@ mod alc0203 {
         fn exec_ring(frame: &mut Frame<'_>) -> Result<(), CallError> {
             let times = frame.step()?;
             frame.finish()?;
-            frame.give(frame.number(times, "")?)
+            frame.set_result(frame.number(times, "")?)
         }
     }
 }
@@ -326,7 +326,7 @@ mod alc0204 {
         fn exec_ring(frame: &mut Frame<'_>) -> Result<(), CallError> {
             let times = frame.step()?;
             frame.finish()?;
-            frame.give(frame.number(times, "")?)
+            frame.set_result(frame.number(times, "")?)
         }
     }
 }

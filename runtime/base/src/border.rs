@@ -52,10 +52,9 @@ impl std::fmt::Display for SourcePlace {
 /// }
 /// assert_eq!(error.to_string(), "panicked: \"no track\"");
 /// ```
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CallError {
     /// The callee panicked; the panic was caught on its own side.
-    #[error("panicked: \"{message}\"{}", at(place.as_ref()))]
     Panicked {
         /// Message of the panic.
         message: String,
@@ -63,7 +62,6 @@ pub enum CallError {
         place: Option<SourcePlace>,
     },
     /// The callee completed and returned an error, as its signature allows.
-    #[error("returned the error \"{message}\"{}", at(place.as_ref()))]
     Returned {
         /// Message of the error.
         message: String,
@@ -71,78 +69,59 @@ pub enum CallError {
         place: Option<SourcePlace>,
     },
     /// The plugin part is borrowed by a method that has not returned.
-    #[error(
-        "{object}: `{wanted}` needs the plugin part while `{held}` holds it: in `{held}`, with `&mut self`, write `this.lend(self, |this| this.{wanted}(…))`"
-    )]
     ReentrantBorrow {
         /// Object that owns the plugin part.
         object: ObjectHandle,
         /// Method that holds the borrow.
         held: String,
         /// Method that requested the borrow.
-        wanted: String,
+        requested_by: String,
     },
     /// The object no longer exists.
-    #[error("{}", stale(*handle))]
     Stale {
         /// Handle of the object.
         handle: ObjectHandle,
     },
     /// The action is limited to the game thread.
-    #[error("{action} is for the game thread only: off it a module can finalize, post and log")]
     WrongThread {
         /// Rejected action.
         action: String,
     },
     /// A scope cannot begin on the stack of a coroutine, which could be suspended and outlive the enclosing frame.
-    #[error(
-        "{action} is refused on the stack of a coroutine, which could suspend it and outlive the call around it: let the coroutine \
-         yield its request, and do it where the coroutine is resumed"
-    )]
     WrongStack {
         /// Rejected action.
         action: String,
     },
     /// The action is not allowed before the commit, because a rollback could not undo it.
-    #[error(
-        "{action} is refused before the commit: until then new code may read anything, write only what it \
-         is building, and call only its own and what is declared pure; `task::post` the rest, which runs after the commit, \
-         or never"
-    )]
     DuringRebuild {
         /// Rejected action.
         action: String,
     },
     /// A name or path does not resolve.
-    #[error("{message}")]
     NotFound {
         /// The name, the search location and help.
         message: String,
     },
     /// The module of a call handle has ended; its name has another handle now, if it resolves at all.
-    #[error("{message}")]
     DeadHandle {
         /// The handle and help.
         message: String,
     },
     /// A name does not resolve, and no Master is loaded whose modules might define it.
-    #[error("{message}")]
     NoMaster {
         /// The name, the search location and help.
         message: String,
     },
     /// Caller and callee disagree on the signature.
-    #[error("{name} has the signature ({found}), the caller was built for ({wanted}): rebuild the caller")]
     Signature {
         /// Function or property.
         name: String,
         /// Signature of the callee.
         found: String,
         /// Signature that the caller was built for.
-        wanted: String,
+        expected: String,
     },
     /// The object is of another class.
-    #[error("{}object {handle} is a {found}, not a {wanted}", before(place))]
     WrongClass {
         /// Property, parameter or function that rejects the object; may be empty.
         place: String,
@@ -151,22 +130,19 @@ pub enum CallError {
         /// Class of the object.
         found: String,
         /// Expected class.
-        wanted: String,
+        expected: String,
     },
     /// The buffer of a ZCall has the wrong slots.
-    #[error("{message}")]
     Buffer {
         /// The call, the slot, its content and the expected content.
         message: String,
     },
     /// The load context cannot accept calls at present.
-    #[error("{what} is not available: its generation is over or is being replaced")]
     Unavailable {
         /// The call or module.
         what: String,
     },
     /// The conjugate has expired: its frame has closed, its generation has ended or is suspended, or it was returned.
-    #[error("a {what} from {age} ago has expired: to keep a value beyond its call, use `to_owned()`")]
     Expired {
         /// Color and kind: `red Array`, `black Array(f64)`.
         what: String,
@@ -174,7 +150,6 @@ pub enum CallError {
         age: String,
     },
     /// Nested calls exceed the depth limit.
-    #[error("{what} {}", too_deep(*limit))]
     TooDeep {
         /// Function that was called.
         what: String,
@@ -182,7 +157,6 @@ pub enum CallError {
         limit: u32,
     },
     /// Values would exceed the memory limit; no memory was allocated for them.
-    #[error("{what} would take {bytes} bytes, of {limit} that are allowed: reduce it, or raise `{setting}`")]
     TooLarge {
         /// The value, or all values of the call together.
         what: String,
@@ -194,13 +168,11 @@ pub enum CallError {
         setting: String,
     },
     /// A module made a call while it held a slice of host memory.
-    #[error("{message}")]
     Lent {
         /// The call, and help.
         message: String,
     },
     /// Error in a script, with its call stack.
-    #[error("{error}{}", stack_lines(stack))]
     InScript {
         /// The error.
         error: Box<CallError>,
@@ -208,7 +180,6 @@ pub enum CallError {
         stack: Vec<ScriptPlace>,
     },
     /// Any other error.
-    #[error("{message}")]
     Other {
         /// The message.
         message: String,
@@ -261,10 +232,6 @@ fn location_of(failure: &Failure) -> Option<SourcePlace> {
     (!file.is_empty()).then(|| SourcePlace { file: file.as_str().to_owned(), line: *line, column: *column })
 }
 
-fn at(place: Option<&SourcePlace>) -> String {
-    place.map(|place| format!(" at {place}")).unwrap_or_default()
-}
-
 fn too_deep(limit: u32) -> String {
     /// Fewer calls than a recursion has that exhausts a stack or limit of usual size.
     const FEW: u32 = 4;
@@ -276,16 +243,16 @@ fn too_deep(limit: u32) -> String {
     }
 }
 
-fn stale(handle: ObjectHandle) -> String {
-    match handle.is_none() {
-        true => "the reference is to no object: check `is_none` before using it".to_owned(),
-        false => format!("object {handle} is gone: check `is_expired` before using a stored handle"),
+impl std::fmt::Display for CallError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::InScript { error, stack } => write!(f, "{error}{}", stack_lines(stack)),
+            error => write!(f, "{}", error.to_failure()),
+        }
     }
 }
 
-fn before(place: &str) -> String {
-    if place.is_empty() { String::new() } else { format!("{place}: ") }
-}
+impl std::error::Error for CallError {}
 
 impl CallError {
     /// Makes an error that consists of a message.
@@ -387,7 +354,7 @@ impl CallError {
             }
             return failure;
         }
-        let mut failure = Failure::new(self.kind(), self.to_string());
+        let mut failure = Failure::new(self.kind(), "");
         match self {
             Self::Panicked { message, place } | Self::Returned { message, place } => {
                 failure.message = message.as_str().into();
@@ -396,34 +363,50 @@ impl CallError {
                     (failure.line, failure.column) = (place.line, place.column);
                 }
             }
-            Self::ReentrantBorrow { object, held, wanted } => {
+            Self::ReentrantBorrow { object, held, requested_by } => {
                 failure.object = *object;
-                (failure.held, failure.wanted) = (held.as_str().into(), wanted.as_str().into());
+                (failure.held, failure.expected) = (held.as_str().into(), requested_by.as_str().into());
+                failure.message = failure.to_string().into();
             }
-            Self::Stale { handle } => failure.object = *handle,
-            Self::WrongThread { action }
-            | Self::WrongStack { action }
-            | Self::DuringRebuild { action }
-            | Self::Unavailable { what: action } => {
-                failure.message = action.as_str().into();
+            Self::Stale { handle } => {
+                failure.object = *handle;
+                failure.message = failure.to_string().into();
             }
-            Self::Signature { name, found, wanted } => {
+            Self::WrongThread { action: text }
+            | Self::WrongStack { action: text }
+            | Self::DuringRebuild { action: text }
+            | Self::Unavailable { what: text }
+            | Self::NotFound { message: text }
+            | Self::DeadHandle { message: text }
+            | Self::NoMaster { message: text }
+            | Self::Buffer { message: text }
+            | Self::Lent { message: text }
+            | Self::Other { message: text } => failure.message = text.as_str().into(),
+            Self::Signature { name, found, expected } => {
                 failure.message = name.as_str().into();
-                (failure.held, failure.wanted) = (found.as_str().into(), wanted.as_str().into());
+                (failure.held, failure.expected) = (found.as_str().into(), expected.as_str().into());
             }
-            Self::WrongClass { place, handle, found, wanted } => {
+            Self::WrongClass { place, handle, found, expected } => {
                 failure.message = place.as_str().into();
                 failure.object = *handle;
-                (failure.held, failure.wanted) = (found.as_str().into(), wanted.as_str().into());
+                (failure.held, failure.expected) = (found.as_str().into(), expected.as_str().into());
             }
-            Self::TooDeep { what, limit } => (failure.held, failure.line) = (what.as_str().into(), *limit),
+            Self::TooDeep { what, limit } => {
+                (failure.held, failure.line) = (what.as_str().into(), *limit);
+                failure.message = format!("{what} {}", too_deep(*limit)).into();
+            }
             Self::TooLarge { what, bytes, limit, setting } => {
-                (failure.held, failure.wanted) = (what.as_str().into(), setting.as_str().into());
+                (failure.held, failure.expected) = (what.as_str().into(), setting.as_str().into());
                 failure.file = format!("{bytes} {limit}").into();
+                let most = format!("{what} would take {bytes} bytes, of {limit} that are allowed");
+                failure.message = format!("{most}: reduce it, or raise `{setting}`").into();
             }
-            Self::Expired { what, age } => (failure.held, failure.wanted) = (what.as_str().into(), age.as_str().into()),
-            Self::NotFound { .. } | Self::DeadHandle { .. } | Self::NoMaster { .. } => {}
-            Self::Buffer { .. } | Self::Lent { .. } | Self::Other { .. } | Self::InScript { .. } => {}
+            Self::Expired { what, age } => {
+                (failure.held, failure.expected) = (what.as_str().into(), age.as_str().into());
+                failure.message = failure.to_string().into();
+            }
+            // Converted above.
+            Self::InScript { .. } => {}
         }
         failure
     }
@@ -438,7 +421,7 @@ impl CallError {
             FailureKind::REENTRANT_BORROW => Self::ReentrantBorrow {
                 object: failure.object,
                 held: owned(&failure.held),
-                wanted: owned(&failure.wanted),
+                requested_by: owned(&failure.expected),
             },
             FailureKind::STALE => Self::Stale { handle: failure.object },
             FailureKind::WRONG_THREAD => Self::WrongThread { action: message },
@@ -448,13 +431,13 @@ impl CallError {
             FailureKind::DEAD_HANDLE => Self::DeadHandle { message },
             FailureKind::NO_MASTER => Self::NoMaster { message },
             FailureKind::SIGNATURE => {
-                Self::Signature { name: message, found: owned(&failure.held), wanted: owned(&failure.wanted) }
+                Self::Signature { name: message, found: owned(&failure.held), expected: owned(&failure.expected) }
             }
             FailureKind::WRONG_CLASS => Self::WrongClass {
                 place: message,
                 handle: failure.object,
                 found: owned(&failure.held),
-                wanted: owned(&failure.wanted),
+                expected: owned(&failure.expected),
             },
             FailureKind::BUFFER => Self::Buffer { message },
             FailureKind::LENT => Self::Lent { message },
@@ -464,9 +447,9 @@ impl CallError {
                 let (bytes, limit) = failure.file.as_str().split_once(' ').unwrap_or_default();
                 let number = |digits: &str| digits.parse().unwrap_or_default();
                 let (bytes, limit) = (number(bytes), number(limit));
-                Self::TooLarge { what: owned(&failure.held), bytes, limit, setting: owned(&failure.wanted) }
+                Self::TooLarge { what: owned(&failure.held), bytes, limit, setting: owned(&failure.expected) }
             }
-            FailureKind::EXPIRED => Self::Expired { what: owned(&failure.held), age: owned(&failure.wanted) },
+            FailureKind::EXPIRED => Self::Expired { what: owned(&failure.held), age: owned(&failure.expected) },
             _ => Self::Other { message },
         }
     }
@@ -528,15 +511,15 @@ pub fn catch_panics_as<T, E: From<CallError>>(code: impl FnOnce() -> Result<T, E
     panic_guard::caught(code).unwrap_or_else(|message| Err(panicked(message).into()))
 }
 
-/// Returns the [`CallError::Signature`] for `name`, which has the type `found` instead of `wanted`.
+/// Returns the [`CallError::Signature`] for `name`, which has the type `found` instead of `expected`.
 #[doc(hidden)]
 #[cold]
 pub fn mismatch(
     name: &dyn std::fmt::Display,
     found: &dyn std::fmt::Display,
-    wanted: &dyn std::fmt::Display,
+    expected: &dyn std::fmt::Display,
 ) -> CallError {
-    CallError::Signature { name: name.to_string(), found: found.to_string(), wanted: wanted.to_string() }
+    CallError::Signature { name: name.to_string(), found: found.to_string(), expected: expected.to_string() }
 }
 
 #[cold]
@@ -568,7 +551,7 @@ mod tests {
             CallError::Panicked { message: string(), place: None },
             CallError::returned("x"),
             CallError::Returned { message: string(), place: None },
-            CallError::ReentrantBorrow { object: handle, held: string(), wanted: "y".to_owned() },
+            CallError::ReentrantBorrow { object: handle, held: string(), requested_by: "y".to_owned() },
             CallError::Stale { handle },
             CallError::WrongThread { action: string() },
             CallError::WrongStack { action: string() },
@@ -576,8 +559,8 @@ mod tests {
             CallError::NotFound { message: string() },
             CallError::DeadHandle { message: string() },
             CallError::NoMaster { message: string() },
-            CallError::Signature { name: string(), found: "y".to_owned(), wanted: "z".to_owned() },
-            CallError::WrongClass { place: "z".to_owned(), handle, found: string(), wanted: "y".to_owned() },
+            CallError::Signature { name: string(), found: "y".to_owned(), expected: "z".to_owned() },
+            CallError::WrongClass { place: "z".to_owned(), handle, found: string(), expected: "y".to_owned() },
             CallError::Buffer { message: string() },
             CallError::Unavailable { what: string() },
             CallError::Expired { what: string(), age: "y".to_owned() },

@@ -7,7 +7,7 @@
 /// use alcedo_dll_bind::{Breach, Broken};
 ///
 /// let (library, function, place) = ("MathDLL".into(), "Sum".into(), "`values`".into());
-/// let broken = Broken { library, function, place, breach: Breach::Len { found: 3, wanted: 4 } };
+/// let broken = Broken { library, function, place, breach: Breach::Len { found: 3, expected: 4 } };
 /// assert!(broken.to_string().starts_with("`Sum` of `MathDLL`: `values` has 3 values, and 4 are declared"));
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -111,12 +111,12 @@ pub enum Breach {
     #[error("contains a zero, which ends a string in C")]
     ZeroInside,
     /// The length of an array argument differs from the declaration.
-    #[error("has {found} values, and {wanted} are declared")]
+    #[error("has {found} values, and {expected} are declared")]
     Len {
         /// Length of the argument.
         found: usize,
         /// Declared length.
-        wanted: usize,
+        expected: usize,
     },
     /// The length of a string or array argument exceeds the range of the C type.
     #[error("is too long for C: it has {len} values")]
@@ -125,12 +125,12 @@ pub enum Breach {
         len: usize,
     },
     /// The type of an argument differs from the declaration.
-    #[error("is {found}, and {wanted} is declared")]
+    #[error("is {found}, and {expected} is declared")]
     Type {
         /// Type of the argument.
         found: &'static str,
         /// Declared type.
-        wanted: String,
+        expected: String,
     },
     /// The function must run in the folder of its library, but the thread for it could not be started.
     #[error(

@@ -330,7 +330,7 @@ impl Imported {
     /// [`Broken`] if the arguments do not match the declaration, or if the function violated it; its results are discarded then.
     pub fn call(&self, arguments: &[Value]) -> Result<Outcome, Broken> {
         if arguments.len() != self.params.len() {
-            let breach = Breach::Len { found: arguments.len(), wanted: self.params.len() };
+            let breach = Breach::Len { found: arguments.len(), expected: self.params.len() };
             return Err(self.broken("its row of arguments".to_owned(), breach));
         }
         // A reentrant call uses its own buffers.

@@ -285,7 +285,7 @@ impl Plan {
             }
             (Shape::Struct(of), Value::Struct(values)) => {
                 if values.len() != of.fields.len() {
-                    return Err((step, Breach::Len { found: values.len(), wanted: of.fields.len() }));
+                    return Err((step, Breach::Len { found: values.len(), expected: of.fields.len() }));
                 }
                 for (field, (_, value)) in of.fields.iter().zip(values) {
                     let step = self.step(Some(step), Name::Field(Arc::clone(&field.name)));
@@ -294,7 +294,7 @@ impl Plan {
             }
             (Shape::Fixed(of, len), Value::Array(values)) => {
                 if values.len() != *len {
-                    return Err((step, Breach::Len { found: values.len(), wanted: *len }));
+                    return Err((step, Breach::Len { found: values.len(), expected: *len }));
                 }
                 self.write_elements(step, at, of, values)?;
             }
@@ -363,8 +363,8 @@ pub(crate) fn plain_value(bytes: &[u8], shape: &Shape) -> Result<Value, Breach> 
     Plan::default().get(bytes, 0, shape).map_err(|(_, breach)| breach)
 }
 
-fn wrong_type(value: &Value, wanted: &str) -> Breach {
-    Breach::Type { found: value.kind_name(), wanted: wanted.to_owned() }
+fn wrong_type(value: &Value, expected: &str) -> Breach {
+    Breach::Type { found: value.kind_name(), expected: expected.to_owned() }
 }
 
 /// Widens a number as C does: signed ones with sign extension, floats as their bits.

@@ -60,8 +60,8 @@ impl Body {
             frame.finish()?;
             let outcome = imported.call(&arguments).map_err(|broken| CallError::other(broken.to_string()))?;
             let outs = params.iter().enumerate().filter(|(_, param)| param.flags & property_flags::OUT != 0);
-            outs.zip(&outcome.outs).try_for_each(|((at, _), value)| frame.give_out(at, value))?;
-            outcome.result.iter().try_for_each(|result| frame.give_value(result))
+            outs.zip(&outcome.outs).try_for_each(|((at, _), value)| frame.set_out(at, value))?;
+            outcome.result.iter().try_for_each(|result| frame.set_result_value(result))
         })
     }
 }
@@ -80,8 +80,8 @@ fn call_plain(imported: &Imported, frame: &mut Frame<'_>) -> Result<(), CallErro
     let word = imported.call_plain(&words[..count]).map_err(to_error)?;
     match (imported.number_of_result(), imported.bool_width()) {
         (None, _) => Ok(()),
-        (_, Some(width)) => frame.give_result(imported.read_bool(width, word).map_err(to_error)?),
-        (Some(number), None) => give_number(frame, number, word),
+        (_, Some(width)) => frame.set_result(imported.read_bool(width, word).map_err(to_error)?),
+        (Some(number), None) => set_number(frame, number, word),
     }
 }
 
@@ -103,18 +103,18 @@ fn take_number(frame: &mut Frame<'_>, number: Number) -> Result<u64, CallError> 
     })
 }
 
-fn give_number(frame: &mut Frame<'_>, number: Number, word: u64) -> Result<(), CallError> {
+fn set_number(frame: &mut Frame<'_>, number: Number, word: u64) -> Result<(), CallError> {
     match number {
-        Number::U8 => frame.give_result(u8::of_word(word)),
-        Number::I8 => frame.give_result(i8::of_word(word)),
-        Number::U16 => frame.give_result(u16::of_word(word)),
-        Number::I16 => frame.give_result(i16::of_word(word)),
-        Number::U32 => frame.give_result(u32::of_word(word)),
-        Number::I32 => frame.give_result(i32::of_word(word)),
-        Number::U64 => frame.give_result(u64::of_word(word)),
-        Number::I64 => frame.give_result(i64::of_word(word)),
-        Number::F32 => frame.give_result(f32::of_word(word)),
-        Number::F64 => frame.give_result(f64::of_word(word)),
+        Number::U8 => frame.set_result(u8::of_word(word)),
+        Number::I8 => frame.set_result(i8::of_word(word)),
+        Number::U16 => frame.set_result(u16::of_word(word)),
+        Number::I16 => frame.set_result(i16::of_word(word)),
+        Number::U32 => frame.set_result(u32::of_word(word)),
+        Number::I32 => frame.set_result(i32::of_word(word)),
+        Number::U64 => frame.set_result(u64::of_word(word)),
+        Number::I64 => frame.set_result(i64::of_word(word)),
+        Number::F32 => frame.set_result(f32::of_word(word)),
+        Number::F64 => frame.set_result(f64::of_word(word)),
     }
 }
 

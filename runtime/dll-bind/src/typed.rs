@@ -57,8 +57,8 @@ mod sealed {
     pub trait Sealed {}
 }
 
-macro_rules! integers {
-    ($($ty:ident $wide:ty, $name:ident;)*) => {$(
+macro_rules! numbers {
+    ($($ty:ident $name:ident: $value:ident => $to_word:expr, $word:ident => $of_word:expr;)*) => {$(
         impl sealed::Sealed for $ty {}
 
         impl CNumber for $ty {
@@ -66,43 +66,16 @@ macro_rules! integers {
 
             #[inline]
             fn word(self) -> u64 {
-                <$wide>::from(self) as u64
+                let $value = self;
+                $to_word
             }
 
             #[inline]
-            fn of_word(word: u64) -> Self {
-                word as Self
+            fn of_word($word: u64) -> Self {
+                $of_word
             }
         }
 
-        result!($ty);
-    )*};
-}
-
-macro_rules! floats {
-    ($($ty:ident $bits:ty, $name:ident;)*) => {$(
-        impl sealed::Sealed for $ty {}
-
-        impl CNumber for $ty {
-            const NUMBER: Number = Number::$name;
-
-            #[inline]
-            fn word(self) -> u64 {
-                self.to_bits().into()
-            }
-
-            #[inline]
-            fn of_word(word: u64) -> Self {
-                Self::from_bits(word as $bits)
-            }
-        }
-
-        result!($ty);
-    )*};
-}
-
-macro_rules! result {
-    ($ty:ident) => {
         impl CResult for $ty {
             const NUMBER: Option<Number> = Some(<$ty as CNumber>::NUMBER);
 
@@ -111,23 +84,20 @@ macro_rules! result {
                 <$ty as CNumber>::of_word(word)
             }
         }
-    };
+    )*};
 }
 
-integers! {
-    u8 u64, U8;
-    u16 u64, U16;
-    u32 u64, U32;
-    u64 u64, U64;
-    i8 i64, I8;
-    i16 i64, I16;
-    i32 i64, I32;
-    i64 i64, I64;
-}
-
-floats! {
-    f32 u32, F32;
-    f64 u64, F64;
+numbers! {
+    u8 U8: value => value.into(), word => word as u8;
+    u16 U16: value => value.into(), word => word as u16;
+    u32 U32: value => value.into(), word => word as u32;
+    u64 U64: value => value, word => word;
+    i8 I8: value => value as u64, word => word as i8;
+    i16 I16: value => value as u64, word => word as i16;
+    i32 I32: value => value as u64, word => word as i32;
+    i64 I64: value => value as u64, word => word as i64;
+    f32 F32: value => value.to_bits().into(), word => f32::from_bits(word as u32);
+    f64 F64: value => value.to_bits(), word => f64::from_bits(word);
 }
 
 impl CResult for () {

@@ -94,7 +94,7 @@ pub trait ArgumentKind {
 ///     let param = frame.step_compiled_in::<AnyValue>()?;
 ///     frame.finish()?;
 ///     let is_zero = frame.value(param).get::<i32>() == Some(0);
-///     frame.give_result(is_zero)
+///     frame.set_result(is_zero)
 /// }
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -112,7 +112,7 @@ pub enum AnyValue {}
 ///     let param = frame.step_compiled_in::<AnyStruct>()?;
 ///     frame.finish()?;
 ///     let path = frame.property(param).ty.type_path().to_owned();
-///     frame.give_result(path)
+///     frame.set_result(path)
 /// }
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -130,7 +130,7 @@ pub enum AnyStruct {}
 ///     let param = frame.step_compiled_in::<AnyArray>()?;
 ///     frame.finish()?;
 ///     let is_empty = array_ref(frame.value(param)).is_none_or(|rows| rows.len() == 0);
-///     frame.give_result(is_empty)
+///     frame.set_result(is_empty)
 /// }
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -148,7 +148,7 @@ pub enum AnyArray {}
 ///     let param = frame.step_compiled_in::<AnySet>()?;
 ///     frame.finish()?;
 ///     let len = keyed(frame.value(param)).map_or(0, |set| set.len());
-///     frame.give_result(len as i32)
+///     frame.set_result(len as i32)
 /// }
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -248,8 +248,8 @@ impl<'a> Argument<'a> {
     }
 
     #[cold]
-    pub(crate) fn mismatch(self, wanted: &str) -> CallError {
-        mismatch(&self.name(), &self.property.ty, &wanted)
+    pub(crate) fn mismatch(self, expected: &str) -> CallError {
+        mismatch(&self.name(), &self.property.ty, &expected)
     }
 
     fn name(self) -> String {
@@ -312,8 +312,8 @@ fn in_block<'a>(view: View<'a>, param: &'a Property) -> Argument<'a> {
 
 #[cold]
 fn wildcard_in_block(function: &Function, param: &Property) -> CallError {
-    let (name, wanted) = (format!("{}:{}", function.path, param.text), format!("{} in a parameter block", param.ty));
-    mismatch(&name, &"a wildcard, whose type the call in a script decides", &wanted)
+    let (name, expected) = (format!("{}:{}", function.path, param.text), format!("{} in a parameter block", param.ty));
+    mismatch(&name, &"a wildcard, whose type the call in a script decides", &expected)
 }
 
 impl Ptr<'_> {

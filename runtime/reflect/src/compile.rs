@@ -21,30 +21,13 @@ use crate::order;
 use crate::path::TypePath;
 use crate::property::{Property, PropertyType, display_name};
 use crate::refusal::{DeclareError, check_member, check_name};
+use crate::registry::Registry;
 use crate::structs::{Nature, StructType, fingerprint};
 use crate::type_text::TypeText;
 use crate::typing::{TypeError, TypeResolver};
 use crate::value::Value;
 use crate::values::structure::start_of;
 use crate::values::{Entry, name_of};
-
-/// Types declared before the batch.
-pub(super) trait Known {
-    /// Returns the packages of the host.
-    fn packages(&self) -> Vec<Rc<str>>;
-    /// Returns the class with a path, also after a rename.
-    fn class(&self, path: &str) -> Option<Rc<Class>>;
-    /// Returns the struct with a path, also after a rename.
-    fn structure(&self, path: &str) -> Option<Rc<StructType>>;
-    /// Returns the enum with a path, also after a rename.
-    fn enumeration(&self, path: &str) -> Option<Rc<EnumType>>;
-    /// Returns the delegate with a path, also after a rename.
-    fn delegate(&self, path: &str) -> Option<Rc<DelegateType>>;
-    /// Returns the interface with a path, also after a rename.
-    fn interface(&self, path: &str) -> Option<Rc<Interface>>;
-    /// Returns true if a new type may have the path.
-    fn is_free(&self, path: &str) -> bool;
-}
 
 /// The types of a batch, each after its dependencies.
 #[derive(Clone, Debug, Default)]
@@ -64,7 +47,8 @@ pub struct Declared {
 /// A batch during compilation: the known types, and the types compiled so far.
 pub(super) struct Compiler<'a> {
     pub(super) names: &'a Names,
-    known: &'a dyn Known,
+    /// Types declared before the batch.
+    known: &'a Registry,
     enums: HashMap<Rc<str>, Rc<EnumType>>,
     structs: HashMap<Rc<str>, Rc<StructType>>,
     classes: HashMap<Rc<str>, Rc<Class>>,
@@ -85,7 +69,7 @@ const MAX_STRUCT_SIZE: usize = 1 << 20;
 /// Compiles a batch. `first` is the number of its first class; the following classes have consecutive numbers.
 pub(super) fn compile(
     names: &Names,
-    known: &dyn Known,
+    known: &Registry,
     batch: &Batch,
     first: ClassId,
 ) -> Result<Declared, DeclareError> {
@@ -159,8 +143,7 @@ pub(super) fn check_kinds(batch: &Batch) -> Result<(), DeclareError> {
     batch.classes.iter().try_for_each(|decl| functions(&|| decl.path(), &decl.functions))
 }
 
-fn check_paths(known: &dyn Known, batch: &Batch) -> Result<(), DeclareError> {
-    let packages = known.packages();
+fn check_paths(known: &Registry, batch: &Batch) -> Result<(), DeclareError> {
     let mut seen = HashSet::new();
     let enums = batch.enums.iter().map(|decl| (decl.path(), &decl.package, &decl.name));
     let delegates = batch.delegates.iter().map(|decl| (decl.path(), &decl.package, &decl.name));
@@ -172,8 +155,8 @@ fn check_paths(known: &dyn Known, batch: &Batch) -> Result<(), DeclareError> {
         return Err(DeclareError::DefaultName { path: decl.path() });
     }
     for (path, package, name) in interfaces.chain(enums).chain(delegates).chain(structs).chain(classes) {
-        if !packages.iter().any(|known| **known == **package) {
-            let known = packages.join(", ");
+        if !known.packages.contains(package.as_str()) {
+            let known = Vec::from_iter(known.packages.iter().cloned()).join(", ");
             return Err(DeclareError::UnknownPackage { path, package: package.clone(), known });
         }
         check_name(name, package)?;

@@ -103,14 +103,14 @@ mod tests {
             PropertyDecl::new("label", PropertyKind::STRING).with_flags(property_flags::OUT),
         ];
         let function = function("f", &params, |_, frame| {
-            assert!(frame.give_out(1, &Value::Text("early".to_owned())).is_err());
+            assert!(frame.set_out(1, &Value::Text("early".to_owned())).is_err());
             frame.take_value()?;
             frame.take_value()?;
             frame.finish()?;
-            assert!(frame.give_out(0, &Value::I32(1)).is_err());
-            assert!(frame.give_out(2, &Value::I32(1)).is_err());
-            assert!(frame.give_out(1, &Value::I32(1)).is_err());
-            frame.give_out(1, &Value::Text("out".to_owned()))
+            assert!(frame.set_out(0, &Value::I32(1)).is_err());
+            assert!(frame.set_out(2, &Value::I32(1)).is_err());
+            assert!(frame.set_out(1, &Value::I32(1)).is_err());
+            frame.set_out(1, &Value::Text("out".to_owned()))
         });
         let mut block = ParamBlock::new(&function);
         block.set(1, &Value::Text("in".to_owned())).unwrap();
@@ -145,7 +145,7 @@ mod tests {
             to.get_mut(1).unwrap().copy_from(from);
             assert!(to.swap(0, 1) && !to.swap(0, 9) && to.get_mut(2).is_none());
             let first = array_ref(frame.value(rows)).unwrap().get(0).unwrap().get::<i32>();
-            frame.give_result(first.unwrap())
+            frame.set_result(first.unwrap())
         });
         let mut block = ParamBlock::new(&function);
         block.set(0, &Value::Array(vec![Value::I32(1)])).unwrap();
@@ -160,7 +160,7 @@ mod tests {
         let result = check(|_, frame| {
             let (count, label) = (frame.take::<i32>()?, frame.take::<String>()?);
             frame.finish()?;
-            frame.give_result(label.repeat(count as usize))?;
+            frame.set_result(label.repeat(count as usize))?;
             assert!(frame.is_balanced());
             Ok(())
         });
@@ -185,7 +185,7 @@ mod tests {
              take the parameters of (i32, String -> String), then finish"
         );
         assert!(check(|_, frame| frame.finish()).unwrap_err().contains("after 0 of 2 parameters"));
-        assert!(check(|_, frame| frame.give_result(String::new())).unwrap_err().contains("call `finish` first"));
+        assert!(check(|_, frame| frame.set_result(String::new())).unwrap_err().contains("call `finish` first"));
     }
 
     #[test]

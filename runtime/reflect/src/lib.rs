@@ -59,6 +59,7 @@ mod pool;
 pub mod property;
 mod references;
 pub mod refusal;
+mod registry;
 pub mod row;
 pub mod slices;
 mod slots;
@@ -91,5 +92,6 @@ pub mod plumbing {
 }
 
 pub use property::nested;
+pub use text::{listed, quote};
 pub use values::owned;
 pub use world::World;

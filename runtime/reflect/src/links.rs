@@ -86,8 +86,8 @@ impl World {
         match self.types.class_by_path(path) {
             Some(class) if self.is_below(&class, base) => {}
             Some(class) => {
-                let (found, wanted) = (class.path.to_string(), format!("{base} or a class derived from it"));
-                return Err(CallError::WrongClass { place: String::new(), handle: class.cdo.get(), found, wanted });
+                let (found, expected) = (class.path.to_string(), format!("{base} or a class derived from it"));
+                return Err(CallError::WrongClass { place: String::new(), handle: class.cdo.get(), found, expected });
             }
             None if matches!(ty, PropertyType::SoftClass(_)) => {}
             None => {
@@ -153,13 +153,13 @@ impl World {
         if suits {
             return Ok(());
         }
-        let wanted = if is_interface { format!("class that implements {path}") } else { path.to_owned() };
-        Err(CallError::WrongClass { place: String::new(), handle: object, found: class.path.to_string(), wanted })
+        let expected = if is_interface { format!("class that implements {path}") } else { path.to_owned() };
+        Err(CallError::WrongClass { place: String::new(), handle: object, found: class.path.to_string(), expected })
     }
 }
 
-fn no_such(wanted: &str, found: &PropertyType) -> CallError {
-    CallError::Signature { name: "the value".to_owned(), found: found.to_string(), wanted: wanted.to_owned() }
+fn no_such(expected: &str, found: &PropertyType) -> CallError {
+    CallError::Signature { name: "the value".to_owned(), found: found.to_string(), expected: expected.to_owned() }
 }
 
 #[cfg(test)]

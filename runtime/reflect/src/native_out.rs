@@ -69,7 +69,7 @@ impl<'a, T: NativeValue + Clone> NativeParam for Out<'a, T> {
     }
 
     fn give(kept: Self::Kept, frame: &mut Frame<'_>, at: usize) -> Result<(), CallError> {
-        kept.take().map_or(Ok(()), |value| frame.give_out_as(at, value.into_raw()))
+        kept.take().map_or(Ok(()), |value| frame.set_out_as(at, value.into_raw()))
     }
 
     fn put(self, block: &mut ParamBlock<'_>, at: usize) -> Result<&'a mut T, CallError> {

@@ -126,7 +126,7 @@ pub trait NativeResult: Sized + 'static {
     /// Stores the value as the result of the call.
     ///
     /// # Errors
-    /// Returns the errors of [`Frame::give_result`].
+    /// Returns the errors of [`Frame::set_result`].
     fn give(self, frame: &mut Frame<'_>) -> Result<(), CallError>;
 
     /// Takes the result out of a parameter block after the call.
@@ -205,7 +205,7 @@ impl<T: NativeValue> NativeResult for T {
 
     #[inline]
     fn give(self, frame: &mut Frame<'_>) -> Result<(), CallError> {
-        frame.give_result(self.into_raw())
+        frame.set_result(self.into_raw())
     }
 
     #[inline]
@@ -294,7 +294,7 @@ pub trait NativeParam: Sized {
     /// Writes the out value back to the frame.
     ///
     /// # Errors
-    /// Returns the errors of [`Frame::give_out`].
+    /// Returns the errors of [`Frame::set_out`].
     fn give(kept: Self::Kept, frame: &mut Frame<'_>, at: usize) -> Result<(), CallError>;
     /// Stores the argument in a parameter block.
     ///
@@ -409,7 +409,7 @@ pub trait NativeParams: Sized {
     /// Writes the out values back to the frame.
     ///
     /// # Errors
-    /// Returns the errors of [`Frame::give_out`].
+    /// Returns the errors of [`Frame::set_out`].
     fn give(kept: Self::Kept, frame: &mut Frame<'_>) -> Result<(), CallError>;
 
     /// Stores the arguments in a parameter block.

@@ -188,8 +188,8 @@ impl Core {
         if class.implements(interface) {
             return Ok(());
         }
-        let (place, found, wanted) = (String::new(), class.path.to_string(), interface.to_owned());
-        Err(CallError::WrongClass { place, handle: object, found, wanted })
+        let (place, found, expected) = (String::new(), class.path.to_string(), interface.to_owned());
+        Err(CallError::WrongClass { place, handle: object, found, expected })
     }
 
     /// Reads the property at its cached offset; `None` if the offset is not cached for the object's class or outdated, or
@@ -316,18 +316,23 @@ impl Core {
         Ok((result, O::read(&block, &outs)?))
     }
 
-    /// Checks that an object has the function with the signature text `wanted`.
+    /// Checks that an object has the function with the signature text `expected`.
     ///
     /// # Errors
     /// [`CallError::Stale`], [`CallError::NotFound`] or [`CallError::Signature`].
-    pub fn check_function(&self, object: ObjectHandle, function: &FunctionRef, wanted: &str) -> Result<(), CallError> {
+    pub fn check_function(
+        &self,
+        object: ObjectHandle,
+        function: &FunctionRef,
+        expected: &str,
+    ) -> Result<(), CallError> {
         let class = self.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         let found = function.find(&class).ok_or_else(|| CallError::NotFound {
             message: format!("{} has no function {}", class.path, function.name()),
         })?;
-        if found.signature_text() == wanted {
+        if found.signature_text() == expected {
             return Ok(());
         }
-        Err(mismatch(&found.path, &found.signature_text(), &wanted))
+        Err(mismatch(&found.path, &found.signature_text(), &expected))
     }
 }

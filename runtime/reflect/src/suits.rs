@@ -49,8 +49,8 @@ impl World {
         let mut inside = String::new();
         let refused = self.walk(ty, value, &mut inside, class_of);
         refused.map_err(|error| match error {
-            CallError::WrongClass { handle, found, wanted, .. } => {
-                CallError::WrongClass { place: place() + &inside, handle, found, wanted }
+            CallError::WrongClass { handle, found, expected, .. } => {
+                CallError::WrongClass { place: place() + &inside, handle, found, expected }
             }
             other => other,
         })

@@ -15,17 +15,18 @@ use crate::property::PropertyType;
 
 /// Error for text that is not a valid value of a type.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("`{}` is not a valid {wanted}: {problem}", line(text))]
+#[error("`{}` is not a valid {expected}: {problem}", line(text))]
 pub struct ParseError {
     /// The text, or the invalid part of it.
     pub text: String,
     /// Name of the type.
-    pub wanted: String,
+    pub expected: String,
     /// The problem, and the correct form.
     pub problem: String,
 }
 
-pub(crate) fn listed(parts: impl Iterator<Item = String>) -> String {
+/// Formats printed values as a list in parentheses, as containers and structs are written.
+pub fn listed(parts: impl Iterator<Item = String>) -> String {
     format!("({})", parts.collect::<Vec<_>>().join(", "))
 }
 
@@ -58,7 +59,8 @@ pub(crate) fn object(text: &str) -> Option<ObjectHandle> {
     Some(ObjectHandle::new(index.parse().ok()?, serial.parse().ok().filter(|&serial| serial != 0)?))
 }
 
-pub(crate) fn quote(text: &str) -> String {
+/// Formats a string in quotation marks, with escapes that [`Value::parse`](crate::value::Value::parse) accepts.
+pub fn quote(text: &str) -> String {
     let mut quoted = String::from("\"");
     for letter in text.chars() {
         match letter {
@@ -74,7 +76,7 @@ pub(crate) fn quote(text: &str) -> String {
 }
 
 pub(crate) fn fail(text: &str, ty: &PropertyType, problem: impl Display) -> ParseError {
-    ParseError { text: text.to_owned(), wanted: ty.to_string(), problem: problem.to_string() }
+    ParseError { text: text.to_owned(), expected: ty.to_string(), problem: problem.to_string() }
 }
 
 #[cfg(test)]
@@ -185,7 +187,7 @@ mod tests {
             let (ty, value) = match dice.roll(7) {
                 0 => ("String", Value::Text(text)),
                 1 => ("Name", Value::Name(name)),
-                2 => ("Text", Value::LocalText(LocalText { shown: text, namespace: name, key })),
+                2 => ("Text", Value::LocalText(LocalText { display: text, namespace: name, key })),
                 3 => ("Array(String)", Value::Array(vec![Value::Text(text), Value::Text(any_text(dice))])),
                 4 => ("Map(Name, String)", Value::Map(vec![(Value::Name(name), Value::Text(text))])),
                 5 => ("Delegate()", Value::Delegate(Binding { object, function: name })),

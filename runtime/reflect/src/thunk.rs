@@ -38,7 +38,7 @@ pub type Thunk = Rc<dyn Fn(HookContext<'_>, &mut Frame<'_>) -> Result<(), CallEr
 /// fn add(frame: &mut Frame<'_>) -> Result<(), CallError> {
 ///     let (a, b) = (frame.take::<i32>()?, frame.take::<i32>()?);
 ///     frame.finish()?;
-///     frame.give_result(a + b)
+///     frame.set_result(a + b)
 /// }
 /// ```
 #[derive(Debug)]
@@ -143,7 +143,7 @@ impl<'a> Frame<'a> {
     /// fn kind(frame: &mut Frame<'_>) -> Result<(), CallError> {
     ///     let value = frame.take_value()?;
     ///     frame.finish()?;
-    ///     frame.give_result(format!("{:?}", value.kind()))
+    ///     frame.set_result(format!("{:?}", value.kind()))
     /// }
     /// ```
     #[inline]
@@ -192,7 +192,7 @@ impl<'a> Frame<'a> {
     ///     let target = frame.step_compiled_in::<AnyArray>()?;
     ///     frame.finish()?;
     ///     let len = array_ref(frame.value(target)).map_or(0, |rows| rows.len());
-    ///     frame.give_result(len as i32)
+    ///     frame.set_result(len as i32)
     /// }
     /// ```
     pub fn step_compiled_in<W: ArgumentKind>(&mut self) -> Result<Param, CallError> {
@@ -340,7 +340,7 @@ impl<'a> Frame<'a> {
     /// [`CallError::Other`] before [`Frame::finish`] and for a function without a result, [`CallError::Signature`] if the result has
     /// another type.
     #[inline]
-    pub fn give_result<T: FrameValue>(&mut self, result: T) -> Result<(), CallError> {
+    pub fn set_result<T: FrameValue>(&mut self, result: T) -> Result<(), CallError> {
         let place = self.result_in_block();
         let place = match place {
             Some(place) => place,
@@ -356,9 +356,9 @@ impl<'a> Frame<'a> {
     /// Stores the result, of any type.
     ///
     /// # Errors
-    /// The errors of [`Frame::give_result`].
+    /// The errors of [`Frame::set_result`].
     #[inline]
-    pub fn give_value(&mut self, result: &Value) -> Result<(), CallError> {
+    pub fn set_result_value(&mut self, result: &Value) -> Result<(), CallError> {
         self.result_place()?.write(result)?;
         self.stage = Stage::Returned;
         Ok(())
@@ -369,7 +369,7 @@ impl<'a> Frame<'a> {
     /// # Errors
     /// [`CallError::Other`] before [`Frame::finish`] and if the parameter is not an out parameter; [`CallError::Signature`] if it has
     /// another type.
-    pub fn give_out(&mut self, at: usize, value: &Value) -> Result<(), CallError> {
+    pub fn set_out(&mut self, at: usize, value: &Value) -> Result<(), CallError> {
         let param = self.out(at)?;
         self.evaluate(at, param)?.write(value)
     }
@@ -377,8 +377,8 @@ impl<'a> Frame<'a> {
     /// Overwrites the out parameter with an index by its Rust type.
     ///
     /// # Errors
-    /// The errors of [`Frame::give_out`].
-    pub fn give_out_as<T: FrameValue>(&mut self, at: usize, value: T) -> Result<(), CallError> {
+    /// The errors of [`Frame::set_out`].
+    pub fn set_out_as<T: FrameValue>(&mut self, at: usize, value: T) -> Result<(), CallError> {
         let param = self.out(at)?;
         self.evaluate(at, param)?.store(value)
     }
@@ -408,7 +408,7 @@ impl<'a> Frame<'a> {
     /// Returns the location of the result; a wildcard result has the type that the caller expects.
     ///
     /// # Errors
-    /// The errors of [`Frame::give_result`].
+    /// The errors of [`Frame::set_result`].
     #[inline]
     fn result_place(&mut self) -> Result<Argument<'a>, CallError> {
         let result = self.expected_result()?;
@@ -594,8 +594,8 @@ impl<'f> ParamBlock<'f> {
         if param.flags & property_flags::OUT != 0 {
             return Ok(());
         }
-        let wanted = format!("`out {}` as parameter {index}", param.ty);
-        Err(mismatch(&self.function.path, &self.function.signature(), &wanted))
+        let expected = format!("`out {}` as parameter {index}", param.ty);
+        Err(mismatch(&self.function.path, &self.function.signature(), &expected))
     }
 
     /// Returns a view of the values.

@@ -191,7 +191,7 @@ mod tests {
         let handle = ObjectHandle::new(3, 4);
         check("Utf8String", Utf8String("größer".into()), "\"größer\"");
         check("AnsiString", AnsiString::new("größer").unwrap(), "\"größer\"");
-        check("Text", LocalText { shown: "Open".into(), ..LocalText::default() }, "\"Open\"");
+        check("Text", LocalText { display: "Open".into(), ..LocalText::default() }, "\"Open\"");
         check("SubclassOf(/Script/Engine.Object)", SubclassOf(Name(0)), "none");
         check("SoftClass(/Script/Engine.Object)", SoftClass(Name(0)), "none");
         check("SoftObject(/Script/Engine.Object)", SoftObject(Name(0)), "none");

@@ -3,31 +3,29 @@
 //! shadow is committed or dropped.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::cells::RefCell;
 use alcedo_base::handles::ClassId;
-use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::class::Class;
-use crate::compile::{Declared, Known, check_kinds, compile};
+use crate::compile::{Declared, check_kinds, compile};
 use crate::decl::Batch;
 use crate::delegates::DelegateType;
 use crate::enums::EnumType;
+use crate::function::Function;
 use crate::interface::Interface;
 use crate::names::Names;
 use crate::origin::Origin;
+use crate::property::Property;
 use crate::refusal::DeclareError;
+pub use crate::registry::{CurrentNames, OldNames};
+use crate::registry::{Registry, Shadow, Table};
 use crate::structs::StructType;
 use crate::typing::TypeResolver;
-
-mod redirects;
-
-use redirects::Redirects;
-pub use redirects::{CurrentNames, OldNames};
 
 /// The types of a world. Game thread only.
 #[derive(Debug, Default)]
@@ -51,37 +49,6 @@ impl Drop for Lowered<'_> {
 
 /// Epoch assigned last. All registries of the process share this counter, so no two have the same epoch.
 static LAST_STAMP: AtomicU64 = AtomicU64::new(0);
-
-#[derive(Debug, Default)]
-struct Registry {
-    packages: BTreeSet<Rc<str>>,
-    last_id: u32,
-    /// Every class that is not forgotten, in order of declaration.
-    by_id: BTreeMap<ClassId, Rc<Class>>,
-    live: Table,
-    shadow: Option<Shadow>,
-    /// The shadow, while it is deactivated.
-    lowered: Option<Shadow>,
-}
-
-/// Types of one kind, by their paths.
-type Paths<T> = FxHashMap<Rc<str>, Rc<T>>;
-
-#[derive(Debug, Default)]
-struct Table {
-    classes: Paths<Class>,
-    enums: Paths<EnumType>,
-    delegates: Paths<DelegateType>,
-    structs: Paths<StructType>,
-    interfaces: Paths<Interface>,
-    redirects: Redirects,
-}
-
-#[derive(Debug, Default)]
-struct Shadow {
-    table: Table,
-    hidden: FxHashSet<Rc<str>>,
-}
 
 impl Types {
     /// Creates a registry without packages.
@@ -147,7 +114,7 @@ impl Types {
         self.has_changed();
         let mut registry = self.registry.borrow_mut();
         let first = ClassId(registry.last_id + 1);
-        let declared = compile(names, &*registry, batch, first)?;
+        let declared = compile(names, &registry, batch, first)?;
         registry.last_id += declared.classes.len() as u32;
         registry.by_id.extend(declared.classes.iter().map(|class| (class.id, class.clone())));
         let table = registry.open_table();
@@ -328,6 +295,78 @@ impl Types {
             registry.by_id.remove(&id);
         }
     }
+
+    /// Checks for a chain of redirects from one path to another.
+    #[inline]
+    pub fn leads_to(&self, from: &str, to: &str) -> bool {
+        self.registry.borrow().redirect_chain(from).any(|target| **target == *to)
+    }
+
+    /// Redirects `old`, the path of a type or member, to `new`. A declaration with the path `old` takes precedence. While a
+    /// shadow is active, the redirect belongs to it.
+    #[inline]
+    pub fn redirect(&self, old: &str, new: &str) {
+        self.has_changed();
+        self.registry.borrow_mut().open_table().redirects.add(old, new);
+    }
+
+    /// Returns the path of the type that `path` resolves to; `path` itself if it resolves to no type.
+    #[inline]
+    pub fn redirected(&self, path: &str) -> Rc<str> {
+        let registry = self.registry.borrow();
+        registry
+            .resolve_with(path, |path| (!registry.is_free(path)).then(|| path.into()))
+            .unwrap_or_else(|| path.into())
+    }
+
+    /// Replaces each type path in a text as [`Self::redirected`] resolves it.
+    pub fn to_current_paths(&self, text: &str) -> String {
+        const START: &str = "/Script/";
+        let (mut translated, mut rest) = (String::new(), text);
+        while let Some(at) = rest.find(START) {
+            let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '.' | '/');
+            let len = rest[at..].find(|letter| !is_part(letter)).unwrap_or(rest.len() - at);
+            translated.push_str(&rest[..at]);
+            translated.push_str(&self.redirected(&rest[at..at + len]));
+            rest = &rest[at + len..];
+        }
+        translated + rest
+    }
+
+    /// Returns the renamed members of a class and its bases as pairs of old and new name.
+    pub fn member_redirects(&self, class: &Rc<Class>) -> Vec<(String, String)> {
+        self.registry.borrow().member_redirects(class.chain().iter().map(|class| &*class.path))
+    }
+
+    /// Returns the names that a member of these types has or had, `name` first. The types are a type and its bases.
+    pub fn names_of_member<'p>(&self, owners: impl Iterator<Item = &'p str>, name: &str) -> Vec<String> {
+        OldNames::new(&self.registry.borrow().member_redirects(owners)).of(name)
+    }
+
+    /// Returns the function with that path: declared or inherited by the class in the path, or declared by the interface.
+    #[inline]
+    pub fn function_by_path(&self, path: &str) -> Option<Rc<Function>> {
+        let registry = self.registry.borrow();
+        let of_class = registry.member(path, |class, name| class.find_function(name).cloned());
+        of_class.or_else(|| {
+            let (owner, name) = path.split_once(':')?;
+            registry.interface(owner)?.find_function(name).cloned()
+        })
+    }
+
+    /// Returns the property with that path: declared or inherited by the class in the path.
+    #[inline]
+    pub fn property_by_path(&self, path: &str) -> Option<Rc<Property>> {
+        self.registry.borrow().member(path, |class, name| class.find_property(name).cloned())
+    }
+
+    /// Returns all current redirects, sorted by old path.
+    #[inline]
+    pub fn redirects(&self) -> Vec<(Rc<str>, Rc<str>)> {
+        let registry = self.registry.borrow();
+        let redirects: BTreeMap<_, _> = registry.all_redirects().collect();
+        redirects.into_iter().map(|(from, to)| (from.clone(), to.clone())).collect()
+    }
 }
 
 /// Resolves to the current types.
@@ -350,89 +389,6 @@ impl TypeResolver for Types {
 
     fn has_interface(&self, path: &str) -> bool {
         self.interface_by_path(path).is_some()
-    }
-}
-
-impl Registry {
-    /// Returns the table for new declarations.
-    fn open_table(&mut self) -> &mut Table {
-        match &mut self.shadow {
-            Some(shadow) => &mut shadow.table,
-            None => &mut self.live,
-        }
-    }
-
-    /// Returns the current type of a kind with a path.
-    fn visible<T>(&self, kind: impl Fn(&Table) -> &Paths<T>, path: &str) -> Option<&Rc<T>> {
-        let live = || kind(&self.live).get(path);
-        match &self.shadow {
-            Some(shadow) => kind(&shadow.table).get(path).or_else(|| live().filter(|_| shadow.shows(path))),
-            None => live(),
-        }
-    }
-
-    /// Returns all current types of a kind, in order of their paths.
-    fn all<T>(&self, kind: impl Fn(&Table) -> &Paths<T>) -> Vec<Rc<T>> {
-        let shadow = self.shadow.iter().flat_map(|shadow| kind(&shadow.table).keys());
-        let paths: BTreeSet<_> = kind(&self.live).keys().chain(shadow).collect();
-        paths.into_iter().filter_map(|path| self.visible(&kind, path).cloned()).collect()
-    }
-}
-
-impl Shadow {
-    /// Returns true if a type from before is visible through the shadow.
-    fn shows(&self, path: &str) -> bool {
-        !self.hidden.contains(path) && self.table.origin(path).is_none()
-    }
-}
-
-impl Table {
-    fn origin(&self, path: &str) -> Option<Origin> {
-        let class = self.classes.get(path).map(|class| class.origin);
-        let structure = || self.structs.get(path).map(|structure| structure.origin);
-        let enumeration = || self.enums.get(path).map(|found| found.origin);
-        let delegate = || self.delegates.get(path).map(|found| found.origin);
-        class
-            .or_else(structure)
-            .or_else(enumeration)
-            .or_else(delegate)
-            .or_else(|| self.interfaces.get(path).map(|interface| interface.origin))
-    }
-}
-
-impl Known for Registry {
-    fn packages(&self) -> Vec<Rc<str>> {
-        self.packages.iter().cloned().collect()
-    }
-
-    fn class(&self, path: &str) -> Option<Rc<Class>> {
-        self.resolve_with(path, |path| self.visible(|table| &table.classes, path).cloned())
-    }
-
-    fn structure(&self, path: &str) -> Option<Rc<StructType>> {
-        self.resolve_with(path, |path| self.visible(|table| &table.structs, path).cloned())
-    }
-
-    fn enumeration(&self, path: &str) -> Option<Rc<EnumType>> {
-        self.resolve_with(path, |path| self.visible(|table| &table.enums, path).cloned())
-    }
-
-    fn delegate(&self, path: &str) -> Option<Rc<DelegateType>> {
-        self.resolve_with(path, |path| self.visible(|table| &table.delegates, path).cloned())
-    }
-
-    fn interface(&self, path: &str) -> Option<Rc<Interface>> {
-        self.resolve_with(path, |path| self.visible(|table| &table.interfaces, path).cloned())
-    }
-
-    fn is_free(&self, path: &str) -> bool {
-        match &self.shadow {
-            Some(shadow) => {
-                shadow.table.origin(path).is_none()
-                    && (self.live.origin(path).is_none() || shadow.hidden.contains(path))
-            }
-            None => self.live.origin(path).is_none(),
-        }
     }
 }
 

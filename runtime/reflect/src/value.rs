@@ -71,13 +71,13 @@ impl Display for EnumValue {
 /// ```
 /// use alcedo_reflect::value::LocalText;
 ///
-/// let title = LocalText { shown: "Open the door".into(), ..LocalText::default() };
+/// let title = LocalText { display: "Open the door".into(), ..LocalText::default() };
 /// assert_eq!(title.namespace, title.key, "not translated");
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct LocalText {
     /// Text in its source language.
-    pub shown: String,
+    pub display: String,
     /// Namespace of the key.
     pub namespace: Name,
     /// Key in the namespace.
@@ -156,23 +156,23 @@ pub fn with_objects(value: &Value, map: &mut dyn FnMut(ObjectHandle) -> ObjectHa
 /// assert_eq!(error.to_string(), "a bool cannot be written to a f64: convert it first");
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("a {found} cannot be written to a {wanted}: convert it first")]
+#[error("a {found} cannot be written to a {expected}: convert it first")]
 pub struct WrongType {
     /// Kind of the value, or name of the unknown field of a struct.
     pub found: String,
     /// Type of the property.
-    pub wanted: String,
+    pub expected: String,
 }
 
 impl WrongType {
     /// Returns the error of a value that cannot be written to a type.
     pub(crate) fn of(found: &str, ty: &impl Display) -> Self {
-        Self { found: found.to_owned(), wanted: ty.to_string() }
+        Self { found: found.to_owned(), expected: ty.to_string() }
     }
 
     /// Returns the error as that of a call that writes the value to the location `name`.
     pub(crate) fn in_call(self, name: String) -> CallError {
-        CallError::Signature { name, found: self.wanted, wanted: self.found }
+        CallError::Signature { name, found: self.expected, expected: self.found }
     }
 
     /// Checks that a container can hold this many values.

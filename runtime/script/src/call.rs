@@ -366,7 +366,7 @@ pub(crate) fn check_is_a(world: &World, object: ObjectHandle, function: &Functio
             place: function.path.to_string(),
             handle: object,
             found: class.path.to_string(),
-            wanted: owner.path.to_string(),
+            expected: owner.path.to_string(),
         }),
         _ => Ok(()),
     }
@@ -377,6 +377,6 @@ pub(crate) fn missing_function(class: &str, function: &Function) -> CallError {
     CallError::Signature {
         name: format!("{class}:{}", function.text),
         found: "another one, or none".to_owned(),
-        wanted: function.signature(),
+        expected: function.signature(),
     }
 }

@@ -298,7 +298,7 @@ fn check_class(world: &World, other: &OtherProperty, object: ObjectHandle) -> Re
         place: format!("{}:{}", other.owner.path, other.property.text),
         handle: object,
         found: class.path.to_string(),
-        wanted: other.owner.path.to_string(),
+        expected: other.owner.path.to_string(),
     })
 }
 

@@ -165,7 +165,7 @@ fn binary(world: &World, op: Op, on: &Operand, left: Ptr<'_>, right: Ptr<'_>) ->
 
 fn put(registers: &Registers, slot: &Slot, value: &Value) -> Result<(), CallError> {
     let written = registers.ptr_mut(slot).write(value);
-    written.map_err(|error| CallError::other(format!("{} is not a {}", error.found, error.wanted)))
+    written.map_err(|error| CallError::other(format!("{} is not a {}", error.found, error.expected)))
 }
 
 fn name_of(at: Ptr<'_>) -> Name {

@@ -107,7 +107,7 @@ pub(crate) fn text_value(text: &str, ty: &PropertyType, world: &World) -> Option
             let latin = text.chars().map(|letter| if u8::try_from(letter).is_ok() { letter } else { '?' });
             Value::Ansi(latin.collect())
         }
-        PropertyType::LocalText => Value::LocalText(LocalText { shown: text.to_owned(), ..LocalText::default() }),
+        PropertyType::LocalText => Value::LocalText(LocalText { display: text.to_owned(), ..LocalText::default() }),
         PropertyType::Name => Value::Name(world.names.intern(text)),
         _ => return None,
     })
@@ -117,7 +117,7 @@ pub(crate) fn text_value(text: &str, ty: &PropertyType, world: &World) -> Option
 pub(crate) fn plain_text(value: &Value, world: &World) -> Option<String> {
     Some(match value {
         Value::Text(text) | Value::Utf8(text) | Value::Ansi(text) => text.clone(),
-        Value::LocalText(text) => text.shown.clone(),
+        Value::LocalText(text) => text.display.clone(),
         Value::Name(name) => world.text(*name),
         _ => return None,
     })

@@ -140,7 +140,7 @@ fn twice() -> FunctionDecl {
         if value < 0 {
             return Err(CallError::returned("less than nothing"));
         }
-        frame.give_result(value * 2)
+        frame.set_result(value * 2)
     });
     let mut decl = FunctionDecl::new("twice", thunk);
     decl.flags = alcedo_abi::kinds::function_flags::STATIC | alcedo_abi::kinds::function_flags::CALLABLE;

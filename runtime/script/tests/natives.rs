@@ -41,7 +41,7 @@ pub(crate) fn class() -> ClassDecl {
         function("add", statics, vec![whole("a"), whole("b"), result(PropertyKind::I32)], |_, frame| {
             let (a, b) = (frame.take::<i32>()?, frame.take::<i32>()?);
             frame.finish()?;
-            frame.give_result(a.wrapping_add(b))
+            frame.set_result(a.wrapping_add(b))
         }),
         function(
             "split",
@@ -56,8 +56,8 @@ pub(crate) fn class() -> ClassDecl {
                 frame.take_value()?;
                 frame.take_value()?;
                 frame.finish()?;
-                frame.give_out_as(1, value / 2)?;
-                frame.give_out_as(2, format!("half of {value}"))
+                frame.set_out_as(1, value / 2)?;
+                frame.set_out_as(2, format!("half of {value}"))
             },
         ),
         function("fail", statics, vec![PropertyDecl::new("words", PropertyKind::STRING)], |_, frame| {
@@ -93,7 +93,7 @@ pub(crate) fn class() -> ClassDecl {
                 let function = function.ok_or_else(|| CallError::NotFound { message: format!("no {name}") })?;
                 let mut block = ParamBlock::new(&function);
                 function.invoke(world, object, &mut block)?;
-                frame.give_result(block.result_as::<i32>()?)
+                frame.set_result(block.result_as::<i32>()?)
             },
         ),
         function("destroy_it", statics, vec![object("it")], |world, frame| {
@@ -106,7 +106,7 @@ pub(crate) fn class() -> ClassDecl {
         function("garbage", statics, vec![result(PropertyKind::I32)], |world, frame| {
             frame.finish()?;
             let no_roots = |_: &mut dyn FnMut(ObjectHandle)| {};
-            frame.give_result(unreachable(world, &no_roots)?.len() as i32)
+            frame.set_result(unreachable(world, &no_roots)?.len() as i32)
         }),
         function(
             "power_up",
@@ -117,7 +117,7 @@ pub(crate) fn class() -> ClassDecl {
                 frame.finish()?;
                 let power = world.get::<i32>(object, "power")? + by;
                 world.write(object, "power", &Value::I32(power))?;
-                frame.give_result(power)
+                frame.set_result(power)
             },
         ),
     ];

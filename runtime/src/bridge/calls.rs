@@ -45,7 +45,7 @@ pub(crate) fn target(
             place: function.path.to_string(),
             handle: object,
             found: class.path.to_string(),
-            wanted: owner.path.to_string(),
+            expected: owner.path.to_string(),
         });
     }
     Ok(Rc::clone(match dispatch {
@@ -68,7 +68,7 @@ fn implemented(
             place: function.path.to_string(),
             handle: object,
             found: class.path.to_string(),
-            wanted: format!("class that implements {interface}"),
+            expected: format!("class that implements {interface}"),
         });
     }
     let found = class.find_function(&function.text);

@@ -51,19 +51,19 @@ pub(crate) fn open(core: &Core, handle: ConjugateHandle, now: Instant) -> Result
     }
 }
 
-/// Does the same for a value of the type `wanted`. Returns an error with kind and age if the conjugate has expired, or with
+/// Does the same for a value of the type `expected`. Returns an error with kind and age if the conjugate has expired, or with
 /// both types if they differ.
 pub(crate) fn open_as(
     core: &Core,
     handle: ConjugateHandle,
-    wanted: &PropertyType,
+    expected: &PropertyType,
     now: Instant,
 ) -> Result<Opened, CallError> {
     let opened = open(core, handle, now)?;
-    if opened.ty == *wanted {
+    if opened.ty == *expected {
         return Ok(opened);
     }
-    Err(mismatch(&"the value of a conjugate", &opened.ty, wanted))
+    Err(mismatch(&"the value of a conjugate", &opened.ty, expected))
 }
 
 /// Lends the value of a property, or of a part of one, until the innermost frame closes. Returns an error if the object is

@@ -439,7 +439,7 @@ pub(crate) fn plain_body(
         check_kind(&words, result.map(TypeText::kind), returned.as_ref())?;
         match returned {
             None => Ok(()),
-            Some(Value::Text(text)) => slots::give_text(buffer, arguments.len(), &text),
+            Some(Value::Text(text)) => slots::set_text(buffer, arguments.len(), &text),
             Some(plain) => set_plain(buffer, arguments.len(), &plain),
         }
     }))
@@ -457,7 +457,7 @@ fn read_argument(buffer: &BufferMut<'_>, at: usize, ty: &PropertyType) -> Result
 
 fn write_result(buffer: &mut BufferMut<'_>, at: usize, ty: &PropertyType, value: &Value) -> Result<(), CallError> {
     match (travel(ty.kind()), value) {
-        (Travel::Text, Value::Text(text)) => slots::give_text(buffer, at, text),
+        (Travel::Text, Value::Text(text)) => slots::set_text(buffer, at, text),
         (Travel::Address, value) => {
             let written = slots::target(buffer, at, ty)?.write(value);
             written.map_err(|error| CallError::other(error.to_string()))
@@ -552,7 +552,7 @@ mod tests {
         let of = words.iter().map(|word| Value::U32(times(word))).collect();
         assert_eq!(label.print(&world.names), r#"(text="x", of=(1, 2))"#);
         let value = Value::Struct(vec![("text".into(), Value::Text(text)), ("of".into(), Value::Array(of))]);
-        frame.give_value(&Value::Optional((!words.is_empty()).then(|| Box::new(value))))
+        frame.set_result_value(&Value::Optional((!words.is_empty()).then(|| Box::new(value))))
     }
 
     fn value(core: &Core, ty: &str, text: &str) -> Value {

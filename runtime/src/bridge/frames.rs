@@ -105,7 +105,7 @@ impl OpenFrames {
             }
             // Parses before the result is set, so that an invalid text sets none.
             let read = value_of(text, &frame.result_property()?.ty, names)?;
-            frame.give_value(&read)
+            frame.set_result_value(&read)
         })
     }
 }

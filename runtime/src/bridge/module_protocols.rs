@@ -42,7 +42,7 @@ pub(crate) fn add_protocol(
     module: ModuleId,
     protocol: &BorrowedDesc<'_, ProtocolDesc<'_>>,
 ) -> Result<(), CallError> {
-    let BorrowedDesc(ProtocolDesc { number, word, form, way_out: help, read, is_plain }) = *protocol;
+    let BorrowedDesc(ProtocolDesc { number, word, form, help, read, is_plain }) = *protocol;
     let code = Registered::new(core, module, format!("the protocol `{word}`"))?;
     let [word, form, help] = [word, form, help].map(|text| text.as_str().to_owned());
     let origin = Origin::Module(module);

@@ -73,8 +73,6 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
     if function_of(frame).flags & function_flags::CUSTOM_THUNK != 0 {
         return enter_custom(core, gate, invoke, what, frame);
     }
-    // Checked here as well, where the object is known.
-    core.red.hot().may_open(&format_args!("{what} of {}", frame.object()))?;
     let (object, params) = (frame.object(), hand_over(frame));
     let (memory, part) = if is_static(function_of(frame)) {
         (std::ptr::null_mut(), std::ptr::null_mut())
@@ -100,7 +98,7 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
     };
     let called = core.zcalls.watched("method", what, || core.red.call_module(gate, what, run));
     called.map_err(|error| match error {
-        // The frame opens a little deeper than the check above, and knows no object.
+        // The frame is opened without its object.
         CallError::TooDeep { what: called, limit } if *called == **what => {
             CallError::TooDeep { what: format!("{what} of {object}"), limit }
         }

@@ -43,11 +43,11 @@ fn read_parameters(
     block: &ParamBlock<'_>,
 ) -> Result<(), CallError> {
     let arguments = function.arguments();
-    let wanted = first + arguments.len() + function.outs().count() + usize::from(function.result().is_some());
-    if buffer.len() != wanted {
+    let expected = first + arguments.len() + function.outs().count() + usize::from(function.result().is_some());
+    if buffer.len() != expected {
         return Err(CallError::Buffer {
             message: format!(
-                "{} ({}) takes {wanted} slots, object, out parameters and result included, the buffer has {}",
+                "{} ({}) takes {expected} slots, object, out parameters and result included, the buffer has {}",
                 function.path,
                 function.signature(),
                 buffer.len()
@@ -127,7 +127,7 @@ pub(crate) fn write_slot(
     }
     plain!(&property.ty, write);
     if matches!(property.ty, PropertyType::Text) {
-        return give_text(buffer, at, &view.get::<String>(property)?);
+        return set_text(buffer, at, &view.get::<String>(property)?);
     }
     let source = in_view(view, property)?;
     target(buffer, at, &property.ty)?.copy_from(source.as_ptr());
@@ -172,7 +172,7 @@ pub(crate) fn check_has(class: &Rc<Class>, object: ObjectHandle, property: &Prop
         place: format!("{}:{}", property.owner, property.text),
         handle: object,
         found: class.path.to_string(),
-        wanted: property.owner.to_string(),
+        expected: property.owner.to_string(),
     })
 }
 
@@ -207,9 +207,9 @@ pub(crate) fn target<'a>(buffer: &mut BufferMut<'_>, at: usize, ty: &'a Property
 }
 
 /// Returns a string to the caller through a pointer slot. Returns an error if the slot is not a pointer slot.
-pub(crate) fn give_text(buffer: &mut BufferMut<'_>, at: usize, text: &str) -> Result<(), CallError> {
+pub(crate) fn set_text(buffer: &mut BufferMut<'_>, at: usize, text: &str) -> Result<(), CallError> {
     // SAFETY: by the signature, the caller made this slot a sink that is valid during the call.
-    unsafe { buffer.give_text(at, text) }
+    unsafe { buffer.set_text(at, text) }
 }
 
 /// Lends a value to the callee. The value must exist until the call is over.

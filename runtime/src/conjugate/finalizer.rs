@@ -6,7 +6,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,7 @@ use crate::conjugate::last_part::LastPart;
 use crate::conjugate::pairs::Part;
 use crate::handles::{Generation, ModuleId};
 use crate::lease::{Blocker, LeaseKind};
+use crate::sync::lock;
 use crate::watchdog::{Published, Source};
 
 const THREAD: &str = "alcedo-finalizer";
@@ -286,10 +287,6 @@ impl Running {
     fn name(&self) -> String {
         format!("Drop of {} ({}, generation {})", self.class, self.module, self.generation)
     }
-}
-
-fn lock(desk: &Mutex<Desk>) -> MutexGuard<'_, Desk> {
-    desk.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 struct Worker {

@@ -5,7 +5,7 @@ use std::io;
 use std::net::Shutdown;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
@@ -19,6 +19,7 @@ use crate::load::events::MasterEvent;
 use crate::poster::Poster;
 use crate::reload::requests::ReloadScope;
 use crate::runtime::Runtime;
+use crate::sync::lock;
 use crate::watchdog::{GAME_THREAD, Hang};
 use crate::world::WorldLoadReport;
 
@@ -43,7 +44,7 @@ struct Voice(Arc<Mutex<Stream>>);
 impl Voice {
     /// Sends the tool a message. A message that cannot be sent completely ends the connection, which the reading thread detects.
     fn send(&self, message: &FromHost) {
-        let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stream = lock(&self.0);
         if send(&mut *stream, message).is_err() {
             let _ended = stream.shutdown(Shutdown::Both);
         }

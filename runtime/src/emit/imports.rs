@@ -109,7 +109,7 @@ pub(crate) fn fill_import(
             let is_base = |class: &Rc<Class>| Fingerprint::START.text(&class.path).finish() == import.fingerprint;
             if !class.chain().iter().any(is_base) {
                 let base = class.base.as_ref().map_or("nothing", |base| &*base.path);
-                return Err(wrong(format!("which extends {base} here and {} in the module", import.wanted)));
+                return Err(wrong(format!("which extends {base} here and {} in the module", import.expected)));
             }
             u64::from(class.id.0)
         }
@@ -121,7 +121,7 @@ pub(crate) fn fill_import(
                 return Err(wrong(format!("which is a member of {} here", property.owner)));
             }
             if property.ty.fingerprint() != import.fingerprint {
-                return Err(wrong(format!("which is {} here and {} in the module", property.ty, import.wanted)));
+                return Err(wrong(format!("which is {} here and {} in the module", property.ty, import.expected)));
             }
             u64::from(property.offset)
         }
@@ -143,10 +143,10 @@ pub(crate) fn fill_import(
             if found.fingerprint() != import.fingerprint {
                 let here = found.entries().iter().map(|entry| format!("{} = {}", entry.name, entry.number));
                 let here = here.collect::<Vec<_>>().join(", ");
-                let wanted = import.wanted.as_str();
-                return Err(wrong(match here == wanted {
+                let expected = import.expected.as_str();
+                return Err(wrong(match here == expected {
                     true => format!("which is made of {} here, and of other numbers in the module", found.underlying()),
-                    false => format!("which has the entries ({here}) here and ({wanted}) in the module"),
+                    false => format!("which has the entries ({here}) here and ({expected}) in the module"),
                 }));
             }
             0
@@ -158,7 +158,7 @@ pub(crate) fn fill_import(
                 return Err(wrong(format!(
                     "which is {kind}({}) here and {} in the module",
                     found.type_text(),
-                    import.wanted
+                    import.expected
                 )));
             }
             0
@@ -248,10 +248,10 @@ fn why(core: &Core, import: &ImportDesc, error: &CallError) -> String {
     match error {
         CallError::NotFound { .. } => "which is not there".into(),
         CallError::Signature { found, .. } => {
-            let wanted = import.wanted.as_str();
+            let expected = import.expected.as_str();
             let function = core.world.types.function_by_path(import.path.as_str());
-            match function.as_ref().map(|function| function.signature_text()).filter(|words| *words != wanted) {
-                Some(words) => format!("which has the signature ({words}) here and ({wanted}) in the module"),
+            match function.as_ref().map(|function| function.signature_text()).filter(|words| *words != expected) {
+                Some(words) => format!("which has the signature ({words}) here and ({expected}) in the module"),
                 // Equal specifiers of types whose layouts differ.
                 None => format!("which has the signature ({found}) here, and another in the module"),
             }
@@ -261,15 +261,15 @@ fn why(core: &Core, import: &ImportDesc, error: &CallError) -> String {
 }
 
 /// Describes the first field in which a struct differs from the one that a module was built for.
-fn difference(found: &StructType, wanted: &[PropertyDesc]) -> String {
+fn difference(found: &StructType, expected: &[PropertyDesc]) -> String {
     let is_base = |field: &&PropertyDesc| field.flags & property_flags::BASE != 0;
-    let (here, there) = (found.base().map(|base| &*base.path), wanted.iter().find(is_base));
+    let (here, there) = (found.base().map(|base| &*base.path), expected.iter().find(is_base));
     let there = there.map(|base| base.type_path.as_str());
     if here != there {
         let (here, there) = (here.unwrap_or("nothing"), there.unwrap_or("nothing"));
         return format!("which extends {here} here and {there} in the module");
     }
-    for field in wanted.iter().filter(|field| !is_base(field)) {
+    for field in expected.iter().filter(|field| !is_base(field)) {
         let (name, path) = (field.name.as_str(), field.type_path.as_str());
         let ty = TypeText::of_declaration(field.kind, path).map_or_else(|error| error.text, |ty| ty.to_string());
         match found.field(name) {
@@ -286,7 +286,7 @@ fn difference(found: &StructType, wanted: &[PropertyDesc]) -> String {
             Some(_) => {}
         }
     }
-    match found.own_fields().iter().find(|there| wanted.iter().all(|field| *field.name.as_str() != *there.text)) {
+    match found.own_fields().iter().find(|there| expected.iter().all(|field| *field.name.as_str() != *there.text)) {
         Some(more) => format!("whose field `{}: {}` is unknown to the module", more.text, more.ty),
         None => "whose layout here differs from the one in the module".into(),
     }

@@ -169,19 +169,19 @@ impl Check<'_> {
     fn import(&self, import: &ImportDesc) -> Result<(), EmitError> {
         let path = import.path.as_str();
         self.text(|| "that it uses".into(), path, is_path, MEMBER_PATH)?;
-        self.text(|| format!("{path} as it was built for it,"), import.wanted.as_str(), are_words, WORDS)?;
+        self.text(|| format!("{path} as it was built for it,"), import.expected.as_str(), are_words, WORDS)?;
         self.properties(path, &import.fields)
     }
 
     /// Returns the call name of an export. The name must parse back to the same parts, so that no part can pass for another.
     fn export(&self, export: &ExportDesc) -> Result<String, EmitError> {
         let (type_path, method) = (export.type_path.as_str(), export.name.as_str());
-        let wanted = Method { module: self.module, type_path, method };
+        let expected = Method { module: self.module, type_path, method };
         let name = export_name(self.module, type_path, method);
         let reads_back = |name: &str| match type_path {
             _ if name.len() > LONGEST_WORDS => false,
             "" => ZCallName::read(name, &Ex).is_ok_and(|name| name.rest() == method),
-            _ => ZCallName::read(name, &NM).is_ok_and(|name| Method::of(&name) == Some(wanted)),
+            _ => ZCallName::read(name, &NM).is_ok_and(|name| Method::of(&name) == Some(expected)),
         };
         self.text(|| "a function called".into(), &name, reads_back, CALL_NAME)?;
         self.text(|| format!("{name} with the signature"), export.signature.as_str(), are_words, WORDS)?;

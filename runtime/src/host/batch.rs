@@ -239,10 +239,10 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         let callee = core.zcalls.callee(handle);
         let callee = callee.ok_or_else(|| CallError::Unavailable { what: format!("`{}`", self.name) })?;
         let signature = signature_of::<A, R>()?;
-        let wanted = signature.to_string();
+        let expected = signature.to_string();
         let found = callee.signature().text().to_owned();
-        let refused = |found| CallError::Signature { name: self.name.clone(), found, wanted: wanted.clone() };
-        if found != wanted {
+        let refused = |found| CallError::Signature { name: self.name.clone(), found, expected: expected.clone() };
+        if found != expected {
             return Err(refused(found).into());
         }
         let Some(method) = uf::method_call(&callee) else {
@@ -255,7 +255,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
             && !A::OTHERS_ARE_OBJECTS;
         if !are_words || A::COUNT > MOST {
             let only = "numbers, `bool`s and names only";
-            return Err(CallError::Signature { name: self.name.clone(), found, wanted: only.to_owned() }.into());
+            return Err(CallError::Signature { name: self.name.clone(), found, expected: only.to_owned() }.into());
         }
         self.kept.replace(Some((core.zcalls.keep(handle)?, method.clone())));
         Ok((callee, method))

@@ -153,11 +153,11 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
         let class = world.objects.class(self.object).ok_or(CallError::Stale { handle: self.object })?;
         is_meant(world, self.object, &class, self.class)?;
         let ty = self.ty(world)?;
-        let (found, wanted) = (delegates::signature_of(&ty)?, signature_of::<A, R>()?);
-        if found != wanted.to_string() {
+        let (found, expected) = (delegates::signature_of(&ty)?, signature_of::<A, R>()?);
+        if found != expected.to_string() {
             let name = format!("{}:{}", self.class, self.name);
-            return Err(CallError::Signature { name, found: found.to_owned(), wanted: wanted.to_string() }.into());
+            return Err(CallError::Signature { name, found: found.to_owned(), expected: expected.to_string() }.into());
         }
-        Ok(wanted)
+        Ok(expected)
     }
 }

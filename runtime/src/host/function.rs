@@ -387,8 +387,8 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
             .ok_or_else(|| CallError::Unavailable { what: format!("`{}`", self.name) })?;
         let found = callee.signature().text();
         if callee.slots() == Slots::Property {
-            let (name, wanted) = (self.name.clone(), self.signature.to_string());
-            return Err(CallError::Signature { name, found: format!("a property of type {found}"), wanted }.into());
+            let (name, expected) = (self.name.clone(), self.signature.to_string());
+            return Err(CallError::Signature { name, found: format!("a property of type {found}"), expected }.into());
         }
         let is_found = |signature: &SignatureText| signature.to_string() == found;
         // The object of a method is a parameter here, but is not in its signature.
@@ -399,8 +399,8 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         };
         let takes_object = !is_found(&self.signature);
         if takes_object && !without_object().is_some_and(|signature| is_found(&signature)) {
-            let (name, found, wanted) = (self.name.clone(), found.to_owned(), self.signature.to_string());
-            return Err(CallError::Signature { name, found, wanted }.into());
+            let (name, found, expected) = (self.name.clone(), found.to_owned(), self.signature.to_string());
+            return Err(CallError::Signature { name, found, expected }.into());
         }
         // The callee checks the class of its own object; the call with values checks other objects.
         let has_other_objects = A::OTHERS_ARE_OBJECTS || (A::FIRST_IS_OBJECT && !takes_object);

@@ -60,8 +60,8 @@ pub(super) fn is_meant(world: &World, object: ObjectHandle, class: &Class, path:
     if let Some(waits_for) = world.objects.waits_for(object) {
         return Err(CallError::Unavailable { what: format!("the class {waits_for} of object {object}") });
     }
-    let (place, found, wanted) = (String::new(), class.path.to_string(), path.to_owned());
-    Err(CallError::WrongClass { place, handle: object, found, wanted })
+    let (place, found, expected) = (String::new(), class.path.to_string(), path.to_owned());
+    Err(CallError::WrongClass { place, handle: object, found, expected })
 }
 
 /// A property of a class.
@@ -179,9 +179,9 @@ impl<A: ValueParams, R: NativeResult> FunctionOf<A, R> {
     fn resolve(&self, core: &Core, object: ObjectHandle) {
         let Some(class) = core.world.objects.class(object) else { return };
         let is_meant = is_meant(&core.world, object, &class, self.meant.path).is_ok();
-        let wanted = signature_of::<A, R>().map(|wanted| wanted.to_string());
+        let expected = signature_of::<A, R>().map(|expected| expected.to_string());
         let is_right = |function: &Rc<Function>| {
-            is_meant && wanted.as_ref().is_ok_and(|wanted| function.signature_text() == wanted)
+            is_meant && expected.as_ref().is_ok_and(|expected| function.signature_text() == expected)
         };
         let found = (&self.key).find(&class).filter(is_right);
         let method = found.map(|function| MethodCall::new(&function, Dispatch::Virtual));
@@ -198,10 +198,10 @@ impl<A, R: NativeResult> FunctionOf<A, R> {
         };
         let function = (&self.key).find(&class).ok_or_else(missing)?;
         if is_new {
-            let wanted = signature_of::<B, R>()?.to_string();
-            if function.signature_text() != wanted {
+            let expected = signature_of::<B, R>()?.to_string();
+            if function.signature_text() != expected {
                 let (name, found) = (function.path.to_string(), function.signature_text().to_owned());
-                return Err(CallError::Signature { name, found, wanted });
+                return Err(CallError::Signature { name, found, expected });
             }
             self.meant.is_seen(&class);
         }

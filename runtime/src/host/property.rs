@@ -96,8 +96,8 @@ impl Runtime {
         let (class, text) = path.split_once(':').ok_or_else(missing)?;
         if !fits::<T::Raw>(&property.ty) {
             let (name, found) = (name.to_owned(), format!("a property of type {}", property.ty));
-            let wanted = std::any::type_name::<T>().to_owned();
-            return Err(CallError::Signature { name, found, wanted }.into());
+            let expected = std::any::type_name::<T>().to_owned();
+            return Err(CallError::Signature { name, found, expected }.into());
         }
         Ok(TypedProperty {
             runtime: self.downgrade(),

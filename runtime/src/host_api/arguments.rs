@@ -386,5 +386,5 @@ impl Sink<'_> {
 
 /// Returns the error for a value of a kind that a function does not support.
 pub(super) fn wrong_kind(ty: &PropertyType, verb: &str) -> CallError {
-    CallError::Signature { name: verb.to_owned(), found: ty.to_string(), wanted: format!("what {verb} is for") }
+    CallError::Signature { name: verb.to_owned(), found: ty.to_string(), expected: format!("what {verb} is for") }
 }

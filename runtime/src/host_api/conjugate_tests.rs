@@ -42,7 +42,7 @@ struct Failed {
     kind: FailureKind,
     message: String,
     held: String,
-    wanted: String,
+    expected: String,
 }
 
 type Asked<T> = Result<T, Failed>;
@@ -56,8 +56,8 @@ fn asked<T>(value: T, ask: impl FnOnce(&mut T, &mut Failure) -> Status) -> Asked
     match ask(&mut value, &mut failure) {
         Status::OK => Ok(value),
         _ => {
-            let Failure { kind, message, held, wanted, .. } = failure;
-            Err(Failed { kind, message: message.to_string(), held: held.to_string(), wanted: wanted.to_string() })
+            let Failure { kind, message, held, expected, .. } = failure;
+            Err(Failed { kind, message: message.to_string(), held: held.to_string(), expected: expected.to_string() })
         }
     }
 }
@@ -233,7 +233,7 @@ fn a_red_ends_with_its_call_and_its_clone_does_not() {
     assert_eq!((state.color, state.expired, state.kind), (color::RED, 1, PropertyKind::ARRAY));
     let refused = failed(host.open(red));
     assert_eq!((refused.kind, refused.held.as_str()), (FailureKind::EXPIRED, "red Array"));
-    assert!(refused.wanted.ends_with(" s"), "{}", refused.wanted);
+    assert!(refused.expected.ends_with(" s"), "{}", refused.expected);
     assert_eq!(failed(host.clone_of(red)).kind, FailureKind::EXPIRED);
     assert_eq!(host.read(black.into()), array(&[4.0]));
     let state = host.state(black.into()).expect("it was given out");
@@ -350,7 +350,7 @@ fn a_conjugate_is_opened_as_what_it_is_and_as_nothing_else() {
     assert_eq!((opened.at, opened.ty), (host.open(black).expect("it is there").at, host.ty("Array(f64)")));
     let refused = failed(host.open_as(black, "Array(i64)"));
     assert_eq!(refused.kind, FailureKind::SIGNATURE);
-    assert_eq!((&*refused.held, &*refused.wanted), ("Array(f64)", "Array(i64)"));
+    assert_eq!((&*refused.held, &*refused.expected), ("Array(f64)", "Array(i64)"));
     assert_eq!(failed(host.open_as(ConjugateHandle(u64::MAX), "Array(f64)")).kind, FailureKind::NOT_FOUND);
     host.gate.close();
     let refused = host.open_as(black, "Array(f64)");

@@ -50,7 +50,7 @@ fn hear(_: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 fn double(_: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let number = frame.take::<i32>()?;
     frame.finish()?;
-    frame.give_result(number * 2)
+    frame.set_result(number * 2)
 }
 
 /// A host with a module that has only a gate, and two objects that record and double numbers.

@@ -47,5 +47,5 @@ fn write(
     let mut target = location.open()?;
     let value = make(target.ty())?;
     target.may_write()?;
-    target.ptr_mut().write(&value).map_err(|error| mismatch(&"the value", &error.wanted, &error.found))
+    target.ptr_mut().write(&value).map_err(|error| mismatch(&"the value", &error.expected, &error.found))
 }

@@ -18,15 +18,15 @@ pub(super) fn object_resolve(core: &Core, object: ObjectHandle, class: ClassId) 
         return Ok(memory);
     }
     let found = core.world.objects.class(object).ok_or(stale)?;
-    let wanted = core.world.types.class(class);
-    if wanted.as_ref().is_some_and(|wanted| found.is_a(wanted)) {
+    let expected = core.world.types.class(class);
+    if expected.as_ref().is_some_and(|expected| found.is_a(expected)) {
         return Ok(memory);
     }
     Err(CallError::WrongClass {
         place: String::new(),
         handle: object,
         found: found.path.to_string(),
-        wanted: wanted.map_or_else(|| "class that is gone".to_owned(), |wanted| wanted.path.to_string()),
+        expected: expected.map_or_else(|| "class that is gone".to_owned(), |expected| expected.path.to_string()),
     })
 }
 

@@ -32,13 +32,13 @@ impl HostFacts {
 pub(crate) fn admit(host: &HostFacts, manifest: &Manifest<'_>) -> Result<(), LoadError> {
     let module = || manifest.name.to_owned();
     if manifest.abi_number != host.abi_number {
-        return Err(LoadError::Abi { module: module(), found: manifest.abi_number, wanted: host.abi_number });
+        return Err(LoadError::Abi { module: module(), found: manifest.abi_number, expected: host.abi_number });
     }
     if manifest.api_current < host.api_oldest || manifest.api_oldest > host.api_current {
         return Err(LoadError::Api {
             module: module(),
             found: (manifest.api_oldest, manifest.api_current),
-            wanted: (host.api_oldest, host.api_current),
+            expected: (host.api_oldest, host.api_current),
         });
     }
     if manifest.api_current > host.api_current {
@@ -48,7 +48,7 @@ pub(crate) fn admit(host: &HostFacts, manifest: &Manifest<'_>) -> Result<(), Loa
         return Err(LoadError::SlotTypes { module: module(), found: manifest.slot_types });
     }
     if manifest.layout_hash != host.layout_hash {
-        return Err(LoadError::Layout { module: module(), found: manifest.layout_hash, wanted: host.layout_hash });
+        return Err(LoadError::Layout { module: module(), found: manifest.layout_hash, expected: host.layout_hash });
     }
     if !manifest.unwinds {
         return Err(LoadError::PanicAborts { module: module() });

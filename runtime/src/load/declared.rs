@@ -3,13 +3,12 @@
 
 mod file;
 mod flags;
-mod loaded;
 mod natives;
 
 use std::collections::BTreeMap;
 
 use alcedo_abi::describe::ImportKind;
-use alcedo_abi::kinds::property_flags;
+use alcedo_abi::kinds::{class_flags, function_flags, property_flags};
 use serde::{Deserialize, Serialize};
 
 use crate::bridge::exports::export_name;
@@ -18,8 +17,7 @@ use crate::object::decl::{
 };
 use crate::object::enums::EnumEntry;
 
-pub(crate) use file::of_file;
-pub(crate) use loaded::of_loaded;
+pub(crate) use file::{of_file, of_loaded};
 #[cfg(feature = "script")]
 pub(crate) use natives::of_package;
 pub(crate) use natives::{of_delegate, of_natives, of_types};
@@ -140,7 +138,7 @@ forms! {
         /// Path of the base class.
         base: String = found.base,
         /// Keywords of the flags, such as `blueprintable`, `blueprint_type`.
-        flags: Vec<String> = flags::words(flags::OF_CLASSES, found.flags),
+        flags: Vec<String> = flags::words(class_flags::WORDS, found.flags),
         /// Own properties, in the order of the declaration.
         properties: Vec<DeclaredProperty> = all(found.properties),
         /// Own functions, in the order of the declaration.
@@ -173,7 +171,7 @@ forms! {
         #[serde(rename = "type")]
         ty: String = flags::type_text(found.kind, &found.type_path),
         /// Keywords of the flags.
-        flags: Vec<String> = flags::words(flags::OF_PROPERTIES, found.flags),
+        flags: Vec<String> = flags::words(property_flags::WORDS, found.flags),
         /// Default in the text form of the type; empty for the zero value of the type.
         default: String = found.default,
         /// Other metadata, by key.
@@ -202,7 +200,7 @@ forms! {
         /// Name.
         name: String = found.name,
         /// Keywords of the flags.
-        flags: Vec<String> = flags::words(flags::OF_FUNCTIONS, found.flags),
+        flags: Vec<String> = flags::words(function_flags::WORDS, found.flags),
         /// Path of the class whose event is overridden; empty if the function overrides none.
         overrides: String = found.overrides,
         /// Parameters.

@@ -59,24 +59,24 @@ pub enum LoadError {
         source: ManifestError,
     },
     /// The ABI numbers differ.
-    #[error("{module} speaks ABI {found}, this host speaks {wanted}: rebuild it with this host's alcedo-plugin-api")]
+    #[error("{module} speaks ABI {found}, this host speaks {expected}: rebuild it with this host's alcedo-plugin-api")]
     Abi {
         /// Name of the module.
         module: String,
         /// ABI number of the module.
         found: u32,
         /// ABI number of the host.
-        wanted: u32,
+        expected: u32,
     },
     /// No API version is supported by both sides.
-    #[error("{module} needs host API {} to {}, this host offers {} to {}: rebuild the module or update the host", found.0, found.1, wanted.0, wanted.1)]
+    #[error("{module} needs host API {} to {}, this host offers {} to {}: rebuild the module or update the host", found.0, found.1, expected.0, expected.1)]
     Api {
         /// Name of the module.
         module: String,
         /// Oldest and newest version supported by the module.
         found: (u32, u32),
         /// Oldest and newest version offered by the host.
-        wanted: (u32, u32),
+        expected: (u32, u32),
     },
     /// The module was built for a newer host API.
     #[error("{module} was built for host API {found}, this host offers up to {offered}: update the host")]
@@ -98,7 +98,7 @@ pub enum LoadError {
     },
     /// Layouts of by-value types differ.
     #[error(
-        "{module} has layout {found:#018x} for the types of the ABI, this host has {wanted:#018x}: build both with the same alcedo-abi"
+        "{module} has layout {found:#018x} for the types of the ABI, this host has {expected:#018x}: build both with the same alcedo-abi"
     )]
     Layout {
         /// Name of the module.
@@ -106,7 +106,7 @@ pub enum LoadError {
         /// Layout hash of the module.
         found: u64,
         /// Layout hash of the host.
-        wanted: u64,
+        expected: u64,
     },
     /// A panic in the module would abort the host.
     #[error(

@@ -29,7 +29,7 @@ pub enum TableError {
     /// Both sides have a table of this name, with different entries.
     #[error(
         "{module} was built with another definition of the table {table} than this host: {difference}; the module has {found}, the \
-         host has {wanted}: build both with one `entry_table!`"
+         host has {expected}: build both with one `entry_table!`"
     )]
     Differs {
         /// Name of the module.
@@ -41,7 +41,7 @@ pub enum TableError {
         /// Entries of the module and their fingerprint.
         found: String,
         /// Entries of the host and their fingerprint.
-        wanted: String,
+        expected: String,
     },
     /// The entry method requires a table that the host does not offer.
     #[error(
@@ -92,7 +92,7 @@ impl Table {
             table: self.name.clone(),
             difference: difference(&self.entries, &host.entries),
             found: self.to_string(),
-            wanted: host.to_string(),
+            expected: host.to_string(),
         })
     }
 }

@@ -70,11 +70,12 @@ macro_rules! __alcedo_native_class {
                         name: $name,
                         flags: $flags,
                         doc: $doc,
-                        properties: ::std::vec![$(
+                        properties: ::std::vec![$({
+                            const ALCEDO_METADATA: $crate::native::plumbing::Metadata = $about;
                             $crate::native::plumbing::class_property::<$ty>(
-                                $property, $property_flags, $default, $about,
+                                $property, $property_flags, $default, ALCEDO_METADATA,
                             )
-                        ),*],
+                        }),*],
                         subobjects: &[$(($part, <$part_class as $crate::native::plumbing::Class>::PATH)),*],
                         defaults: &[$(($default_path, $default_text)),*],
                         body: $class::ONE_UCLASS_IMPL_BLOCK_PER_CLASS,

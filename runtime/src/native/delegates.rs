@@ -218,10 +218,10 @@ impl<F: Signature> Delegate<F> {
         if !world.is_alive(self.0.object) {
             return Err(nothing("is bound to a destroyed object"));
         }
-        let wanted = signature_of::<F::Args, F::Result>()?.to_string();
+        let expected = signature_of::<F::Args, F::Result>()?.to_string();
         let function = FunctionRef::new(&world.text(self.0.function));
         let world = core_of(world);
-        world.check_function(self.0.object, &function, &wanted)?;
+        world.check_function(self.0.object, &function, &expected)?;
         world.call_typed(self.0.object, &function, None, arguments)
     }
 }
@@ -256,10 +256,10 @@ impl<F: Signature> NativeParam for Delegate<F> {
 
     fn into_value(self, ty: Option<&PropertyType>) -> Result<Value, CallError> {
         let words = ty.and_then(PropertyType::signature);
-        let wanted = signature_of::<F::Args, F::Result>()?.to_string();
-        if words != Some(&*wanted) {
+        let expected = signature_of::<F::Args, F::Result>()?.to_string();
+        if words != Some(&*expected) {
             let (name, found) = ("a value".to_owned(), ty.map(ToString::to_string).unwrap_or_default());
-            return Err(CallError::Signature { name, found, wanted: format!("Delegate({wanted})") });
+            return Err(CallError::Signature { name, found, expected: format!("Delegate({expected})") });
         }
         Ok(Value::Delegate(self.0))
     }

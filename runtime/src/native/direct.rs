@@ -216,8 +216,8 @@ fn run_own<M: Method>(context: &Context<M::Class>, object: ObjectHandle, bits: B
 /// Returns the answer of a call that conflicts with another borrow.
 #[cold]
 #[inline(never)]
-fn refused<C, A>(part: &PartCell<C>, object: ObjectHandle, wanted: &'static str, args: A) -> DirectAnswer {
-    let refused = part.refused(object, wanted);
+fn refused<C, A>(part: &PartCell<C>, object: ObjectHandle, method: &'static str, args: A) -> DirectAnswer {
+    let refused = part.refused(object, method);
     guarded(|| {
         drop(args);
         failed(refused)

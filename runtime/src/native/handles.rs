@@ -167,7 +167,7 @@ fn explained(world: &World, object: ObjectHandle, class: &str, member: &str, err
     match world.class_of(object).filter(|_| is_foreign) {
         Some(found) => {
             let place = format!("{class}:{member}");
-            CallError::WrongClass { place, handle: object, found, wanted: class.to_owned() }
+            CallError::WrongClass { place, handle: object, found, expected: class.to_owned() }
         }
         None => error,
     }

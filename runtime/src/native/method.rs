@@ -30,13 +30,13 @@ pub trait Receiver {
     fn with<C, R>(
         cell: &PartCell<C>,
         object: ObjectHandle,
-        wanted: &'static str,
+        method: &'static str,
         code: impl FnOnce(Self::Ref<'_, C>) -> R,
     ) -> Result<R, CallError> {
-        Self::try_with(cell, wanted, code).ok_or_else(|| cell.refused(object, wanted))
+        Self::try_with(cell, method, code).ok_or_else(|| cell.refused(object, method))
     }
     #[doc(hidden)]
-    fn try_with<C, R>(cell: &PartCell<C>, wanted: &'static str, code: impl FnOnce(Self::Ref<'_, C>) -> R) -> Option<R>;
+    fn try_with<C, R>(cell: &PartCell<C>, method: &'static str, code: impl FnOnce(Self::Ref<'_, C>) -> R) -> Option<R>;
 }
 
 /// `&self`.
@@ -52,8 +52,8 @@ impl Receiver for Shared {
     type Ref<'p, C: 'p> = &'p C;
 
     #[inline]
-    fn try_with<C, R>(cell: &PartCell<C>, wanted: &'static str, code: impl FnOnce(&C) -> R) -> Option<R> {
-        cell.try_share(wanted, code)
+    fn try_with<C, R>(cell: &PartCell<C>, method: &'static str, code: impl FnOnce(&C) -> R) -> Option<R> {
+        cell.try_share(method, code)
     }
 }
 
@@ -62,8 +62,8 @@ impl Receiver for Exclusive {
     type Ref<'p, C: 'p> = &'p mut C;
 
     #[inline]
-    fn try_with<C, R>(cell: &PartCell<C>, wanted: &'static str, code: impl FnOnce(&mut C) -> R) -> Option<R> {
-        cell.try_take(wanted, code)
+    fn try_with<C, R>(cell: &PartCell<C>, method: &'static str, code: impl FnOnce(&mut C) -> R) -> Option<R> {
+        cell.try_take(method, code)
     }
 }
 

@@ -36,10 +36,10 @@ impl<C> PartCell<C> {
     pub(super) fn share<R>(
         &self,
         object: ObjectHandle,
-        wanted: &'static str,
+        method: &'static str,
         code: impl FnOnce(&C) -> R,
     ) -> Result<R, CallError> {
-        self.try_share(wanted, code).ok_or_else(|| self.refused(object, wanted))
+        self.try_share(method, code).ok_or_else(|| self.refused(object, method))
     }
 
     /// Makes the fields available to calls of `code`. `part` is the exclusive borrow, unused during this.
@@ -67,20 +67,20 @@ impl<C> PartCell<C> {
     }
 
     #[inline]
-    fn try_begin(&self, wanted: &'static str, begin: Event, end: Event) -> Option<Borrow<'_, C>> {
+    fn try_begin(&self, method: &'static str, begin: Event, end: Event) -> Option<Borrow<'_, C>> {
         // A borrow by a coroutine may outlive the loan.
         if self.lent.get().is_some() && !thread_stack::is_here() {
             return None;
         }
         let borrows = self.borrows.get().step(begin)?;
         self.borrows.set(borrows);
-        Some(Borrow { cell: self, end, holder: self.holder.replace(wanted), lent: self.lent.get() })
+        Some(Borrow { cell: self, end, holder: self.holder.replace(method), lent: self.lent.get() })
     }
 
     /// Runs a `&self` method, unless another borrow conflicts.
     #[inline]
-    pub(super) fn try_share<R>(&self, wanted: &'static str, code: impl FnOnce(&C) -> R) -> Option<R> {
-        let _borrow = self.try_begin(wanted, Event::Share, Event::EndShare)?;
+    pub(super) fn try_share<R>(&self, method: &'static str, code: impl FnOnce(&C) -> R) -> Option<R> {
+        let _borrow = self.try_begin(method, Event::Share, Event::EndShare)?;
         // SAFETY: the borrows allow a shared one, so no exclusive one is in use until `_borrow` ends; the pointer is the cell's own, or
         // is derived from the exclusive reference that was passed to `lend` and is unused until `lend` returns.
         Some(code(unsafe { self.pointer().as_ref() }))
@@ -88,8 +88,8 @@ impl<C> PartCell<C> {
 
     /// Runs a `&mut self` method, unless another borrow conflicts.
     #[inline]
-    pub(super) fn try_take<R>(&self, wanted: &'static str, code: impl FnOnce(&mut C) -> R) -> Option<R> {
-        let _borrow = self.try_begin(wanted, Event::Take, Event::EndTake)?;
+    pub(super) fn try_take<R>(&self, method: &'static str, code: impl FnOnce(&mut C) -> R) -> Option<R> {
+        let _borrow = self.try_begin(method, Event::Take, Event::EndTake)?;
         // SAFETY: the borrows allow an exclusive one, so no other is in use until `_borrow` ends; the pointer is the cell's own, or is
         // derived from the exclusive reference that was passed to `lend` and is unused until `lend` returns.
         Some(code(unsafe { self.pointer().as_mut() }))
@@ -101,8 +101,8 @@ impl<C> PartCell<C> {
 
     /// Returns the error of a method with that name whose borrow conflicts.
     #[cold]
-    pub(super) fn refused(&self, object: ObjectHandle, wanted: &str) -> CallError {
-        CallError::ReentrantBorrow { object, held: self.holder.get().to_owned(), wanted: wanted.to_owned() }
+    pub(super) fn refused(&self, object: ObjectHandle, method: &str) -> CallError {
+        CallError::ReentrantBorrow { object, held: self.holder.get().to_owned(), requested_by: method.to_owned() }
     }
 }
 
@@ -160,10 +160,10 @@ mod tests {
         fn take<R>(
             &self,
             object: ObjectHandle,
-            wanted: &'static str,
+            method: &'static str,
             code: impl FnOnce(&mut C) -> R,
         ) -> Result<R, CallError> {
-            self.try_take(wanted, code).ok_or_else(|| self.refused(object, wanted))
+            self.try_take(method, code).ok_or_else(|| self.refused(object, method))
         }
     }
 

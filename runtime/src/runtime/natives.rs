@@ -94,7 +94,7 @@ impl Objects<'_> {
         if !self.is_a(handle, C::PATH) {
             let found = self.class_of(handle).unwrap_or_default();
             return Err(
-                CallError::WrongClass { place: String::new(), handle, found, wanted: C::PATH.to_owned() }.into()
+                CallError::WrongClass { place: String::new(), handle, found, expected: C::PATH.to_owned() }.into()
             );
         }
         Ok(run_for(self.0.world(), handle, code)?)

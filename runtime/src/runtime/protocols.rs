@@ -232,7 +232,7 @@ impl Calls<'_> {
     ///     fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError> {
     ///         let say = |mut call: Call<'_>| {
     ///             let reply = format!("{}!", call.text(0)?);
-    ///             call.give_text(&reply)
+    ///             call.set_text_result(&reply)
     ///         };
     ///         Ok(match name.rest() {
     ///             "say" => Answer::Function(Resolved::new(self.text.clone(), say).pure()),

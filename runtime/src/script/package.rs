@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use alcedo_abi::names::is_identifier;
 use alcedo_sys::{Digest, plain_file};
@@ -12,6 +12,7 @@ use alcedo_uc::{Diagnostic, Parsed, Source};
 
 use crate::script::manifest::{self, Manifest};
 use crate::script::outline::{Outline, partial_outline};
+use crate::sync::lock;
 
 /// Extension of files with classes.
 pub(crate) const ENDING: &str = "uc";
@@ -151,7 +152,7 @@ impl Package {
     /// Returns the syntax trees of the files. The first call moves them out; a later call, for a check of the package after a
     /// rollback, parses again.
     pub(crate) fn take_parsed(&self) -> Parsed {
-        let parsed = self.parsed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let parsed = lock(&self.parsed).take();
         parsed.unwrap_or_else(|| Parsed::of(&self.sources))
     }
 }

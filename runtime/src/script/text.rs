@@ -2,6 +2,8 @@
 
 use alcedo_uc::hir::{Const, Type};
 
+use crate::object::{listed, quote};
+
 /// Object in a value, which is known only when the value is parsed.
 #[derive(Clone, Copy)]
 pub(crate) enum Named<'a> {
@@ -28,7 +30,7 @@ pub(crate) fn of_const(value: &Const, object: &dyn Fn(Named<'_>) -> String) -> S
         Const::Bool(value) => value.to_string(),
         Const::Int(value) => value.to_string(),
         Const::Float(value) => format!("{value:?}"),
-        Const::Text(text) | Const::Name(text) => quoted(text),
+        Const::Text(text) | Const::Name(text) => quote(text),
         Const::Enum(_, entry, _) => entry.clone(),
         Const::Class(path) => path.to_string(),
         Const::Object(_, name) => object(Named::Existing(name)),
@@ -44,7 +46,7 @@ pub(crate) fn of_const(value: &Const, object: &dyn Fn(Named<'_>) -> String) -> S
 }
 
 fn bound(object: &str, function: &str) -> String {
-    if object == NONE { NONE.to_owned() } else { format!("{object}:{}", quoted(function)) }
+    if object == NONE { NONE.to_owned() } else { format!("{object}:{}", quote(function)) }
 }
 
 /// Returns the initial value of a fixed array, which has all its elements from the beginning; empty for other types, whose initial
@@ -67,25 +69,6 @@ fn element(ty: &Type) -> String {
         Type::Enum(..) => "0".to_owned(),
         _ => NONE.to_owned(),
     }
-}
-
-fn listed(parts: impl Iterator<Item = String>) -> String {
-    format!("({})", parts.collect::<Vec<_>>().join(", "))
-}
-
-fn quoted(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for letter in text.chars() {
-        match letter {
-            '"' => quoted.push_str("\\\""),
-            '\\' => quoted.push_str("\\\\"),
-            '\n' => quoted.push_str("\\n"),
-            '\r' => quoted.push_str("\\r"),
-            '\t' => quoted.push_str("\\t"),
-            letter => quoted.push(letter),
-        }
-    }
-    quoted + "\""
 }
 
 #[cfg(test)]

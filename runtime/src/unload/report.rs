@@ -65,11 +65,11 @@ pub struct ModuleEnd {
     #[serde(default)]
     pub put_back: Vec<String>,
     /// Number of memory searches for references to the module.
-    #[serde(default)]
-    pub looks: u64,
+    #[serde(default, rename = "looks")]
+    pub searches: u64,
     /// Total time of these searches.
-    #[serde(default)]
-    pub look_took: Duration,
+    #[serde(default, rename = "look_took")]
+    pub search_time: Duration,
     /// Bytes of memory maps released by the host.
     pub maps_bytes: u64,
     /// Number of memory maps kept because their owner is unknown: the module referenced them, but created them by direct system
@@ -276,8 +276,8 @@ impl ModuleEnd {
             module: self.module.clone(),
             thread_locals_run: self.thread_locals_run,
             leaked_heap_bytes: self.leaked_heap_bytes.min(ORDINARY_HEAP),
-            looks: self.looks,
-            look_took: self.look_took,
+            searches: self.searches,
+            search_time: self.search_time,
             ..Self::default()
         };
         if *self == ordinary {

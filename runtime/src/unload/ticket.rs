@@ -12,7 +12,7 @@ use crate::deadline;
 use crate::lease::{Blocker, LeaseKind};
 use crate::sync::atomic::{AtomicBool, Ordering};
 use crate::sync::thread::{self, Thread};
-use crate::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use crate::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, lock};
 use crate::unload::report::{BlockerReport, UnloadReport};
 use crate::unload::state::{ContextState, StateChange};
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
@@ -351,11 +351,11 @@ impl UnloadTicket {
     }
 
     fn work(&self) -> MutexGuard<'_, Work> {
-        self.shared.work.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.shared.work)
     }
 
     fn status(&self) -> MutexGuard<'_, Status> {
-        self.shared.status.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.shared.status)
     }
 }
 

@@ -2,7 +2,9 @@
 //! or only a read of one flag without a watchdog.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
+
+use crate::sync::lock;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Activity {
@@ -122,7 +124,7 @@ impl Activities {
     }
 
     fn lock(&self) -> MutexGuard<'_, Stack> {
-        self.stack.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.stack)
     }
 }
 

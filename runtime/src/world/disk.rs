@@ -74,7 +74,7 @@ mod tests {
         };
         assert_eq!(refusal(), FormatError::NotAWorld);
         std::os::unix::fs::FileExt::write_all_at(&file, b"ALCWORLD\x01\0\0\0", 0).unwrap();
-        assert_eq!(refusal(), FormatError::Length { found: 1 << 42, wanted: 32 });
+        assert_eq!(refusal(), FormatError::Length { found: 1 << 42, expected: 32 });
     }
 
     #[cfg(unix)]

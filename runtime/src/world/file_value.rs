@@ -138,9 +138,9 @@ impl FileValue {
             Value::Enum(value) => Self::Enum(value.text.to_string(), value.number.to_string()),
             Value::Utf8(text) => Self::Utf8(text.clone()),
             Value::Ansi(text) => Self::Ansi(text.clone()),
-            Value::LocalText(LocalText { shown, namespace, key }) => {
+            Value::LocalText(LocalText { display, namespace, key }) => {
                 let (namespace, key) = (text(namespace), text(key));
-                Self::LocalText { shown: shown.clone(), namespace, key }
+                Self::LocalText { shown: display.clone(), namespace, key }
             }
             Value::SubclassOf(path) => Self::SubclassOf(text(path)),
             Value::SoftClass(path) => Self::SoftClass(text(path)),
@@ -195,7 +195,7 @@ impl FileValue {
             Self::Utf8(text) => Value::Utf8(text.clone()),
             Self::Ansi(text) => Value::Ansi(text.clone()),
             Self::LocalText { shown, namespace, key } => Value::LocalText(LocalText {
-                shown: shown.clone(),
+                display: shown.clone(),
                 namespace: names.intern(namespace),
                 key: names.intern(key),
             }),

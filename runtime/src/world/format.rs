@@ -58,21 +58,21 @@ fn of_cbor(error: ciborium::de::Error<std::io::Error>) -> FormatError {
 
 /// Checks the head of a file with `found` bytes: magic, version and length.
 pub(super) fn check_head(bytes: &[u8], found: u64) -> Result<(), FormatError> {
-    let is_ours = bytes.iter().zip(MAGIC).all(|(found, wanted)| *found == wanted);
+    let is_ours = bytes.iter().zip(MAGIC).all(|(found, expected)| *found == expected);
     if !is_ours || bytes.is_empty() {
         return Err(FormatError::NotAWorld);
     }
     let frame = (HEAD + TAIL) as u64;
     let Some(head) = bytes.get(..HEAD).filter(|_| found >= frame) else {
-        return Err(FormatError::Length { found, wanted: frame });
+        return Err(FormatError::Length { found, expected: frame });
     };
     let version = u32::from_le_bytes([head[8], head[9], head[10], head[11]]);
     if version > VERSION {
         return Err(FormatError::Newer { found: version, known: VERSION });
     }
-    let wanted = number(&head[HEAD - 8..]).saturating_add(frame);
-    if wanted != found {
-        return Err(FormatError::Length { found, wanted });
+    let expected = number(&head[HEAD - 8..]).saturating_add(frame);
+    if expected != found {
+        return Err(FormatError::Length { found, expected });
     }
     Ok(())
 }
@@ -81,9 +81,9 @@ pub(super) fn check_head(bytes: &[u8], found: u64) -> Result<(), FormatError> {
 fn body(bytes: &[u8]) -> Result<&[u8], FormatError> {
     check_head(bytes, bytes.len() as u64)?;
     let (whole, tail) = bytes.split_at(bytes.len() - TAIL);
-    let (found, wanted) = (xxh3_64(whole), number(tail));
-    if found != wanted {
-        return Err(FormatError::Damaged { found, wanted });
+    let (found, expected) = (xxh3_64(whole), number(tail));
+    if found != expected {
+        return Err(FormatError::Damaged { found, expected });
     }
     let (head, body) = whole.split_at(HEAD);
     if number(&head[8..12]) == 0 || number(&head[12..16]) != 0 {

@@ -110,21 +110,21 @@ pub enum FormatError {
     },
     /// The file is shorter or longer than its head states.
     #[error(
-        "it has {found} bytes where its head states {wanted}: it was cut off or is still being written; copy it again"
+        "it has {found} bytes where its head states {expected}: it was cut off or is still being written; copy it again"
     )]
     Length {
         /// Actual number of bytes.
         found: u64,
         /// Expected number of bytes.
-        wanted: u64,
+        expected: u64,
     },
     /// The file was changed since it was written.
-    #[error("its checksum is {found:016x}, it was saved with {wanted:016x}: it was damaged since; use another copy")]
+    #[error("its checksum is {found:016x}, it was saved with {expected:016x}: it was damaged since; use another copy")]
     Damaged {
         /// Digest of the current content.
         found: u64,
         /// Saved digest.
-        wanted: u64,
+        expected: u64,
     },
     /// Two objects have the same path.
     #[error("{path} is object {first} and object {second}: names are unique in an outer, so rename one and save again")]

@@ -13,7 +13,6 @@ mod fixture;
 mod hashes;
 mod headers;
 mod notes;
-mod pinning;
 mod program;
 mod relocations;
 mod segments;
@@ -32,7 +31,6 @@ use object::pod::{Pod, slice_from_all_bytes};
 
 pub use constants::Constants;
 pub(crate) use headers::{HEAD, LONGEST_END, glance};
-pub(crate) use pinning::Pinning;
 pub use static_tls::StaticTls;
 
 /// Smallest page size of any supported host; every `PT_LOAD` must have at least this alignment.
@@ -67,8 +65,17 @@ pub(crate) struct Facts {
     /// Names of the needed libraries, in the order of the loader's search.
     pub(crate) needed: Vec<String>,
     pub(crate) imports: Vec<String>,
-    /// Reasons for which the loader never unmaps the library.
     pub(crate) pinning: Pinning,
+}
+
+/// Reasons for which the loader never unmaps a library, as far as its file shows them.
+#[derive(Debug, Default)]
+pub(crate) struct Pinning {
+    pub(crate) is_marked: bool,
+    /// Defined symbols that are unique per process (`STB_GNU_UNIQUE`): the loader never unmaps a library that provided one of them.
+    pub(crate) unique: Vec<String>,
+    /// Library of each import, if its version specifies one.
+    pub(crate) libraries: Vec<Option<String>>,
 }
 
 #[derive(Debug)]

@@ -90,9 +90,9 @@ pub struct EndReport {
     /// Signal sources set without the hooks, and changed limits, each with its outcome.
     pub put_back: Vec<String>,
     /// Number of memory searches.
-    pub looks: u64,
+    pub searches: u64,
     /// Total time of the memory searches.
-    pub look_took: Duration,
+    pub search_time: Duration,
     /// Bytes left mapped, now unmapped.
     pub maps_bytes: u64,
     /// Keys for thread-specific values left allocated, now deleted.

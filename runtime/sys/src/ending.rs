@@ -192,8 +192,8 @@ impl Ending {
         }
         let Some((result, blocks_in_use)) = ledger.search_memory(self.policy.look, &self.path) else { return false };
         tracing::debug!(image = ledger.label(), look = ?result, "memory was looked through");
-        self.report.looks += 1;
-        self.report.look_took += result.took;
+        self.report.searches += 1;
+        self.report.search_time += result.took;
         self.blocks_in_use = blocks_in_use;
         let now = Instant::now();
         let since = self.references.first().map_or(now, |reference| reference.since);

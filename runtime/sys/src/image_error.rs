@@ -108,14 +108,14 @@ pub enum ImageError {
         have: u64,
     },
     /// The file is for another platform.
-    #[error("{} is {found}, this host maps {wanted}: build it for this host's target", path.display())]
+    #[error("{} is {found}, this host maps {expected}: build it for this host's target", path.display())]
     Foreign {
         /// Path of the file.
         path: PathBuf,
         /// Platform of the file.
         found: String,
         /// Platform of the host.
-        wanted: String,
+        expected: String,
     },
     /// The file is a program or an object file.
     #[error("{} is {found}, not a shared library: set `crate-type = [\"cdylib\"]` and build it again", path.display())]
@@ -149,7 +149,7 @@ pub(crate) fn with_path(error: ElfError, path: &Path, have: u64) -> ImageError {
     let path = path.to_owned();
     match error {
         ElfError::Truncated { what, need } => ImageError::Truncated { path, what, need, have },
-        ElfError::Foreign { found } => ImageError::Foreign { path, found, wanted: elf::expected() },
+        ElfError::Foreign { found } => ImageError::Foreign { path, found, expected: elf::expected() },
         ElfError::WrongKind { found } => ImageError::WrongKind { path, found },
         ElfError::Malformed { what } => ImageError::Malformed { path, what },
     }

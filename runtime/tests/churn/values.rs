@@ -189,7 +189,7 @@ impl<L: Letters> Change for Text<L> {
 /// Localized text.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct Label {
-    shown: String,
+    display: String,
     namespace: Named,
     key: Named,
 }
@@ -197,27 +197,27 @@ pub(crate) struct Label {
 impl ToValue for Label {
     fn value(&self, host: &Runtime) -> Value {
         let (namespace, key) = (host.intern(&self.namespace.0), host.intern(&self.key.0));
-        Value::LocalText(LocalText { shown: self.shown.clone(), namespace, key })
+        Value::LocalText(LocalText { display: self.display.clone(), namespace, key })
     }
 }
 
 impl Change for Label {
     fn change(&mut self, _state: &mut State, dice: &mut Dice) -> u64 {
         match dice.below(4) {
-            0 => *self = Self { shown: dice.word(), ..Self::default() },
+            0 => *self = Self { display: dice.word(), ..Self::default() },
             1 => {
                 let (namespace, key) = (Named(dice.name().into()), Named(dice.name().into()));
-                *self = Self { namespace, key, shown: dice.word() };
+                *self = Self { namespace, key, display: dice.word() };
             }
             2 => *self = Self::default(),
             _ => {}
         }
-        digest(&self.shown) ^ digest(&self.key.0)
+        digest(&self.display) ^ digest(&self.key.0)
     }
 
     /// Keeps only the displayed string; the translation keys are lost.
     fn printed(&self) -> Self {
-        Self { shown: self.shown.clone(), ..Self::default() }
+        Self { display: self.display.clone(), ..Self::default() }
     }
 }
 

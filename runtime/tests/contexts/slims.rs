@@ -147,8 +147,8 @@ fn a_function_is_found_by_type_method_and_signature() {
         assert_eq!(answer, Some(text("somebody x3 by build 1")));
     }
     match slim.function("Report", "render", "String -> String") {
-        Err(ContextError::Call(CallError::Signature { name, found, wanted })) => assert_eq!(
-            (name.as_str(), found.as_str(), wanted.as_str()),
+        Err(ContextError::Call(CallError::Signature { name, found, expected })) => assert_eq!(
+            (name.as_str(), found.as_str(), expected.as_str()),
             ("nm:/reports:Report:render", "String, u32 -> String", "String -> String")
         ),
         other => panic!("{other:?}"),

@@ -281,7 +281,7 @@ fn a_module_of_another_abi_is_refused_with_facts_of_both_sides() {
         check(
             |facts| put_u32(facts, at::ABI_NUMBER, ABI_NUMBER + 1),
             "broken speaks ABI 2, this host speaks 1: rebuild it with this host's alcedo-plugin-api",
-            |error| matches!(error, LoadError::Abi { found, wanted, .. } if (*found, *wanted) == (ABI_NUMBER + 1, ABI_NUMBER)),
+            |error| matches!(error, LoadError::Abi { found, expected, .. } if (*found, *expected) == (ABI_NUMBER + 1, ABI_NUMBER)),
         );
         check(
             |facts| facts[at::LAYOUT_HASH] ^= 1,
@@ -289,7 +289,7 @@ fn a_module_of_another_abi_is_refused_with_facts_of_both_sides() {
                 "has layout {:#018x} for the types of the ABI, this host has {LAYOUT_HASH:#018x}",
                 LAYOUT_HASH ^ 1
             ),
-            |error| matches!(error, LoadError::Layout { found, wanted, .. } if found ^ 1 == LAYOUT_HASH && *wanted == LAYOUT_HASH),
+            |error| matches!(error, LoadError::Layout { found, expected, .. } if found ^ 1 == LAYOUT_HASH && *expected == LAYOUT_HASH),
         );
         check(
             |facts| {
@@ -302,7 +302,7 @@ fn a_module_of_another_abi_is_refused_with_facts_of_both_sides() {
                 API_CURRENT + 4,
                 API_CURRENT + 5
             ),
-            |error| matches!(error, LoadError::Api { wanted, .. } if *wanted == (API_OLDEST, API_CURRENT)),
+            |error| matches!(error, LoadError::Api { expected, .. } if *expected == (API_OLDEST, API_CURRENT)),
         );
         check(
             |facts| {

@@ -125,7 +125,7 @@ fn rack() -> NativeClass {
             let Value::Array(mut list) = frame.take_value()? else { return Err(CallError::other("a list")) };
             frame.finish()?;
             list.reverse();
-            frame.give_value(&Value::Array(list))
+            frame.set_result_value(&Value::Array(list))
         })
 }
 

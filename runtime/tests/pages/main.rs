@@ -257,7 +257,7 @@ mod scripts {
         let property = frame.property(array);              // what the caller gave, with its own type
         let rows = array_ref(frame.value(array)).expect("it was stepped to as an array");
         tracing::info!("{} has {} elements, {limit} are wanted", property.text, rows.len());
-        frame.give_result(rows.len() as i32)
+        frame.set_result(rows.len() as i32)
     }
 }
 

@@ -190,7 +190,7 @@ impl<'a> BufferMut<'a> {
     /// # Errors
     /// Errors of [`Self::pointer`].
     #[inline]
-    pub unsafe fn give_text(&mut self, index: usize, text: &str) -> Result<(), CallError> {
+    pub unsafe fn set_text(&mut self, index: usize, text: &str) -> Result<(), CallError> {
         let sink = self.pointer(index)?.cast::<TextSink>();
         // SAFETY: our caller promises that the address points to a live sink, whose `put` copies its input; `text` is live UTF-8 of
         // this length.
@@ -246,11 +246,11 @@ impl BufferMut<'_> {
         unsafe { self.text(at) }
     }
 
-    pub(crate) fn give_text_result(&mut self, signature: &CallSignature, text: &str) -> Result<(), CallError> {
+    pub(crate) fn set_text_result(&mut self, signature: &CallSignature, text: &str) -> Result<(), CallError> {
         let at = self.check_result(signature, is_text)?;
         // SAFETY: the resolver that supplied the kinds promised in `with_kinds` that the caller passes a sink in this slot. A
         // `Call` never overwrites the slot of a string result.
-        unsafe { self.give_text(at, text) }
+        unsafe { self.set_text(at, text) }
     }
 }
 

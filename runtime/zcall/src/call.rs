@@ -64,7 +64,7 @@ impl<F: Fn(Call<'_>) -> Result<(), CallError>> Dispatcher for F {
 /// /// Body of a function with two numbers and their sum.
 /// fn add(mut call: Call<'_>) -> Result<(), CallError> {
 ///     let sum = call.argument::<i32>(0)? + call.argument::<i32>(1)?;
-///     call.give(sum)
+///     call.set_result(sum)
 /// }
 /// ```
 #[derive(Debug)]
@@ -107,7 +107,7 @@ impl<'a> Call<'a> {
     /// /// Body of a function that returns a greeting of its argument.
     /// fn greet(mut call: Call<'_>) -> Result<(), CallError> {
     ///     let greeting = format!("Hello, {}!", call.text(0)?);
-    ///     call.give_text(&greeting)
+    ///     call.set_text_result(&greeting)
     /// }
     /// ```
     #[inline]
@@ -120,7 +120,7 @@ impl<'a> Call<'a> {
     /// # Errors
     /// [`CallError::Buffer`] if the function has no result, or one of another type.
     #[inline]
-    pub fn give<T: SlotValue>(&mut self, value: T) -> Result<(), CallError> {
+    pub fn set_result<T: SlotValue>(&mut self, value: T) -> Result<(), CallError> {
         let at = self.buffer.check_result(&self.callee.signature, |kind| kind.fits_slot())?;
         self.buffer.set(at, value)
     }
@@ -130,8 +130,8 @@ impl<'a> Call<'a> {
     /// # Errors
     /// [`CallError::Buffer`] if the function has no result, or one of another type.
     #[inline]
-    pub fn give_text(&mut self, text: &str) -> Result<(), CallError> {
-        self.buffer.give_text_result(&self.callee.signature, text)
+    pub fn set_text_result(&mut self, text: &str) -> Result<(), CallError> {
+        self.buffer.set_text_result(&self.callee.signature, text)
     }
 
     /// Returns the slots. The signature specifies the targets of their addresses; code that dereferences them vouches for that.

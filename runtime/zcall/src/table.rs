@@ -455,7 +455,7 @@ fn agree(name: &ZCallName, signature: &CallSignature, expected: u64) -> Result<(
         (found, _) if found == expected => return Ok(()),
         (found, _) => format!("{}, fingerprint {found:016x}", signature.text()),
     };
-    Err(CallError::Signature { name: format!("`{name}`"), found, wanted: format!("fingerprint {expected:016x}") })
+    Err(CallError::Signature { name: format!("`{name}`"), found, expected: format!("fingerprint {expected:016x}") })
 }
 
 /// Returns the ABI status of an error.

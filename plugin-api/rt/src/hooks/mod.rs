@@ -13,7 +13,6 @@ mod assembly;
 mod blocks;
 mod closing;
 mod descriptors;
-mod forks;
 mod functions;
 mod lookups;
 mod notes;
@@ -34,13 +33,12 @@ pub use descriptors::{
     inotify_init, inotify_init1, ioctl, memfd_create, mkostemp, mkstemp, mq_close, mq_open, open, openat, pipe, pipe2,
     signalfd, socket, socketpair, timerfd_create,
 };
-pub use forks::AtFork;
 pub use functions::{
     calloc, cxa_atexit, cxa_thread_atexit_impl, free, malloc, mmap, mremap, munmap, on_exit, posix_memalign,
     pthread_create, pthread_detach, pthread_join, pthread_key_create, pthread_key_delete, pthread_setspecific, realloc,
     shmat, shmdt, sigaction, signal,
 };
-pub use platform::resolve;
+pub use platform::{AtFork, resolve};
 pub use signals::{
     __longjmp_chk, _longjmp, aio_fsync, aio_read, aio_write, alarm, fork, getaddrinfo_a, lio_listio, longjmp,
     mq_notify, posix_spawn, posix_spawnp, setitimer, sigaltstack, siglongjmp, timer_create, timer_delete, ualarm,

@@ -12,9 +12,11 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 use alcedo_abi::hooks::{Deregister, Destructor, OnExit, ThreadStart};
 
 pub(super) use super::assembly::{dlsym, dlvsym};
-use super::forks::AtFork;
 use super::tables::StreamFunctions;
 use crate::outside::hook_context;
+
+/// A function called around a `fork`. The C library removes the functions of an unmapped library if it knows the library of each.
+pub type AtFork = Option<unsafe extern "C" fn()>;
 
 struct Address {
     name: &'static CStr,

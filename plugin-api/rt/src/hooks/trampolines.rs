@@ -10,8 +10,8 @@ use core::ptr::{null_mut, with_exposed_provenance, with_exposed_provenance_mut};
 
 use super::closing::{is_refused, variable};
 use super::descriptors::{FcntlEffect, effect_of_fcntl};
-use super::forks::AtFork;
 use super::functions::{mmap, mremap, munmap, realloc, shmat, shmdt};
+use super::platform::AtFork;
 use super::signals::sigaltstack;
 use super::{lookups, notes, platform, thread_names};
 use crate::outside::hook_context;

@@ -3,6 +3,7 @@
 use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
 use alcedo_abi::describe::{Cell, ImportDesc, ImportKind, PropertyDesc};
 use alcedo_abi::fingerprint::Fingerprint;
+use alcedo_abi::type_text::is_member_path;
 
 use super::{Declared, SignatureWords, enum_fingerprint};
 use crate::__private::describe::{struct_fingerprint, value};
@@ -10,18 +11,17 @@ use crate::__private::enums::Underlying;
 use crate::cells::{ClassCell, FunctionCell, PresenceCell, PropertyCell};
 use crate::kinds::FieldType;
 use crate::signature::{Params, ReturnValue, ValueType, fingerprint};
-use crate::type_text::is_member_path;
 use crate::{Class, Value};
 
 pub(crate) const fn import(
     kind: ImportKind,
     path: &'static str,
     fingerprint: u64,
-    wanted: &'static str,
+    expected: &'static str,
     cell: &'static Cell,
 ) -> Declared<ImportDesc> {
-    let (path, wanted) = (RStr::from_str(path), RStr::from_str(wanted));
-    Declared(ImportDesc { kind, path, fingerprint, wanted, fields: RSlice::from_slice(&[]), cell })
+    let (path, expected) = (RStr::from_str(path), RStr::from_str(expected));
+    Declared(ImportDesc { kind, path, fingerprint, expected, fields: RSlice::from_slice(&[]), cell })
 }
 
 /// Imports a class of another module. Members of its base are accessed through it, so the host checks that the base matches.

@@ -233,7 +233,7 @@ mod alc0200 {
         fn exec_ring(frame: &mut Frame<'_>) -> Result<(), CallError> {
             let times = frame.step()?;
             frame.finish()?;
-            frame.give(frame.number(times, "")?)
+            frame.set_result(frame.number(times, "")?)
         }
     }
 }
@@ -254,7 +254,7 @@ mod alc0201 {
         fn exec_ring(frame: &mut Frame<'_>) -> Result<(), CallError> {
             let times = frame.step()?;
             frame.finish()?;
-            frame.give(frame.number(times, "")?)
+            frame.set_result(frame.number(times, "")?)
         }
     }
 }
@@ -275,7 +275,7 @@ mod alc0202 {
         fn exec_ring(frame: &mut Frame<'_>) -> Result<(), CallError> {
             let times = frame.step()?;
             frame.finish()?;
-            frame.give(frame.number(times, "")?)
+            frame.set_result(frame.number(times, "")?)
         }
     }
 }
@@ -296,7 +296,7 @@ mod alc0203 {
         fn exec_ring(frame: &mut Frame<'_>) -> Result<(), CallError> {
             let times = frame.step()?;
             frame.finish()?;
-            frame.give(frame.number(times, "")?)
+            frame.set_result(frame.number(times, "")?)
         }
     }
 }
@@ -317,7 +317,7 @@ mod alc0204 {
         fn exec_ring(frame: &mut Frame<'_>) -> Result<(), CallError> {
             let times = frame.step()?;
             frame.finish()?;
-            frame.give(frame.number(times, "")?)
+            frame.set_result(frame.number(times, "")?)
         }
     }
 }

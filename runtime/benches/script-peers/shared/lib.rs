@@ -66,7 +66,7 @@ fn add() -> FunctionDecl {
         Rc::new(|_context, frame| {
             let (a, b) = (frame.take::<i32>()?, frame.take::<i32>()?);
             frame.finish()?;
-            frame.give_result(a.wrapping_add(b))
+            frame.set_result(a.wrapping_add(b))
         }),
     );
     let number = |name| PropertyDecl::new(name, PropertyKind::I32);

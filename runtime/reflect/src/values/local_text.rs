@@ -59,11 +59,11 @@ impl Kind for LocalTextKind {
 
     fn read(at: Ref<'_, Self>) -> LocalText {
         let (namespace, key) = names(at);
-        LocalText { shown: text_read(at), namespace, key }
+        LocalText { display: text_read(at), namespace, key }
     }
 
     fn write(at: Mut<'_, Self>, value: &LocalText) {
-        text_assign(&at, &value.shown);
+        text_assign(&at, &value.display);
         set_names(&at, value.namespace, value.key);
     }
 
@@ -71,15 +71,15 @@ impl Kind for LocalTextKind {
 
     fn print(value: &LocalText, names: &Names) -> String {
         match value {
-            LocalText { shown, namespace: Name(0), key: Name(0) } => quote(shown),
-            LocalText { shown, namespace, key } => {
-                format!("({}, {}, {})", quote(shown), quote(&names.text(*namespace)), quote(&names.text(*key)))
+            LocalText { display, namespace: Name(0), key: Name(0) } => quote(display),
+            LocalText { display, namespace, key } => {
+                format!("({}, {}, {})", quote(display), quote(&names.text(*namespace)), quote(&names.text(*key)))
             }
         }
     }
 
     fn from_text(text: &str, _ty: &PropertyType, _names: &Names) -> Result<LocalText, ParseError> {
-        Ok(LocalText { shown: text.to_owned(), ..LocalText::default() })
+        Ok(LocalText { display: text.to_owned(), ..LocalText::default() })
     }
 
     fn parse(scanner: &mut Scanner<'_>, _of: &(), ty: &PropertyType) -> Result<LocalText, ParseError> {
@@ -101,17 +101,17 @@ impl Kind for LocalTextKind {
             *part = scanner.quoted(ty)?;
         }
         scanner.expect(")", ty, FORM)?;
-        let [shown, namespace, key] = parts;
-        Ok(LocalText { shown, namespace: scanner.names.intern(&namespace), key: scanner.names.intern(&key) })
+        let [display, namespace, key] = parts;
+        Ok(LocalText { display, namespace: scanner.names.intern(&namespace), key: scanner.names.intern(&key) })
     }
 
     fn offer<'v>(value: &'v LocalText, _cx: &Conversion<'_>) -> Option<Offer<'v>> {
         let is_translated = value.namespace != Name(0) || value.key != Name(0);
-        (!is_translated).then_some(Offer::Text(Cow::Borrowed(&value.shown)))
+        (!is_translated).then_some(Offer::Text(Cow::Borrowed(&value.display)))
     }
 
     fn accept(offer: Offer<'_>, _of: &(), _cx: &Conversion<'_>) -> Option<LocalText> {
         let Offer::Text(text) = offer else { return None };
-        Some(LocalText { shown: text.into_owned(), ..LocalText::default() })
+        Some(LocalText { display: text.into_owned(), ..LocalText::default() })
     }
 }

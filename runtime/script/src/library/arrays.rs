@@ -162,7 +162,7 @@ fn add(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     frame.finish()?;
     let at = rows(frame.value(target)).len();
     put_new(frame, target, item, at)?;
-    frame.give_result(at as i32)
+    frame.set_result(at as i32)
 }
 
 fn put_new(frame: &mut Frame<'_>, target: Param, item: Param, at: u32) -> Result<(), CallError> {
@@ -188,7 +188,7 @@ fn check_item(frame: &Frame<'_>, target: Param, item: Param) -> Result<(), CallE
     Err(CallError::Signature {
         name: function_of(frame).path.to_string(),
         found: format!("an array of {}", of.ty()),
-        wanted: found.to_string(),
+        expected: found.to_string(),
     })
 }
 
@@ -242,7 +242,7 @@ fn remove_item(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let (to, item) = frame.value_mut_and(target, item)?;
     let mut rows = array(to).expect("checked to be an array");
     let removed = remove_equal(&mut rows, item)?;
-    frame.give_result(removed != 0)
+    frame.set_result(removed != 0)
 }
 
 fn clear(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
@@ -360,14 +360,14 @@ impl Key {
 
 fn last_index(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let len = stepped_len::<AnyArray>(frame)?;
-    frame.give_result(len as i32 - 1)
+    frame.set_result(len as i32 - 1)
 }
 
 fn is_valid_index(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let (target, index) = (frame.step_compiled_in::<AnyArray>()?, frame.take::<i32>()?);
     frame.finish()?;
     let len = rows(frame.value(target)).len();
-    frame.give_result(u32::try_from(index).is_ok_and(|at| at < len))
+    frame.set_result(u32::try_from(index).is_ok_and(|at| at < len))
 }
 
 fn swap(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
@@ -403,12 +403,12 @@ fn position(frame: &mut Frame<'_>) -> Result<Option<u32>, CallError> {
 
 fn find(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let found = position(frame)?;
-    frame.give_result(found.map_or(-1, |at| at as i32))
+    frame.set_result(found.map_or(-1, |at| at as i32))
 }
 
 fn contains(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let found = position(frame)?;
-    frame.give_result(found.is_some())
+    frame.set_result(found.is_some())
 }
 
 fn get(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
@@ -455,5 +455,5 @@ fn average(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
             return Err(problem(frame, format_args!("{} is a {}, which is not a number", field.display, field.ty)));
         }
     };
-    frame.give_result(average as f32)
+    frame.set_result(average as f32)
 }

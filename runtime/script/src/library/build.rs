@@ -119,12 +119,12 @@ pub(super) fn stepped_len<K: ArgumentKind>(frame: &mut Frame<'_>) -> Result<u32,
 
 pub(super) fn length<K: ArgumentKind>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let len = stepped_len::<K>(frame)?;
-    frame.give_result(len as i32)
+    frame.set_result(len as i32)
 }
 
 pub(super) fn is_empty<K: ArgumentKind>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let len = stepped_len::<K>(frame)?;
-    frame.give_result(len == 0)
+    frame.set_result(len == 0)
 }
 
 /// Declares a function without side effects.
@@ -154,7 +154,7 @@ macro_rules! plain {
             |_world, frame| {
                 frame.finish()?;
                 let result: $result = $body;
-                frame.give_result(result)
+                frame.set_result(result)
             },
         )
     };
@@ -173,7 +173,7 @@ macro_rules! plain {
                 )*
                 frame.finish()?;
                 let result: $result = $body;
-                frame.give_result(result)
+                frame.set_result(result)
             },
         )
     };

@@ -177,21 +177,21 @@ fn set_add(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let (target, item) = (frame.step_compiled_in_ref::<AnySet>()?, frame.step_compiled_in::<AnyValue>()?);
     frame.finish()?;
     let (_, is_new) = put(frame, target, item)?;
-    frame.give_result(is_new)
+    frame.set_result(is_new)
 }
 
 fn remove<K: ArgumentKind>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let (target, key) = (frame.step_compiled_in_ref::<K>()?, frame.step_compiled_in::<AnyValue>()?);
     frame.finish()?;
     let was_there = take(frame, target, key)?;
-    frame.give_result(was_there)
+    frame.set_result(was_there)
 }
 
 fn contains<K: ArgumentKind>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let (target, key) = (frame.step_compiled_in::<K>()?, frame.step_compiled_in::<AnyValue>()?);
     frame.finish()?;
     let row = row_of(frame, target, key)?;
-    frame.give_result(row.is_some())
+    frame.set_result(row.is_some())
 }
 
 fn clear<K: ArgumentKind>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
@@ -303,5 +303,5 @@ fn map_find(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
             to.copy_from(found);
         }
     }
-    frame.give_result(row.is_some())
+    frame.set_result(row.is_some())
 }

@@ -26,7 +26,7 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
             vec![vector(), result::<f32>()],
             |_world, frame| {
                 let square = square(frame)?;
-                frame.give_result(square.sqrt() as f32)
+                frame.set_result(square.sqrt() as f32)
             },
         ),
         custom(
@@ -36,7 +36,7 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
             vec![vector(), result::<f32>()],
             |_world, frame| {
                 let square = square(frame)?;
-                frame.give_result(square as f32)
+                frame.set_result(square as f32)
             },
         ),
         custom(
@@ -157,7 +157,7 @@ fn triple_value(frame: &Frame<'_>, ty: &PropertyType, numbers: [f64; 3]) -> Resu
 
 fn give(frame: &mut Frame<'_>, ty: &PropertyType, numbers: [f64; 3]) -> Result<(), CallError> {
     let value = triple_value(frame, ty, numbers)?;
-    frame.give_value(&value)
+    frame.set_result_value(&value)
 }
 
 fn get_axes(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {

@@ -75,12 +75,12 @@ fn taken_class(world: &World, frame: &mut Frame<'_>) -> Result<Option<Rc<Class>>
 
 fn outer_of(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let object = taken(frame)?;
-    frame.give_value(&Value::Object(world.objects.outer(object).unwrap_or(ObjectHandle::NONE)))
+    frame.set_result_value(&Value::Object(world.objects.outer(object).unwrap_or(ObjectHandle::NONE)))
 }
 
 fn name_of(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let object = taken(frame)?;
-    frame.give_result(world.objects.name(object).unwrap_or_default())
+    frame.set_result(world.objects.name(object).unwrap_or_default())
 }
 
 fn dynamic_load_object(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
@@ -91,7 +91,7 @@ fn dynamic_load_object(world: &World, frame: &mut Frame<'_>) -> Result<(), CallE
     cost::add(path.cost());
     let object = world.object_at(&path).unwrap_or_else(|| object_of(&path, world));
     let is_it = world.objects.class(object).zip(class).is_some_and(|(of, class)| of.is_a(&class));
-    frame.give_value(&Value::Object(if is_it { object } else { ObjectHandle::NONE }))
+    frame.set_result_value(&Value::Object(if is_it { object } else { ObjectHandle::NONE }))
 }
 
 fn dynamic_load_class(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
@@ -105,7 +105,7 @@ fn dynamic_load_class(world: &World, frame: &mut Frame<'_>) -> Result<(), CallEr
         classes.into_iter().find(|class| class.path.eq_ignore_ascii_case(&path))
     });
     let class = class.map_or(Name::default(), |class| world.names.intern(&class.path));
-    frame.give_value(&Value::SubclassOf(class))
+    frame.set_result_value(&Value::SubclassOf(class))
 }
 
 fn is_a(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
@@ -114,11 +114,11 @@ fn is_a(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     frame.finish()?;
     let name = world.text(name);
     let class = world.objects.class(object);
-    frame.give_result(class.is_some_and(|class| class.lineage().any(|of| of.name.eq_ignore_ascii_case(&name))))
+    frame.set_result(class.is_some_and(|class| class.lineage().any(|of| of.name.eq_ignore_ascii_case(&name))))
 }
 
 fn class_is_child_of(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let (test, parent) = (taken_class(world, frame)?, taken_class(world, frame)?);
     frame.finish()?;
-    frame.give_result(test.zip(parent).is_some_and(|(test, parent)| test.is_a(&parent)))
+    frame.set_result(test.zip(parent).is_some_and(|(test, parent)| test.is_a(&parent)))
 }

@@ -135,7 +135,7 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
             |world, frame| {
                 let text = frame.take::<String>()?;
                 frame.finish()?;
-                frame.give_result(world.names.intern(&text))
+                frame.set_result(world.names.intern(&text))
             },
         ),
         pure(
@@ -145,7 +145,7 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
             |world, frame| {
                 let name = frame.take::<Name>()?;
                 frame.finish()?;
-                frame.give_result(world.text(name))
+                frame.set_result(world.text(name))
             },
         ),
         pure(
@@ -156,7 +156,7 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
                 let name = frame.take::<Name>()?;
                 frame.finish()?;
                 let text = world.text(name);
-                frame.give_result(text.is_empty() || text.eq_ignore_ascii_case("None"))
+                frame.set_result(text.is_empty() || text.eq_ignore_ascii_case("None"))
             },
         ),
     ]

@@ -30,5 +30,5 @@ fn show(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     for line in &lines {
         tracing::info!(target: "alcedo::script", "{line}");
     }
-    frame.give_result(lines)
+    frame.set_result(lines)
 }

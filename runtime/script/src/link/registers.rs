@@ -144,7 +144,7 @@ impl Linker<'_> {
                     let ty = self.ty(ty)?;
                     let value = const_value(value, &ty, self.world)?;
                     let mut own = OwnedValue::initial(ty.clone());
-                    own.write(&value).map_err(|error| format!("a {} is not a {}", error.found, error.wanted))?;
+                    own.write(&value).map_err(|error| format!("a {} is not a {}", error.found, error.expected))?;
                     let named =
                         Rc::new(self.properties.make(Rc::clone(&self.properties.constant), ty, 0, &function.path));
                     LinkedRegister::Constant(Rc::new(Constant { value: own, property: named }))

@@ -63,8 +63,8 @@ pub(crate) enum FrameError {
     Token,
     #[error("a fork of the process, made by the module, sent a frame")]
     Process,
-    #[error("received frame {found} instead of frame {wanted}")]
-    Sequence { wanted: u32, found: u32 },
+    #[error("received frame {found} instead of frame {expected}")]
+    Sequence { expected: u32, found: u32 },
     #[error("a frame was corrupted")]
     Damaged,
     #[error("the last frame was cut off after {0} bytes")]
@@ -173,7 +173,7 @@ impl Listener {
             return Err(FrameError::Process);
         }
         if number != self.next {
-            return Err(FrameError::Sequence { wanted: self.next, found: number });
+            return Err(FrameError::Sequence { expected: self.next, found: number });
         }
         let Some((mut body, rest)) = rest.split_at_checked(length) else { return Ok(None) };
         let Some((digest, _)) = rest.split_at_checked(TAIL) else { return Ok(None) };
@@ -387,7 +387,7 @@ mod tests {
         let here = frames(&[Message::Here]);
         assert_eq!(
             decode(&[here.clone(), here.clone()].concat(), 9).1,
-            Err(FrameError::Sequence { wanted: 1, found: 0 })
+            Err(FrameError::Sequence { expected: 1, found: 0 })
         );
         let foreign = Speaker::new(Token(8)).frame(PROCESS, &Message::Done(1)).expect("it fits");
         assert_eq!(decode(&foreign, 9), (vec![], Err(FrameError::Token)));

@@ -158,8 +158,8 @@ impl FreeGeneration {
 
     /// Returns the work of resolving a native library, optionally for one module.
     pub(super) fn native_work(&self, name: &str, for_module: Option<&str>) -> Work {
-        let wanted = LoadRequest::Native { name: name.to_owned(), for_module: for_module.map(str::to_owned) };
-        Work::new(self.scope, self.title(), wanted)
+        let request = LoadRequest::Native { name: name.to_owned(), for_module: for_module.map(str::to_owned) };
+        Work::new(self.scope, self.title(), request)
     }
 
     /// Returns the request of this context for a module.

@@ -95,7 +95,7 @@ impl Bound {
             return Err(CallError::Signature {
                 name: export.full.to_string(),
                 found: export.signature.to_string(),
-                wanted: signature.to_string(),
+                expected: signature.to_string(),
             }
             .into());
         }

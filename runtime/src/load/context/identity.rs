@@ -35,14 +35,14 @@ pub struct TypeRef {
 }
 
 impl TypeRef {
-    /// Checks that this type is `wanted`.
+    /// Checks that this type is `expected`.
     ///
     /// # Errors
     /// If the types differ, even with equal names.
-    pub fn expect(&self, wanted: &Self) -> Result<(), CastError> {
-        match self == wanted {
+    pub fn expect(&self, expected: &Self) -> Result<(), CastError> {
+        match self == expected {
             true => Ok(()),
-            false => Err(CastError { found: Box::new(self.clone()), wanted: Box::new(wanted.clone()) }),
+            false => Err(CastError { found: Box::new(self.clone()), expected: Box::new(expected.clone()) }),
         }
     }
 }
@@ -60,20 +60,20 @@ impl fmt::Display for TypeRef {
 /// use alcedo_runtime::{CastError, TypeRef};
 ///
 /// fn check(found: &TypeRef, expected: &TypeRef) -> Result<(), CastError> {
-///     found.expect(expected).inspect_err(|error| eprintln!("{} is not {}", error.found, error.wanted))
+///     found.expect(expected).inspect_err(|error| eprintln!("{} is not {}", error.found, error.expected))
 /// }
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{found} is not {wanted}{}", help(found, wanted))]
+#[error("{found} is not {expected}{}", help(found, expected))]
 pub struct CastError {
     /// Type of the value.
     pub found: Box<TypeRef>,
     /// Expected type.
-    pub wanted: Box<TypeRef>,
+    pub expected: Box<TypeRef>,
 }
 
-fn help(found: &TypeRef, wanted: &TypeRef) -> &'static str {
-    match found.path == wanted.path {
+fn help(found: &TypeRef, expected: &TypeRef) -> &'static str {
+    match found.path == expected.path {
         true => ": the names are the same, the types are not; to share one, load its module into the Default",
         false => "",
     }

@@ -40,8 +40,8 @@ pub(super) fn begin(sort: Sort, works: &[Work]) -> Result<StepGuard, ContextErro
             Ok(false) => table = ENDED.wait(table).unwrap_or_else(PoisonError::into_inner),
             Err(Never::Cycle(chain)) => return Err(ContextError::LoadCycle { chain }),
             Err(Never::TooDeep) => {
-                let wanted = works.iter().map(|work| work.step().to_string()).collect::<Vec<_>>().join(", ");
-                return Err(ContextError::LoadTooDeep { wanted, limit: DEEPEST });
+                let requested = works.iter().map(|work| work.step().to_string()).collect::<Vec<_>>().join(", ");
+                return Err(ContextError::LoadTooDeep { requested, limit: DEEPEST });
             }
         }
     }

@@ -193,22 +193,22 @@ impl Table {
 impl Bound {
     /// Checks the fingerprint of a caller. Returns [`CallError::Signature`] if it differs, and an error for zero, which means
     /// values of any type: modules without objects cannot pass these.
-    fn agree(&self, wanted: u64) -> Result<(), CallError> {
+    fn agree(&self, expected: u64) -> Result<(), CallError> {
         let (full, fingerprint, signature) = match self {
             Self::Module(Exported { target: Target { export, .. }, .. }) => {
                 (&export.full, export.fingerprint, &export.signature)
             }
             Self::Host(function) => (&function.full, function.fingerprint, &function.signature),
         };
-        if wanted == 0 {
+        if expected == 0 {
             let help = "call it with values whose types are its own, as `zcall` does";
             return Err(CallError::other(format!("`{full}`: no values of any type go to it here; {help}")));
         }
-        if wanted != fingerprint {
+        if expected != fingerprint {
             return Err(CallError::Signature {
                 name: format!("`{full}`"),
                 found: format!("{signature}, fingerprint {fingerprint:016x}"),
-                wanted: format!("fingerprint {wanted:016x}"),
+                expected: format!("fingerprint {expected:016x}"),
             });
         }
         signature.parse::<Signature>()?.needs_no_runtime(full)
@@ -234,8 +234,8 @@ fn find(
     let method = Method::of(name);
     let is_meant = |module: &FreeModule, export: &FreeExport| match method {
         None => export.type_path.is_empty() && *export.name == *name.rest(),
-        Some(Method { module: wanted, type_path, method }) => {
-            *wanted == *module.name() && *export.name == *method && is_type(&export.type_path, type_path)
+        Some(Method { module: expected, type_path, method }) => {
+            *expected == *module.name() && *export.name == *method && is_type(&export.type_path, type_path)
         }
     };
     if method.is_none() && name.protocol() != "ex" {

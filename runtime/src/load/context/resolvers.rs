@@ -203,7 +203,7 @@ pub(super) struct NativeResolvers {
 pub(super) fn ask<T>(
     context: &str,
     who: &str,
-    wanted: &str,
+    requested: &str,
     question: impl FnOnce() -> Result<Option<T>, ResolverFailure>,
 ) -> Result<Option<T>, ContextError> {
     // A resolver is host code, which is responsible for its own state after a panic.
@@ -212,7 +212,7 @@ pub(super) fn ask<T>(
     answer.map_err(|source| ContextError::ResolverError {
         context: context.to_owned(),
         who: who.to_owned(),
-        wanted: wanted.to_owned(),
+        requested: requested.to_owned(),
         source,
     })
 }

@@ -134,7 +134,7 @@ fn put(
         false => Err(ContextError::ResolverWrongName {
             context: context.clone(),
             who: who.to_owned(),
-            wanted: request.name.clone(),
+            requested: request.name.clone(),
             found: name.to_owned(),
         }),
     };

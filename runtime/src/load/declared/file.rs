@@ -1,11 +1,12 @@
-//! Reads the declarations of a module from its file, without running its code. Descriptions are constants of the library, in lists
-//! that the linker makes.
+//! Reads the declarations of a module from its file, without running its code, or from its loaded image. Descriptions are constants of
+//! the library, in lists that the linker makes.
 
 use alcedo_abi::describe::{ClassDesc, DelegateDesc, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc};
 use alcedo_sys::{Constants, ImageFile};
 
-use super::Declarations;
-use crate::emit::read::{Copied, MOST, WORD};
+use super::{Declarations, Declared};
+use crate::emit::described::Described;
+use crate::emit::read::{Copied, MOST, WORD, all, batch_of};
 use crate::object::decl::Batch;
 
 /// Reads the declarations of the library of that name; the error names what could not be read.
@@ -21,6 +22,12 @@ pub(crate) fn of_file(module: &str, image: &ImageFile) -> Result<Declarations, S
     };
     let (exports, imports) = (each::<ExportDesc>(from, "EXPORTS")?, each::<ImportDesc>(from, "IMPORTS")?);
     Ok(Declarations::new(module, batch, exports, imports))
+}
+
+/// Copies the declarations of the loaded module of that name.
+pub(crate) fn of_loaded(module: &str, described: Described) -> Declared {
+    let (exports, imports) = (all(described.exports), all(&described.all_imports()));
+    Declarations::new(module, batch_of(described), exports, imports).declared()
 }
 
 /// Copies the descriptions in a list of the linker.

@@ -1,47 +1,7 @@
 //! Keywords for numbers of the ABI: kinds, flags, types.
 
 use alcedo_abi::describe::ImportKind;
-use alcedo_abi::kinds::{KindForm, PropertyKind, class_flags, function_flags, property_flags};
-
-pub(super) const OF_CLASSES: &[(u64, &str)] = &[
-    (class_flags::BLUEPRINTABLE, "blueprintable"),
-    (class_flags::BLUEPRINT_TYPE, "blueprint_type"),
-    (class_flags::FINAL, "final"),
-    (class_flags::ABSTRACT, "abstract"),
-    (class_flags::CONTEXTUAL, "contextual"),
-];
-
-pub(super) const OF_PROPERTIES: &[(u64, &str)] = &[
-    (property_flags::EDIT_ANYWHERE, "edit_anywhere"),
-    (property_flags::BLUEPRINT_READ, "blueprint_read"),
-    (property_flags::BLUEPRINT_WRITE, "blueprint_write"),
-    (property_flags::DEFAULT_SUBOBJECT, "default_subobject"),
-    (property_flags::ROOT_COMPONENT, "root_component"),
-    (property_flags::OUT, "out"),
-    (property_flags::RETURN, "return"),
-    (property_flags::TRANSIENT, "transient"),
-    (property_flags::VISIBLE_ANYWHERE, "visible_anywhere"),
-    (property_flags::REPLICATED, "replicated"),
-    (property_flags::SAVE_GAME, "save_game"),
-    (property_flags::BASE, "base"),
-    (property_flags::ENUM_AS_BYTE, "enum_as_byte"),
-];
-
-pub(super) const OF_FUNCTIONS: &[(u64, &str)] = &[
-    (function_flags::CALLABLE, "blueprint_callable"),
-    (function_flags::PURE, "blueprint_pure"),
-    (function_flags::NATIVE_EVENT, "blueprint_native_event"),
-    (function_flags::STATIC, "static"),
-    (function_flags::OVERRIDE, "overrides"),
-    (function_flags::FALLIBLE, "may_fail"),
-    (function_flags::IMPLEMENTABLE_EVENT, "blueprint_implementable_event"),
-    (function_flags::CONST, "const"),
-    (function_flags::DLL_IMPORT, "dll_import"),
-    (function_flags::NO_CWD, "no_cwd"),
-    (function_flags::BOOL8, "bool8"),
-    (function_flags::BOOL32, "bool32"),
-    (function_flags::CUSTOM_THUNK, "custom_thunk"),
-];
+use alcedo_abi::kinds::{KindForm, PropertyKind};
 
 /// Returns the keywords of the set bits. Bits without a keyword in this build are formatted as one number.
 pub(super) fn words(table: &[(u64, &str)], flags: u64) -> Vec<String> {
@@ -87,12 +47,14 @@ pub(super) fn of_import(kind: ImportKind) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{OF_FUNCTIONS, PropertyKind, function_flags, type_text, words};
+    use alcedo_abi::kinds::function_flags::{CALLABLE, WORDS};
+
+    use super::{PropertyKind, type_text, words};
 
     #[test]
     fn a_flag_without_a_word_is_shown_as_a_number() {
-        assert_eq!(words(OF_FUNCTIONS, function_flags::CALLABLE | 1 << 40), ["blueprint_callable", "0x10000000000"]);
-        assert!(words(OF_FUNCTIONS, 0).is_empty());
+        assert_eq!(words(WORDS, CALLABLE | 1 << 40), ["blueprint_callable", "0x10000000000"]);
+        assert!(words(WORDS, 0).is_empty());
     }
 
     #[test]

@@ -65,11 +65,11 @@ pub enum ContextError {
     },
     /// Too many nested resolver calls on this thread, each made inside of the previous one.
     #[error(
-        "{wanted} is requested inside of {limit} other look-ups: let a resolver answer without looking up another name"
+        "{requested} is requested inside of {limit} other look-ups: let a resolver answer without looking up another name"
     )]
     LoadTooDeep {
         /// Requested item, and its context.
-        wanted: String,
+        requested: String,
         /// Maximum depth.
         limit: usize,
     },
@@ -167,7 +167,7 @@ pub enum ContextError {
     },
     /// A resolver returned a module with another name.
     #[error(
-        "{who} of {context} was called for {wanted} and returned {found}: a resolver must return what is requested"
+        "{who} of {context} was called for {requested} and returned {found}: a resolver must return what is requested"
     )]
     ResolverWrongName {
         /// The context.
@@ -175,19 +175,19 @@ pub enum ContextError {
         /// The resolver or handler.
         who: String,
         /// Requested name.
-        wanted: String,
+        requested: String,
         /// Name of the returned module.
         found: String,
     },
     /// A resolver failed. The following resolvers were not called.
-    #[error("{who} of {context} failed when it was called for {wanted}: {source}")]
+    #[error("{who} of {context} failed when it was called for {requested}: {source}")]
     ResolverError {
         /// The context.
         context: String,
         /// The resolver or handler.
         who: String,
         /// Requested name.
-        wanted: String,
+        requested: String,
         /// Error or panic of the resolver.
         source: Box<dyn std::error::Error + Send + Sync>,
     },

@@ -1,7 +1,7 @@
 //! Module for tests that is not a library: its entry points are host code, and its types are a static table.
 #![expect(unsafe_code, reason = "replaces a library, whose code is unmapped")]
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};
 use alcedo_abi::describe::{ExportDesc, InterfaceDesc, ZCallInvoke};
@@ -15,6 +15,7 @@ use crate::load::module::Module;
 use crate::load::module::code::ModuleCode;
 use crate::load::module::info::ModuleInfo;
 use crate::logs::Logs;
+use crate::sync::lock;
 use crate::unload::job::{CodeStep, CodeUnload};
 use crate::unload::policy::UnloadPolicy;
 use crate::unload::report::{ModuleEnd, ParkedImage};
@@ -57,11 +58,11 @@ pub(crate) struct CallLog(Arc<Mutex<Vec<String>>>);
 
 impl CallLog {
     fn note(&self, what: impl Into<String>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(what.into());
+        lock(&self.0).push(what.into());
     }
 
     pub(crate) fn all(&self) -> Vec<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.0).clone()
     }
 }
 
@@ -72,7 +73,7 @@ struct Tale {
 
 impl Tale {
     fn take(&self) -> bool {
-        std::mem::replace(&mut *self.is_there.lock().unwrap_or_else(PoisonError::into_inner), false)
+        std::mem::replace(&mut *lock(&self.is_there), false)
     }
 }
 

@@ -15,10 +15,9 @@ use object::elf::{
     SHT_RELR, SHT_STRTAB, SectionType, Sym64,
 };
 
-use super::pinning::Pinning;
 use super::relocations::Walk;
 use super::symbols::Symbols;
-use super::{Elf, ElfError, HOST, Section, ensure, hashes, malformed, records, slice, string_at, versions};
+use super::{Elf, ElfError, HOST, Pinning, Section, ensure, hashes, malformed, records, slice, string_at, versions};
 
 /// Tags in libraries that glibc can map. Excludes text relocations and `DT_REL`.
 const KNOWN: [DynamicTag; 39] = [

@@ -9,6 +9,10 @@ pub(crate) use shuttle::{thread, thread_local};
 /// Waits up to this duration are naps, which end by themselves.
 const NAP: Duration = Duration::from_secs(1);
 
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[derive(Default)]
 pub(crate) struct Mutex<T>(shuttle::sync::Mutex<T>);
 

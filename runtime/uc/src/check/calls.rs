@@ -92,12 +92,7 @@ impl Body<'_, '_> {
         if self.checker.is_broken(&class) {
             return Err(Reported);
         }
-        if !self
-            .checker
-            .reported
-            .borrow_mut()
-            .insert((self.file, format!("{class}:{}()", name.text.to_ascii_lowercase())))
-        {
+        if !self.checker.is_first(self.file, format!("{class}:{}()", name.text.to_ascii_lowercase())) {
             return Err(Reported);
         }
         let message = format!("unknown function `{}`", name.text);

@@ -156,12 +156,7 @@ impl Body<'_, '_> {
         if self.checker.is_broken(class) {
             return Err(Reported);
         }
-        if !self
-            .checker
-            .reported
-            .borrow_mut()
-            .insert((self.file, format!("{}:{}", self.class, name.text.to_ascii_lowercase())))
-        {
+        if !self.checker.is_first(self.file, format!("{}:{}", self.class, name.text.to_ascii_lowercase())) {
             return Err(Reported);
         }
         if let Some(Ok(found)) = self.checker.type_named(std::slice::from_ref(name), self.file) {

@@ -111,7 +111,7 @@ impl Checker<'_> {
     /// Reports an unknown type name, once per file.
     pub(super) fn unknown_type(&self, what: &str, names: &[Ident], file: usize) -> super::Reported {
         let Some(last) = names.last() else { return super::Reported };
-        if !self.reported.borrow_mut().insert((file, last.text.to_ascii_lowercase())) {
+        if !self.is_first(file, last.text.to_ascii_lowercase()) {
             return super::Reported;
         }
         // Skips files whose class declaration could not be parsed; their error is already reported.

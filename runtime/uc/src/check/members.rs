@@ -92,16 +92,7 @@ impl<'a> Checker<'a> {
         });
         let ty =
             signature.map(|signature| Type::Delegate(PropertyKind::DELEGATE, Some(path.clone()), Rc::new(signature)));
-        let prop = PropSym {
-            name: delegate_property(&name),
-            ty,
-            owner: work.path.clone(),
-            read: Access::Public,
-            write: Access::Public,
-            readable: true,
-            writable: Ok(()),
-            at: Some(at),
-        };
+        let prop = PropSym::public(delegate_property(&name), ty, work.path.clone(), Some(at));
         let body = found.body.borrow().is_some().then(|| format!("{}:{}", work.path, delegate_body(&name)).into());
         let line = |written: &ast::Param| self.line((work.file, written.name.name.span));
         let hir_params = params.iter().map(|(symbol, written)| symbol.declared(line(written))).collect();
@@ -199,14 +190,10 @@ impl<'a> Checker<'a> {
                 .and_then(|ty| self.with_dim(ty.clone(), name.dim.as_ref(), work.file, &work.path).ok());
             symbols.push((
                 PropSym {
-                    name: name.name.text.clone(),
-                    ty: ty.clone(),
-                    owner: work.path.clone(),
                     read: specifiers.read,
                     write: if specifiers.write == Access::Public { specifiers.read } else { specifiers.write },
-                    readable: true,
                     writable: if specifiers.is_const { Err("it is `const`") } else { Ok(()) },
-                    at: Some(at),
+                    ..PropSym::public(name.name.text.clone(), ty.clone(), work.path.clone(), Some(at))
                 },
                 at,
             ));
@@ -331,7 +318,7 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn warn_once(&self, file: usize, word: &ast::Ident, id: &'static str, message: &str) {
-        if self.reported.borrow_mut().insert((file, id.to_owned())) {
+        if self.is_first(file, id.to_owned()) {
             self.report(Diagnostic::error(id, (file, word.span), message).warning());
         }
     }

@@ -295,6 +295,11 @@ impl<'a> Checker<'a> {
         checker
     }
 
+    /// Returns true if this name was not yet reported for the file, and records it.
+    fn is_first(&self, file: usize, name: String) -> bool {
+        self.reported.borrow_mut().insert((file, name))
+    }
+
     pub(crate) fn report(&self, diagnostic: Diagnostic) -> Reported {
         let mut messages = self.messages.borrow_mut();
         let has_error = self.first_error.get() < messages.len();

@@ -13,7 +13,7 @@ use alcedo_reflect::type_text::{SignatureText, TypeText};
 
 use super::symbols::{ARRAY_DIM, ClassSym, DelegateSym, FuncSym, Named, ParamSym, PropSym, StructSym, Wild, squash};
 use crate::hash::HashMap;
-use crate::hir::{Access, Num, Path, Type, delegate_body};
+use crate::hir::{Num, Path, Type, delegate_body};
 
 pub(crate) fn type_of(ty: &PropertyType) -> Type {
     if let Some(num) = Num::of(ty.kind()) {
@@ -99,16 +99,9 @@ fn reflected_prop(found: &Property, free: bool) -> PropSym {
     let has = |flag| free || found.flags & flag != 0;
     let writable =
         if has(property_flags::BLUEPRINT_WRITE) { Ok(()) } else { Err("its declaration lacks `blueprint_write`") };
-    PropSym {
-        name: found.text.to_string(),
-        ty: Some(with_dim(&found.ty, &found.meta)),
-        owner: found.owner.clone(),
-        read: Access::Public,
-        write: Access::Public,
-        readable: has(property_flags::BLUEPRINT_READ) || has(property_flags::BLUEPRINT_WRITE),
-        writable,
-        at: None,
-    }
+    let readable = has(property_flags::BLUEPRINT_READ) || has(property_flags::BLUEPRINT_WRITE);
+    let ty = Some(with_dim(&found.ty, &found.meta));
+    PropSym { readable, writable, ..PropSym::public(found.text.to_string(), ty, found.owner.clone(), None) }
 }
 
 pub(crate) fn reflected_func(found: &Function, owner: &Path, of_script: bool, free: bool) -> FuncSym {

@@ -8,7 +8,7 @@ use super::{Checker, TypeSym};
 use crate::ast;
 use crate::diagnostic::Diagnostic;
 use crate::hash::HashMap;
-use crate::hir::{self, Access, Path, Type};
+use crate::hir::{self, Path, Type};
 
 impl Checker<'_> {
     /// Declares the structs of the package with their fields, dependencies first.
@@ -156,16 +156,8 @@ impl Checker<'_> {
                 self.report(Diagnostic::error("uc-declared-twice", at, message));
                 continue;
             }
-            let symbol = Rc::new(PropSym {
-                name: field.name.clone(),
-                ty: (field.ty != Type::Nothing).then(|| field.ty.clone()),
-                owner: structure.path.clone(),
-                read: Access::Public,
-                write: Access::Public,
-                readable: true,
-                writable: Ok(()),
-                at: Some(at),
-            });
+            let ty = (field.ty != Type::Nothing).then(|| field.ty.clone());
+            let symbol = Rc::new(PropSym::public(field.name.clone(), ty, structure.path.clone(), Some(at)));
             by_name.insert(&field.name, symbol.clone());
             fields.push(symbol);
         }

@@ -90,6 +90,14 @@ pub(crate) struct PropSym {
     pub(crate) at: Option<At>,
 }
 
+impl PropSym {
+    /// Returns a property that all scripts may read and write.
+    pub(crate) fn public(name: String, ty: Option<Type>, owner: Path, at: Option<At>) -> Self {
+        let (read, write, readable, writable) = (Access::Public, Access::Public, true, Ok(()));
+        Self { name, ty, owner, read, write, readable, writable, at }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct ParamSym {
     pub(crate) name: String,

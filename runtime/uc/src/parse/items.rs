@@ -226,32 +226,13 @@ impl Parser<'_> {
     /// Skips to the next possible start of a declaration: after a semicolon or block, or before a declaration keyword at the
     /// start of a line.
     fn skip_declaration(&mut self) {
-        loop {
-            let token = self.peek();
-            match token.kind {
-                Kind::End => return,
-                Kind::Semicolon => {
-                    self.next();
-                    return;
-                }
-                Kind::BraceOpen => {
-                    let _ = self.skip_braces();
-                    // The rest of the line up to its semicolon is skipped too.
-                    if self.peek().on_new_line || self.begins_declaration() {
-                        return;
-                    }
-                }
-                Kind::BraceClose => {
-                    self.next();
-                    return;
-                }
-                Kind::Word if token.on_new_line && token.span.start != self.last_end && self.begins_declaration() => {
-                    return;
-                }
-                _ => {
-                    self.next();
-                }
-            }
+        // The rest of the line behind a block, up to its semicolon, is skipped too.
+        let ends_behind_block = |parser: &mut Self| parser.peek().on_new_line || parser.begins_declaration();
+        let is_at_brace = self.skip_until(ends_behind_block, |parser, token| {
+            token.span.start != parser.last_end && parser.begins_declaration()
+        });
+        if is_at_brace {
+            self.next();
         }
     }
 

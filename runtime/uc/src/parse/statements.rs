@@ -64,21 +64,32 @@ impl Parser<'_> {
 
     /// Skips past the next semicolon or block, or to the closing brace.
     pub(super) fn skip_statement(&mut self) {
+        self.skip_until(|_| true, |parser, _| parser.begins_statement());
+    }
+
+    /// Skips past the next semicolon, or to the end or a closing brace: returns true at a closing brace. Stops earlier behind a block,
+    /// or before the first word of a line, where these functions return true.
+    pub(super) fn skip_until(
+        &mut self,
+        ends_behind_block: impl Fn(&mut Self) -> bool,
+        begins: impl Fn(&mut Self, Token) -> bool,
+    ) -> bool {
         loop {
             let token = self.peek();
             match token.kind {
-                Kind::End | Kind::BraceClose => return,
-                Kind::Semicolon => {
-                    self.next();
-                    return;
-                }
+                Kind::End | Kind::BraceClose => return token.kind == Kind::BraceClose,
                 Kind::BraceOpen => {
                     let _ = self.skip_braces();
-                    return;
+                    if ends_behind_block(self) {
+                        return false;
+                    }
                 }
-                Kind::Word if token.on_new_line && self.begins_statement() => return,
-                _ => {
+                Kind::Word if token.on_new_line && begins(self, token) => return false,
+                kind => {
                     self.next();
+                    if kind == Kind::Semicolon {
+                        return false;
+                    }
                 }
             }
         }

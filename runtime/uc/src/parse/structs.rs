@@ -61,21 +61,7 @@ impl Parser<'_> {
 
     /// Skips past the next semicolon, or to the closing brace.
     fn skip_declaration_in_braces(&mut self) {
-        loop {
-            match self.peek().kind {
-                Kind::End | Kind::BraceClose => return,
-                Kind::Semicolon => {
-                    self.next();
-                    return;
-                }
-                Kind::BraceOpen => {
-                    let _ = self.skip_braces();
-                }
-                _ => {
-                    self.next();
-                }
-            }
-        }
+        self.skip_until(|_| false, |_, _| false);
     }
 
     pub(super) fn enumeration(&mut self) -> Read<Enum> {

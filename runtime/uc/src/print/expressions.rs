@@ -1,24 +1,9 @@
 //! Prints expressions. Parentheses are part of the tree, so none are added.
 
+use alcedo_reflect::quote;
+
 use crate::ast::{Expr, ExprKind, Prefix};
 use crate::parse::in_dots;
-
-pub(super) fn quoted(text: &str) -> String {
-    let mut found = String::with_capacity(text.len() + 2);
-    found.push('"');
-    for letter in text.chars() {
-        match letter {
-            '\\' => found.push_str("\\\\"),
-            '"' => found.push_str("\\\""),
-            '\n' => found.push_str("\\n"),
-            '\t' => found.push_str("\\t"),
-            '\r' => found.push_str("\\r"),
-            letter => found.push(letter),
-        }
-    }
-    found.push('"');
-    found
-}
 
 fn list(args: &[Option<Expr>]) -> String {
     let text: Vec<_> = args.iter().map(|arg| arg.as_ref().map_or(String::new(), expression)).collect();
@@ -28,7 +13,7 @@ fn list(args: &[Option<Expr>]) -> String {
 pub(super) fn expression(of: &Expr) -> String {
     match &of.kind {
         ExprKind::Int(text, _) | ExprKind::Float(text, _) => text.clone(),
-        ExprKind::Text(text) => quoted(text),
+        ExprKind::Text(text) => quote(text),
         ExprKind::Name(text) => format!("'{text}'"),
         ExprKind::Object(word, name) => format!("{}'{name}'", word.text),
         ExprKind::Bool(value) => value.to_string(),

@@ -3,12 +3,14 @@
 mod expressions;
 mod statements;
 
+use alcedo_reflect::{listed, quote};
+
 use crate::ast::{
     ClassHead, DefaultIndex, DefaultLine, DefaultObject, DefaultValue, DefaultValueKind, Defaults, Enum, File,
     Function, Ident, Item, Modifier, Param, Struct, TypeKind, TypeRef, Var, VarName,
 };
 use crate::parse::in_dots;
-use expressions::{expression, quoted};
+use expressions::expression;
 
 /// Prints a file. Only comments that document a declaration are kept.
 ///
@@ -261,7 +263,7 @@ fn default_value(value: &DefaultValue) -> String {
     match &value.kind {
         DefaultValueKind::Empty | DefaultValueKind::Broken => String::new(),
         DefaultValueKind::Int(text, _) | DefaultValueKind::Float(text, _) => text.clone(),
-        DefaultValueKind::Text(text) => quoted(text),
+        DefaultValueKind::Text(text) => quote(text),
         DefaultValueKind::Name(text) => format!("'{text}'"),
         DefaultValueKind::Object(word, name) => format!("{}'{name}'", word.text),
         DefaultValueKind::Word(names) => in_dots(names),
@@ -269,10 +271,8 @@ fn default_value(value: &DefaultValue) -> String {
             let field = |(name, index, value): &(Ident, Option<DefaultIndex>, DefaultValue)| {
                 format!("{}{}={}", name.text, default_index(index.as_ref()), default_value(value))
             };
-            format!("({})", fields.iter().map(field).collect::<Vec<_>>().join(", "))
+            listed(fields.iter().map(field))
         }
-        DefaultValueKind::Array(values) => {
-            format!("({})", values.iter().map(default_value).collect::<Vec<_>>().join(", "))
-        }
+        DefaultValueKind::Array(values) => listed(values.iter().map(default_value)),
     }
 }

@@ -100,7 +100,7 @@ fn shout(buffer: &mut BufferMut<'_>) -> Result<(), CallError> {
     // SAFETY: the buffers of the test have a string in slot 0.
     let text = unsafe { buffer.text(0) }?.to_uppercase();
     // SAFETY: the buffers of the test have a sink in slot 2.
-    unsafe { buffer.give_text(2, &text) }?;
+    unsafe { buffer.set_text(2, &text) }?;
     // SAFETY: the buffers of the test have 20 bytes in slot 1.
     let mut bytes = unsafe { buffer.pointer(1)?.cast::<[u8; 20]>().read() };
     bytes.reverse();

@@ -37,11 +37,11 @@ fn a_dispatcher_reads_arguments_and_writes_results_without_addresses() {
     buffer.text_out(2).expect("slot 2");
     let done = check(Some(PropertyKind::STRING), &mut buffer, |mut call| {
         let text = call.text(0)?.to_uppercase().repeat(call.argument::<i32>(1)?.unsigned_abs() as usize);
-        call.give_text(&text)
+        call.set_text_result(&text)
     });
     assert_eq!((done, buffer.take_text(2)), (Ok(()), Ok("GRÜSSEGRÜSSE".to_owned())));
     let mut buffer = filled();
-    let done = check(Some(PropertyKind::U64), &mut buffer, |mut call| call.give(call.text(0)?.len() as u64));
+    let done = check(Some(PropertyKind::U64), &mut buffer, |mut call| call.set_result(call.text(0)?.len() as u64));
     assert_eq!((done, buffer.get::<u64>(2)), (Ok(()), Ok(7)));
 }
 
@@ -56,9 +56,9 @@ fn accesses_outside_the_signature_are_refused() {
     refused(number, |call| call.text(1).map(drop), "the argument in slot 1 is of i32");
     refused(number, |call| call.argument::<u64>(0).map(drop), "the argument in slot 0 is of String");
     refused(number, |call| call.argument::<u64>(2).map(drop), "argument 2 does not exist");
-    refused(number, |mut call| call.give_text("x"), "the result in slot 2 is of u64");
+    refused(number, |mut call| call.set_text_result("x"), "the result in slot 2 is of u64");
     // The address of a sink is not overwritten, because the caller may dereference it.
-    refused(Some(PropertyKind::STRING), |mut call| call.give(7_u64), "the result in slot 2 is of String");
+    refused(Some(PropertyKind::STRING), |mut call| call.set_result(7_u64), "the result in slot 2 is of String");
     // A caller that passes an object first has one more slot, and its string is not in slot 0.
     refused(None, |call| call.text(0).map(drop), "the buffer has 3 slots, the call wants 2");
 }

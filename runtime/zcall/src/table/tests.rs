@@ -282,7 +282,7 @@ fn every_error_has_its_status() {
     for (error, status) in [
         (CallError::Panicked { message: text(), place: None }, ZCallStatus::EXTERNAL_ERROR),
         (CallError::Buffer { message: text() }, ZCallStatus::BUFFER_ERROR),
-        (CallError::Signature { name: text(), found: text(), wanted: text() }, ZCallStatus::BUFFER_ERROR),
+        (CallError::Signature { name: text(), found: text(), expected: text() }, ZCallStatus::BUFFER_ERROR),
         (CallError::Unavailable { what: text() }, ZCallStatus::CONTEXT_UNAVAILABLE),
         (CallError::Stale { handle }, ZCallStatus::DISPATCHER_ERROR),
         (CallError::NotFound { message: text() }, ZCallStatus::DISPATCHER_ERROR),
@@ -291,8 +291,14 @@ fn every_error_has_its_status() {
         (CallError::WrongThread { action: text() }, ZCallStatus::DISPATCHER_ERROR),
         (CallError::WrongStack { action: text() }, ZCallStatus::DISPATCHER_ERROR),
         (CallError::DuringRebuild { action: text() }, ZCallStatus::DISPATCHER_ERROR),
-        (CallError::WrongClass { place: text(), handle, found: text(), wanted: text() }, ZCallStatus::DISPATCHER_ERROR),
-        (CallError::ReentrantBorrow { object: handle, held: text(), wanted: text() }, ZCallStatus::DISPATCHER_ERROR),
+        (
+            CallError::WrongClass { place: text(), handle, found: text(), expected: text() },
+            ZCallStatus::DISPATCHER_ERROR,
+        ),
+        (
+            CallError::ReentrantBorrow { object: handle, held: text(), requested_by: text() },
+            ZCallStatus::DISPATCHER_ERROR,
+        ),
         (CallError::other("x"), ZCallStatus::DISPATCHER_ERROR),
     ] {
         assert_eq!(status_of(&error), status, "{error}");

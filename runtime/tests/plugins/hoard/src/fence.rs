@@ -30,8 +30,8 @@ impl Fence {
         let text = look(&this, &lent);
         lent.as_::<UArray<f64>>(&this).expect("an array").push(8.0);
         let other = lent.as_::<UArray<f32>>(&this).expect_err("the element types differ");
-        let (is_other, found, wanted) = (other.kind() == FailureKind::SIGNATURE, other.held(), other.wanted());
-        let text = format!("{text}; {is_other} {found} is no {wanted}; {}", this.goods());
+        let (is_other, found, expected) = (other.kind() == FailureKind::SIGNATURE, other.held(), other.expected());
+        let text = format!("{text}; {is_other} {found} is no {expected}; {}", this.goods());
         self.copy = Some(lent.clone());
         self.lent = Some(lent);
         text
@@ -54,7 +54,7 @@ impl Fence {
         let passed = this.zcall_any::<_, f64>("ex:/sum", (lent,)).expect_err("the value has expired");
         let asked = lent.type_text().expect_err("the value has expired");
         let kinds = [&opened, &cloned, &passed, &asked].map(|error| error.kind() == FailureKind::EXPIRED);
-        let is_aged = opened.wanted().ends_with('s') && lent.age().is_some_and(|age| !age.is_zero());
+        let is_aged = opened.expected().ends_with('s') && lent.age().is_some_and(|age| !age.is_zero());
         format!("{kinds:?} {} {is_aged}", opened.held())
     }
 

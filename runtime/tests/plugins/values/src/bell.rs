@@ -54,7 +54,7 @@ impl Ringer {
         let refused_too = ScriptInterface::<Rings>::of(ringer).expect_err("a ringer lacks the interface");
         self.own = Some(own);
         let is_wrong = [refused.kind(), refused_too.kind()].map(|kind| kind == FailureKind::WRONG_CLASS);
-        format!("{nobody} {is_bell} {different:?} {is_wrong:?}: not a {}", refused.wanted())
+        format!("{nobody} {is_bell} {different:?} {is_wrong:?}: not a {}", refused.expected())
     }
 
     /// Returns the class of the target.
@@ -85,7 +85,7 @@ impl Ringer {
     /// Sets the reference to an object from the host if it has the interface.
     #[ufunction]
     fn take(&self, this: This<Self>, bell: Obj<Object>) -> String {
-        this.bell().try_set(bell).map_or_else(|error| format!("not a {}", error.wanted()), |()| self.rings(this))
+        this.bell().try_set(bell).map_or_else(|error| format!("not a {}", error.expected()), |()| self.rings(this))
     }
 }
 

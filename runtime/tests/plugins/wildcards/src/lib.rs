@@ -27,7 +27,7 @@ impl Wildcards {
         for at in 0..count {
             sum += frame.number(target, &format!("[{at}].{field}"))?;
         }
-        frame.give(if count == 0 { 0.0 } else { sum / f64::from(count) })
+        frame.set_result(if count == 0 { 0.0 } else { sum / f64::from(count) })
     }
 
     /// Returns the type and the value of any struct.
@@ -37,7 +37,7 @@ impl Wildcards {
     fn exec_describe(frame: &mut Frame<'_>) -> Result<(), CallError> {
         let value = frame.step()?;
         frame.finish()?;
-        frame.give(format!("{} {}", frame.type_of(value, "")?, frame.text(value, "")?))
+        frame.set_result(format!("{} {}", frame.type_of(value, "")?, frame.text(value, "")?))
     }
 
     /// Doubles an out parameter.
@@ -49,7 +49,7 @@ impl Wildcards {
         frame.finish()?;
         let doubled = 2.0 * frame.number(number, "")?;
         frame.set(number, doubled)?;
-        frame.give(true)
+        frame.set_result(true)
     }
 
     /// Returns the lengths of any array before and after a call of the named function.
@@ -61,7 +61,7 @@ impl Wildcards {
         frame.finish()?;
         let (before, called) = (frame.count(target, "")?, frame.text(called, "")?);
         let _called: bool = zcall(&called, ())?;
-        frame.give(format!("{before} {}", frame.count(target, "")?))
+        frame.set_result(format!("{before} {}", frame.count(target, "")?))
     }
 
     /// Ignores the error of a result of the wrong type.
@@ -71,7 +71,7 @@ impl Wildcards {
     fn exec_garbled(frame: &mut Frame<'_>) -> Result<(), CallError> {
         let _number = frame.step()?;
         frame.finish()?;
-        let _refused = frame.give("a dozen");
+        let _refused = frame.set_result("a dozen");
         Ok(())
     }
 

@@ -1,32 +1,29 @@
 //! Redirects from earlier names of types and members, and path resolution with them. A redirect applies in both directions:
 //! after an undo a type or member has its earlier name again, and the later name resolves to it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Registry, Table, Types};
+use super::{Registry, Table};
 use crate::class::Class;
-use crate::compile::Known as _;
 use crate::decl::Batch;
-use crate::function::Function;
 use crate::meta::Meta;
 use crate::path::MemberPath;
-use crate::property::Property;
 
 /// Metadata key of a member for its earlier names.
 const WAS: &str = "was";
 
 /// Redirects by old name, and the old names by new name.
 #[derive(Debug, Default)]
-pub(super) struct Redirects {
+pub(crate) struct Redirects {
     to: FxHashMap<Rc<str>, Rc<str>>,
     from: FxHashMap<Rc<str>, Vec<Rc<str>>>,
 }
 
 impl Redirects {
-    pub(super) fn add(&mut self, old: &str, new: &str) {
+    pub(crate) fn add(&mut self, old: &str, new: &str) {
         let (old, new): (Rc<str>, Rc<str>) = (old.into(), new.into());
         if self.to.insert(Rc::clone(&old), Rc::clone(&new)).as_ref() != Some(&new) {
             self.from.entry(new).or_default().push(old);
@@ -34,7 +31,7 @@ impl Redirects {
     }
 
     /// Adds the redirects of a shadow, which replace those of equal old names.
-    pub(super) fn extend(&mut self, later: Self) {
+    pub(crate) fn extend(&mut self, later: Self) {
         for (new, mut olds) in later.from {
             olds.retain(|old| later.to.get(old) == Some(&new));
             self.add_list(&new, olds);
@@ -51,7 +48,7 @@ impl Redirects {
     }
 
     /// Adds redirects from the earlier names in the declarations of a batch.
-    pub(super) fn add_renames(&mut self, batch: &Batch) {
+    pub(crate) fn add_renames(&mut self, batch: &Batch) {
         for (path, names) in &batch.earlier_names {
             let owner = path.rfind([':', '.']).map_or("", |at| &path[..=at]);
             self.add_names(path, owner, names);
@@ -195,80 +192,6 @@ impl<'a> CurrentNames<'a> {
     }
 }
 
-impl Types {
-    /// Checks for a chain of redirects from one path to another.
-    #[inline]
-    pub fn leads_to(&self, from: &str, to: &str) -> bool {
-        self.registry.borrow().redirect_chain(from).any(|target| **target == *to)
-    }
-
-    /// Redirects `old`, the path of a type or member, to `new`. A declaration with the path `old` takes precedence. While a
-    /// shadow is active, the redirect belongs to it.
-    #[inline]
-    pub fn redirect(&self, old: &str, new: &str) {
-        self.has_changed();
-        self.registry.borrow_mut().open_table().redirects.add(old, new);
-    }
-
-    /// Returns the path of the type that `path` resolves to; `path` itself if it resolves to no type.
-    #[inline]
-    pub fn redirected(&self, path: &str) -> Rc<str> {
-        let registry = self.registry.borrow();
-        registry
-            .resolve_with(path, |path| (!registry.is_free(path)).then(|| path.into()))
-            .unwrap_or_else(|| path.into())
-    }
-
-    /// Replaces each type path in a text as [`Self::redirected`] resolves it.
-    pub fn to_current_paths(&self, text: &str) -> String {
-        const START: &str = "/Script/";
-        let (mut translated, mut rest) = (String::new(), text);
-        while let Some(at) = rest.find(START) {
-            let is_part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '.' | '/');
-            let len = rest[at..].find(|letter| !is_part(letter)).unwrap_or(rest.len() - at);
-            translated.push_str(&rest[..at]);
-            translated.push_str(&self.redirected(&rest[at..at + len]));
-            rest = &rest[at + len..];
-        }
-        translated + rest
-    }
-
-    /// Returns the renamed members of a class and its bases as pairs of old and new name.
-    pub fn member_redirects(&self, class: &Rc<Class>) -> Vec<(String, String)> {
-        self.registry.borrow().member_redirects(class.chain().iter().map(|class| &*class.path))
-    }
-
-    /// Returns the names that a member of these types has or had, `name` first. The types are a type and its bases.
-    pub fn names_of_member<'p>(&self, owners: impl Iterator<Item = &'p str>, name: &str) -> Vec<String> {
-        OldNames::new(&self.registry.borrow().member_redirects(owners)).of(name)
-    }
-
-    /// Returns the function with that path: declared or inherited by the class in the path, or declared by the interface.
-    #[inline]
-    pub fn function_by_path(&self, path: &str) -> Option<Rc<Function>> {
-        let registry = self.registry.borrow();
-        let of_class = registry.member(path, |class, name| class.find_function(name).cloned());
-        of_class.or_else(|| {
-            let (owner, name) = path.split_once(':')?;
-            registry.interface(owner)?.find_function(name).cloned()
-        })
-    }
-
-    /// Returns the property with that path: declared or inherited by the class in the path.
-    #[inline]
-    pub fn property_by_path(&self, path: &str) -> Option<Rc<Property>> {
-        self.registry.borrow().member(path, |class, name| class.find_property(name).cloned())
-    }
-
-    /// Returns all current redirects, sorted by old path.
-    #[inline]
-    pub fn redirects(&self) -> Vec<(Rc<str>, Rc<str>)> {
-        let registry = self.registry.borrow();
-        let redirects: BTreeMap<_, _> = registry.all_redirects().collect();
-        redirects.into_iter().map(|(from, to)| (from.clone(), to.clone())).collect()
-    }
-}
-
 impl Registry {
     /// Iterates over the tables, that of the shadow first.
     fn tables(&self) -> impl DoubleEndedIterator<Item = &Table> {
@@ -276,7 +199,7 @@ impl Registry {
     }
 
     /// Iterates over all redirects, those of the shadow last.
-    fn all_redirects(&self) -> impl Iterator<Item = (&Rc<str>, &Rc<str>)> {
+    pub(crate) fn all_redirects(&self) -> impl Iterator<Item = (&Rc<str>, &Rc<str>)> {
         self.tables().rev().flat_map(|table| &table.redirects.to)
     }
 
@@ -287,7 +210,7 @@ impl Registry {
     }
 
     /// Returns the chain of targets from `path`, each once: a cycle ends where it closes.
-    fn redirect_chain(&self, path: &str) -> impl Iterator<Item = &Rc<str>> {
+    pub(crate) fn redirect_chain(&self, path: &str) -> impl Iterator<Item = &Rc<str>> {
         let mut next = self.redirect_target(path);
         let mut seen = FxHashSet::default();
         std::iter::from_fn(move || {
@@ -316,7 +239,7 @@ impl Registry {
     }
 
     /// Resolves a path: to its own declaration, else to the first along its redirects, else to the only one with an earlier name.
-    pub(super) fn resolve_with<T>(&self, path: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
+    pub(crate) fn resolve_with<T>(&self, path: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
         find(path).or_else(|| self.redirect_chain(path).find_map(|target| find(target))).or_else(|| {
             // After an undo the earlier name is in use again. With two candidates the name is ambiguous.
             let mut found = self.origins(path).into_iter().filter_map(|old| find(old));
@@ -326,7 +249,7 @@ impl Registry {
 
     /// Returns pairs of old and new names of the members of these types, under all names of the types. The old names of a member
     /// have the order of their list. Replaced redirects come last.
-    fn member_redirects<'p>(&self, owners: impl Iterator<Item = &'p str>) -> Vec<(String, String)> {
+    pub(crate) fn member_redirects<'p>(&self, owners: impl Iterator<Item = &'p str>) -> Vec<(String, String)> {
         let mut known: FxHashMap<Rc<str>, usize> = FxHashMap::default();
         for owner in owners {
             let others = self.redirect_chain(owner).chain(self.origins(owner)).cloned();
@@ -356,7 +279,7 @@ impl Registry {
         pairs
     }
 
-    fn member<T>(&self, path: &str, find: impl Fn(&Class, &str) -> Option<T>) -> Option<T> {
+    pub(crate) fn member<T>(&self, path: &str, find: impl Fn(&Class, &str) -> Option<T>) -> Option<T> {
         let mut search =
             MemberSearch { registry: self, find: &find, classes: FxHashMap::default(), tried: FxHashSet::default() };
         let found = search.at(path).or_else(|| self.redirect_chain(path).find_map(|target| search.at(target)));
