@@ -76,7 +76,7 @@ pub unsafe trait AnyArguments {
 )]
 ///
 /// # Safety
-/// `WANTED` covers all kinds that `take` can convert into a value.
+/// `EXPECTED` covers all kinds that `take` can convert into a value.
 ///
 /// # Examples
 /// ```
@@ -97,12 +97,12 @@ pub unsafe trait AnyArguments {
 pub unsafe trait AnyResult: Sized {
     /// Expected result of the callee; `None` for `()`.
     #[doc(hidden)]
-    const WANTED: Option<Wanted>;
+    const EXPECTED: Option<Expected>;
 
     /// Takes the result out of its slot.
     ///
     /// # Safety
-    /// A callee whose result matches `WANTED` has filled the slot, and no other code takes the value out of it.
+    /// A callee whose result matches `EXPECTED` has filled the slot, and no other code takes the value out of it.
     #[doc(hidden)]
     unsafe fn take(slot: Slot) -> Result<Self, CallError>;
 }
@@ -111,14 +111,14 @@ pub unsafe trait AnyResult: Sized {
 /// reveal its owner.
 #[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Wanted {
+pub enum Expected {
     /// Exactly this kind.
     Plain(PropertyKind),
     /// Any kind that has a conjugate.
     Conjugate,
 }
 
-impl Wanted {
+impl Expected {
     /// Returns true if a result of this kind is accepted.
     fn takes(self, kind: PropertyKind) -> bool {
         match self {
@@ -132,7 +132,7 @@ impl Wanted {
     /// # Errors
     /// `SIGNATURE` if it is not.
     pub(crate) fn check<R: AnyResult>(name: &str, found: PropertyKind) -> Result<(), CallError> {
-        let fits = match R::WANTED {
+        let fits = match R::EXPECTED {
             Some(expected) => expected.takes(found),
             // Writing a property returns no value.
             None => found == NO_VALUE || name.starts_with("up:"),
@@ -141,7 +141,7 @@ impl Wanted {
             return Ok(());
         }
         let words = |text: &str| format!("… -> {text}").into();
-        let (held, expected) = (found.text().unwrap_or("nothing"), R::WANTED.map_or("nothing", Self::text));
+        let (held, expected) = (found.text().unwrap_or("nothing"), R::EXPECTED.map_or("nothing", Self::text));
         let failure =
             Failure { held: words(held), expected: words(expected), ..Failure::new(FailureKind::SIGNATURE, name) };
         Err(CallError::from_failure(failure))
@@ -166,7 +166,7 @@ macro_rules! plain {
 
         // SAFETY: exactly this kind.
         unsafe impl AnyResult for $ty {
-            const WANTED: Option<Wanted> = Some(Wanted::Plain(PropertyKind::$kind));
+            const EXPECTED: Option<Expected> = Some(Expected::Plain(PropertyKind::$kind));
 
             unsafe fn take(slot: Slot) -> Result<Self, CallError> {
                 plain_value(slot)
@@ -187,7 +187,7 @@ unsafe impl AnyArgument for UName {
 
 // SAFETY: exactly this kind.
 unsafe impl AnyResult for UName {
-    const WANTED: Option<Wanted> = Some(Wanted::Plain(PropertyKind::NAME));
+    const EXPECTED: Option<Expected> = Some(Expected::Plain(PropertyKind::NAME));
 
     unsafe fn take(slot: Slot) -> Result<Self, CallError> {
         plain_value(slot).map(Self)
@@ -203,7 +203,7 @@ unsafe impl<C: Class> AnyArgument for Obj<C> {
 
 // SAFETY: exactly this kind.
 unsafe impl<C: Class> AnyResult for Obj<C> {
-    const WANTED: Option<Wanted> = Some(Wanted::Plain(PropertyKind::OBJECT));
+    const EXPECTED: Option<Expected> = Some(Expected::Plain(PropertyKind::OBJECT));
 
     /// Returns an error for an object of another class, because signatures were not compared. A destroyed object is reported
     /// when it is used.
@@ -232,7 +232,7 @@ unsafe impl AnyArgument for &AnyConjugate {
 
 // SAFETY: any kind that has a conjugate.
 unsafe impl AnyResult for AnyConjugate {
-    const WANTED: Option<Wanted> = Some(Wanted::Conjugate);
+    const EXPECTED: Option<Expected> = Some(Expected::Conjugate);
 
     /// The result is an owned value of this module, which no other code holds.
     unsafe fn take(slot: Slot) -> Result<Self, CallError> {
@@ -242,7 +242,7 @@ unsafe impl AnyResult for AnyConjugate {
 
 // SAFETY: no value is taken.
 unsafe impl AnyResult for () {
-    const WANTED: Option<Wanted> = None;
+    const EXPECTED: Option<Expected> = None;
 
     unsafe fn take(_slot: Slot) -> Result<(), CallError> {
         Ok(())
@@ -278,7 +278,7 @@ pub(crate) fn conjugate_zcall<A: AnyArguments, R: AnyResult>(
     args: &A,
 ) -> Result<R, CallError> {
     args.with_slots(object.unwrap_or_default(), |slots| {
-        let end = slots.len() - usize::from(R::WANTED.is_none());
+        let end = slots.len() - usize::from(R::EXPECTED.is_none());
         let slots = &mut slots[usize::from(object.is_none())..end];
         let host = host::host(name)?;
         let result = match slots.first() {
@@ -286,7 +286,7 @@ pub(crate) fn conjugate_zcall<A: AnyArguments, R: AnyResult>(
             Some(delegate) if name.starts_with("nd:") => host.delegate_result(plain_value(*delegate)?)?,
             _ => host.zcall_result(handle)?,
         };
-        Wanted::check::<R>(name, result)?;
+        Expected::check::<R>(name, result)?;
         // SAFETY: the buffer lends `slots`. The host dereferences no address in them: it rejects slots that are neither
         // plain nor a known conjugate. The result is of the expected kind, as was checked before the call, and is
         // passed to this call alone.

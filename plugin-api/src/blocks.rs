@@ -8,7 +8,7 @@ use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
 use crate::Value;
-use crate::host::lent_text;
+use crate::host::borrowed_text;
 use crate::kinds::{Ptr, PtrMut, ValidityToken, Viewable};
 use crate::value::{AsText, ByPointer, pointer_of};
 
@@ -128,7 +128,7 @@ impl<'a, T> ArgumentSlot<'a, T> {
         let view = pointer_of::<TextView>(self.slot)?;
         // SAFETY: `ArgumentSlots::new` was promised data as the ABI prescribes, which is a live view for strings, whose bytes
         // are borrowed for the call.
-        Ok(unsafe { lent_text(view.read()) })
+        Ok(unsafe { borrowed_text(view.read()) })
     }
 }
 

@@ -6,7 +6,7 @@ use alcedo_abi::handles::ClassId;
 use alcedo_abi::interface_check::InterfaceFunction;
 use alcedo_abi::type_text::is_same;
 
-use crate::keep::Keeper;
+use crate::keep::KeptWriter;
 use crate::this::InterfaceThis;
 use crate::{Object, ObjectView, This};
 
@@ -76,7 +76,7 @@ pub unsafe trait Part: Class + Send {
     /// Builds the plugin part.
     fn red_constructor(this: This<'_, Self>) -> Self;
     /// Saves the kept fields.
-    fn save_kept(&self, keeper: &mut Keeper<'_>);
+    fn save_kept(&self, writer: &mut KeptWriter<'_>);
     /// Restores a kept field.
     fn load_kept(&mut self, name: &str, data: &[u8]) -> Result<(), crate::CallError>;
 }

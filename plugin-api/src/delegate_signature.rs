@@ -24,11 +24,11 @@ use crate::signature::{Params, ReturnValue};
 /// use alcedo_plugin_api::Signature;
 ///
 /// /// Calls a function that has no parameters.
-/// fn ring<F: Signature<Args = ()>>(bell: &Lent<'_, Delegate<F>>) -> Result<F::Result, CallError> {
+/// fn ring<F: Signature<Args = ()>>(bell: &Borrowed<'_, Delegate<F>>) -> Result<F::Result, CallError> {
 ///     bell.call(())
 /// }
 ///
-/// fn show(loudness: &Lent<'_, Delegate<fn() -> f64>>) -> f64 {
+/// fn show(loudness: &Borrowed<'_, Delegate<fn() -> f64>>) -> f64 {
 ///     ring(loudness).unwrap_or(0.0)
 /// }
 /// ```

@@ -7,10 +7,10 @@
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-use alcedo_abi::black_direct::{CLOSED, DirectBits, DirectCallee};
 use alcedo_abi::call::FailureKind;
 use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 use alcedo_abi::handles::{ObjectHandle, ZCallHandle};
+use alcedo_abi::host_direct::{CLOSED, DirectBits, DirectCallee};
 use alcedo_rt::{CallError, direct_version, may_call_directly};
 
 use crate::signature::{Params, ReturnValue, fingerprint};
@@ -97,13 +97,13 @@ impl<A, R> DirectCell<A, R> {
 impl<A: Params, R: ReturnValue> DirectCell<A, R> {
     /// Calls the code behind the handle of a function cell; `None` if the call has to use slots.
     #[inline]
-    pub(crate) fn call<Given: Params<Bits = A::Bits>>(
+    pub(crate) fn call<Argument: Params<Bits = A::Bits>>(
         &self,
         handle: impl FnOnce() -> ZCallHandle,
         called: Called<'_>,
-        args: &Given,
+        args: &Argument,
     ) -> Option<Result<u64, CallError>> {
-        if !(is_direct::<A, R>() && Given::IN_SLOTS) {
+        if !(is_direct::<A, R>() && Argument::IN_SLOTS) {
             return None;
         }
         if self.version.load(Ordering::Acquire) != direct_version() && !self.find(handle()) {
@@ -113,7 +113,7 @@ impl<A: Params, R: ReturnValue> DirectCell<A, R> {
         // SAFETY: the host returned code and context for a function with this signature, and its version is unchanged: both are
         // valid, and calls are open. `called` proves the thread. A module that is not bound to a thread reads both from one
         // host for its whole life, which keeps them as long as the module is mapped. The bits are those of values of the types.
-        given(unsafe { args.direct_bits().call(code, context, called.object()) })
+        argument(unsafe { args.direct_bits().call(code, context, called.object()) })
     }
 
     /// Returns the code, if it is that of a leaf and may be called now.
@@ -184,7 +184,7 @@ fn found<A: Params, R: ReturnValue>(handle: ZCallHandle) -> Option<DirectCallee>
 }
 
 #[inline]
-fn given(answer: DirectAnswer) -> Option<Result<u64, CallError>> {
+fn argument(answer: DirectAnswer) -> Option<Result<u64, CallError>> {
     if answer.status == DirectStatus::DONE { Some(Ok(answer.bits)) } else { failure(answer.status).map(Err) }
 }
 

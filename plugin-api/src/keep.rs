@@ -87,12 +87,12 @@ pub fn unknown_field(class: &str, name: &str) -> CallError {
 }
 
 /// Receives kept fields.
-pub struct Keeper<'a> {
+pub struct KeptWriter<'a> {
     /// Copies a field: its name, and its value in CBOR.
     pub(crate) sink: &'a dyn Fn(&str, &[u8]),
 }
 
-impl Keeper<'_> {
+impl KeptWriter<'_> {
     /// Saves a field. A field that cannot be serialized ends the saving with an error that names it.
     pub fn put<T: Keep>(&mut self, name: &str, value: &T) {
         let data = value.to_cbor().unwrap_or_else(|error| {

@@ -253,8 +253,8 @@ pub use delegate_signature::Signature;
 pub use dispose::auto_dispose;
 pub use kinds::reference::*;
 pub use kinds::{
-    AnyConjugate, Delegate, FieldPath, IntoHost, Kind, Lent, MulticastDelegate, SoftClass, SparseDelegate, SubclassOf,
-    UAnsiString, UArray, UMap, UOptional, USet, UString, UText, UUtf8String,
+    AnyConjugate, Borrowed, Delegate, FieldPath, IntoHost, Kind, MulticastDelegate, SoftClass, SparseDelegate,
+    SubclassOf, UAnsiString, UArray, UMap, UOptional, USet, UString, UText, UUtf8String,
 };
 pub use name::UName;
 pub use obj::Obj;
@@ -272,8 +272,8 @@ pub use zproperty::ZProperty;
 pub mod prelude {
     pub use crate::kinds::reference::*;
     pub use crate::{
-        AnyConjugate, CallError, FailureKind, Lent, NetArchive, NetMap, Obj, Object, Out, PropertyKind, This, UName,
-        module, task, timer, uclass, udelegate, uenum, uinterface, ustruct, zcall, zmethods,
+        AnyConjugate, Borrowed, CallError, FailureKind, NetArchive, NetMap, Obj, Object, Out, PropertyKind, This,
+        UName, module, task, timer, uclass, udelegate, uenum, uinterface, ustruct, zcall, zmethods,
     };
     pub use crate::{
         Delegate, FieldPath, MulticastDelegate, SoftClass, SparseDelegate, SubclassOf, UAnsiString, UArray, UMap,

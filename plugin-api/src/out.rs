@@ -125,7 +125,7 @@ unsafe impl<'a, T: Value> Param for Out<'a, T> {
 ///
 /// # Safety
 /// Slots are encoded as the ABI prescribes for results of the values, in order.
-pub unsafe trait Outs: Params {
+pub unsafe trait OutParameters: Params {
     /// Holds the values until they are taken.
     #[doc(hidden)]
     type Out;
@@ -143,10 +143,10 @@ pub unsafe trait Outs: Params {
     unsafe fn take(slots: &[Slot], out: Self::Out) -> Result<Self, CallError>;
 }
 
-macro_rules! outs {
+macro_rules! out_parameters {
     ($count:literal $($name:ident $value:ident $at:literal)*) => {
         // SAFETY: each value upholds its own contract, and they are in order.
-        unsafe impl<$($name: Value),*> Outs for ($($name,)*) {
+        unsafe impl<$($name: Value),*> OutParameters for ($($name,)*) {
             type Out = ($(<$name as Value>::Out,)*);
 
             #[allow(clippy::unused_unit, reason = "for none")]
@@ -172,12 +172,12 @@ macro_rules! outs {
     };
 }
 
-outs!(0);
-outs!(1 A a 0);
-outs!(2 A a 0 B b 1);
-outs!(3 A a 0 B b 1 C c 2);
-outs!(4 A a 0 B b 1 C c 2 D d 3);
-outs!(5 A a 0 B b 1 C c 2 D d 3 E e 4);
-outs!(6 A a 0 B b 1 C c 2 D d 3 E e 4 F f 5);
-outs!(7 A a 0 B b 1 C c 2 D d 3 E e 4 F f 5 G g 6);
-outs!(8 A a 0 B b 1 C c 2 D d 3 E e 4 F f 5 G g 6 H h 7);
+out_parameters!(0);
+out_parameters!(1 A a 0);
+out_parameters!(2 A a 0 B b 1);
+out_parameters!(3 A a 0 B b 1 C c 2);
+out_parameters!(4 A a 0 B b 1 C c 2 D d 3);
+out_parameters!(5 A a 0 B b 1 C c 2 D d 3 E e 4);
+out_parameters!(6 A a 0 B b 1 C c 2 D d 3 E e 4 F f 5);
+out_parameters!(7 A a 0 B b 1 C c 2 D d 3 E e 4 F f 5 G g 6);
+out_parameters!(8 A a 0 B b 1 C c 2 D d 3 E e 4 F f 5 G g 6 H h 7);

@@ -16,7 +16,7 @@ struct Holder {
     state: Borrows,
     name: &'static str,
     /// Source of new borrows while an exclusive borrow is lent: a pointer derived from the lent reference.
-    lent: Option<NonNull<()>>,
+    borrowed: Option<NonNull<()>>,
 }
 
 /// Static holder of a `&self` method, used if no other borrow is active.
@@ -65,7 +65,7 @@ impl Space {
 impl Holder {
     const fn alone(name: &'static str, event: Event) -> Self {
         match Borrows::FREE.step(event) {
-            Some(state) => Self { state, name, lent: None },
+            Some(state) => Self { state, name, borrowed: None },
             None => panic!("a free part can be borrowed"),
         }
     }
@@ -144,7 +144,7 @@ impl<C> PartCell<C> {
             )));
         }
         let name = self.holder();
-        let holder = Holder { lent: Some(part.cast()), ..self.after(object, name, Event::Lend)? };
+        let holder = Holder { borrowed: Some(part.cast()), ..self.after(object, name, Event::Lend)? };
         let _loan = self.hold(&raw const holder);
         Ok(code())
     }
@@ -185,15 +185,15 @@ impl<C> PartCell<C> {
             return Ok((self.own(), self.hold(requested)));
         }
         let here: &'a Holder = space.0.write(self.after(object, requested.name, event)?);
-        Ok((here.lent.map_or(self.own(), NonNull::cast), self.hold(here)))
+        Ok((here.borrowed.map_or(self.own(), NonNull::cast), self.hold(here)))
     }
 
     /// Creates the holder of a borrow that begins while others are active.
     #[cold]
     fn after(&self, object: ObjectHandle, name: &'static str, event: Event) -> Result<Holder, CallError> {
-        let (state, lent) = self.last().map_or((Borrows::FREE, None), |last| (last.state, last.lent));
+        let (state, borrowed) = self.last().map_or((Borrows::FREE, None), |last| (last.state, last.borrowed));
         let state = state.step(event).ok_or_else(|| CallError::reentrant(object, self.holder(), name))?;
-        Ok(Holder { state, name, lent })
+        Ok(Holder { state, name, borrowed })
     }
 
     /// Makes `holder` the active borrow. `holder` must not move until the returned value is dropped.
@@ -299,7 +299,7 @@ mod tests {
             |expected: usize| cell.share(OBJECT, READ, |part| assert_eq!(part.len(), expected)).expect("it is lent");
         let done = cell.take(OBJECT, TICK, |part| {
             part.push(2);
-            let lent = cell.lend(OBJECT, part, || {
+            let borrowed = cell.lend(OBJECT, part, || {
                 read(2);
                 // Nested shared borrows exclude an exclusive one.
                 let refused = cell.share(OBJECT, READ, |outer| {
@@ -320,7 +320,7 @@ mod tests {
                 assert_eq!(cell.holder(), "tick");
                 read(4);
             });
-            lent.expect("the very part");
+            borrowed.expect("the very part");
             part.push(5);
             part.len()
         });

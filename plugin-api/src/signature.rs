@@ -1,9 +1,9 @@
 //! Signatures as types: computes the fingerprint, the parameter block layout and the slots of a parameter tuple and a result.
 #![expect(unsafe_code, reason = "reads parameter blocks and slots, as the signature prescribes")]
 
-use alcedo_abi::black_direct::DirectBits;
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::handles::ObjectHandle;
+use alcedo_abi::host_direct::DirectBits;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::type_text::{CUT, TypeText};
 use alcedo_abi::zcall::Slot;
@@ -56,7 +56,7 @@ const fn with_param<P: Param>(print: Fingerprint) -> Fingerprint {
     print.value(<P::Value as Value>::KIND, <P::Value as Value>::TYPE_PATH)
 }
 
-/// A parameter: a value, or a borrowed view of a value for methods that take [`Lent`](crate::Lent).
+/// A parameter: a value, or a borrowed view of a value for methods that take [`Borrowed`](crate::Borrowed).
 ///
 /// # Safety
 /// Slots are written and read as the ABI prescribes for the kind of `Value`.

@@ -79,7 +79,7 @@ pub unsafe trait Value: Sized + 'static {
     #[doc(hidden)]
     const NUMBERS: Option<(PropertyKind, bool)> = None;
     /// Type of a borrowed value: plain values, strings and containers of std are copied, every [`Kind`](crate::Kind) is viewed
-    /// as a [`Lent`](crate::Lent).
+    /// as a [`Borrowed`](crate::Borrowed).
     type Seen<'f>;
     /// Representation of the value in host memory and in parameter blocks.
     type Raw: 'static;
@@ -101,7 +101,7 @@ pub unsafe trait Value: Sized + 'static {
 
     /// Returns the address of the value in host form, if it has one.
     #[doc(hidden)]
-    fn lies_at(&self) -> Result<Option<*const Self::Raw>, CallError> {
+    fn host_address(&self) -> Result<Option<*const Self::Raw>, CallError> {
         Ok(None)
     }
 
@@ -197,7 +197,7 @@ pub enum AsText {}
 ///
 /// is_borrowed_as_a_slice::<Sample>();
 ///
-/// fn highest(samples: &Lent<'_, UArray<Sample>>) -> f64 {
+/// fn highest(samples: &Borrowed<'_, UArray<Sample>>) -> f64 {
 ///     samples.with_slice(|samples| samples.iter().map(|sample| sample.height).fold(0.0, f64::max))
 /// }
 /// ```
@@ -465,9 +465,9 @@ pub(crate) fn plain_value<T: SlotValue>(slot: Slot) -> Result<T, CallError> {
     if slot.is(T::SLOT) { Ok(T::from_bits(slot.bits())) } else { Err(wrong_slot(slot, T::SLOT)) }
 }
 
-fn wrong_slot(slot: Slot, wanted: SlotType) -> CallError {
+fn wrong_slot(slot: Slot, expected: SlotType) -> CallError {
     let found = slot.kind().map_or("unknown", SlotType::text);
-    CallError::new(FailureKind::BUFFER, format!("a slot holds {found}, but the signature requires {}", wanted.text()))
+    CallError::new(FailureKind::BUFFER, format!("a slot holds {found}, but the signature requires {}", expected.text()))
 }
 
 /// Creates a slot that points to data on the caller's stack.

@@ -13,7 +13,7 @@ use alcedo_rt::CallError;
 
 use crate::cells::{FunctionCell, ImportCell};
 use crate::direct::{Called, CalledAs, DirectCell, Leaf, is_direct, of_bits};
-use crate::out::Outs;
+use crate::out::OutParameters;
 use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::value::plain_slot;
 use crate::{ObjectView, Value, host};
@@ -206,7 +206,7 @@ fn handle_in<T, A, R>(cell: &FunctionCell<T, A, R>) -> ZCallHandle {
 }
 
 /// Calls a function of a C library through its cell; returns the result and the out parameters.
-pub(crate) fn import_by_cell<T, A: Params, R: ReturnValue, O: Outs>(
+pub(crate) fn import_by_cell<T, A: Params, R: ReturnValue, O: OutParameters>(
     this: &impl CalledAs<T>,
     cell: &ImportCell<T, A::Values, R, O>,
     what: &str,
@@ -214,19 +214,19 @@ pub(crate) fn import_by_cell<T, A: Params, R: ReturnValue, O: Outs>(
 ) -> Result<(R, O), CallError> {
     /// The object, eight parameters, a result, and eight out parameters.
     const MOST: usize = 18;
-    let (mut out, mut outs) = (R::out(), O::out());
+    let (mut out, mut out_parameters) = (R::out(), O::out());
     let out_slot = R::slot_out(&mut out);
     let handle = Callee::<A, R>::in_cell(this, &cell.0, what)?.handle();
     let object = this.called().object();
     // SAFETY: this is the game thread, as for `Callee::call`. The slots are those of `A`, then those of `O`, which are the
     // out parameters in the description of the function behind the cell; so the host fills them like a result, followed by
-    // that of `R`. The staged data, `out` and `outs` do not move until the call is over.
+    // that of `R`. The staged data, `out` and `out_parameters` do not move until the call is over.
     unsafe {
         let call = |slots: &mut [Slot]| {
             // The last slot is the result, which is placed behind the out parameters.
             let (end, mut buffer) = (slots.len() - 1, [Slot::EMPTY; MOST]);
             buffer[..end].copy_from_slice(&slots[..end]);
-            let last = end + O::put_slots(&mut outs, &mut buffer[end..]);
+            let last = end + O::put_slots(&mut out_parameters, &mut buffer[end..]);
             buffer[last] = slots[end];
             let count = last + usize::from(R::VALUE.is_some());
             host::host(what)?.zcall(handle, &mut buffer_of(&mut buffer[..count]))?;
@@ -234,8 +234,8 @@ pub(crate) fn import_by_cell<T, A: Params, R: ReturnValue, O: Outs>(
         };
         let (buffer, end, last) = args.with_slots(object, out_slot, call)?;
         let result = R::take_out(buffer[last], out);
-        let outs = O::take(&buffer[end..], outs);
-        Ok((result?, outs?))
+        let out_parameters = O::take(&buffer[end..], out_parameters);
+        Ok((result?, out_parameters?))
     }
 }
 

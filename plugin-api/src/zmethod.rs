@@ -3,9 +3,9 @@
 
 use core::marker::PhantomData;
 
-use alcedo_abi::black_direct::EachCall;
 use alcedo_abi::call::Failure;
 use alcedo_abi::handles::ObjectHandle;
+use alcedo_abi::host_direct::EachCall;
 use alcedo_abi::zcall::Slot;
 use alcedo_rt::CallError;
 
@@ -69,7 +69,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
             slots: slots.as_mut_ptr(),
             len: slots.len(),
             results: core::ptr::null_mut(),
-            told: (&raw mut failed).cast(),
+            failures: (&raw mut failed).cast(),
             failed: note::<crate::Object>,
         };
         // SAFETY: the name was resolved on this thread, which is the game thread. There is one slot and no object, so no
@@ -110,7 +110,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
             return self.callee.call(Some(object.handle()), &self.name, &args);
         }
         of_bits(match self.code.call(|| self.callee.handle(), Called::by_name(object.handle()), &args) {
-            Some(given) => given,
+            Some(argument) => argument,
             None => self.bits_by_slots(object.handle(), args),
         })
     }
@@ -153,14 +153,14 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
         let called = unsafe {
             args.with_slots(ObjectHandle::NONE, Slot::EMPTY, |slots| {
                 let end = slots.len() - usize::from(R::VALUE.is_none());
-                let (results, told) = (each.results.as_mut_ptr(), (&raw mut each.failed).cast());
+                let (results, failures) = (each.results.as_mut_ptr(), (&raw mut each.failed).cast());
                 let mut call = EachCall {
                     objects: objects.as_ptr().cast(),
                     count: objects.len(),
                     slots: slots.as_mut_ptr(),
                     len: end,
                     results,
-                    told,
+                    failures,
                     failed: note::<C>,
                 };
                 host::host(&self.name)?.zcall_each(self.callee.handle(), fingerprint::<A, R>(), &mut call)
@@ -179,10 +179,10 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
 /// Records a failed call.
 ///
 /// # Safety
-/// `told` points to the list of failures of the call, which no other code uses.
-unsafe extern "C" fn note<C>(told: *mut (), at: usize, failure: &Failure) {
+/// `failures` points to the list of failures of the call, which no other code uses.
+unsafe extern "C" fn note<C>(failures: *mut (), at: usize, failure: &Failure) {
     // SAFETY: the caller promises a list without other users.
-    let failed = unsafe { &mut *told.cast::<Vec<Failed<C>>>() };
+    let failed = unsafe { &mut *failures.cast::<Vec<Failed<C>>>() };
     failed.push((Obj::none(), at, CallError::from_failure(failure.clone())));
 }
 

@@ -3,8 +3,8 @@
 
 use core::cell::Cell;
 
-use alcedo_abi::black_direct::CLOSED;
 use alcedo_abi::handles::{ClassId, ObjectHandle};
+use alcedo_abi::host_direct::CLOSED;
 use alcedo_rt::{CallError, direct_version};
 
 use crate::kinds::PtrMut;

@@ -144,7 +144,7 @@ impl Toy {
     }
 
     #[ufunction]
-    fn reenter_lent(&mut self, this: This<Self>) -> u32 {
+    fn reenter_borrowed(&mut self, this: This<Self>) -> u32 {
         self.greetings = 40;
         this.lend(self, |this| this.count_up(1));
         self.greetings += 1;
@@ -355,7 +355,7 @@ fn a_reentrant_borrow_names_object_and_methods() {
     assert_eq!((failure.kind, failure.object), (FailureKind::REENTRANT_BORROW, toy));
     assert_eq!((failure.held.as_str(), failure.expected.as_str()), ("reenter", "count_up"));
     let mut result = [Slot::EMPTY];
-    host.call(toy, "reenter_lent", &mut result).expect("its half is lent");
+    host.call(toy, "reenter_borrowed", &mut result).expect("its half is lent");
     assert_eq!((result[0].kind(), result[0].bits()), (Some(SlotType::U32), 42));
     let failure = host.call(toy, "lend_another", &mut []).expect_err("another half");
     assert!(failure.message.as_str().contains("another plugin part"), "{failure:?}");

@@ -1,5 +1,5 @@
 //! The file in which generations of a plugin count destructors and handlers that must run at their end, and those that
-//! ran. The plugin maps it (`everything-unloads/src/tally.rs` states its layout); this side only reads it.
+//! ran. The plugin maps it (`everything-unloads/src/counters.rs` states its layout); this side only reads it.
 
 use crate::plan::Counted;
 use std::fs::File;

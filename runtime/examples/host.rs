@@ -14,7 +14,7 @@ use alcedo::{Budget, Error, MasterEvent, Runtime, crash_guard, natives, printabl
 /// Answer to a greeting.
 #[uenum(package = "Host")]
 #[repr(u8)]
-pub enum Manner {
+pub enum Greeting {
     /// Counts silently.
     Quiet,
     /// Prints the number of greetings.
@@ -26,7 +26,7 @@ pub enum Manner {
 pub struct Thing {
     /// Manner of the answer; plugins read and write it by the name of an entry.
     #[uproperty(edit_anywhere, blueprint_read, blueprint_write)]
-    manner: Manner,
+    greeting: Greeting,
     /// Number of greetings: a Rust field of this host, which reloads do not change.
     greeted: u32,
 }
@@ -38,9 +38,9 @@ impl Thing {
     fn greet(&self);
     fn greet_implementation(&mut self, this: This<Self>) {
         self.greeted += 1;
-        match this.manner() {
-            Manner::Quiet => {}
-            Manner::Talkative => eprintln!("{} was greeted {} times", this.name(), self.greeted),
+        match this.greeting() {
+            Greeting::Quiet => {}
+            Greeting::Talkative => eprintln!("{} was greeted {} times", this.name(), self.greeted),
         }
     }
 }
@@ -64,7 +64,7 @@ fn run() -> Result<(), Error> {
     let libraries = libraries.map_err(|source| Error::System { doing: "finding the current folder".into(), source })?;
     let runtime = Runtime::builder()
         .package("Game")
-        .natives(natives![Thing, Manner])
+        .natives(natives![Thing, Greeting])
         .development()
         .on_event(|event: &MasterEvent| eprintln!("[{}]", printable(&event.to_string())))
         .build()?;

@@ -1,7 +1,7 @@
 //! Internals for the benchmarks and tests of this crate, in addition to the public API. Not part of the public API.
 #![expect(unsafe_code, reason = "declares the door that only this crate's own benchmarks and tests may open")]
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::handles::{ClassId, ObjectHandle};
 use crate::load::declared::of_types;

@@ -52,7 +52,7 @@ pub struct Builder {
     /// Bytes of a thread's stack that calls leave free.
     stack_reserve: Option<usize>,
     unloads: UnloadPolicy,
-    blacks_are_no_roots: bool,
+    owned_values_are_no_roots: bool,
     development: bool,
     last_serial: Option<u32>,
     planted_rerun: bool,
@@ -373,8 +373,8 @@ impl Builder {
     /// Sets whether values owned by plugin code keep the objects they refer to from collection, which is the default. If not, a
     /// reference to a collected object reads as none.
     #[must_use]
-    pub fn blacks_are_roots(mut self, they_are: bool) -> Self {
-        self.blacks_are_no_roots = !they_are;
+    pub fn owned_values_are_roots(mut self, they_are: bool) -> Self {
+        self.owned_values_are_no_roots = !they_are;
         self
     }
 

@@ -77,7 +77,7 @@ impl Runtime {
             ["spawn", class] => or_error(objects::spawn(self, class)),
             ["destroy", object] => or_error(objects::destroy(self, object)),
             ["eval", ..] => or_error(self.eval(behind(line, 1))),
-            ["blacks"] => self.conjugates().blacks().to_string(),
+            ["blacks"] => self.conjugates().owned_values().to_string(),
             ["blacks", "sites", "on"] => self.sites(true),
             ["blacks", "sites", "off"] => self.sites(false),
             ["leases"] => lines("no leases", self.unloads().leases().iter().map(ToString::to_string)),

@@ -1,6 +1,6 @@
 //! Errors returned to a host.
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::load::error::LoadError;
 use crate::object::construction::ConstructionFailed;
 use crate::object::refusal::DeclareError;

@@ -4,7 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::fmt;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 
 /// Steps of a reload that may fail, in order of execution.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

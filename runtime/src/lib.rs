@@ -8,7 +8,7 @@
 //! contains mistakes, it is not a sandbox against malicious code.
 
 // Modules of the crates below, under the names that this crate uses.
-use alcedo_base::{border, cells, escape, game_thread, handles, id_table, panic_guard, stamp};
+use alcedo_base::{boundary, cells, epoch, escape, game_thread, handles, id_table, panic_guard};
 use alcedo_reflect as object;
 
 #[doc(hidden)]
@@ -56,7 +56,7 @@ pub use alcedo_sys::{
 /// Limits for scripts; see [`Builder::script_limits`].
 #[cfg(feature = "script")]
 pub use alcedo_script::Limits as ScriptLimits;
-pub use border::{CallError, SourcePlace};
+pub use boundary::{CallError, SourcePlace};
 pub use bridge::tasks::{JobCount, JobInfo};
 pub use builder::Builder;
 pub use callback::{LocalRegistration, Registration, RegistrationGuard};
@@ -173,8 +173,8 @@ pub mod dll_bind {
 
 /// Items used by the expansion of this crate's macros. Not public API.
 #[doc(hidden)]
-pub mod plumbing {
-    pub use alcedo_reflect::plumbing::{PlainField, PlainStruct, PropertyKind, add_field, start_fields};
+pub mod __private {
+    pub use alcedo_reflect::__private::{PlainField, PlainStruct, PropertyKind, add_field, start_fields};
 }
 
 pub use alcedo_abi::kinds;

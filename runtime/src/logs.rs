@@ -15,7 +15,7 @@ use tracing_core::field::FieldSet;
 use tracing_core::metadata::Kind;
 use tracing_core::subscriber::Interest;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::conjugate::gate::ModuleTag;
 use crate::sync::lock;
 
@@ -49,7 +49,7 @@ impl Logs {
     pub(crate) fn event(&self, module: u64, record: &LogRecord<'_>) {
         let Some(tag) = self.tag(module) else { return };
         let callsite = callsite(record, Kind::EVENT);
-        if callsite.is_wanted() {
+        if callsite.is_expected() {
             with_values(callsite, &tag, record, |values| Event::dispatch(callsite.facts(), values));
         }
     }
@@ -58,7 +58,7 @@ impl Logs {
     pub(crate) fn open(&self, module: u64, record: &LogRecord<'_>) -> u64 {
         let Some(tag) = self.tag(module) else { return 0 };
         let callsite = callsite(record, Kind::SPAN);
-        if !callsite.is_wanted() {
+        if !callsite.is_expected() {
             return 0;
         }
         let mut span = Span::none();
@@ -131,7 +131,7 @@ impl PluginCallsite {
         self.metadata.get().expect("filled in by `make` before anybody sees the callsite")
     }
 
-    fn is_wanted(&self) -> bool {
+    fn is_expected(&self) -> bool {
         self.facts().level() <= &tracing::level_filters::LevelFilter::current()
             && tracing::dispatcher::get_default(|dispatch| dispatch.enabled(self.facts()))
     }

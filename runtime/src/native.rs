@@ -1,6 +1,8 @@
 //! Classes, structs and enums declared in the host's own Rust. They use the same declarations as types emitted by modules, so
 //! reflection handles both alike.
 
+#[doc(hidden)]
+pub mod __private;
 mod c_functions;
 mod class_macros;
 mod declared;
@@ -18,8 +20,6 @@ pub(crate) mod net;
 mod part_cell;
 mod part_row;
 mod parts;
-#[doc(hidden)]
-pub mod plumbing;
 mod property;
 mod this;
 mod type_macros;
@@ -49,7 +49,7 @@ use std::rc::Rc;
 
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::callback::{Guarded, Registered, Site};
 use crate::handles::ObjectHandle;
 use crate::object;

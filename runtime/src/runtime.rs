@@ -28,7 +28,7 @@ use std::path::PathBuf;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::bridge::tasks::HostJob;
 use crate::callback::{Callbacks, LocalRegistration, Registered, Site, handle_goes};

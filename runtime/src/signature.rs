@@ -9,7 +9,7 @@ use std::str::FromStr;
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::PropertyKind;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::object::type_text::{SignatureText, TypeText};
 use crate::zcall::call::Callee;
 use crate::zcall::signature::{CallSignature, Kinds};
@@ -54,7 +54,7 @@ impl Signature {
         let add = |print: Fingerprint, word: &TypeText| print.value(word.kind(), &word.path());
         let arguments = self.0.arguments.iter().enumerate();
         let print = arguments.fold(Fingerprint::START, |print, (at, word)| {
-            add(if self.0.outs.contains(&at) { print.out() } else { print }, word)
+            add(if self.0.out_parameters.contains(&at) { print.out() } else { print }, word)
         });
         self.0.result.as_ref().map_or(print, |word| add(print.number(RESULT), word)).finish()
     }

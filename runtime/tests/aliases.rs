@@ -44,11 +44,11 @@ fn check<H: Copy + std::fmt::Debug>(host: &Runtime, last_serial: u32, seed: u64,
     let Store { make, end, mark, number } = store;
     let mut dice = Dice(seed);
     let (mut living, mut stale): (Vec<(H, u64)>, Vec<H>) = Default::default();
-    let mut given = HashSet::new();
+    let mut issued = HashSet::new();
     let mut aliases = 0;
     for made in 1..=TENANTS {
         let handle = make(host, made);
-        assert!(given.insert(number(handle)), "seed {seed}, tenant {made}: {handle:?} was issued before");
+        assert!(issued.insert(number(handle)), "seed {seed}, tenant {made}: {handle:?} was issued before");
         living.push((handle, made));
         if living.len() > LIVING {
             let (handle, made) = living.swap_remove(dice.below(LIVING));
@@ -69,8 +69,8 @@ fn check<H: Copy + std::fmt::Debug>(host: &Runtime, last_serial: u32, seed: u64,
     assert!(living.iter().all(|(handle, made)| mark(host, *handle) == Some(*made)));
     living.into_iter().for_each(|(handle, _)| end(host, handle));
     // An exhausted slot is abandoned; the number of distinct slots shows this.
-    let slots: HashSet<_> = given.iter().map(|number| *number as u32).collect();
-    let tenants = given.len() / slots.len();
+    let slots: HashSet<_> = issued.iter().map(|number| *number as u32).collect();
+    let tenants = issued.len() / slots.len();
     let few = FEW as usize;
     let is_right = if last_serial == FEW { (100..=few).contains(&tenants) } else { tenants > few };
     assert!(is_right, "{tenants} objects per slot");
@@ -95,12 +95,12 @@ fn a_million_objects_have_unique_handles_with_few_serials() {
 
 #[test]
 fn a_million_owned_values_have_a_million_handles() {
-    check_blacks(MANY);
+    check_owned_values(MANY);
 }
 
 #[test]
 fn a_million_owned_values_have_unique_handles_with_few_serials() {
-    check_blacks(FEW);
+    check_owned_values(FEW);
 }
 
 fn check_objects(last_serial: u32) {
@@ -129,7 +129,7 @@ fn check_objects(last_serial: u32) {
     assert_eq!(host.counters().objects, 0);
 }
 
-fn check_blacks(last_serial: u32) {
+fn check_owned_values(last_serial: u32) {
     let host = host(last_serial);
     let store: Store<AnyConjugate> = Store {
         make: |host, made| host.conjugates().make("Optional(u64)", &mark_of(made)).expect("an owned value"),
@@ -149,7 +149,7 @@ fn check_blacks(last_serial: u32) {
         number: AnyConjugate::number,
     };
     check(&host, last_serial, 9, &store);
-    assert_eq!(host.conjugates().blacks().count(), 0);
+    assert_eq!(host.conjugates().owned_values().count(), 0);
 }
 
 fn mark_of(made: u64) -> Value {

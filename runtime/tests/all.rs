@@ -19,7 +19,6 @@ mod alarms;
 mod aliases;
 mod any_thread;
 mod async_functions;
-mod blacks;
 #[path = "cached_calls/main.rs"]
 mod cached_calls;
 mod callback_cycles;
@@ -65,6 +64,7 @@ mod net;
 mod observing;
 mod order;
 mod out_parameters;
+mod owned_values;
 #[path = "pages/main.rs"]
 mod pages;
 mod panic_hooks;

@@ -20,8 +20,8 @@ fn arguments(name: &str, on_thread: bool) -> [Value; 2] {
     [Value::Text(name.to_owned()), Value::Bool(on_thread)]
 }
 
-fn text_of(given: Option<Value>) -> String {
-    match given {
+fn text_of(returned: Option<Value>) -> String {
+    match returned {
         Some(Value::Text(text)) => text,
         other => panic!("{other:?}"),
     }
@@ -69,8 +69,8 @@ fn a_slim_module_calls_only_functions_without_objects_from_any_thread() {
     let call = slim.function("", "ledger.try_call", "String, bool -> String").unwrap_or_else(|error| panic!("{error}"));
     let rows = [false, true].map(|on_thread| {
         let row = |name| {
-            let given = call.call(&arguments(name, on_thread)).unwrap_or_else(|error| panic!("{error}"));
-            format!("{name} {}\n", text_of(given))
+            let returned = call.call(&arguments(name, on_thread)).unwrap_or_else(|error| panic!("{error}"));
+            format!("{name} {}\n", text_of(returned))
         };
         NAMES.map(row).concat()
     });

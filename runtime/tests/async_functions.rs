@@ -8,8 +8,9 @@ use alcedo_runtime::{Binding, ObjectHandle, Runtime, Value};
 use expect_test::expect;
 
 fn begin(host: &Runtime, robot: ObjectHandle, function: &str, arguments: &[Value]) {
-    let given = host.objects().call(robot, function, arguments).unwrap_or_else(|error| panic!("{function}: {error}"));
-    assert_eq!(given, None, "{function}: the result comes later");
+    let returned =
+        host.objects().call(robot, function, arguments).unwrap_or_else(|error| panic!("{function}: {error}"));
+    assert_eq!(returned, None, "{function}: the result comes later");
 }
 
 fn bound(host: &Runtime, object: ObjectHandle, function: &str) -> Value {

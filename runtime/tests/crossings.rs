@@ -410,7 +410,7 @@ fn a_direct_call_does_not_borrow_a_plugin_part_in_use() {
 #[test]
 fn a_panicking_leaf_with_a_borrowed_slice_returns_its_own_error() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
-    let call = |left| ask(&host, witness(&host), "call_leaf_while_lent", &[Value::I32(left)]);
+    let call = |left| ask(&host, witness(&host), "call_leaf_while_borrowed", &[Value::I32(left)]);
     assert_eq!(call(2), "leaf: 3");
     let panics = call(-13);
     assert!(panics.starts_with("leaf: PANIC") && panics.contains("not with -13"), "{panics}");
@@ -421,7 +421,7 @@ fn a_panicking_leaf_with_a_borrowed_slice_returns_its_own_error() {
 fn direct_calls_are_refused_with_borrowed_slices_or_destroyed_objects() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
     for _ in 0..2 {
-        let results = ask(&host, witness(&host), "call_all_while_lent", &[]);
+        let results = ask(&host, witness(&host), "call_all_while_borrowed", &[]);
         begins(&results, ["function: LENT", "method: LENT", "event: LENT", "read: LENT", "write: LENT"]);
         let results = ask(&host, witness(&host), "call_all_after_inner_slice", &[]);
         begins(&results, ["function: LENT", "method: LENT", "event: LENT", "read: LENT", "write: LENT"]);

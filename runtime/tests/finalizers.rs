@@ -38,7 +38,7 @@ fn plugin_parts_end_on_the_finalizer_thread_derived_before_base() {
         // The thread may have been faster than the drain, so its count is unspecified.
         assert_eq!((drained.is_complete, drained.pending, drained.failures.len()), (true, 0, 0));
         assert_eq!(record.take(), "the lair ends\nthe cave ends\n");
-        assert_eq!(host.conjugates().blacks().count(), 0, "with the half its treasures have ended");
+        assert_eq!(host.conjugates().owned_values().count(), 0, "with the half its treasures have ended");
     }
 }
 
@@ -56,7 +56,7 @@ fn a_finalizer_that_panics_is_reported_and_ends_its_plugin_part() {
     assert_eq!(drained.failures.len(), 1, "{drained}");
     let failure = &drained.failures[0];
     assert!(failure.contains("the cave collapses") && failure.contains(&line), "{failure}");
-    assert_eq!((record.take().as_str(), host.conjugates().blacks().count()), ("the lair ends\n", 0));
+    assert_eq!((record.take().as_str(), host.conjugates().owned_values().count()), ("the lair ends\n", 0));
 }
 
 #[test]

@@ -494,9 +494,14 @@ fn a_class_moves_from_the_host_to_a_plugin_with_its_file() {
         let cost = host.calls().call("uf:/Script/Metering.Meter:cost_of", &[Value::U32(4), Value::F64(0.25)]);
         assert_eq!(cost.unwrap_or_else(|error| panic!("{error}")), Some(Value::F64(1.0)));
         assert_eq!(call_text(host, meter, "cost_of", &[Value::U32(4)]), "F64(2.0)");
-        let take = |units| host.objects().call_with_outs(meter, "take", &[Value::U32(units), Value::Text("so".into())]);
-        let (more, outs) = take(3).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!((more, outs), (Some(Value::Bool(true)), vec![Value::U32(1), Value::Text("so taken".into())]));
+        let take = |units| {
+            host.objects().call_with_out_parameters(meter, "take", &[Value::U32(units), Value::Text("so".into())])
+        };
+        let (more, out_parameters) = take(3).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(
+            (more, out_parameters),
+            (Some(Value::Bool(true)), vec![Value::U32(1), Value::Text("so taken".into())])
+        );
         let few = take(1).expect_err("too few");
         assert!(matches!(few, Error::Call(CallError::Returned { .. })), "{few}");
         assert_eq!(call_text(host, meter, "take_twice", &[Value::U32(3)]), "Text(\"[true, false] 1 line taken\")");
@@ -506,15 +511,15 @@ fn a_class_moves_from_the_host_to_a_plugin_with_its_file() {
         assert_eq!([read, refused, set_back], ["F64(12.0)", "an error: it is sealed", "U32(4)"]);
         let last = call_text(host, meter, "last_reading", &[]);
         let named = |name| Value::Enum(EnumValue::named(name));
-        let change = |to| host.objects().call_with_outs(meter, "change", &[named(to), named("Front")]);
+        let change = |to| host.objects().call_with_out_parameters(meter, "change", &[named(to), named("Front")]);
         for (to, before, after) in [("Old", "Night", "Plain"), ("Night", "Plain", "Night")] {
-            let (result, outs) = change(to).unwrap_or_else(|error| panic!("{error}"));
+            let (result, out_parameters) = change(to).unwrap_or_else(|error| panic!("{error}"));
             let tariff = host.objects().get(meter, "tariff").ok();
             let display = |value: Option<&Value>| match value {
                 Some(Value::Enum(value)) => value.to_string(),
                 other => format!("{other:?}"),
             };
-            let seen = [display(result.as_ref()), display(outs.first()), display(tariff.as_ref())];
+            let seen = [display(result.as_ref()), display(out_parameters.first()), display(tariff.as_ref())];
             assert_eq!(seen, [before, "Front | Back", after]);
         }
         let others = [spawn(host, METER), spawn(host, METER)];

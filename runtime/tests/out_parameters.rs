@@ -43,13 +43,13 @@ fn a_host_receives_out_parameters_only_from_successful_calls() {
     let splitter = spawn(&host, SPLITTER);
     let split = |among| {
         let arguments = [Value::U32(17), Value::U32(among), lines(&["a"])];
-        host.objects().call_with_outs(splitter, "split", &arguments)
+        host.objects().call_with_out_parameters(splitter, "split", &arguments)
     };
-    let (result, outs) = split(5).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!((result, outs), (Some(Value::U32(3)), vec![Value::U32(2), lines(&["a", "17 among 5"])]));
+    let (result, out_parameters) = split(5).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((result, out_parameters), (Some(Value::U32(3)), vec![Value::U32(2), lines(&["a", "17 among 5"])]));
     let failed = split(0).expect_err("among none");
     assert!(matches!(failed, Error::Call(CallError::Returned { .. })), "{failed}");
-    let crashed = host.objects().call_with_outs(splitter, "crash", &[Value::U32(1)]).expect_err("it panics");
+    let crashed = host.objects().call_with_out_parameters(splitter, "crash", &[Value::U32(1)]).expect_err("it panics");
     assert!(matches!(crashed, Error::Call(CallError::Panicked { .. })), "{crashed}");
     // A call by name returns only the result and drops the out parameters correctly.
     let name = "uf:/Script/Game.Splitter:split";

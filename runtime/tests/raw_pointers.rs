@@ -88,9 +88,9 @@ impl<'ast> Visit<'ast> for Body {
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
         if ["write", "write_volatile", "push"].iter().any(|stores| call.method == stores) {
             // An address that is only stored, directly or in a field, is not dereferenced.
-            let is_stored = |given: &&syn::Expr| matches!(given, syn::Expr::Path(_) | syn::Expr::Struct(_));
+            let is_stored = |argument: &&syn::Expr| matches!(argument, syn::Expr::Path(_) | syn::Expr::Struct(_));
             self.visit_expr(&call.receiver);
-            call.args.iter().filter(|given| !is_stored(given)).for_each(|given| self.visit_expr(given));
+            call.args.iter().filter(|argument| !is_stored(argument)).for_each(|argument| self.visit_expr(argument));
         } else {
             visit::visit_expr_method_call(self, call);
         }

@@ -28,7 +28,7 @@ fn check(function: &str, expected: Expect) {
     let host = host();
     let cabinet = cabinet(&host);
     expected.assert_eq(&ask(&host, cabinet, function));
-    assert_eq!(host.conjugates().blacks().count(), 0, "values made by `{function}` are released");
+    assert_eq!(host.conjugates().owned_values().count(), 0, "values made by `{function}` are released");
 }
 
 #[test]
@@ -125,19 +125,19 @@ fn values_kept_by_a_plugin_survive_rollbacks_but_not_reloads() {
     let kept = |numbers: &str| format!("{numbers} | 7 | [\"one\", \"two\"]");
     assert_eq!(ask(&host, cabinet, "kept"), kept("(1, 2, 9)"));
     assert_eq!(ask(&host, cabinet, "kept"), kept("(1, 2, 9, 9)"));
-    assert_eq!(host.conjugates().blacks().count(), 4);
+    assert_eq!(host.conjugates().owned_values().count(), 4);
     let numbers = host.objects().get(cabinet, "numbers").unwrap_or_else(|error| panic!("{error}"));
 
     let report = host.reload(&[support::plugin("values", &["failing"])]).expect("there is a Master");
     assert_ne!(report.outcome, Outcome::Committed, "{report}");
     assert_eq!(ask(&host, cabinet, "kept"), kept("(1, 2, 9, 9, 9)"));
-    assert_eq!(host.conjugates().blacks().count(), 4, "the values were set aside and restored");
+    assert_eq!(host.conjugates().owned_values().count(), 4, "the values were set aside and restored");
 
     let report = host.reload(&[support::plugin("values", &["second"])]).expect("there is a Master");
     assert_eq!(report.outcome, Outcome::Committed, "{report}");
     assert_eq!(host.objects().call(cabinet, "build", &[]).expect("it answers"), Some(Value::U32(2)));
     assert_eq!(ask(&host, cabinet, "kept"), "nothing");
-    assert_eq!(host.conjugates().blacks().count(), 0, "the values were dropped with their generation");
+    assert_eq!(host.conjugates().owned_values().count(), 0, "the values were dropped with their generation");
     assert_eq!(host.objects().get(cabinet, "numbers").expect("carried over"), numbers);
     assert_eq!(ask(&host, cabinet, "structs"), "1.5 | onwards | (\"first\", \"second\")");
     drop(host.shutdown());
@@ -150,9 +150,9 @@ fn values_may_be_dropped_on_any_thread() {
     host.objects().call(cabinet, "drops_on_threads", &[Value::U32(8)]).unwrap_or_else(|error| panic!("{error}"));
     support::until("all drops are released", || {
         host.tick(Budget::frame());
-        host.conjugates().blacks().count() == 0 && host.conjugates().blacks().queued == 0
+        host.conjugates().owned_values().count() == 0 && host.conjugates().owned_values().queued == 0
     });
-    assert_eq!(host.conjugates().blacks().made, 8 * 5);
+    assert_eq!(host.conjugates().owned_values().made, 8 * 5);
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn shelf(function: &str, expected: &str) {
     let kept = u64::from(function == "blacks");
     support::until("the created values are released", || {
         host.tick(Budget::frame());
-        host.conjugates().blacks().count() == kept
+        host.conjugates().owned_values().count() == kept
     });
     if kept == 1 {
         assert_eq!(ask(&host, shelf, "uses_kept"), "[1.0, 2.0, 3.0]");
@@ -236,7 +236,7 @@ fn shelf(function: &str, expected: &str) {
     host.objects().destroy(shelf);
     support::until("the finalizer releases the kept values", || {
         host.tick(Budget::frame());
-        host.conjugates().blacks().count() == 0
+        host.conjugates().owned_values().count() == 0
     });
 }
 

@@ -175,8 +175,9 @@ const EXCUSED: [(&str, &str, &str); 2] = [
 /// Files below a folder with this extension, without build output and compile-fail sources.
 fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
-    let wanted = entries.filter(|path| !["target", "ui", ".git", "templates"].iter().any(|name| path.ends_with(name)));
-    wanted
+    let expected =
+        entries.filter(|path| !["target", "ui", ".git", "templates"].iter().any(|name| path.ends_with(name)));
+    expected
         .flat_map(|path| match path.is_dir() {
             true => files(&path, ending),
             false => Vec::from_iter(path.extension().is_some_and(|found| found == ending).then_some(path)),

@@ -68,7 +68,7 @@ impl Player {
 
     /// Calls `rule` and stores it.
     #[ufunction(blueprint_callable)]
-    fn agree(&self, this: This<Self>, rule: Lent<MayScore>, points: i32) -> Result<bool, CallError> {
+    fn agree(&self, this: This<Self>, rule: Borrowed<MayScore>, points: i32) -> Result<bool, CallError> {
         let agreed = rule.call((points,))?;
         this.rules().push(rule.to_owned());
         Ok(agreed)

@@ -7,8 +7,8 @@ use std::ptr::null_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::counters::{Counted, Kind};
 use crate::errors;
-use crate::tally::{Counted, Kind};
 
 static KEY: OnceLock<libc::pthread_key_t> = OnceLock::new();
 static AT_EXIT: OnceLock<Counted> = OnceLock::new();

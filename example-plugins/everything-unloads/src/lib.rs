@@ -2,18 +2,18 @@
 //! destructors, threads of all kinds, standard output, megabytes in statics, handlers, keys, pages, leaks. The plugin
 //! cleans up nothing that the host promises to clean up.
 //!
-//! Destructors and handlers that must run at the end are counted in a file that outlives the generation (`tally=PATH` in the module
+//! Destructors and handlers that must run at the end are counted in a file that outlives the generation (`counters=PATH` in the module
 //! arguments), so that the host can verify that each ran, and on the right thread.
 
 #![deny(unsafe_code)]
 
+mod counters;
 mod errors;
 mod foreign;
 mod locals;
 mod memory;
 #[cfg(feature = "planted-use-after-free")]
 mod planted;
-mod tally;
 mod threads;
 
 use std::backtrace::{Backtrace, BacktraceStatus};
@@ -31,8 +31,8 @@ const LAST_OUTPUT: &str = "everything-unloads: last words";
 fn started(args: &[&str]) {
     for arg in args {
         match arg.split_once('=').unwrap_or((arg, "")) {
-            ("tally", path) => tally::open(path),
-            ("uncounted", _) => tally::register_nothing(),
+            ("tally", path) => counters::open(path),
+            ("uncounted", _) => counters::register_nothing(),
             ("endless", _) => threads::start_endless(),
             ("leak-file", _) => memory::leak_file(),
             _ => {}

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::thread;
 
-use crate::tally::{Counted, Kind};
+use crate::counters::{Counted, Kind};
 
 thread_local! {
     static PLAIN: Counted = Counted::new(Kind::Local);

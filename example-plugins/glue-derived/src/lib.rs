@@ -32,15 +32,15 @@ pub struct ShieldedSet {
 #[uclass]
 impl ShieldedSet {
     #[overrides(AttributeSet)]
-    fn pre_attribute_change(&mut self, this: This<Self>, attribute: String, wanted: f64) -> f64 {
-        let damage = this.health() - wanted;
+    fn pre_attribute_change(&mut self, this: This<Self>, attribute: String, expected: f64) -> f64 {
+        let damage = this.health() - expected;
         if attribute != "health" || damage <= 0.0 {
-            return this.base_pre_attribute_change(attribute, wanted);
+            return this.base_pre_attribute_change(attribute, expected);
         }
         let taken = damage.min(this.shield());
         this.set_shield(this.shield() - taken);
         self.absorbed += taken;
-        this.base_pre_attribute_change(attribute, wanted + taken)
+        this.base_pre_attribute_change(attribute, expected + taken)
     }
 
     /// Returns the number of this build.

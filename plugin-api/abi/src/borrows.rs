@@ -19,7 +19,7 @@ impl Top {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Borrows {
     /// Number of exclusive borrows that are currently lent.
-    lent: u32,
+    borrowed: u32,
     /// Number of shared borrows, or [`Top::EXCLUSIVE`].
     top: Top,
 }
@@ -43,23 +43,23 @@ pub enum Event {
 
 impl Borrows {
     /// No borrow.
-    pub const FREE: Self = Self { lent: 0, top: Top::FREE };
+    pub const FREE: Self = Self { borrowed: 0, top: Top::FREE };
 
     /// Returns the borrows after `event`; `None` if another borrow conflicts, or an end has no matching begin.
     #[inline]
     #[must_use]
     pub const fn step(self, event: Event) -> Option<Self> {
-        let Self { lent, top } = self;
-        let (lent, top) = match event {
-            Event::Share if top.0 >= 0 && top.0 < Top::MOST => (lent, Top(top.0 + 1)),
-            Event::EndShare if top.0 > 0 => (lent, Top(top.0 - 1)),
-            Event::Take if top.0 == 0 => (lent, Top::EXCLUSIVE),
-            Event::EndTake if top.0 < 0 => (lent, Top::FREE),
-            Event::Lend if top.0 < 0 && lent < u32::MAX => (lent + 1, Top::FREE),
-            Event::EndLend if top.0 == 0 && lent > 0 => (lent - 1, Top::EXCLUSIVE),
+        let Self { borrowed, top } = self;
+        let (borrowed, top) = match event {
+            Event::Share if top.0 >= 0 && top.0 < Top::MOST => (borrowed, Top(top.0 + 1)),
+            Event::EndShare if top.0 > 0 => (borrowed, Top(top.0 - 1)),
+            Event::Take if top.0 == 0 => (borrowed, Top::EXCLUSIVE),
+            Event::EndTake if top.0 < 0 => (borrowed, Top::FREE),
+            Event::Lend if top.0 < 0 && borrowed < u32::MAX => (borrowed + 1, Top::FREE),
+            Event::EndLend if top.0 == 0 && borrowed > 0 => (borrowed - 1, Top::EXCLUSIVE),
             _ => return None,
         };
-        Some(Self { lent, top })
+        Some(Self { borrowed, top })
     }
 }
 
@@ -87,17 +87,17 @@ mod tests {
             let mut at = 0;
             let state = read(&words, &mut at).expect("a row starts with a state");
             for event in EVENTS {
-                let wanted = read(&words, &mut at);
-                assert_eq!(state.step(event), wanted, "{state:?} {event:?}");
+                let expected = read(&words, &mut at);
+                assert_eq!(state.step(event), expected, "{state:?} {event:?}");
             }
             assert_eq!(at, words.len(), "{row}");
         }
     }
 
     fn read(words: &[&str], at: &mut usize) -> Option<Borrows> {
-        let lent = words[*at];
+        let borrowed = words[*at];
         *at += 1;
-        if lent == "-" {
+        if borrowed == "-" {
             return None;
         }
         let top = match words[*at] {
@@ -109,7 +109,7 @@ mod tests {
             }
         };
         *at += 1;
-        Some(Borrows { lent: lent.parse().expect("a depth"), top })
+        Some(Borrows { borrowed: borrowed.parse().expect("a depth"), top })
     }
 
     #[test]
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn counters_refuse_to_wrap() {
-        assert_eq!(Borrows { lent: 0, top: Top(Top::MOST) }.step(Share), None);
-        assert_eq!(Borrows { lent: u32::MAX, top: Top::EXCLUSIVE }.step(Lend), None);
+        assert_eq!(Borrows { borrowed: 0, top: Top(Top::MOST) }.step(Share), None);
+        assert_eq!(Borrows { borrowed: u32::MAX, top: Top::EXCLUSIVE }.step(Lend), None);
     }
 }

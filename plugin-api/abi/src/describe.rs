@@ -7,7 +7,7 @@ use abi_stable::StableAbi;
 use abi_stable::std_types::{ROption, RSlice, RStr};
 
 use crate::call::{Call, Failure, Invoke, Status};
-use crate::direct::{DirectMethod, DirectShell};
+use crate::direct::{DirectMethod, DirectTrampoline};
 use crate::handles::PartPtr;
 use crate::kinds::PropertyKind;
 use crate::value::{KeepSink, TextView};
@@ -376,7 +376,7 @@ pub struct ExportDesc {
     /// The body.
     pub invoke: ZCallInvoke,
     /// Body without a buffer, if parameters and result are plain values.
-    pub direct: ROption<DirectShell>,
+    pub direct: ROption<DirectTrampoline>,
 }
 
 /// An entry of a table: a function with its name and signature.

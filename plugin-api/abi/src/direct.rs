@@ -26,7 +26,7 @@ use crate::host::Directory;
 /// to it, and stay valid until the call is over.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
-pub struct DirectShell(pub unsafe extern "C" fn());
+pub struct DirectTrampoline(pub unsafe extern "C" fn());
 
 /// An object of a batch.
 #[repr(C)]
@@ -82,16 +82,16 @@ impl Batch {
 /// parameters and, if `results` is not null, the result match the method.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
-pub struct BatchShell(pub unsafe extern "C" fn(batch: &mut Batch) -> Status);
+pub struct BatchTrampoline(pub unsafe extern "C" fn(batch: &mut Batch) -> Status);
 
 /// Direct trampolines of a function of a class.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct DirectMethod {
     /// Trampoline for one call.
-    pub call: DirectShell,
+    pub call: DirectTrampoline,
     /// Trampoline for many calls; static functions have none, because they are not called on objects.
-    pub batch: ROption<BatchShell>,
+    pub batch: ROption<BatchTrampoline>,
 }
 
 /// Maximum number of parameters of a function with a direct trampoline; host functions have the same limit by their Rust types.

@@ -10,9 +10,9 @@ use core::sync::atomic::{AtomicU32, AtomicU64};
 use abi_stable::StableAbi;
 use abi_stable::std_types::RStr;
 
-use crate::black_direct::{DirectCallee, EachCall};
 use crate::call::{Failure, Status};
 use crate::handles::{ClassId, Name, ObjectHandle, PartPtr, ZCallHandle};
+use crate::host_direct::{DirectCallee, EachCall};
 use crate::log::{LogLevel, LogRecord, SpanStep};
 use crate::protocols::{ProtocolDesc, ResolverDesc};
 use crate::stack::StackSpan;
@@ -139,8 +139,8 @@ pub struct ModuleContext {
     /// Counter of held slices; null for a module without objects.
     pub slices: *const Slices,
     /// Directory of owned values; null for a module that may own none.
-    pub blacks: *const BlackDirectory,
-    /// Version of direct calls, or [`CLOSED`](crate::black_direct::CLOSED) while direct calls are closed, for example before a commit.
+    pub owned_values: *const BlackDirectory,
+    /// Version of direct calls, or [`CLOSED`](crate::host_direct::CLOSED) while direct calls are closed, for example before a commit.
     /// A function found under another version is looked up again. Read on the game thread, or on any thread by a module that is not
     /// bound to a thread, whose host keeps the word as long as the module is mapped and closes it when the module ends.
     pub direct: *const AtomicU64,

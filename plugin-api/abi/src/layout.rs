@@ -3,7 +3,6 @@
 
 use core::mem::{align_of, offset_of, size_of};
 
-use crate::black_direct::{DirectCallee, EachCall};
 use crate::call::{Call, Failure};
 use crate::describe::{
     ClassDesc, DelegateDesc, EnumDesc, EnumEntryDesc, ExportDesc, FunctionDesc, ImportDesc, InterfaceDesc, MetaDesc,
@@ -13,6 +12,7 @@ use crate::direct::{Batch, BatchItem, DirectAnswer, DirectMethod};
 use crate::fingerprint::Fingerprint;
 use crate::hooks::{HookContext, HookSlot, HookTable};
 use crate::host::{BlackDirectory, BlackEntry, Directory, DirectoryEntry, ModuleContext, Slices};
+use crate::host_direct::{DirectCallee, EachCall};
 use crate::log::{LogField, LogRecord};
 use crate::stack::StackSpan;
 use crate::task::Job;
@@ -92,14 +92,14 @@ pub const LAYOUT_HASH: u64 = layout! {
         random_init, random_set, thread_named,
         alternate_stack, interval_timer, alarm, ualarm, timer_create, timer_delete, queue_notify, io_begin,
         io_begin_list, names_begin, fd_signals, jumps, child_started,
-        block_made, block_lent, segment_attach, segment_detach, stream_opened, looked_up,
+        block_made, block_borrowed, segment_attach, segment_detach, stream_opened, looked_up,
         refuses
     }
-    ModuleContext { host, table, values, module, generation, mode, directory, slices, blacks, direct, stack, level }
+    ModuleContext { host, table, values, module, generation, mode, directory, slices, owned_values, direct, stack, level }
     StackSpan { low, len }
     DirectAnswer { status, bits }
     DirectCallee { code, context, version }
-    EachCall { objects, count, slots, len, results, told, failed }
+    EachCall { objects, count, slots, len, results, failures, failed }
     Slices { out, module }
     Directory { entries, len, ends }
     DirectoryEntry { serial, class, memory }

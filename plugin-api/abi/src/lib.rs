@@ -4,7 +4,6 @@
 //! manifest section ensure that the copies agree. So the code here does not allocate or log, and is independent of the host.
 //! Rust enums, `bool`, `String`, `Vec`, closures and trait objects never cross directly.
 
-pub mod black_direct;
 pub mod borrows;
 pub mod call;
 pub mod default_part;
@@ -15,6 +14,7 @@ pub mod fingerprint;
 pub mod handles;
 pub mod hooks;
 pub mod host;
+pub mod host_direct;
 pub mod interface_check;
 pub mod kinds;
 pub mod list;

@@ -132,12 +132,12 @@ impl Slot {
         }
     }
 
-    /// Returns true if the slot may be read as `wanted`; always true if the type byte is compiled away.
+    /// Returns true if the slot may be read as `expected`; always true if the type byte is compiled away.
     #[inline]
     #[must_use]
-    pub const fn is(self, wanted: SlotType) -> bool {
+    pub const fn is(self, expected: SlotType) -> bool {
         match self.kind() {
-            Some(kind) => kind.0 == wanted.0,
+            Some(kind) => kind.0 == expected.0,
             None => true,
         }
     }

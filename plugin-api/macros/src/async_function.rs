@@ -6,7 +6,7 @@ use quote::{ToTokens as _, quote};
 use syn::{FnArg, Ident, Result, Signature, Type};
 
 use crate::class_struct::{has_parameters, is_named};
-use crate::method::{Method, SelfKind, lent_type};
+use crate::method::{Method, SelfKind, borrowed_type};
 use crate::native::Side;
 use crate::result::{ResultOf, location_of};
 use crate::rules;
@@ -49,12 +49,12 @@ impl AsyncFunction {
         }
         for input in signature.inputs.iter().skip(1) {
             if let FnArg::Typed(typed) = input
-                && (matches!(&*typed.ty, Type::Reference(_)) || lent_type(&typed.ty).is_some())
+                && (matches!(&*typed.ty, Type::Reference(_)) || borrowed_type(&typed.ty).is_some())
             {
                 errors.take::<()>(Err(rules::spanned(
                     "ALC0114",
                     &typed.ty,
-                    "an async function owns its parameters, because it outlives its call: use the type without `&` and `Lent`; \
+                    "an async function owns its parameters, because it outlives its call: use the type without `&` and `Borrowed`; \
                      its result is passed to `done`",
                 )));
             }
@@ -110,7 +110,7 @@ fn as_plain(signature: &Signature, result: &ResultOf) -> Signature {
     plain.inputs = core::iter::once(syn::parse_quote! { this: This<Self> })
         .chain(signature.inputs.iter().skip(1).cloned())
         .chain(core::iter::once(syn::parse_quote! {
-            #done: Lent<::alcedo_plugin_api::Delegate<fn(#value)>>
+            #done: Borrowed<::alcedo_plugin_api::Delegate<fn(#value)>>
         }))
         .collect();
     plain

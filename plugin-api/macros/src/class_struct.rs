@@ -127,14 +127,14 @@ pub(crate) fn bodies_of(interface: &syn::Path) -> Ident {
     format_ident!("ALCEDO_BODIES_OF_{}", name.unwrap_or_default(), span = interface.span())
 }
 
-pub(crate) fn shown(path: &syn::Path) -> String {
+pub(crate) fn formatted(path: &syn::Path) -> String {
     path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default()
 }
 
 /// Expands to a check that reports a missing block of bodies at the interface in the list.
 fn without_bodies(class: &Ident, interface: &syn::Path) -> TokenStream {
     let bodies = bodies_of(interface);
-    let name = shown(interface);
+    let name = formatted(interface);
     let text = format!(
         "`{class}` implements `{name}`, but has no bodies for its functions: write `#[uclass] impl {name} for {class} {{ … }}` [ALC0102]"
     );

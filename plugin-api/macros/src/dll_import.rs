@@ -52,10 +52,10 @@ impl DllImport {
                 "a C function returns no `Result`: use the plain type; a failed call returns an error from its `try_` method",
             ));
         }
-        if let Some(lent) = method.parameters.iter().find(|parameter| parameter.is_lent) {
+        if let Some(borrowed) = method.parameters.iter().find(|parameter| parameter.is_borrowed) {
             return Err(rules::spanned(
                 "ALC0145",
-                &lent.ty,
+                &borrowed.ty,
                 "C receives a copy: use the plain type, `&mut T` for an out parameter, or `[T; N]` for an array",
             ));
         }
@@ -81,7 +81,7 @@ impl DllImport {
     /// Expands to the cell, the call on the view, and compile-time checks of the types.
     pub(crate) fn expanded(&self, class: &Ident, view: &Ident, cell: &Ident, attrs: &[Attribute]) -> TokenStream {
         let Self { method, params, .. } = self;
-        let (types, result, outs) = (method.types(), method.result_type(), self.outs());
+        let (types, result, out_parameters) = (method.types(), method.result_type(), self.out_parameters());
         let (name, text, attrs) = (&method.name, method.text(), docs::shared(attrs));
         let try_name = format_ident!("try_{text}");
         let each = || method.parameters.iter().zip(params);
@@ -111,7 +111,7 @@ impl DllImport {
             );
         };
         quote! {
-            static #cell: ::alcedo_plugin_api::__private::ImportCell<#class, (#(#types,)*), #result, #outs> =
+            static #cell: ::alcedo_plugin_api::__private::ImportCell<#class, (#(#types,)*), #result, #out_parameters> =
                 ::alcedo_plugin_api::__private::ImportCell::new();
             #ending
             ::alcedo_plugin_api::__private::c_call! {
@@ -119,7 +119,7 @@ impl DllImport {
                 ///
                 /// # Errors
                 /// The buffer error of the function; the buffers are then unchanged.
-                #view #try_name(#(#typed = #argument),*) -> #result, outs: (#(#changed),*),
+                #view #try_name(#(#typed = #argument),*) -> #result, out_parameters: (#(#changed),*),
                 #cell,
                 ::alcedo_plugin_api::__private::join!(
                     <#class as ::alcedo_plugin_api::__private::Class>::PATH, ":", #text
@@ -133,7 +133,8 @@ impl DllImport {
 
     pub(crate) fn description(&self, class: &Ident, cell: &Ident, attrs: &[Attribute]) -> Result<TokenStream> {
         let Self { method, params, attr_args } = self;
-        let (types, result, outs) = (method.types().collect::<Vec<_>>(), method.result_type(), self.outs());
+        let (types, result, out_parameters) =
+            (method.types().collect::<Vec<_>>(), method.result_type(), self.out_parameters());
         let (text, doc, names) = (method.text(), docs::text(attrs), method.parameters.iter().map(|known| &known.text));
         let (no_cwd, bool8, bool32) = (attr_args.flag("no_cwd")?, attr_args.flag("bool8")?, attr_args.flag("bool32")?);
         let symbol = self.symbol()?.map(|symbol| quote! { ::alcedo_plugin_api::__private::meta("DllSymbol", #symbol) });
@@ -144,7 +145,7 @@ impl DllImport {
             quote! { ::alcedo_plugin_api::__private::CParam { is_out: #is_out, meta: &[#len] } }
         });
         Ok(quote! {
-            ::alcedo_plugin_api::__private::dll_import::<#class, (#(#types,)*), #result, #outs>(
+            ::alcedo_plugin_api::__private::dll_import::<#class, (#(#types,)*), #result, #out_parameters>(
                 #text,
                 ::alcedo_plugin_api::__private::CallingConvention { no_cwd: #no_cwd, bool8: #bool8, bool32: #bool32 },
                 {
@@ -172,10 +173,10 @@ impl DllImport {
         self.attr_args.text("name")
     }
 
-    fn outs(&self) -> TokenStream {
+    fn out_parameters(&self) -> TokenStream {
         let each = self.method.types().zip(&self.params);
-        let outs = each.filter(|(_, param)| param.is_out).map(|(ty, _)| ty);
-        quote! { (#(#outs,)*) }
+        let out_parameters = each.filter(|(_, param)| param.is_out).map(|(ty, _)| ty);
+        quote! { (#(#out_parameters,)*) }
     }
 }
 

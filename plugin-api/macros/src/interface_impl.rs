@@ -8,7 +8,7 @@ use syn::{Path, Result};
 
 use crate::attr_args::AttrArgs;
 use crate::class_impl::{Body, class_of};
-use crate::class_struct::{bodies_of, shown};
+use crate::class_struct::{bodies_of, formatted};
 use crate::conditions::Conditions;
 use crate::docs;
 use crate::impl_block::{Function, ImplBlock, Member};
@@ -38,7 +38,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut block: ImplBloc
     }
     errors.finish()?;
     let (members, expanded, functions, calls) = (&block.members, &body.expanded, &body.functions, body.calls());
-    let (bodies, name) = (bodies_of(interface), shown(interface));
+    let (bodies, name) = (bodies_of(interface), formatted(interface));
     let absent = format!("`{class}` has no body for `");
     let declares = format!("`, which `{name}` declares [ALC0103]");
     let unlisted =
@@ -89,7 +89,7 @@ fn add(body: &mut Body<'_>, interface: &Path, function: &Function) -> Result<()>
     let method = Method::of(&function.sig)?;
     method.needs_self(&function.sig, "a body for an interface")?;
     let (text, types, result) = (method.text(), method.types(), method.result_type());
-    let (name, interface_name) = (&method.name, shown(interface));
+    let (name, interface_name) = (&method.name, formatted(interface));
     let differs = format!("`{interface_name}` declares `");
     let same = "`: the body must have the same parameters and result, apart from `this` [ALC0106]";
     let unknown = format!("`{interface_name}` declares no function `{text}`, but ");

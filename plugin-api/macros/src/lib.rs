@@ -101,7 +101,7 @@ fn class(attr_args: &AttrArgs, item: AnyItem, side: Side) -> syn::Result<proc_ma
 /// struct, and its layout is compared while loading.
 ///
 /// On the struct's `impl` block, without specifiers: a method marked `#[constructor]` becomes a function that returns a new
-/// value. The method receives the default value (`&mut self`, or `value: Lent<'_, Self>` without `pod`) and modifies it. A
+/// value. The method receives the default value (`&mut self`, or `value: Borrowed<'_, Self>` without `pod`) and modifies it. A
 /// method marked `#[net_serialize]` writes and reads the value for the network.
 #[proc_macro_attribute]
 pub fn ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {

@@ -28,8 +28,8 @@ pub(crate) struct Parameter {
     pub(crate) text: String,
     /// Type in the host.
     pub(crate) ty: Type,
-    /// True for a value that the method views in place: `Lent<Type>`.
-    pub(crate) is_lent: bool,
+    /// True for a value that the method views in place: `Borrowed<Type>`.
+    pub(crate) is_borrowed: bool,
     /// True for an out parameter: `&mut Type`.
     pub(crate) is_out: bool,
 }
@@ -38,7 +38,7 @@ impl Parameter {
     /// Expands to the type that trampolines read from a block.
     pub(crate) fn parameter_type(&self) -> TokenStream {
         let ty = &self.ty;
-        if self.is_lent {
+        if self.is_borrowed {
             quote! { ::alcedo_plugin_api::__private::Red<#ty> }
         } else {
             self.declared()
@@ -56,10 +56,10 @@ impl Parameter {
     }
 }
 
-/// Returns the `K` of `Lent<K>` or `Lent<'_, K>`.
-pub(crate) fn lent_type(ty: &Type) -> Option<Type> {
+/// Returns the `K` of `Borrowed<K>` or `Borrowed<'_, K>`.
+pub(crate) fn borrowed_type(ty: &Type) -> Option<Type> {
     let Type::Path(path) = ty else { return None };
-    let last = path.path.segments.last().filter(|segment| segment.ident == "Lent")?;
+    let last = path.path.segments.last().filter(|segment| segment.ident == "Borrowed")?;
     let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
     arguments.args.iter().find_map(|argument| match argument {
         syn::GenericArgument::Type(ty) => Some(ty.clone()),
@@ -233,12 +233,13 @@ impl Method {
                 quote! { #ident }
             }
         });
-        let outs: Vec<_> = self.parameters.iter().filter(|parameter| parameter.is_out).map(|out| &out.ident).collect();
+        let out_parameters: Vec<_> =
+            self.parameters.iter().filter(|parameter| parameter.is_out).map(|out| &out.ident).collect();
         let call = quote! { #target(#first #(#arguments),*) };
-        if outs.is_empty() {
+        if out_parameters.is_empty() {
             call
         } else {
-            quote! { let returned = #call; #(#outs.keep();)* returned }
+            quote! { let returned = #call; #(#out_parameters.keep();)* returned }
         }
     }
 
@@ -278,20 +279,20 @@ impl Method {
         attrs: &[syn::Attribute],
     ) -> Callers {
         let result = self.result_type();
-        let typed = self.parameters.iter().map(|Parameter { ident, ty, is_lent, is_out, .. }| {
+        let typed = self.parameters.iter().map(|Parameter { ident, ty, is_borrowed, is_out, .. }| {
             if *is_out {
                 quote! { #ident: &mut #ty }
-            } else if *is_lent {
+            } else if *is_borrowed {
                 quote! { #ident: impl ::alcedo_plugin_api::__private::IntoHost<#ty> }
             } else {
                 quote! { #ident: #ty }
             }
         });
         let typed: Vec<_> = typed.collect();
-        let given = self.parameters.iter().map(|Parameter { ident, ty, is_lent, is_out, .. }| {
+        let argument = self.parameters.iter().map(|Parameter { ident, ty, is_borrowed, is_out, .. }| {
             if *is_out {
                 quote! { ::alcedo_plugin_api::__private::Out::to(#ident) }
-            } else if *is_lent {
+            } else if *is_borrowed {
                 quote! { ::alcedo_plugin_api::__private::Passed::<#ty, _>::new(#ident) }
             } else {
                 quote! { #ident }
@@ -310,7 +311,7 @@ impl Method {
             (try_name, " Failures of the callee.", Some(ending))
         };
         let call = quote! {
-            #(#attrs)* #name #try_name(#(#typed = #given),*) -> #result, #errors, (#cell), #what
+            #(#attrs)* #name #try_name(#(#typed = #argument),*) -> #result, #errors, (#cell), #what
         };
         Callers { invoke, conditions: Conditions::default(), ending, call }
     }
@@ -382,14 +383,18 @@ fn parameter(at: usize, typed: &PatType) -> Result<Parameter> {
             return Err(rules::spanned(
                 "ALC0060",
                 reference,
-                "values are passed by copy: use `String` for a string, `Lent<UArray<…>>` for a value used in place, the plain \
+                "values are passed by copy: use `String` for a string, `Borrowed<UArray<…>>` for a value used in place, the plain \
                  type without `&`, or `&mut` for an out parameter",
             ));
         }
         ty => (ty, false),
     };
-    if is_out && lent_type(ty).is_some() {
-        return Err(rules::spanned("ALC0111", ty, "out parameters are copied: use `&mut UArray<…>`, without `Lent`"));
+    if is_out && borrowed_type(ty).is_some() {
+        return Err(rules::spanned(
+            "ALC0111",
+            ty,
+            "out parameters are copied: use `&mut UArray<…>`, without `Borrowed`",
+        ));
     }
     let Pat::Ident(pat) = &*typed.pat else {
         return Err(rules::spanned("ALC0061", &typed.pat, "a reflected parameter has a plain name"));
@@ -399,9 +404,9 @@ fn parameter(at: usize, typed: &PatType) -> Result<Parameter> {
     Ok(Parameter {
         ident: format_ident!("arg{at}", span = pat.ident.span()),
         text: if text.is_empty() { format!("arg{at}") } else { text },
-        is_lent: lent_type(ty).is_some(),
+        is_borrowed: borrowed_type(ty).is_some(),
         is_out,
-        ty: lent_type(ty).unwrap_or_else(|| ty.clone()),
+        ty: borrowed_type(ty).unwrap_or_else(|| ty.clone()),
     })
 }
 

@@ -10,7 +10,7 @@ use crate::attr_args::{AttrArgs, take_attr};
 use crate::class_struct::is_named;
 use crate::conditions::Conditions;
 use crate::impl_block::{AnyItem, Function, ImplBlock, Member};
-use crate::method::lent_type;
+use crate::method::borrowed_type;
 use crate::native::Side;
 use crate::result::location_of;
 use crate::rules;
@@ -76,18 +76,18 @@ fn expect_no_arguments(attr: &Attribute) -> Result<()> {
 enum Takes {
     /// `&mut self`: a struct that is passed by value.
     Value,
-    /// `Lent<'_, Self>`: a struct that is used in place.
+    /// `Borrowed<'_, Self>`: a struct that is used in place.
     View,
 }
 
 fn takes(function: &Function) -> Result<Takes> {
     match function.sig.inputs.first() {
         Some(FnArg::Receiver(own)) if own.reference.is_some() && own.mutability.is_some() => Ok(Takes::Value),
-        Some(FnArg::Typed(first)) if lent_type(&first.ty).is_some() => Ok(Takes::View),
+        Some(FnArg::Typed(first)) if borrowed_type(&first.ty).is_some() => Ok(Takes::View),
         _ => Err(rules::spanned(
             "ALC0193",
             &function.sig,
-            "the first parameter is the struct: `&mut self` for a `pod` struct, `value: Lent<'_, Self>` for any other",
+            "the first parameter is the struct: `&mut self` for a `pod` struct, `value: Borrowed<'_, Self>` for any other",
         )),
     }
 }

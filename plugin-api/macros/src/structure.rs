@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::{ItemStruct, Result};
 
 use crate::attr_args::{AttrArgs, text_of};
-use crate::class_struct::{argument, shown, view_of};
+use crate::class_struct::{argument, formatted, view_of};
 use crate::conditions::Conditions;
 use crate::rules;
 use crate::{docs, earlier_names, pod, struct_field};
@@ -30,7 +30,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemStruct) -> Result<TokenStr
     });
     if let Some(base) = &base {
         let ty: syn::Type = syn::parse_quote! { #base };
-        let (arg, base_doc) = (argument(&ty), format!("Part of the base struct, [`{}`].", shown(base)));
+        let (arg, base_doc) = (argument(&ty), format!("Part of the base struct, [`{}`].", formatted(base)));
         fields.push(quote! {
             { #[doc = #base_doc] base set_base try_set_base: #ty, #arg, name: "base", default: "", doc: "", is_base: true }
         });

@@ -86,7 +86,7 @@ pub fn close_direct_calls(closed: bool) {
     ATTACHMENT.close_direct(closed);
 }
 
-/// Returns the version of direct calls, or [`CLOSED`](alcedo_abi::black_direct::CLOSED). Costs two reads, like [`mode`].
+/// Returns the version of direct calls, or [`CLOSED`](alcedo_abi::host_direct::CLOSED). Costs two reads, like [`mode`].
 /// Allowed only on threads accepted by [`may_call_directly`], for the same reason; the version word of a module without objects
 /// exists as long as the module is mapped.
 #[inline]

@@ -75,14 +75,14 @@ impl core::fmt::Debug for Host<'_> {
 /// A parameter type of the lists, with the type that a caller passes.
 pub trait Param: Sized {
     /// Type that a caller passes.
-    type Given<'a>;
+    type Argument<'a>;
 
     /// Converts an argument into the ABI type, for one call.
-    fn crossing(given: Self::Given<'_>) -> Self;
+    fn crossing(argument: Self::Argument<'_>) -> Self;
 }
 
 impl Param for TextView {
-    type Given<'a> = &'a str;
+    type Argument<'a> = &'a str;
 
     #[inline]
     fn crossing(text: &str) -> Self {
@@ -93,11 +93,11 @@ impl Param for TextView {
 macro_rules! as_they_are {
     ($([$($generic:tt)*] $ty:ty,)*) => {
         $(impl<$($generic)*> Param for $ty {
-            type Given<'given> = Self;
+            type Argument<'given> = Self;
 
             #[inline]
-            fn crossing(given: Self) -> Self {
-                given
+            fn crossing(argument: Self) -> Self {
+                argument
             }
         })*
     };
@@ -219,7 +219,7 @@ fn sink(text: &mut String) -> TextSink {
 /// `context` points to a live `String` that no other code uses; `data` points to `len` borrowed bytes.
 pub unsafe extern "C" fn put_text(context: *mut (), data: *const u8, len: usize) {
     // SAFETY: the caller promises both, and received the sink with exactly this context.
-    unsafe { *context.cast::<String>() = lent_text(TextView { data, len }) };
+    unsafe { *context.cast::<String>() = borrowed_text(TextView { data, len }) };
 }
 
 /// Copies a borrowed string. Invalid UTF-8 is replaced.
@@ -227,7 +227,7 @@ pub unsafe extern "C" fn put_text(context: *mut (), data: *const u8, len: usize)
 /// # Safety
 /// The view's bytes are readable.
 #[must_use]
-pub unsafe fn lent_text(view: TextView) -> String {
+pub unsafe fn borrowed_text(view: TextView) -> String {
     if view.len == 0 {
         return String::new();
     }
@@ -293,7 +293,7 @@ macro_rules! methods {
                 )?
                 #[inline]
                 pub $($safety)? fn $name(
-                    self, $($param: <$ty as Param>::Given<'_>),*
+                    self, $($param: <$ty as Param>::Argument<'_>),*
                 ) -> <($($result)?) as Returned>::Of<($($($out_ty),+)? $(string!($sink))?)> {
                     let Self { context, what } = self;
                     let call = context.$field.$name();

@@ -30,7 +30,7 @@ pub use attached::{
 pub use error::{CallError, SourcePlace};
 #[cfg(all(hooked, not(feature = "pass-through")))]
 pub use heap::{ModuleHeap, live_bytes};
-pub use host::{Host, lent_text, put_text};
+pub use host::{Host, borrowed_text, put_text};
 pub use loggers::with_loggers;
 pub use panic_guard::{catch_panics, catch_panics_directly, fail, format_value, keep_hook};
 /// The allocator of a module without its own heap, which is the platform's: with a sanitizer, which has to see every

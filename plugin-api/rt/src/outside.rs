@@ -12,9 +12,9 @@ use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
-use alcedo_abi::black_direct::CLOSED;
 use alcedo_abi::hooks::{HookContext, HookSlot};
 use alcedo_abi::host::ModuleContext;
+use alcedo_abi::host_direct::CLOSED;
 
 /// Written by the host into its private copy of the module before that is mapped, and never by the module. Code that reads the
 /// context refers to it, so the linker keeps the section.

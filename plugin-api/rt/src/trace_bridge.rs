@@ -164,12 +164,12 @@ struct Fields {
 
 impl Fields {
     fn lend<R>(&self, code: impl FnOnce(&str, &[LogField<'_>]) -> R) -> R {
-        let lent: Vec<_> = self
+        let borrowed: Vec<_> = self
             .fields
             .iter()
             .map(|(name, value)| LogField { name: RStr::from_str(name), value: RStr::from_str(value) })
             .collect();
-        code(&self.message, &lent)
+        code(&self.message, &borrowed)
     }
 }
 

@@ -8,13 +8,13 @@ use super::declared::{Function, without_body};
 use super::describe::SignatureBlock;
 use crate::cells::ImportCell;
 use crate::direct::CalledAs;
-use crate::out::Outs;
+use crate::out::OutParameters;
 use crate::signature::{Params, ReturnValue};
 use crate::{CallError, Class, Value, zcall};
 
 /// Describes a function of the C library that class `C` is bound to.
 #[must_use]
-pub const fn dll_import<C: Class, A: Params, R: ReturnValue, O: Outs>(
+pub const fn dll_import<C: Class, A: Params, R: ReturnValue, O: OutParameters>(
     name: &'static str,
     convention: CallingConvention,
     block: &'static SignatureBlock<A, R>,
@@ -22,19 +22,19 @@ pub const fn dll_import<C: Class, A: Params, R: ReturnValue, O: Outs>(
     about: Metadata,
 ) -> Function<C> {
     // The host fills as many slots, of exactly these types.
-    let (params, mut at, mut outs) = (block.descriptions(), 0, Fingerprint::START);
+    let (params, mut at, mut out_parameters) = (block.descriptions(), 0, Fingerprint::START);
     while at < A::COUNT {
         if params[at].flags & property_flags::OUT != 0 {
-            outs = outs.value(A::TYPES[at].kind, A::TYPES[at].path);
+            out_parameters = out_parameters.value(A::TYPES[at].kind, A::TYPES[at].path);
         }
         at += 1;
     }
-    assert!(outs.finish() == O::FINGERPRINT.finish(), "the out parameters of C are those of the cell");
+    assert!(out_parameters.finish() == O::FINGERPRINT.finish(), "the out parameters of C are those of the cell");
     without_body::<C, A, R>((name, convention.flags()), block, &cell.0, about)
 }
 
 /// Calls a function of a C library; returns the result and the out parameters.
-pub fn invoke_import<T, A: Params, R: ReturnValue, O: Outs>(
+pub fn invoke_import<T, A: Params, R: ReturnValue, O: OutParameters>(
     this: &impl CalledAs<T>,
     cell: &ImportCell<T, A::Values, R, O>,
     what: &str,
@@ -52,23 +52,23 @@ pub trait GiveBack<T>: Sized {
     ///
     /// # Errors
     /// The length differs from the caller's array.
-    fn ready(lent: &Self, given: T) -> Result<Self::Ready, CallError>;
+    fn ready(borrowed: &Self, argument: T) -> Result<Self::Ready, CallError>;
 }
 
 impl<T> GiveBack<T> for T {
     type Ready = T;
 
-    fn ready(_lent: &T, given: T) -> Result<T, CallError> {
-        Ok(given)
+    fn ready(_borrowed: &T, argument: T) -> Result<T, CallError> {
+        Ok(argument)
     }
 }
 
 impl<T, const N: usize> GiveBack<Vec<T>> for [T; N] {
     type Ready = Self;
 
-    fn ready(_lent: &Self, given: Vec<T>) -> Result<Self, CallError> {
-        let len = given.len();
-        given.try_into().map_err(|_| CallError::other(format!("C returned {len} values instead of {N}")))
+    fn ready(_borrowed: &Self, argument: Vec<T>) -> Result<Self, CallError> {
+        let len = argument.len();
+        argument.try_into().map_err(|_| CallError::other(format!("C returned {len} values instead of {N}")))
     }
 }
 

@@ -8,7 +8,7 @@ use core::mem::{MaybeUninit, transmute};
 use alcedo_abi::abi_stable::std_types::ROption;
 use alcedo_abi::call::{Failure, Status};
 use alcedo_abi::direct::{
-    Batch, BatchItem, BatchShell, DirectAnswer, DirectMethod, DirectShell, DirectStatus, MOST_WORDS,
+    Batch, BatchItem, BatchTrampoline, DirectAnswer, DirectMethod, DirectStatus, DirectTrampoline, MOST_WORDS,
 };
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::host::Directory;
@@ -46,7 +46,7 @@ macro_rules! arities {
     ($($count:literal $method:ident $static:ident $export:ident ($($word:ident)*);)*) => {
         $(
             /// # Safety
-            /// See [`DirectShell`].
+            /// See [`DirectTrampoline`].
             unsafe extern "C" fn $method<M: Method>(
                 object: ObjectHandle,
                 memory: *mut u8,
@@ -59,14 +59,14 @@ macro_rules! arities {
             }
 
             /// # Safety
-            /// See [`DirectShell`].
+            /// See [`DirectTrampoline`].
             unsafe extern "C" fn $static<M: StaticMethod>($($word: u64,)* failure: &mut Failed) -> DirectAnswer {
                 // SAFETY: a static function has no object; there is one word per parameter.
                 unsafe { guarded(failure, NO_OBJECT, &[$($word),*], run_static::<M>) }
             }
 
             /// # Safety
-            /// See [`DirectShell`].
+            /// See [`DirectTrampoline`].
             unsafe extern "C" fn $export<E: Export>($($word: u64,)* failure: &mut Failed) -> DirectAnswer {
                 // SAFETY: an exported function has no object; there is one word per parameter.
                 unsafe { guarded(failure, NO_OBJECT, &[$($word),*], run_export::<E>) }
@@ -74,14 +74,14 @@ macro_rules! arities {
         )*
 
         /// Returns the trampoline for one call of a method of plain values.
-        const fn method_trampoline<M: Method>() -> ROption<DirectShell> {
+        const fn method_trampoline<M: Method>() -> ROption<DirectTrampoline> {
             ROption::RSome(match M::Args::COUNT {
                 $($count => {
                     let trampoline: unsafe extern "C" fn(
                         ObjectHandle, *mut u8, *mut () $(, arities!(@word $word))*, &mut Failed
                     ) -> DirectAnswer = $method::<M>;
-                    // SAFETY: callers cast the pointer back to its type, as `DirectShell` requires.
-                    DirectShell(unsafe {
+                    // SAFETY: callers cast the pointer back to its type, as `DirectTrampoline` requires.
+                    DirectTrampoline(unsafe {
                         transmute::<
                             unsafe extern "C" fn(
                                 ObjectHandle, *mut u8, *mut () $(, arities!(@word $word))*, &mut Failed
@@ -94,14 +94,14 @@ macro_rules! arities {
             })
         }
 
-        const fn static_trampoline<M: StaticMethod>() -> ROption<DirectShell> {
+        const fn static_trampoline<M: StaticMethod>() -> ROption<DirectTrampoline> {
             ROption::RSome(match M::Args::COUNT {
                 $($count => arities!(@trampoline $static::<M>, $($word)*),)*
                 _ => return ROption::RNone,
             })
         }
 
-        const fn export_trampoline<E: Export>() -> ROption<DirectShell> {
+        const fn export_trampoline<E: Export>() -> ROption<DirectTrampoline> {
             ROption::RSome(match E::Args::COUNT {
                 $($count => arities!(@trampoline $export::<E>, $($word)*),)*
                 _ => return ROption::RNone,
@@ -110,8 +110,8 @@ macro_rules! arities {
     };
     (@trampoline $trampoline:expr, $($word:ident)*) => {{
         let trampoline: unsafe extern "C" fn($(arities!(@word $word),)* &mut Failed) -> DirectAnswer = $trampoline;
-        // SAFETY: callers cast the pointer back to its type, as `DirectShell` requires.
-        DirectShell(unsafe {
+        // SAFETY: callers cast the pointer back to its type, as `DirectTrampoline` requires.
+        DirectTrampoline(unsafe {
             transmute::<
                 unsafe extern "C" fn($(arities!(@word $word),)* &mut Failed) -> DirectAnswer,
                 unsafe extern "C" fn(),
@@ -138,7 +138,9 @@ pub(super) const fn of_method<M: Method>() -> ROption<DirectMethod> {
         return ROption::RNone;
     }
     match method_trampoline::<M>() {
-        ROption::RSome(call) => ROption::RSome(DirectMethod { call, batch: ROption::RSome(BatchShell(batch::<M>)) }),
+        ROption::RSome(call) => {
+            ROption::RSome(DirectMethod { call, batch: ROption::RSome(BatchTrampoline(batch::<M>)) })
+        }
         ROption::RNone => ROption::RNone,
     }
 }
@@ -155,7 +157,7 @@ pub(super) const fn of_static<M: StaticMethod>() -> ROption<DirectMethod> {
 }
 
 /// Returns the direct trampoline of an exported function of plain values; `RNone` for other functions.
-pub(super) const fn of_export<E: Export>() -> ROption<DirectShell> {
+pub(super) const fn of_export<E: Export>() -> ROption<DirectTrampoline> {
     if are_plain::<E::Args, E::Result>() { export_trampoline::<E>() } else { ROption::RNone }
 }
 
@@ -171,7 +173,7 @@ type Run = unsafe fn(Target, &[u64]) -> Result<u64, CallError>;
 /// is then known.
 ///
 /// # Safety
-/// See [`DirectShell`]; `run` has the same requirements.
+/// See [`DirectTrampoline`]; `run` has the same requirements.
 #[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn guarded(failure: &mut Failed, target: Target, words: &[u64], run: Run) -> DirectAnswer {
     // SAFETY: promised by the caller.
@@ -181,7 +183,7 @@ unsafe fn guarded(failure: &mut Failed, target: Target, words: &[u64], run: Run)
 /// Calls a method of plain values once.
 ///
 /// # Safety
-/// See [`DirectShell`] for a method; there is one word per parameter.
+/// See [`DirectTrampoline`] for a method; there is one word per parameter.
 #[inline(always)]
 unsafe fn run<M: Method>(target: Target, words: &[u64]) -> Result<u64, CallError> {
     // SAFETY: promised by the caller.
@@ -277,14 +279,14 @@ impl WordBlock {
 /// Calls a method on many objects in one host call.
 ///
 /// # Safety
-/// See [`BatchShell`].
+/// See [`BatchTrampoline`].
 unsafe extern "C" fn batch<M: Method>(batch: &mut Batch) -> Status {
     // SAFETY: promised by the caller.
     unsafe { guarded_batch(batch, M::Args::COUNT, run::<M>) }
 }
 
 /// # Safety
-/// See [`batch`]; `run` has the requirements of [`DirectShell`] for a method with `count` parameters.
+/// See [`batch`]; `run` has the requirements of [`DirectTrampoline`] for a method with `count` parameters.
 #[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn guarded_batch(batch: &mut Batch, count: usize, run: Run) -> Status {
     // Fields used by the loop are read once: they do not change while the author's code runs, but the compiler cannot prove that.

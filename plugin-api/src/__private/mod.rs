@@ -43,13 +43,13 @@ pub use crate::cells::{ClassCell, FunctionCell, ImportCell, PresenceCell, Proper
 pub use crate::class::{Members, Part};
 pub use crate::delegate_signature::{Named, NamedSignature, Signature};
 pub use crate::direct::{Called, CalledAs};
-pub use crate::keep::{Keep, Keeper, Restore, restore, unknown_field};
+pub use crate::keep::{Keep, KeptWriter, Restore, restore, unknown_field};
 pub use crate::kinds::with_open;
 pub use crate::kinds::{
     Delegate, Field, FieldPlace, FieldType, MulticastDelegate, Owned, Passed, Ptr, PtrMut, Red, SparseDelegate, Stored,
     Temp, ValidityToken, Viewable, blank, field, lend, set_field,
 };
-pub use crate::out::{Out, OutValue, Outs};
+pub use crate::out::{Out, OutParameters, OutValue};
 pub use crate::part_cell::PartCell;
 pub use crate::signature::ValueType;
 pub use crate::tables::{
@@ -67,8 +67,8 @@ pub use crate::{
     __alcedo_properties as properties, __alcedo_register as register, __alcedo_struct as structure,
     __alcedo_type_record as type_record, __alcedo_view as view,
 };
+pub use crate::{Borrowed, IntoHost, Kind};
 pub use crate::{CallError, Class, Interface, ObjectView, Params, Plain, ReturnValue, This, Value};
-pub use crate::{IntoHost, Kind, Lent};
 pub use c_functions::{GiveBack, c_gives, c_takes, dll_import, invoke_import};
 pub(crate) use declared::SignatureWords;
 pub use declared::{

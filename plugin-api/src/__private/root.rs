@@ -51,24 +51,24 @@ pub trait Outcome {
     ///
     /// # Errors
     /// The author's error, as a string.
-    fn told(self) -> Result<(), CallError>;
+    fn into_result(self) -> Result<(), CallError>;
 }
 
 impl Outcome for () {
-    fn told(self) -> Result<(), CallError> {
+    fn into_result(self) -> Result<(), CallError> {
         Ok(())
     }
 }
 
 impl<E: Display> Outcome for Result<(), E> {
-    fn told(self) -> Result<(), CallError> {
+    fn into_result(self) -> Result<(), CallError> {
         self.map_err(|error| format_value(error).map_or_else(|panic| panic, CallError::other))
     }
 }
 
 /// Calls a `suspend` or a `resume`.
 pub fn run_hook<R: Outcome>(hook: impl FnOnce() -> R) -> Result<(), CallError> {
-    hook().told()
+    hook().into_result()
 }
 
 /// A function that can be the main of a module: `fn(&[&str])` or `fn()`.

@@ -4,7 +4,7 @@ use core::future::Future;
 
 use super::returned::{Returned, SourceLocation};
 use crate::delegate_signature::Signature;
-use crate::kinds::{Delegate, Lent};
+use crate::kinds::{Borrowed, Delegate};
 use crate::{CallError, Class, Obj, Object, ReturnValue, This, task};
 
 /// Arguments of `done`, and the error of the future, if any.
@@ -17,7 +17,7 @@ pub type Settled<A> = (A, Option<CallError>);
 pub fn start_task<C: Class, R: Returned + 'static, F: Signature<Result = ()>>(
     this: This<'_, C>,
     future: impl Future<Output = R> + 'static,
-    done: Lent<'_, Delegate<F>>,
+    done: Borrowed<'_, Delegate<F>>,
     location: SourceLocation,
     convert: fn(R, SourceLocation) -> Settled<F::Args>,
 ) {

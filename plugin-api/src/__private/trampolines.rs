@@ -13,8 +13,8 @@ use alcedo_rt::{catch_panics, is_game_thread};
 use super::returned::{Returned, SourceLocation};
 use crate::blocks::{ArgumentSlots, Block, BlockLayout, ResultSlot};
 use crate::class::Part;
-use crate::host::lent_text;
-use crate::keep::Keeper;
+use crate::host::borrowed_text;
+use crate::keep::KeptWriter;
 use crate::part_cell::{self, Holders, PartCell, Sharing, Space, Taking};
 use crate::signature::{Params, ReturnValue};
 use crate::thunk::Frame;
@@ -331,10 +331,10 @@ unsafe extern "C" fn save_kept<C: Part>(part: PartPtr, sink: &KeepSink, failure:
 
 /// # Safety
 /// `part` is a plugin part that this module created for `C`.
-unsafe fn save<C: Part>(part: PartPtr, keeper: &mut Keeper<'_>) -> Result<(), CallError> {
+unsafe fn save<C: Part>(part: PartPtr, writer: &mut KeptWriter<'_>) -> Result<(), CallError> {
     // SAFETY: promised by the caller.
     let cell = unsafe { cell_of::<C>(part.0, ObjectHandle::NONE) }?;
-    cell.shared(ObjectHandle::NONE, SAVING, &mut Space::new())?.part().save_kept(keeper);
+    cell.shared(ObjectHandle::NONE, SAVING, &mut Space::new())?.part().save_kept(writer);
     Ok(())
 }
 
@@ -344,7 +344,7 @@ unsafe fn guarded_save(
     part: PartPtr,
     sink: &KeepSink,
     failure: &mut Failure,
-    code: unsafe fn(PartPtr, &mut Keeper<'_>) -> Result<(), CallError>,
+    code: unsafe fn(PartPtr, &mut KeptWriter<'_>) -> Result<(), CallError>,
 ) -> Status {
     catch_panics(failure, || {
         let put = |name: &str, data: &[u8]| {
@@ -352,7 +352,7 @@ unsafe fn guarded_save(
             unsafe { (sink.put)(sink.context, TextView::of(name), data.as_ptr(), data.len()) };
         };
         // SAFETY: promised by the caller.
-        unsafe { code(part, &mut Keeper { sink: &put }) }
+        unsafe { code(part, &mut KeptWriter { sink: &put }) }
     })
 }
 
@@ -391,7 +391,7 @@ unsafe fn guarded_load(
 ) -> Status {
     catch_panics(failure, || {
         // SAFETY: promised by the caller.
-        unsafe { code(part, &lent_text(name), data) }
+        unsafe { code(part, &borrowed_text(name), data) }
     })
 }
 

@@ -129,7 +129,7 @@ directories! {
     /// Returns the directory of the host's objects, and the entry at an index; `None` for a module without objects.
     directory: Directory, DirectoryEntry;
     /// Returns the directory of owned values, and the entry at an index; `None` for a module that may own none.
-    blacks: BlackDirectory, BlackEntry;
+    owned_values: BlackDirectory, BlackEntry;
 }
 
 /// Returns the number of objects destroyed so far. Addresses inside objects stay valid until the number changes.
@@ -160,7 +160,7 @@ pub(crate) fn lives(object: ObjectHandle, ends: u64) -> bool {
 #[inline]
 pub(crate) fn black_in(black: BlackHandle) -> Option<(Option<*mut u8>, u32)> {
     let (index, serial) = (black.0 as u32, (black.0 >> 32) as u32);
-    let (directory, entry) = blacks(Some(index))?;
+    let (directory, entry) = owned_values(Some(index))?;
     let entry = entry.filter(|there| there.serial == serial && serial != 0);
     Some((entry.map(|there| there.at), directory.ends))
 }
@@ -168,7 +168,7 @@ pub(crate) fn black_in(black: BlackHandle) -> Option<(Option<*mut u8>, u32)> {
 /// Returns true if an owned value, which was alive when `ends` was read, is still alive. Only for callers with a frame-bound value.
 #[inline]
 pub(crate) fn black_lives(black: BlackHandle, ends: u32) -> bool {
-    match blacks(None) {
+    match owned_values(None) {
         Some((directory, _entry)) if directory.ends == ends => true,
         Some(_) => black_in(black).is_some_and(|(at, _ends)| at.is_some()),
         None => conjugate_state(black.into()).is_some_and(|state| state.expired == 0),

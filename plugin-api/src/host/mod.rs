@@ -11,7 +11,7 @@ use alcedo_rt::CallError;
 mod attached;
 pub(crate) mod lending;
 
-pub(crate) use alcedo_rt::{lent_text, put_text};
+pub(crate) use alcedo_rt::{borrowed_text, put_text};
 pub(crate) use attached::{
     age_text, black_drop, black_in, black_lives, conjugate_clone, conjugate_state, conjugate_type, ends, entry, host,
     job_take, lives, site_of,

@@ -14,7 +14,7 @@ use crate::host;
 
 /// Value of any type in host memory, by its number.
 ///
-/// A *red* value belongs to the host and is lent for one call: [`Lent::lend`](crate::Lent::lend) returns one, and a
+/// A *red* value belongs to the host and is lent for one call: [`Borrowed::lend`](crate::Borrowed::lend) returns one, and a
 /// host may pass a number. It may be kept in fields, but after that call each use returns `EXPIRED` with kind and age.
 /// A [`clone`](Clone::clone) is *black*: an owned value, which may be kept, and dropped on any thread. Results of
 /// [`ObjectView::zcall_any`](crate::ObjectView::zcall_any) are black too.
@@ -180,8 +180,8 @@ impl AnyConjugate {
     /// # use alcedo_plugin_api::prelude::*;
     ///
     /// /// Keeps a copy of a value that is lent for this call.
-    /// fn keep(kept: &mut Vec<AnyConjugate>, lent: &AnyConjugate) {
-    ///     match lent.try_clone() {
+    /// fn keep(kept: &mut Vec<AnyConjugate>, borrowed: &AnyConjugate) {
+    ///     match borrowed.try_clone() {
     ///         Ok(copy) => kept.push(copy),
     ///         Err(error) => tracing::warn!("not kept: {error}"),
     ///     }

@@ -7,7 +7,7 @@ use super::into_host::{IntoHost, count, insert_into, owned};
 use super::ptr::Ptr;
 use super::row::Row;
 use super::{kind, verbs};
-use crate::{Lent, Value};
+use crate::{Borrowed, Value};
 
 kind! {
     /// Array of values of any type, in host memory.
@@ -52,7 +52,7 @@ impl<T: Value> UArray<T> {
     }
 }
 
-impl<'f, T: Value> Lent<'f, UArray<T>> {
+impl<'f, T: Value> Borrowed<'f, UArray<T>> {
     fn row(&self) -> Result<Row<'_, T>, CallError> {
         self.ptr().map(Ptr::row)
     }
@@ -84,7 +84,7 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn second(list: &Lent<'_, UArray<u32>>) -> Result<u32, CallError> {
+    /// fn second(list: &Borrowed<'_, UArray<u32>>) -> Result<u32, CallError> {
     ///     Ok(list.try_get(1)?.unwrap_or(0))
     /// }
     /// ```
@@ -118,7 +118,7 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn set_score(scores: &Lent<'_, UArray<u32>>, player: usize, score: u32) {
+    /// fn set_score(scores: &Borrowed<'_, UArray<u32>>, player: usize, score: u32) {
     ///     if let Err(error) = scores.try_set(player, score) {
     ///         eprintln!("no score for player {player}: {error}");
     ///     }
@@ -150,7 +150,7 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     /// # use alcedo_plugin_api::prelude::*;
     ///
     /// /// Keeps the list sorted.
-    /// fn add(scores: &Lent<'_, UArray<u32>>, score: u32) {
+    /// fn add(scores: &Borrowed<'_, UArray<u32>>, score: u32) {
     ///     let index = scores.iter().position(|other| other > score).unwrap_or(scores.len());
     ///     scores.insert(index, score);
     /// }
@@ -191,7 +191,7 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn undo(commands: &Lent<'_, UArray<String>>) -> String {
+    /// fn undo(commands: &Borrowed<'_, UArray<String>>) -> String {
     ///     commands.pop().unwrap_or_else(|| "nothing to undo".to_owned())
     /// }
     /// ```
@@ -225,7 +225,7 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn level_up(titles: &Lent<'_, UArray<String>>) {
+    /// fn level_up(titles: &Borrowed<'_, UArray<String>>) {
     ///     titles.extend(["Knight", "Captain"]);
     ///     titles.extend((1..=3).map(|rank| format!("Rank {rank}")));
     /// }
@@ -252,7 +252,7 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn longest(names: &Lent<'_, UArray<UString>>) -> usize {
+    /// fn longest(names: &Borrowed<'_, UArray<UString>>) -> usize {
     ///     // Each element is a view of a string in host memory.
     ///     names.iter().map(|name| name.len()).max().unwrap_or(0)
     /// }
@@ -268,7 +268,7 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn remove_tag(tags: &Lent<'_, UArray<String>>, tag: &str) -> bool {
+    /// fn remove_tag(tags: &Borrowed<'_, UArray<String>>, tag: &str) -> bool {
     ///     let Some(index) = tags.position(tag) else { return false };
     ///     tags.remove(index);
     ///     true
@@ -276,11 +276,11 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     /// ```
     #[must_use]
     pub fn position(&self, value: impl IntoHost<T>) -> Option<usize> {
-        let found = super::into_host::with_ptr::<T, _, _>(&value, |wanted| {
+        let found = super::into_host::with_ptr::<T, _, _>(&value, |expected| {
             // A comparison does not change the array.
             let row = self.row()?;
             for (index, at) in (0..row.len).map_while(|index| row.get(index)).enumerate() {
-                if verbs::equal(at.as_ptr(), wanted)? {
+                if verbs::equal(at.as_ptr(), expected)? {
                     return Ok(Some(index));
                 }
             }
@@ -301,7 +301,7 @@ impl<'f, T: Value> Lent<'f, UArray<T>> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn sorted(scores: &Lent<'_, UArray<u32>>) -> Vec<u32> {
+    /// fn sorted(scores: &Borrowed<'_, UArray<u32>>) -> Vec<u32> {
     ///     let mut copies = scores.to_vec();
     ///     copies.sort_unstable();
     ///     copies
@@ -324,7 +324,7 @@ fn nothing_at(index: usize, len: usize) -> CallError {
 
 /// Iterator over the values of an array, in order.
 pub struct Iter<'a, 'f, T: Value> {
-    array: &'a Lent<'f, UArray<T>>,
+    array: &'a Borrowed<'f, UArray<T>>,
     next: usize,
 }
 
@@ -345,7 +345,7 @@ impl<'f, T: Value> Iterator for Iter<'_, 'f, T> {
 
 impl<T: Value> ExactSizeIterator for Iter<'_, '_, T> {}
 
-impl<'a, 'f, T: Value> IntoIterator for &'a Lent<'f, UArray<T>> {
+impl<'a, 'f, T: Value> IntoIterator for &'a Borrowed<'f, UArray<T>> {
     type Item = T::Seen<'f>;
     type IntoIter = Iter<'a, 'f, T>;
 
@@ -369,8 +369,8 @@ impl<T: Value, G: IntoHost<T>> From<Vec<G>> for UArray<T> {
     }
 }
 
-impl<T: Value> From<&Lent<'_, UArray<T>>> for Vec<T> {
-    fn from(array: &Lent<'_, UArray<T>>) -> Self {
+impl<T: Value> From<&Borrowed<'_, UArray<T>>> for Vec<T> {
+    fn from(array: &Borrowed<'_, UArray<T>>) -> Self {
         array.to_vec()
     }
 }

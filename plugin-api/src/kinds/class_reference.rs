@@ -5,7 +5,7 @@ use alcedo_rt::{CallError, fail};
 
 use super::kind;
 use super::verbs;
-use crate::{Class, Kind, Lent, Obj, Object, ObjectView, host};
+use crate::{Borrowed, Class, Kind, Obj, Object, ObjectView, host};
 
 kind! {
     /// Reference to a class that is `C` or a subclass.
@@ -64,7 +64,7 @@ macro_rules! classes {
             }
         }
 
-        impl<C: Class> Lent<'_, $name<C>> {
+        impl<C: Class> Borrowed<'_, $name<C>> {
             /// Returns the path of the class; empty for none.
             #[must_use]
             pub fn path(&self) -> String {
@@ -85,7 +85,7 @@ macro_rules! classes {
             /// # Examples
             /// ```
             /// # use alcedo_plugin_api::prelude::*;
-            #[doc = concat!("fn choose(enemy: &Lent<'_, ", stringify!($name), "<Object>>, path: &str) {")]
+            #[doc = concat!("fn choose(enemy: &Borrowed<'_, ", stringify!($name), "<Object>>, path: &str) {")]
             ///     if let Err(error) = enemy.try_set(path) {
             ///         eprintln!("the enemy is still {}: {error}", enemy.path());
             ///     }

@@ -6,7 +6,7 @@ use alcedo_rt::{CallError, fail};
 
 use super::kind;
 use super::verbs;
-use crate::{Class, Lent, Obj, Object, Signature};
+use crate::{Borrowed, Class, Obj, Object, Signature};
 
 kind! {
     /// A bound function of an object, to be called later: `Delegate<fn(f64) -> bool>`. It keeps the object alive;
@@ -74,7 +74,7 @@ kind! {
 
 macro_rules! delegates {
     ($($name:ident;)*) => {$(
-        impl<F: Signature> Lent<'_, $name<F>> {
+        impl<F: Signature> Borrowed<'_, $name<F>> {
             /// Binds a function of an object by name; rejects a function with another signature.
             pub fn bind<C: Class>(&self, object: Obj<C>, function: &str) {
                 self.try_bind(object, function).unwrap_or_else(|error| fail(error));
@@ -89,7 +89,7 @@ macro_rules! delegates {
             /// # Examples
             /// ```
             /// # use alcedo_plugin_api::prelude::*;
-            #[doc = concat!("fn watch(event: &Lent<'_, ", stringify!($name), "<fn()>>, listener: Obj<Object>) {")]
+            #[doc = concat!("fn watch(event: &Borrowed<'_, ", stringify!($name), "<fn()>>, listener: Obj<Object>) {")]
             ///     if let Err(error) = event.try_bind(listener, "on_event") {
             ///         eprintln!("{listener:?} does not listen: {error}");
             ///     }
@@ -117,7 +117,7 @@ delegates! {
     SparseDelegate;
 }
 
-impl<F: Signature> Lent<'_, Delegate<F>> {
+impl<F: Signature> Borrowed<'_, Delegate<F>> {
     /// Calls the bound function.
     ///
     /// # Errors
@@ -127,7 +127,7 @@ impl<F: Signature> Lent<'_, Delegate<F>> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn is_good(decide: &Lent<'_, Delegate<fn(f64) -> bool>>, score: f64) -> bool {
+    /// fn is_good(decide: &Borrowed<'_, Delegate<fn(f64) -> bool>>, score: f64) -> bool {
     ///     match decide.call((score,)) {
     ///         Ok(is_good) => is_good,
     ///         // No function is bound.
@@ -157,7 +157,7 @@ impl<F: Signature> Lent<'_, Delegate<F>> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn judge(decide: &Lent<'_, Delegate<fn(f64) -> bool>>) -> String {
+    /// fn judge(decide: &Borrowed<'_, Delegate<fn(f64) -> bool>>) -> String {
     ///     if decide.is_bound() { format!("{:?} decides", decide.object()) } else { "nothing decides".to_owned() }
     /// }
     /// ```
@@ -169,7 +169,7 @@ impl<F: Signature> Lent<'_, Delegate<F>> {
 
 macro_rules! multicasts {
     ($($name:ident;)*) => {$(
-        impl<F: Signature<Result = ()>> Lent<'_, $name<F>> {
+        impl<F: Signature<Result = ()>> Borrowed<'_, $name<F>> {
             /// Calls the bound functions of all live objects, most recent binding first. A failed call does not stop the others.
             pub fn broadcast(&self, args: F::Args) {
                 self.try_broadcast(args).unwrap_or_else(|error| fail(error));
@@ -188,7 +188,7 @@ macro_rules! multicasts {
             /// # Examples
             /// ```
             /// # use alcedo_plugin_api::prelude::*;
-            #[doc = concat!("fn mute(event: &Lent<'_, ", stringify!($name), "<fn()>>, listener: Obj<Object>) {")]
+            #[doc = concat!("fn mute(event: &Borrowed<'_, ", stringify!($name), "<fn()>>, listener: Obj<Object>) {")]
             ///     if event.unbind(listener, "on_event") && !event.is_bound() {
             ///         tracing::info!("the event has no listeners");
             ///     }
@@ -221,7 +221,7 @@ multicasts! {
     SparseDelegate;
 }
 
-impl<F: Signature<Result = ()>> Lent<'_, MulticastDelegate<F>> {
+impl<F: Signature<Result = ()>> Borrowed<'_, MulticastDelegate<F>> {
     /// Returns the number of bound functions.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -229,7 +229,7 @@ impl<F: Signature<Result = ()>> Lent<'_, MulticastDelegate<F>> {
     }
 }
 
-impl<F: Signature<Result = ()>> Lent<'_, SparseDelegate<F>> {
+impl<F: Signature<Result = ()>> Borrowed<'_, SparseDelegate<F>> {
     /// Returns the number of bound functions.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -5,7 +5,7 @@ use alcedo_rt::{CallError, fail};
 
 use super::kind;
 use super::verbs;
-use crate::{Class, Kind, Lent, Obj, Value, host, zcall};
+use crate::{Borrowed, Class, Kind, Obj, Value, host, zcall};
 
 kind! {
     /// Path of a property, `/Script/Game.Cube:speed`.
@@ -47,7 +47,7 @@ impl FieldPath {
     }
 }
 
-impl Lent<'_, FieldPath> {
+impl Borrowed<'_, FieldPath> {
     /// Returns the path; empty for none.
     #[must_use]
     pub fn path(&self) -> String {
@@ -74,7 +74,7 @@ impl Lent<'_, FieldPath> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn is_number(watched: &Lent<'_, FieldPath>) -> bool {
+    /// fn is_number(watched: &Borrowed<'_, FieldPath>) -> bool {
     ///     matches!(watched.type_text().as_str(), "f64" | "f32" | "i32")
     /// }
     /// ```
@@ -103,7 +103,7 @@ impl Lent<'_, FieldPath> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn halve(watched: &Lent<'_, FieldPath>, cart: Obj<Object>) -> Result<(), CallError> {
+    /// fn halve(watched: &Borrowed<'_, FieldPath>, cart: Obj<Object>) -> Result<(), CallError> {
     ///     let speed: f64 = watched.read(cart)?;
     ///     watched.write(cart, &(speed / 2.0))
     /// }

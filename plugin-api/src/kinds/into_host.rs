@@ -31,7 +31,7 @@ use crate::{Class, Obj, UAnsiString, UString, UText, UUtf8String, Value};
 )]
 ///
 /// # Safety
-/// If `lies_at` returns an address, a live value of type `T` is there until the next write or call.
+/// If `host_address` returns an address, a live value of type `T` is there until the next write or call.
 ///
 /// # Examples
 /// ```
@@ -39,12 +39,12 @@ use crate::{Class, Obj, UAnsiString, UString, UText, UUtf8String, Value};
 /// use alcedo_plugin_api::IntoHost;
 ///
 /// /// Overwrites the tags and adds one.
-/// fn retag(tags: &Lent<'_, UArray<String>>, new: impl IntoHost<UArray<String>>) {
+/// fn retag(tags: &Borrowed<'_, UArray<String>>, new: impl IntoHost<UArray<String>>) {
 ///     tags.assign(new);
 ///     tags.push("retagged");
 /// }
 ///
-/// fn show(tags: &Lent<'_, UArray<String>>, kept: &UArray<String>) {
+/// fn show(tags: &Borrowed<'_, UArray<String>>, kept: &UArray<String>) {
 ///     retag(tags, ["red", "round"]);
 ///     retag(tags, vec!["blue".to_owned()]);
 ///     retag(tags, kept);
@@ -53,7 +53,7 @@ use crate::{Class, Obj, UAnsiString, UString, UText, UUtf8String, Value};
 pub unsafe trait IntoHost<T: Value> {
     /// Returns the address of the value, if it is in host form.
     #[doc(hidden)]
-    fn lies_at(&self) -> Result<Option<*const T::Raw>, CallError> {
+    fn host_address(&self) -> Result<Option<*const T::Raw>, CallError> {
         Ok(None)
     }
 
@@ -64,20 +64,20 @@ pub unsafe trait IntoHost<T: Value> {
 
 /// Calls `code` with the argument in host form.
 pub(crate) fn with_ptr<T: Value, G: IntoHost<T> + ?Sized, R>(
-    given: &G,
+    argument: &G,
     code: impl FnOnce(Ptr<'_, T>) -> Result<R, CallError>,
 ) -> Result<R, CallError> {
-    if let Some(there) = Ptr::given(given)? {
+    if let Some(there) = Ptr::argument(argument)? {
         return code(there);
     }
-    let temp = staged(given)?;
+    let temp = staged(argument)?;
     code(temp.ptr())
 }
 
 /// Converts the argument to host form, on this stack.
-pub(crate) fn staged<T: Value, G: IntoHost<T> + ?Sized>(given: &G) -> Result<Temp<T>, CallError> {
+pub(crate) fn staged<T: Value, G: IntoHost<T> + ?Sized>(argument: &G) -> Result<Temp<T>, CallError> {
     let mut temp = Temp::zeroed();
-    given.put(temp.ptr_mut())?;
+    argument.put(temp.ptr_mut())?;
     Ok(temp)
 }
 
@@ -86,16 +86,16 @@ pub(crate) fn staged<T: Value, G: IntoHost<T> + ?Sized>(given: &G) -> Result<Tem
 /// # Errors
 /// See `new` of the kind; or the error of the host if it rejects the argument.
 #[track_caller]
-pub(super) fn owned<K: Kind>(given: impl IntoHost<K>) -> Result<K, CallError> {
+pub(super) fn owned<K: Kind>(argument: impl IntoHost<K>) -> Result<K, CallError> {
     let value = new_owned::<K>(Location::caller())?;
-    given.put(value.owned().ptr()?)?;
+    argument.put(value.owned().ptr()?)?;
     Ok(value)
 }
 
-// SAFETY: `Value::lies_at` has the same contract.
+// SAFETY: `Value::host_address` has the same contract.
 unsafe impl<T: Value> IntoHost<T> for T {
-    fn lies_at(&self) -> Result<Option<*const T::Raw>, CallError> {
-        Value::lies_at(self)
+    fn host_address(&self) -> Result<Option<*const T::Raw>, CallError> {
+        Value::host_address(self)
     }
 
     fn put(&self, target: PtrMut<'_, T>) -> Result<(), CallError> {
@@ -103,10 +103,10 @@ unsafe impl<T: Value> IntoHost<T> for T {
     }
 }
 
-// SAFETY: `Value::lies_at` has the same contract.
+// SAFETY: `Value::host_address` has the same contract.
 unsafe impl<T: Value> IntoHost<T> for &T {
-    fn lies_at(&self) -> Result<Option<*const T::Raw>, CallError> {
-        Value::lies_at(*self)
+    fn host_address(&self) -> Result<Option<*const T::Raw>, CallError> {
+        Value::host_address(*self)
     }
 
     fn put(&self, target: PtrMut<'_, T>) -> Result<(), CallError> {
@@ -116,9 +116,9 @@ unsafe impl<T: Value> IntoHost<T> for &T {
 
 impl<'a, T: Value> Ptr<'a, T> {
     /// Returns a pointer to the argument if it is in host form already.
-    pub(crate) fn given<G: IntoHost<T> + ?Sized>(given: &'a G) -> Result<Option<Self>, CallError> {
+    pub(crate) fn argument<G: IntoHost<T> + ?Sized>(argument: &'a G) -> Result<Option<Self>, CallError> {
         // SAFETY: `IntoHost` promises a live value until the next write or call; the pointer is used before that.
-        Ok(given.lies_at()?.map(|at| unsafe { Self::new(at) }))
+        Ok(argument.host_address()?.map(|at| unsafe { Self::new(at) }))
     }
 }
 
@@ -186,7 +186,7 @@ where
 
 /// Overwrites a map; leaves it unchanged on an error.
 pub(crate) fn put_entries<'a, M, G, H>(
-    given: impl Iterator<Item = (&'a G, &'a H)>,
+    argument: impl Iterator<Item = (&'a G, &'a H)>,
     target: PtrMut<'_, M>,
 ) -> Result<(), CallError>
 where
@@ -196,7 +196,7 @@ where
 {
     let map = target.place(ObjectHandle::NONE)?;
     let mut fresh = Temp::<M>::zeroed();
-    for (key, value) in given {
+    for (key, value) in argument {
         put_entry(ObjectHandle::NONE, &fresh.ptr_mut(), key, value)?;
     }
     // The copy by the host changes the epoch of the container.
@@ -269,30 +269,30 @@ pub(super) fn load_optional<O: OptionalValue>(from: Ptr<'_, O>) -> Option<O::Ite
     from.value().map(Value::load)
 }
 
-pub(super) fn put_optional<O, G>(given: Option<&G>, target: PtrMut<'_, O>) -> Result<(), CallError>
+pub(super) fn put_optional<O, G>(argument: Option<&G>, target: PtrMut<'_, O>) -> Result<(), CallError>
 where
     O: OptionalValue,
     G: IntoHost<O::Item> + ?Sized,
 {
-    let fresh = match given {
+    let fresh = match argument {
         Some(value) => Temp::optional_of(staged::<O::Item, G>(value)?),
         None => Temp::<O>::zeroed(),
     };
     verbs::copy(&target.into_place(ObjectHandle::NONE)?, fresh.ptr())
 }
 
-/// Value passed to a parameter that the method receives as [`Lent`](crate::Lent).
+/// Value passed to a parameter that the method receives as [`Borrowed`](crate::Borrowed).
 #[derive(Debug)]
 pub struct Passed<K, G>(G, PhantomData<fn() -> K>);
 
 impl<K: Kind, G: IntoHost<K>> Passed<K, G> {
     /// Wraps an argument.
-    pub const fn new(given: G) -> Self {
-        Self(given, PhantomData)
+    pub const fn new(argument: G) -> Self {
+        Self(argument, PhantomData)
     }
 
     fn there(&self) -> Option<Ptr<'_, K>> {
-        Ptr::given(&self.0).unwrap_or_else(|error| alcedo_rt::fail(error))
+        Ptr::argument(&self.0).unwrap_or_else(|error| alcedo_rt::fail(error))
     }
 
     /// Returns the value, on the caller's stack or in place.
@@ -344,9 +344,9 @@ unsafe impl<K: Kind, G: IntoHost<K>> Param for Passed<K, G> {
 }
 
 macro_rules! strings {
-    ($($given:ty => $target_type:ident),* $(,)?) => {$(
-        // SAFETY: `lies_at` returns no address.
-        unsafe impl IntoHost<$target_type> for $given {
+    ($($argument:ty => $target_type:ident),* $(,)?) => {$(
+        // SAFETY: `host_address` returns no address.
+        unsafe impl IntoHost<$target_type> for $argument {
             fn put(&self, target: PtrMut<'_, $target_type>) -> Result<(), CallError> {
                 super::text::PutText::put_text(AsRef::<str>::as_ref(self), target)
             }
@@ -360,9 +360,9 @@ strings!(
 );
 
 macro_rules! arrays {
-    ($([$($params:tt)*] $given:ty),* $(,)?) => {$(
-        // SAFETY: `lies_at` returns no address.
-        unsafe impl<T: Value, G: IntoHost<T>, $($params)*> IntoHost<UArray<T>> for $given {
+    ($([$($params:tt)*] $argument:ty),* $(,)?) => {$(
+        // SAFETY: `host_address` returns no address.
+        unsafe impl<T: Value, G: IntoHost<T>, $($params)*> IntoHost<UArray<T>> for $argument {
             fn put(&self, target: PtrMut<'_, UArray<T>>) -> Result<(), CallError> {
                 put_array(self.iter(), target)
             }
@@ -372,9 +372,9 @@ macro_rules! arrays {
 arrays!([] Vec<G>, [] &Vec<G>, [] &[G], [const N: usize] [G; N], [const N: usize] &[G; N]);
 
 macro_rules! keys {
-    ($([$($params:tt)*] $given:ty [$($bound:tt)*]),* $(,)?) => {$(
-        // SAFETY: `lies_at` returns no address.
-        unsafe impl<T: Value, G: IntoHost<T> + $($bound)*, $($params)*> IntoHost<USet<T>> for $given {
+    ($([$($params:tt)*] $argument:ty [$($bound:tt)*]),* $(,)?) => {$(
+        // SAFETY: `host_address` returns no address.
+        unsafe impl<T: Value, G: IntoHost<T> + $($bound)*, $($params)*> IntoHost<USet<T>> for $argument {
             fn put(&self, target: PtrMut<'_, USet<T>>) -> Result<(), CallError> {
                 put_keys(self.iter(), target)
             }
@@ -390,9 +390,9 @@ keys!(
 );
 
 macro_rules! entries {
-    ($([$($params:tt)*] $given:ty [$($bound:tt)*]),* $(,)?) => {$(
-        // SAFETY: `lies_at` returns no address.
-        unsafe impl<K: Value, V: Value, G: IntoHost<K> + $($bound)*, H: IntoHost<V>, $($params)*> IntoHost<UMap<K, V>> for $given {
+    ($([$($params:tt)*] $argument:ty [$($bound:tt)*]),* $(,)?) => {$(
+        // SAFETY: `host_address` returns no address.
+        unsafe impl<K: Value, V: Value, G: IntoHost<K> + $($bound)*, H: IntoHost<V>, $($params)*> IntoHost<UMap<K, V>> for $argument {
             fn put(&self, target: PtrMut<'_, UMap<K, V>>) -> Result<(), CallError> {
                 put_entries(self.iter(), target)
             }
@@ -406,21 +406,21 @@ entries!(
     [] &BTreeMap<G, H> [Ord],
 );
 
-// SAFETY: `lies_at` returns no address.
+// SAFETY: `host_address` returns no address.
 unsafe impl<K: Value, V: Value, G: IntoHost<K>, H: IntoHost<V>, const N: usize> IntoHost<UMap<K, V>> for [(G, H); N] {
     fn put(&self, target: PtrMut<'_, UMap<K, V>>) -> Result<(), CallError> {
         put_entries(self.iter().map(|(key, value)| (key, value)), target)
     }
 }
 
-// SAFETY: `lies_at` returns no address.
+// SAFETY: `host_address` returns no address.
 unsafe impl<T: Value, G: IntoHost<T>> IntoHost<UOptional<T>> for Option<G> {
     fn put(&self, target: PtrMut<'_, UOptional<T>>) -> Result<(), CallError> {
         put_optional(self.as_ref(), target)
     }
 }
 
-// SAFETY: `lies_at` returns no address.
+// SAFETY: `host_address` returns no address.
 unsafe impl<F: Signature, C: Class> IntoHost<Delegate<F>> for (Obj<C>, &str) {
     /// Binds the function of the object.
     fn put(&self, target: PtrMut<'_, Delegate<F>>) -> Result<(), CallError> {
@@ -429,7 +429,7 @@ unsafe impl<F: Signature, C: Class> IntoHost<Delegate<F>> for (Obj<C>, &str) {
     }
 }
 
-// SAFETY: `lies_at` returns no address.
+// SAFETY: `host_address` returns no address.
 unsafe impl<F: Signature> IntoHost<Delegate<F>> for () {
     /// Removes the binding.
     fn put(&self, target: PtrMut<'_, Delegate<F>>) -> Result<(), CallError> {

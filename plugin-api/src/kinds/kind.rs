@@ -11,11 +11,11 @@ use crate::Value;
 /// Type of values in host memory: `UArray<T>`, `UString`, `Delegate<fn(…)>`, structs with `#[ustruct]`.
 ///
 /// A value of this type is *black*: plugin code owns the value, may store it in any field, and may drop it on any
-/// thread. To use it on the game thread, open it: `this.open(&self.list)` returns a [`Lent`](crate::Lent). Properties
-/// and parameters of these types are `Lent` from the start; their `to_owned()` returns an owned value.
+/// thread. To use it on the game thread, open it: `this.open(&self.list)` returns a [`Borrowed`](crate::Borrowed). Properties
+/// and parameters of these types are `Borrowed` from the start; their `to_owned()` returns an owned value.
 ///
 /// # Safety
-/// `View<'f>` is `#[repr(transparent)]` over `Lent<'f, Self>` or has no size. The value behind `owned` is of this type,
+/// `View<'f>` is `#[repr(transparent)]` over `Borrowed<'f, Self>` or has no size. The value behind `owned` is of this type,
 /// and zero bytes are a value of `Raw`.
 ///
 /// # Examples
@@ -33,7 +33,7 @@ use crate::Value;
 /// }
 /// ```
 pub unsafe trait Kind: Value {
-    /// Target of `Deref` for [`Lent`](crate::Lent).
+    /// Target of `Deref` for [`Borrowed`](crate::Borrowed).
     type View<'f>;
     /// Data on the caller's stack while a value is passed in a slot.
     #[doc(hidden)]
@@ -68,7 +68,7 @@ pub unsafe trait Kind: Value {
     fn slot_of(from: Ptr<'_, Self>, shown: &Self::Shown) -> Slot;
 }
 
-/// View of built-in types, whose methods are defined on [`Lent`](crate::Lent) itself.
+/// View of built-in types, whose methods are defined on [`Borrowed`](crate::Borrowed) itself.
 #[derive(Debug)]
 pub struct Bare;
 
@@ -204,7 +204,7 @@ macro_rules! __alcedo_owned {
                 $crate::__private::new_owned($crate::__private::core::panic::Location::caller())
             }
 
-            /// Returns `true`: plugin code owns each value that is not a [`Lent`]($crate::Lent).
+            /// Returns `true`: plugin code owns each value that is not a [`Borrowed`]($crate::Borrowed).
             #[must_use]
             pub const fn is_black(&self) -> bool {
                 true

@@ -8,12 +8,12 @@ use alcedo_abi::type_text::TypeText;
 use alcedo_abi::value::MapRaw;
 use alcedo_rt::{CallError, fail};
 
+use super::borrowed::Walk;
 use super::into_host::{IntoHost, count, insert, owned, put_entry, with_ptr};
 use super::kind;
-use super::lent::Walk;
 use super::ptr::Temp;
 use super::verbs;
-use crate::{Kind, Lent, Value};
+use crate::{Borrowed, Kind, Value};
 
 kind! {
     /// Map in host memory, in insertion order until an entry is removed.
@@ -61,7 +61,7 @@ impl<K: Value, V: Value> UMap<K, V> {
     }
 }
 
-impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
+impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
     /// Returns the number of entries.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -80,7 +80,7 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn price(prices: &Lent<'_, UMap<String, u32>>, ware: &str) -> u32 {
+    /// fn price(prices: &Borrowed<'_, UMap<String, u32>>, ware: &str) -> u32 {
     ///     prices.get(ware).unwrap_or(10)
     /// }
     /// ```
@@ -114,7 +114,7 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn join(ages: &Lent<'_, UMap<String, u32>>, name: &str, age: u32) {
+    /// fn join(ages: &Borrowed<'_, UMap<String, u32>>, name: &str, age: u32) {
     ///     if !ages.insert(name, age) {
     ///         tracing::info!("{name} was here before");
     ///     }
@@ -164,7 +164,7 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn sell(stock: &Lent<'_, UMap<String, u32>>, ware: &str) -> u32 {
+    /// fn sell(stock: &Borrowed<'_, UMap<String, u32>>, ware: &str) -> u32 {
     ///     stock.remove(ware).unwrap_or(0)
     /// }
     /// ```
@@ -201,11 +201,11 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
         &self,
         values: impl IntoIterator<Item = (G, H)>,
     ) -> Result<(), CallError> {
-        let given: Vec<(G, H)> = values.into_iter().collect();
+        let argument: Vec<(G, H)> = values.into_iter().collect();
         let stage = |(key, value): &(G, H)| {
             Ok((super::into_host::staged::<K, G>(key)?, super::into_host::staged::<V, H>(value)?))
         };
-        let entries = given.iter().map(stage).collect::<Result<Vec<_>, CallError>>()?;
+        let entries = argument.iter().map(stage).collect::<Result<Vec<_>, CallError>>()?;
         let (map, before) = (self.place()?, self.ptr()?.keys().len);
         verbs::type_number::<V>()?;
         let mut overwritten: Vec<(u32, Temp<V>)> = Vec::new();
@@ -240,7 +240,7 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn total(prices: &Lent<'_, UMap<String, u32>>, stock: &Lent<'_, UMap<String, u32>>) -> u32 {
+    /// fn total(prices: &Borrowed<'_, UMap<String, u32>>, stock: &Borrowed<'_, UMap<String, u32>>) -> u32 {
     ///     stock.iter().map(|(ware, count)| count * prices.get(ware).unwrap_or(0)).sum()
     /// }
     /// ```
@@ -260,7 +260,7 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn clear_all(inventories: &Lent<'_, UMap<UName, UArray<String>>>) {
+    /// fn clear_all(inventories: &Borrowed<'_, UMap<UName, UArray<String>>>) {
     ///     // Each value is a view of an array in host memory.
     ///     inventories.values().for_each(|inventory| inventory.clear());
     /// }
@@ -283,7 +283,7 @@ impl<'f, K: Value, V: Value> Lent<'f, UMap<K, V>> {
     ///
     /// use std::collections::HashMap;
     ///
-    /// fn snapshot(prices: &Lent<'_, UMap<String, u32>>) -> HashMap<String, u32> {
+    /// fn snapshot(prices: &Borrowed<'_, UMap<String, u32>>) -> HashMap<String, u32> {
     ///     prices.to_hash_map()
     /// }
     /// ```
@@ -316,7 +316,7 @@ impl<'f, K: Value, V: Value> Iterator for Iter<'_, 'f, K, V> {
     }
 }
 
-impl<'a, 'f, K: Value, V: Value> IntoIterator for &'a Lent<'f, UMap<K, V>> {
+impl<'a, 'f, K: Value, V: Value> IntoIterator for &'a Borrowed<'f, UMap<K, V>> {
     type Item = (K::Seen<'f>, V::Seen<'f>);
     type IntoIter = Iter<'a, 'f, K, V>;
 
@@ -328,9 +328,9 @@ impl<'a, 'f, K: Value, V: Value> IntoIterator for &'a Lent<'f, UMap<K, V>> {
 impl<K: Value, V: Value, G: IntoHost<K>, H: IntoHost<V>> FromIterator<(G, H)> for UMap<K, V> {
     /// Fails the running call if the map cannot be created.
     #[track_caller]
-    fn from_iter<I: IntoIterator<Item = (G, H)>>(given: I) -> Self {
+    fn from_iter<I: IntoIterator<Item = (G, H)>>(argument: I) -> Self {
         let map = Self::default();
-        for (key, value) in given {
+        for (key, value) in argument {
             let put = map.owned().ptr().and_then(|map| put_entry(ObjectHandle::NONE, &map, &key, &value));
             put.unwrap_or_else(|error| fail(error));
         }
@@ -338,14 +338,14 @@ impl<K: Value, V: Value, G: IntoHost<K>, H: IntoHost<V>> FromIterator<(G, H)> fo
     }
 }
 
-impl<K: Value + Hash + Eq, V: Value> From<&Lent<'_, UMap<K, V>>> for HashMap<K, V> {
-    fn from(map: &Lent<'_, UMap<K, V>>) -> Self {
+impl<K: Value + Hash + Eq, V: Value> From<&Borrowed<'_, UMap<K, V>>> for HashMap<K, V> {
+    fn from(map: &Borrowed<'_, UMap<K, V>>) -> Self {
         map.to_hash_map()
     }
 }
 
-impl<K: Value + Ord, V: Value> From<&Lent<'_, UMap<K, V>>> for BTreeMap<K, V> {
-    fn from(map: &Lent<'_, UMap<K, V>>) -> Self {
+impl<K: Value + Ord, V: Value> From<&Borrowed<'_, UMap<K, V>>> for BTreeMap<K, V> {
+    fn from(map: &Borrowed<'_, UMap<K, V>>) -> Self {
         map.to_btree_map()
     }
 }

@@ -1,15 +1,15 @@
 //! Values in host memory: strings, containers, references, delegates, and structs that own memory. Each kind has an
-//! owned type, which plugin code may keep and drop on any thread (a *black* value), and one view, [`Lent`], through
+//! owned type, which plugin code may keep and drop on any thread (a *black* value), and one view, [`Borrowed`], through
 //! which the game thread accesses the value during a call.
 
 mod any;
 mod array;
+mod borrowed;
 mod class_reference;
 mod delegate;
 mod field_path;
 mod into_host;
 mod kind;
-mod lent;
 mod map;
 pub(crate) mod optional;
 pub(crate) mod owned;
@@ -27,12 +27,12 @@ pub use crate::ptr::{Ptr, PtrMut, Viewable, blank};
 pub use crate::validity_token::ValidityToken;
 pub use any::AnyConjugate;
 pub use array::UArray;
+pub use borrowed::{Borrowed, Red, lend, with_open};
 pub use class_reference::{SoftClass, SubclassOf};
 pub use delegate::{Delegate, MulticastDelegate, SparseDelegate};
 pub use field_path::FieldPath;
 pub use into_host::{IntoHost, Passed};
 pub use kind::Kind;
-pub use lent::{Lent, Red, lend, with_open};
 pub use map::UMap;
 pub use optional::UOptional;
 pub use owned::Owned;

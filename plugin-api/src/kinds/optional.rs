@@ -5,7 +5,7 @@ use alcedo_rt::{CallError, fail};
 use super::into_host::{IntoHost, load_optional, owned, put_optional};
 use super::kind;
 use super::ptr::OptionalRaw;
-use crate::{Lent, Value};
+use crate::{Borrowed, Value};
 
 kind! {
     /// Optional value in host memory.
@@ -48,7 +48,7 @@ impl<T: Value> UOptional<T> {
     }
 }
 
-impl<'f, T: Value> Lent<'f, UOptional<T>> {
+impl<'f, T: Value> Borrowed<'f, UOptional<T>> {
     /// Returns `true` if the optional has a value.
     #[must_use]
     pub fn is_some(&self) -> bool {
@@ -67,7 +67,7 @@ impl<'f, T: Value> Lent<'f, UOptional<T>> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn improve(best: &Lent<'_, UOptional<f64>>, seconds: f64) {
+    /// fn improve(best: &Borrowed<'_, UOptional<f64>>, seconds: f64) {
     ///     if best.get().is_none_or(|best| seconds < best) {
     ///         best.set(seconds);
     ///     }
@@ -97,7 +97,7 @@ impl<'f, T: Value> Lent<'f, UOptional<T>> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn deliver(order: &Lent<'_, UOptional<String>>) -> String {
+    /// fn deliver(order: &Borrowed<'_, UOptional<String>>) -> String {
     ///     order.take().unwrap_or_else(|| "nothing was ordered".to_owned())
     /// }
     /// ```
@@ -119,8 +119,8 @@ impl<'f, T: Value> Lent<'f, UOptional<T>> {
     }
 }
 
-impl<T: Value> From<&Lent<'_, UOptional<T>>> for Option<T> {
-    fn from(optional: &Lent<'_, UOptional<T>>) -> Self {
+impl<T: Value> From<&Borrowed<'_, UOptional<T>>> for Option<T> {
+    fn from(optional: &Borrowed<'_, UOptional<T>>) -> Self {
         optional.to_option()
     }
 }

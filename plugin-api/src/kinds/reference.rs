@@ -7,7 +7,7 @@ use alcedo_rt::{CallError, fail};
 use super::kind;
 use super::verbs;
 use crate::this::InterfaceThis;
-use crate::{Class, Interface, Kind, Lent, Obj, Object, ObjectView, This, host};
+use crate::{Borrowed, Class, Interface, Kind, Obj, Object, ObjectView, This, host};
 
 kind! {
     /// Reference to an object of class `C` by path; the object need not exist. It does not keep the object alive.
@@ -118,7 +118,7 @@ macro_rules! references {
             }
         }
 
-        impl<$class: $bound> Lent<'_, $name<$class>> {
+        impl<$class: $bound> Borrowed<'_, $name<$class>> {
             fn find<'f>(&self, this: &ObjectView<'f>) -> Option<This<'f, $target>> {
                 let object = self.try_obj().unwrap_or_else(|error| fail(error));
                 if object.is_none() { None } else { this.get(object).ok() }
@@ -173,13 +173,13 @@ references! {
 
 macro_rules! get {
     ($($name:ident)*) => {$(
-        impl<C: Class> Lent<'_, $name<C>> {
+        impl<C: Class> Borrowed<'_, $name<C>> {
             /// Returns the object, if it exists, for the rest of the running call.
             ///
             /// # Examples
             /// ```
             /// # use alcedo_plugin_api::prelude::*;
-            #[doc = concat!("fn target_name(this: This<'_, Object>, target: &Lent<'_, ", stringify!($name), "<Object>>) -> String {")]
+            #[doc = concat!("fn target_name(this: This<'_, Object>, target: &Borrowed<'_, ", stringify!($name), "<Object>>) -> String {")]
             ///     target.get(&this).map_or_else(|| "no target".to_owned(), |target| target.name())
             /// }
             /// ```
@@ -192,7 +192,7 @@ macro_rules! get {
 }
 get! { SoftObject LazyObject WeakObject }
 
-impl<I: Interface> Lent<'_, ScriptInterface<I>> {
+impl<I: Interface> Borrowed<'_, ScriptInterface<I>> {
     /// Returns the object, if it exists, for the rest of the running call, as a view with the functions of the interface.
     #[must_use]
     pub fn get<'f>(&self, this: &ObjectView<'f>) -> Option<I::View<'f>> {
@@ -234,14 +234,14 @@ impl<'f> ObjectView<'f> {
     }
 }
 
-impl<C: Class> Lent<'_, SoftObject<C>> {
+impl<C: Class> Borrowed<'_, SoftObject<C>> {
     /// Returns the path, even if no object exists there.
     ///
     /// # Examples
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn missing(target: &Lent<'_, SoftObject<Object>>) -> Option<String> {
+    /// fn missing(target: &Borrowed<'_, SoftObject<Object>>) -> Option<String> {
     ///     // The path remains if the object does not exist.
     ///     target.is_none().then(|| target.path())
     /// }
@@ -257,7 +257,7 @@ impl<C: Class> Lent<'_, SoftObject<C>> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn point(target: &Lent<'_, SoftObject<Object>>) {
+    /// fn point(target: &Borrowed<'_, SoftObject<Object>>) {
     ///     target.set_path("/Game/Level2.Exit"); // an object of a level that is not loaded yet
     /// }
     /// ```
@@ -272,14 +272,14 @@ impl<C: Class> Lent<'_, SoftObject<C>> {
     }
 }
 
-impl<C: Class> Lent<'_, LazyObject<C>> {
+impl<C: Class> Borrowed<'_, LazyObject<C>> {
     /// Returns the id, even if the object does not exist; zero for none.
     ///
     /// # Examples
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn save(gate: &Lent<'_, LazyObject<Object>>) -> Option<u128> {
+    /// fn save(gate: &Borrowed<'_, LazyObject<Object>>) -> Option<u128> {
     ///     Some(gate.id()).filter(|id| *id != 0)
     /// }
     /// ```

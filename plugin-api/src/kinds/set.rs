@@ -7,12 +7,12 @@ use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::value::MapRaw;
 use alcedo_rt::{CallError, fail};
 
+use super::borrowed::Walk;
 use super::into_host::{IntoHost, count, owned, with_ptr};
 use super::kind;
-use super::lent::Walk;
 use super::ptr::Temp;
 use super::verbs;
-use crate::{Kind, Lent, Value};
+use crate::{Borrowed, Kind, Value};
 
 kind! {
     /// Set of values in host memory, in insertion order until a value is removed.
@@ -50,7 +50,7 @@ impl<T: Value> USet<T> {
     }
 }
 
-impl<'f, T: Value> Lent<'f, USet<T>> {
+impl<'f, T: Value> Borrowed<'f, USet<T>> {
     /// Returns the number of values.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -82,7 +82,7 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn discover(map: &Lent<'_, USet<String>>, town: &str) -> String {
+    /// fn discover(map: &Borrowed<'_, USet<String>>, town: &str) -> String {
     ///     if map.insert(town) { format!("{town} discovered") } else { format!("back in {town}") }
     /// }
     /// ```
@@ -104,7 +104,7 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn unlock(locks: &Lent<'_, USet<String>>, key: &str) -> bool {
+    /// fn unlock(locks: &Borrowed<'_, USet<String>>, key: &str) -> bool {
     ///     locks.remove(key) && locks.is_empty()
     /// }
     /// ```
@@ -158,7 +158,7 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn list(towns: &Lent<'_, USet<String>>) -> String {
+    /// fn list(towns: &Borrowed<'_, USet<String>>) -> String {
     ///     let names: Vec<String> = towns.iter().collect();
     ///     names.join(", ")
     /// }
@@ -189,7 +189,7 @@ impl<'f, T: Value> Lent<'f, USet<T>> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn first_in_alphabet(towns: &Lent<'_, USet<String>>) -> Option<String> {
+    /// fn first_in_alphabet(towns: &Borrowed<'_, USet<String>>) -> Option<String> {
     ///     towns.to_btree_set().pop_first()
     /// }
     /// ```
@@ -217,7 +217,7 @@ impl<'f, T: Value> Iterator for Iter<'_, 'f, T> {
     }
 }
 
-impl<'a, 'f, T: Value> IntoIterator for &'a Lent<'f, USet<T>> {
+impl<'a, 'f, T: Value> IntoIterator for &'a Borrowed<'f, USet<T>> {
     type Item = T::Seen<'f>;
     type IntoIter = Iter<'a, 'f, T>;
 
@@ -242,14 +242,14 @@ impl<T: Value, G: IntoHost<T>> FromIterator<G> for USet<T> {
     }
 }
 
-impl<T: Value + Hash + Eq> From<&Lent<'_, USet<T>>> for HashSet<T> {
-    fn from(set: &Lent<'_, USet<T>>) -> Self {
+impl<T: Value + Hash + Eq> From<&Borrowed<'_, USet<T>>> for HashSet<T> {
+    fn from(set: &Borrowed<'_, USet<T>>) -> Self {
         set.to_hash_set()
     }
 }
 
-impl<T: Value + Ord> From<&Lent<'_, USet<T>>> for BTreeSet<T> {
-    fn from(set: &Lent<'_, USet<T>>) -> Self {
+impl<T: Value + Ord> From<&Borrowed<'_, USet<T>>> for BTreeSet<T> {
+    fn from(set: &Borrowed<'_, USet<T>>) -> Self {
         set.to_btree_set()
     }
 }

@@ -4,9 +4,9 @@
 use alcedo_rt::{CallError, fail};
 
 use super::UArray;
-use crate::{Lent, Plain, Value};
+use crate::{Borrowed, Plain, Value};
 
-impl<T: Value> Lent<'_, UArray<T>> {
+impl<T: Value> Borrowed<'_, UArray<T>> {
     /// Passes the values to `code` as a slice. During `code`, calls of the host and writes are rejected; logging works.
     ///
     /// ```no_run

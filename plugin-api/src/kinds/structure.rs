@@ -7,7 +7,7 @@ use alcedo_rt::CallError;
 
 use super::into_host::IntoHost;
 use super::ptr::Field;
-use super::{Kind, Lent};
+use super::{Borrowed, Kind};
 use crate::Value;
 use crate::signature::ValueType;
 
@@ -50,7 +50,7 @@ impl<S> FieldType<S> {
 
 /// Views a field.
 #[inline]
-pub fn field<'f, K: Kind, T: Value>(of: &Lent<'f, K>, field: &Field<K, T>) -> T::Seen<'f> {
+pub fn field<'f, K: Kind, T: Value>(of: &Borrowed<'f, K>, field: &Field<K, T>) -> T::Seen<'f> {
     of.field(field).unwrap_or_else(|error| alcedo_rt::fail(error))
 }
 
@@ -60,7 +60,7 @@ pub fn field<'f, K: Kind, T: Value>(of: &Lent<'f, K>, field: &Field<K, T>) -> T:
 /// `EXPIRED`; `DURING_REBUILD`.
 #[inline]
 pub fn set_field<K: Kind, T: Value>(
-    of: &Lent<'_, K>,
+    of: &Borrowed<'_, K>,
     field: &Field<K, T>,
     value: impl IntoHost<T>,
 ) -> Result<(), CallError> {

@@ -9,7 +9,7 @@ use super::kind;
 use super::ptr::PtrMut;
 use super::verbs;
 use crate::host::lending::{self, Access};
-use crate::{Lent, UName, Value};
+use crate::{Borrowed, UName, Value};
 
 kind! {
     /// UTF-8 string in host memory: the type of a `String` property, used in place.
@@ -54,7 +54,7 @@ kind! {
     /// ```
     /// use alcedo_plugin_api::prelude::*;
     ///
-    /// fn set_code(code: &Lent<'_, UAnsiString>, text: &str) -> Result<(), CallError> {
+    /// fn set_code(code: &Borrowed<'_, UAnsiString>, text: &str) -> Result<(), CallError> {
     ///     // Fails for characters outside of ISO 8859-1, as `€`.
     ///     code.try_set(text)?;
     ///     assert_eq!(code.len(), text.chars().count());
@@ -157,25 +157,25 @@ macro_rules! texts {
             }
         }
 
-        impl From<&Lent<'_, $name>> for String {
-            fn from(text: &Lent<'_, $name>) -> Self {
+        impl From<&Borrowed<'_, $name>> for String {
+            fn from(text: &Borrowed<'_, $name>) -> Self {
                 text.text()
             }
         }
 
-        impl PartialEq<str> for Lent<'_, $name> {
+        impl PartialEq<str> for Borrowed<'_, $name> {
             fn eq(&self, other: &str) -> bool {
                 self.text() == other
             }
         }
 
-        impl PartialEq<&str> for Lent<'_, $name> {
+        impl PartialEq<&str> for Borrowed<'_, $name> {
             fn eq(&self, other: &&str) -> bool {
                 self.text() == *other
             }
         }
 
-        impl Lent<'_, $name> {
+        impl Borrowed<'_, $name> {
             /// Returns a copy of the string.
             #[must_use]
             pub fn text(&self) -> String {
@@ -205,7 +205,7 @@ macro_rules! texts {
             /// # Examples
             /// ```
             /// # use alcedo_plugin_api::prelude::*;
-            #[doc = concat!("fn rename(title: &Lent<'_, ", stringify!($name), ">, name: &str) {")]
+            #[doc = concat!("fn rename(title: &Borrowed<'_, ", stringify!($name), ">, name: &str) {")]
             ///     if let Err(error) = title.try_set(name) {
             ///         eprintln!("the title is still {title}: {error}");
             ///     }
@@ -232,14 +232,14 @@ texts! {
 
 macro_rules! appends {
     ($($name:ident),*) => {$(
-        impl Lent<'_, $name> {
+        impl Borrowed<'_, $name> {
             /// Appends a string.
             ///
             /// # Examples
             /// ```
             /// # use alcedo_plugin_api::prelude::*;
             ///
-            /// fn log(lines: &Lent<'_, UString>, line: &str) {
+            /// fn log(lines: &Borrowed<'_, UString>, line: &str) {
             ///     if !lines.is_empty() {
             ///         lines.push_str("\n");
             ///     }
@@ -260,14 +260,14 @@ macro_rules! appends {
 }
 appends!(UString, UUtf8String, UAnsiString);
 
-impl Lent<'_, UText> {
+impl Borrowed<'_, UText> {
     /// Returns the namespace of the translation key; empty if the text is not localized.
     ///
     /// # Examples
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn address(this: This<'_, Object>, label: &Lent<'_, UText>) -> String {
+    /// fn address(this: This<'_, Object>, label: &Borrowed<'_, UText>) -> String {
     ///     format!("{}.{}", label.namespace().text(&this), label.key().text(&this))
     /// }
     /// ```
@@ -282,7 +282,7 @@ impl Lent<'_, UText> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn is_localized(label: &Lent<'_, UText>) -> bool {
+    /// fn is_localized(label: &Borrowed<'_, UText>) -> bool {
     ///     !label.key().is_none()
     /// }
     /// ```
@@ -297,7 +297,7 @@ impl Lent<'_, UText> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn translate(this: This<'_, Object>, label: &Lent<'_, UText>) -> Result<(), CallError> {
+    /// fn translate(this: This<'_, Object>, label: &Borrowed<'_, UText>) -> Result<(), CallError> {
     ///     let (namespace, key) = (UName::of(&this, "menu")?, UName::of(&this, "quit")?);
     ///     label.set_localized(namespace, key, "Quit");
     ///     assert_eq!(label.text(), "Quit");

@@ -124,7 +124,7 @@ macro_rules! calls {
     ($(
         $(#[$attr:meta])*
         $([$unsafe:ident])? $name:ident$(<$kind:ident: $bound:path>)?($($arg:ident: $arg_ty:ty),*) -> $result:ty
-            $([$var:ident = $first:expr])? = $what:expr => $call:ident($($given:expr),*) $(, $map:expr)?;
+            $([$var:ident = $first:expr])? = $what:expr => $call:ident($($argument:expr),*) $(, $map:expr)?;
     )*) => {$(
         $(#[$attr])*
         pub(crate) $($unsafe)? fn $name$(<$kind: $bound>)?($($arg: $arg_ty),*) -> Result<$result, CallError> {
@@ -132,8 +132,8 @@ macro_rules! calls {
             let host = host($what)?;
             // SAFETY: `Place`, `Ptr` and `PtrMut` were promised a live value of the type, whose number the host receives; other
             // arguments are promised by their own types, or by the caller, and live for the call.
-            let given = unsafe { host.$call($($given),*) };
-            given$(.map($map))?
+            let argument = unsafe { host.$call($($argument),*) };
+            argument$(.map($map))?
         }
     )*};
 }

@@ -104,7 +104,7 @@ unsafe extern "C" fn run(data: *mut (), waker: *const (), failure: &mut Failure)
     let status = catch_panics(failure, || {
         // SAFETY: the host promises the box that `hand_over` passed, which is not dropped yet and is not in use by other code,
         // and lends its waker for the call.
-        let (work, waker) = unsafe { (&mut *data.cast::<Work>(), lent(waker)) };
+        let (work, waker) = unsafe { (&mut *data.cast::<Work>(), borrowed(waker)) };
         match step::running(|| work.step(&mut Context::from_waker(&waker))) {
             Poll::Pending => Ok(()),
             // The object was destroyed before the closure entered it: nothing is left to do.
@@ -141,7 +141,7 @@ static TABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, dro
 ///
 /// # Safety
 /// `waker` is null, or one of the host's wakers, valid as long as the returned value is used.
-unsafe fn lent(waker: *const ()) -> ManuallyDrop<Waker> {
+unsafe fn borrowed(waker: *const ()) -> ManuallyDrop<Waker> {
     if waker.is_null() {
         return ManuallyDrop::new(Waker::noop().clone());
     }

@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use alcedo_abi::abi_stable::std_types::RStr;
-use alcedo_abi::black_direct::CLOSED;
 use alcedo_abi::call::{Call, Failure, FailureKind, Status};
 use alcedo_abi::describe::{Cell, ClassDesc, FunctionDesc, ImportKind};
 use alcedo_abi::handles::{ClassId, Name, ObjectHandle, PartPtr, ZCallHandle};
 use alcedo_abi::host::{HostRef, ModuleContext};
+use alcedo_abi::host_direct::CLOSED;
 use alcedo_abi::kinds::{PropertyKind, property_flags};
 use alcedo_abi::log::{LogLevel, LogRecord, SpanStep};
 use alcedo_abi::stack::StackSpan;
@@ -231,7 +231,7 @@ fn attach() {
         // A null directory makes the module query the host for each object, as in a Slim.
         directory: std::ptr::null(),
         slices: std::ptr::null(),
-        blacks: std::ptr::null(),
+        owned_values: std::ptr::null(),
         direct: &raw const DIRECT,
         stack: StackSpan::ANY,
         level: LogLevel::DEBUG,

@@ -102,7 +102,7 @@ mod alc0145 {
         fn call(&self) -> Result<i32, String>;
 
         #[dll_import]
-        fn sort(&self, row: Lent<UArray<i32>>);
+        fn sort(&self, row: Borrowed<UArray<i32>>);
     }
 }
 

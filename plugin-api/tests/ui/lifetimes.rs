@@ -22,7 +22,7 @@ mod black_dropped_while_open {
     }
 }
 
-mod lent_in_a_task {
+mod borrowed_in_a_task {
     //! A view is of one call, and a task outlives it.
 
     use alcedo_plugin_api::prelude::*;
@@ -46,7 +46,7 @@ mod lent_in_a_task {
     }
 }
 
-mod lent_in_a_thread_local {
+mod borrowed_in_a_thread_local {
     //! A view, of a parameter or of anything else, does not live long enough for a static.
 
     use std::cell::Cell;
@@ -59,13 +59,13 @@ mod lent_in_a_thread_local {
     #[uclass]
     impl Hoarder {
         #[ufunction]
-        fn hoard(&mut self, list: Lent<UArray<f64>>) {
+        fn hoard(&mut self, list: Borrowed<UArray<f64>>) {
             KEPT.with(|kept| kept.set(Some(list)));
         }
     }
 
     thread_local! {
-        static KEPT: Cell<Option<Lent<'static, UArray<f64>>>> = const { Cell::new(None) };
+        static KEPT: Cell<Option<Borrowed<'static, UArray<f64>>>> = const { Cell::new(None) };
     }
 }
 

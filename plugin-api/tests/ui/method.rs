@@ -184,7 +184,7 @@ mod alc0111 {
     #[uclass]
     impl Thing {
         #[ufunction]
-        fn fill(&self, list: &mut Lent<UArray<f64>>) {}
+        fn fill(&self, list: &mut Borrowed<UArray<f64>>) {}
     }
 }
 
@@ -218,7 +218,7 @@ mod alc0114 {
     #[uclass]
     impl Thing {
         #[ufunction]
-        async fn sort(this: Obj<Self>, list: Lent<UArray<u32>>, count: &mut u32) {}
+        async fn sort(this: Obj<Self>, list: Borrowed<UArray<u32>>, count: &mut u32) {}
     }
 }
 

@@ -2,7 +2,7 @@
 #![allow(unused)]
 #![forbid(unsafe_code)]
 
-mod lent_in_a_thread {
+mod borrowed_in_a_thread {
     //! A view cannot go to another thread: an owned copy, from `to_owned()`, can.
 
     use alcedo_plugin_api::prelude::*;

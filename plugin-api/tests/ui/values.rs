@@ -66,7 +66,7 @@ mod kept_without_serde {
     }
 }
 
-mod lent_as_a_result {
+mod borrowed_as_a_result {
     //! A view cannot be a result; an owned value can.
 
     use alcedo_plugin_api::prelude::*;
@@ -80,13 +80,13 @@ mod lent_as_a_result {
     #[uclass]
     impl Giver {
         #[ufunction]
-        fn give(&self, this: This<Self>) -> Lent<'static, UArray<f64>> {
+        fn give(&self, this: This<Self>) -> Borrowed<'static, UArray<f64>> {
             this.list()
         }
     }
 }
 
-mod lent_in_a_field {
+mod borrowed_in_a_field {
     //! A view cannot be kept in the plugin part: an owned copy, from `to_owned()`, can.
 
     use alcedo_plugin_api::prelude::*;
@@ -96,7 +96,7 @@ mod lent_in_a_field {
         #[uproperty]
         list: UArray<f64>,
 
-        kept: Option<Lent<'static, UArray<f64>>>,
+        kept: Option<Borrowed<'static, UArray<f64>>>,
     }
 
     #[uclass]
@@ -181,7 +181,7 @@ mod slice_of_what_is_not_plain {
         is_lit: bool,
     }
 
-    fn count(texts: Lent<'_, UArray<UString>>, flags: Lent<'_, UArray<bool>>, spots: Lent<'_, UArray<Spot>>) -> usize {
+    fn count(texts: Borrowed<'_, UArray<UString>>, flags: Borrowed<'_, UArray<bool>>, spots: Borrowed<'_, UArray<Spot>>) -> usize {
         texts.with_slice(|texts| texts.len())
             + flags.with_slice_mut(|flags| flags.len())
             + spots.try_with_slice(|spots| spots.len()).unwrap_or_default()
@@ -217,7 +217,7 @@ mod value_given_for_another {
 
     use alcedo_plugin_api::prelude::*;
 
-    fn add(names: &Lent<UArray<String>>) {
+    fn add(names: &Borrowed<UArray<String>>) {
         names.push(1.0);
     }
 

@@ -206,7 +206,7 @@ mod traits_implemented_by_hand {
     }
 
     impl IntoHost<UArray<u64>> for Evil {
-        fn lies_at(&self) -> Result<Option<*const <UArray<u64> as Value>::Raw>, CallError> {
+        fn host_address(&self) -> Result<Option<*const <UArray<u64> as Value>::Raw>, CallError> {
             Ok(Some(std::ptr::without_provenance(0x4141)))
         }
 

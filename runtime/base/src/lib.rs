@@ -4,12 +4,12 @@
 //! Part of `alcedo-runtime`, the crate that hosts depend on. Contains no objects, calls by name or plugins.
 #![forbid(unsafe_code)]
 
-pub mod border;
+pub mod boundary;
 pub mod cells;
+pub mod epoch;
 pub mod escape;
 pub mod game_thread;
 pub mod handles;
 pub mod id_table;
 pub mod panic_guard;
 pub mod repeats;
-pub mod stamp;

@@ -125,9 +125,9 @@ enum Returned {
 /// use alcedo_dll_bind::Outcome;
 /// use alcedo_reflect::value::Value;
 ///
-/// let outcome = Outcome { result: Some(Value::Bool(true)), outs: vec![Value::I64(3)] };
+/// let outcome = Outcome { result: Some(Value::Bool(true)), out_parameters: vec![Value::I64(3)] };
 /// let whole = match outcome {
-///     Outcome { result: Some(Value::Bool(true)), outs } => outs.into_iter().next(),
+///     Outcome { result: Some(Value::Bool(true)), out_parameters } => out_parameters.into_iter().next(),
 ///     _ => None,
 /// };
 /// assert_eq!(whole, Some(Value::I64(3)));
@@ -137,7 +137,7 @@ pub struct Outcome {
     /// The result, if the function has one.
     pub result: Option<Value>,
     /// Values of the out parameters, in order.
-    pub outs: Vec<Value>,
+    pub out_parameters: Vec<Value>,
 }
 
 /// Mechanism of a call.
@@ -381,15 +381,16 @@ impl Imported {
         }
         let after = &memory[whole];
         plan.check(after).map_err(|found| self.broken_by(found))?;
-        let mut outs = Vec::new();
+        let mut out_parameters = Vec::new();
         for (index, (param, slot)) in self.params.iter().zip(&*slots).enumerate() {
             if let (true, Slot::Block(block)) = (param.is_out, slot) {
-                outs.push(plan.value(after, index, *block, &param.shape).map_err(|found| self.broken_by(found))?);
+                out_parameters
+                    .push(plan.value(after, index, *block, &param.shape).map_err(|found| self.broken_by(found))?);
             }
         }
         let result = self.result.as_ref().map(|(_, what)| what.value(returned));
         let result = result.transpose().map_err(|breach| self.broken("the result".to_owned(), breach))?;
-        Ok(Outcome { result, outs })
+        Ok(Outcome { result, out_parameters })
     }
 
     /// Allocates a fenced buffer, starting with a red zone, for each buffer of the plan.
@@ -469,8 +470,9 @@ impl Imported {
 
     fn nothing(&self, arguments: &[Value]) -> Outcome {
         let result = self.result.as_ref().map(|(ty, _)| Value::zero(ty));
-        let outs = self.params.iter().zip(arguments).filter(|(param, _)| param.is_out).map(|(_, value)| value.clone());
-        Outcome { result, outs: outs.collect() }
+        let out_parameters =
+            self.params.iter().zip(arguments).filter(|(param, _)| param.is_out).map(|(_, value)| value.clone());
+        Outcome { result, out_parameters: out_parameters.collect() }
     }
 
     fn broken_by(&self, Violation { param, path, breach }: Violation) -> Broken {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use alcedo_abi::describe::c_keys;
 use alcedo_abi::kinds::{function_flags, property_flags};
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_reflect::function::Function;
 use alcedo_reflect::meta::value_of;
 use alcedo_reflect::property::PropertyType;
@@ -59,8 +59,8 @@ impl Body {
             let arguments = params.iter().map(|_| frame.take_value()).collect::<Result<Vec<_>, _>>()?;
             frame.finish()?;
             let outcome = imported.call(&arguments).map_err(|broken| CallError::other(broken.to_string()))?;
-            let outs = params.iter().enumerate().filter(|(_, param)| param.flags & property_flags::OUT != 0);
-            outs.zip(&outcome.outs).try_for_each(|((at, _), value)| frame.set_out(at, value))?;
+            let out_parameters = params.iter().enumerate().filter(|(_, param)| param.flags & property_flags::OUT != 0);
+            out_parameters.zip(&outcome.out_parameters).try_for_each(|((at, _), value)| frame.set_out(at, value))?;
             outcome.result.iter().try_for_each(|result| frame.set_result_value(result))
         })
     }

@@ -5,12 +5,12 @@
 use std::fmt;
 
 use alcedo_abi::kinds::function_flags;
-use alcedo_base::border::{CallError, mismatch};
+use alcedo_base::boundary::{CallError, mismatch};
 
 use crate::containers::{array_ref, keyed};
 use crate::function::Function;
 use crate::property::{Property, PropertyType};
-use crate::slices::LentSlices;
+use crate::slices::BorrowedSlices;
 use crate::storage::View;
 use crate::typed::FrameValue;
 use crate::value::Value;
@@ -34,7 +34,7 @@ pub struct Param(pub(crate) usize);
 /// # Safety
 /// Results of `step` for different parameters must not overlap if one of them is an out parameter, and never overlap the
 /// result of `result`. A number below the parameter count yields the same address each time, as long as nothing was changed
-/// in between. An argument for which `borrow_counter` returns a counter is valid until any change that [`LentSlices::allow_change`]
+/// in between. An argument for which `borrow_counter` returns a counter is valid until any change that [`BorrowedSlices::allow_change`]
 /// guards; any other argument is valid until the call returns.
 pub unsafe trait Steps<'a> {
     /// Evaluates the argument with number `at`.
@@ -44,7 +44,7 @@ pub unsafe trait Steps<'a> {
     fn step(&mut self, at: usize) -> Result<Argument<'a>, CallError>;
 
     /// Returns the counter that prevents moves, if the argument is stored in an object.
-    fn borrow_counter(&self, at: usize) -> Option<&'a LentSlices>;
+    fn borrow_counter(&self, at: usize) -> Option<&'a BorrowedSlices>;
 
     /// Returns the location for the result; `None` if the caller discards the result.
     fn result(&mut self) -> Option<Argument<'a>>;
@@ -87,7 +87,7 @@ pub trait ArgumentKind {
 ///
 /// # Examples
 /// ```
-/// use alcedo_base::border::CallError;
+/// use alcedo_base::boundary::CallError;
 /// use alcedo_reflect::thunk::{AnyValue, Frame};
 ///
 /// fn is_zero(frame: &mut Frame<'_>) -> Result<(), CallError> {
@@ -104,7 +104,7 @@ pub enum AnyValue {}
 ///
 /// # Examples
 /// ```
-/// use alcedo_base::border::CallError;
+/// use alcedo_base::boundary::CallError;
 /// use alcedo_reflect::thunk::{AnyStruct, Frame};
 ///
 /// /// Returns the path of the struct that the caller passed.
@@ -122,7 +122,7 @@ pub enum AnyStruct {}
 ///
 /// # Examples
 /// ```
-/// use alcedo_base::border::CallError;
+/// use alcedo_base::boundary::CallError;
 /// use alcedo_reflect::containers::array_ref;
 /// use alcedo_reflect::thunk::{AnyArray, Frame};
 ///
@@ -140,7 +140,7 @@ pub enum AnyArray {}
 ///
 /// # Examples
 /// ```
-/// use alcedo_base::border::CallError;
+/// use alcedo_base::boundary::CallError;
 /// use alcedo_reflect::containers::keyed;
 /// use alcedo_reflect::thunk::{AnySet, Frame};
 ///
@@ -158,7 +158,7 @@ pub enum AnySet {}
 ///
 /// # Examples
 /// ```
-/// use alcedo_base::border::CallError;
+/// use alcedo_base::boundary::CallError;
 /// use alcedo_reflect::containers::keyed_mut;
 /// use alcedo_reflect::thunk::{AnyMap, Frame};
 ///
@@ -275,7 +275,7 @@ impl<'a> Source<'a> {
 
     /// Returns the counter that prevents moves of an argument, if it needs one.
     #[inline]
-    pub(crate) fn borrow_counter(&self, at: usize) -> Option<&'a LentSlices> {
+    pub(crate) fn borrow_counter(&self, at: usize) -> Option<&'a BorrowedSlices> {
         match self {
             Self::Block(_) => None,
             Self::Steps(steps) => steps.borrow_counter(at),

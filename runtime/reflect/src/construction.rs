@@ -12,7 +12,7 @@
 use std::rc::Rc;
 
 use alcedo_abi::kinds::class_flags;
-use alcedo_base::border::{CallError, catch_panics_as};
+use alcedo_base::boundary::{CallError, catch_panics_as};
 use alcedo_base::handles::{Name, ObjectHandle};
 
 use crate::World;

@@ -5,7 +5,7 @@ use std::any::Any;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::{PropertyKind, property_flags};
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 
 use crate::enums::EnumEntry;
 use crate::hooks::{AddReferences, EndHook, NativeHook};

@@ -57,7 +57,7 @@ impl Function {
     }
 
     /// Returns the out parameters, in order.
-    pub fn outs(&self) -> impl Iterator<Item = &Property> {
+    pub fn out_parameters(&self) -> impl Iterator<Item = &Property> {
         self.arguments().iter().filter(|param| is_out(param))
     }
 

@@ -143,35 +143,35 @@ macro_rules! host_struct {
 macro_rules! __alcedo_host_fields {
     ($name:ident in $path:expr, [$({ $field:ident, $field_name:expr, $ty:ty })*]) => {
         const _: () = {
-            impl $crate::plumbing::HostStructure for $name {
+            impl $crate::__private::HostStructure for $name {
                 const PATH: &'static str = $path;
-                const FIELDS: &'static [$crate::plumbing::HostField] =
-                    &[$($crate::plumbing::HostField::of::<$ty>($field_name)),*];
+                const FIELDS: &'static [$crate::__private::HostField] =
+                    &[$($crate::__private::HostField::of::<$ty>($field_name)),*];
 
-                fn load(mut fields: $crate::plumbing::FieldsToRead<'_>) -> Self {
+                fn load(mut fields: $crate::__private::FieldsToRead<'_>) -> Self {
                     Self { $($field: fields.take()),* }
                 }
 
-                fn store(self, mut fields: $crate::plumbing::FieldsToWrite<'_>) {
+                fn store(self, mut fields: $crate::__private::FieldsToWrite<'_>) {
                     $(fields.put(self.$field);)*
                 }
             }
 
-            impl $crate::plumbing::HostValue for $name {
-                type Raw = $crate::plumbing::StructOf<Self>;
+            impl $crate::__private::HostValue for $name {
+                type Raw = $crate::__private::StructOf<Self>;
 
                 fn from_raw(raw: Self::Raw) -> Self {
                     raw.0
                 }
 
                 fn into_raw(self) -> Self::Raw {
-                    $crate::plumbing::StructOf(self)
+                    $crate::__private::StructOf(self)
                 }
             }
 
-            impl $crate::plumbing::NativeValue for $name {
+            impl $crate::__private::NativeValue for $name {
                 type Literal = ();
-                const KIND: $crate::plumbing::PropertyKind = $crate::plumbing::PropertyKind::STRUCT;
+                const KIND: $crate::__private::PropertyKind = $crate::__private::PropertyKind::STRUCT;
                 const TYPE_PATH: &'static str = $path;
             }
         };

@@ -1,7 +1,7 @@
 //! Calls of reflected functions: permission checks, and the objects held during a call.
 
 use alcedo_abi::kinds::function_flags;
-use alcedo_base::border::{CallError, mismatch};
+use alcedo_base::boundary::{CallError, mismatch};
 use alcedo_base::handles::{ModuleId, ObjectHandle};
 
 use crate::World;
@@ -14,7 +14,7 @@ impl Function {
     ///
     /// # Errors
     /// Returns the error of the thunk; [`CallError::Signature`] for a block of another function;
-    /// [`CallError::DuringRebuild`] if the call is not allowed before the commit; [`CallError::Lent`] while plugin code
+    /// [`CallError::DuringRebuild`] if the call is not allowed before the commit; [`CallError::Borrowed`] while plugin code
     /// holds a slice; [`CallError::TooDeep`] if the stack is almost exhausted; [`CallError::Other`] if a custom thunk did
     /// not take all parameters or did not store the result.
     pub fn invoke(&self, world: &World, object: ObjectHandle, block: &mut ParamBlock<'_>) -> Result<(), CallError> {
@@ -50,7 +50,7 @@ impl Function {
     /// Checks that a call on `object` is allowed.
     ///
     /// # Errors
-    /// [`CallError::DuringRebuild`] if the call is not allowed before the commit; [`CallError::Lent`] while plugin code
+    /// [`CallError::DuringRebuild`] if the call is not allowed before the commit; [`CallError::Borrowed`] while plugin code
     /// holds a slice.
     #[inline]
     pub fn may_run(&self, world: &World, object: ObjectHandle) -> Result<(), CallError> {
@@ -72,7 +72,7 @@ impl Function {
 #[cfg(test)]
 mod tests {
     use alcedo_abi::kinds::PropertyKind;
-    use alcedo_base::border::CallError;
+    use alcedo_base::boundary::CallError;
     use alcedo_base::handles::ObjectHandle;
 
     use crate::World;

@@ -3,7 +3,7 @@
 //! inherit its id, because ids are stored here and not in object memory.
 
 use alcedo_abi::value::LazyRaw;
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_base::cells::RefCell;
 use alcedo_base::handles::ObjectHandle;
 use rustc_hash::FxHashMap;

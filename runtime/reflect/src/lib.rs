@@ -84,7 +84,7 @@ mod world;
 
 /// Support for the expansion of [`plain_struct!`]. Not a public interface.
 #[doc(hidden)]
-pub mod plumbing {
+pub mod __private {
     pub use crate::host_structs::{FieldsToRead, FieldsToWrite, HostField, HostStructure, StructOf};
     pub use crate::host_value::HostValue;
     pub use crate::native_value::NativeValue;

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use alcedo_abi::black_direct::CLOSED;
 use alcedo_abi::host::mode;
-use alcedo_base::border::CallError;
+use alcedo_abi::host_direct::CLOSED;
+use alcedo_base::boundary::CallError;
 use alcedo_base::cells::RefCell;
 use alcedo_base::handles::{ModuleId, ObjectHandle};
 
@@ -276,8 +276,8 @@ fn may_call(reach: Reach, first_new: Option<ModuleId>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use alcedo_abi::black_direct::CLOSED;
     use alcedo_abi::host::mode;
+    use alcedo_abi::host_direct::CLOSED;
     use alcedo_base::handles::{ModuleId, ObjectHandle};
 
     use super::{CallCount, ModeWord, Reach, may_call, may_write};

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::PropertyKind;
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 
 use crate::decl::EnumDecl;
 use crate::enums::{EnumEntry, EnumType};

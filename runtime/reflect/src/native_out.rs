@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
 use alcedo_abi::kinds::{PropertyKind, property_flags};
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 
 use crate::decl::PropertyDecl;
 use crate::native_value::{NativeParam, NativeValue, each_tuple};

@@ -6,12 +6,12 @@ use std::fmt::Display;
 use std::hash::Hash;
 use std::marker::PhantomData;
 
-use alcedo_abi::black_direct::DirectBits;
 use alcedo_abi::fingerprint::Fingerprint;
+use alcedo_abi::host_direct::DirectBits;
 use alcedo_abi::kinds::property_flags;
 use alcedo_abi::type_text::TypeText;
 use alcedo_abi::zcall::Slot;
-use alcedo_base::border::{CallError, SourcePlace, mismatch};
+use alcedo_base::boundary::{CallError, SourcePlace, mismatch};
 
 use crate::decl::{PropertyDecl, RESULT_NAME};
 use crate::function::RESULT;
@@ -105,10 +105,10 @@ pub fn signature_of<A: NativeParams, R: NativeResult>() -> Result<SignatureText,
     };
     let params = A::declared(&[]);
     let is_out = |param: &PropertyDecl| param.flags & property_flags::OUT != 0;
-    let outs = params.iter().enumerate().filter(|(_, param)| is_out(param)).map(|(at, _)| at).collect();
+    let out_parameters = params.iter().enumerate().filter(|(_, param)| is_out(param)).map(|(at, _)| at).collect();
     let arguments = params.iter().map(text).collect::<Result<_, _>>()?;
     let result = R::declared().as_ref().map(text).transpose()?.map(Box::new);
-    Ok(SignatureText { arguments, outs, result })
+    Ok(SignatureText { arguments, out_parameters, result })
 }
 
 /// Result of a native function: a value or `()`.

@@ -5,7 +5,7 @@
 use std::ops::Deref;
 
 use alcedo_abi::kinds::property_flags;
-use alcedo_base::border::{CallError, mismatch};
+use alcedo_base::boundary::{CallError, mismatch};
 use alcedo_base::handles::{Name, ObjectHandle};
 use ref_cast::{RefCastCustom, ref_cast_custom};
 
@@ -22,7 +22,7 @@ use crate::value::Value;
 ///
 /// # Examples
 /// ```
-/// use alcedo_base::border::CallError;
+/// use alcedo_base::boundary::CallError;
 /// use alcedo_base::handles::ObjectHandle;
 /// use alcedo_reflect::natives::World;
 ///
@@ -109,7 +109,7 @@ impl World {
     ///
     /// # Errors
     /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no such property,
-    /// [`CallError::Signature`] if the property has another type, [`CallError::Lent`] while plugin code may write to a
+    /// [`CallError::Signature`] if the property has another type, [`CallError::Borrowed`] while plugin code may write to a
     /// borrowed slice.
     pub fn get<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<T, CallError> {
         match self.0.get_cached(object, property) {
@@ -139,7 +139,7 @@ impl World {
     ///
     /// # Errors
     /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no such property,
-    /// [`CallError::Lent`] while plugin code may write to a borrowed slice.
+    /// [`CallError::Borrowed`] while plugin code may write to a borrowed slice.
     pub fn read(&self, object: ObjectHandle, property: impl PropertyKey) -> Result<Value, CallError> {
         self.0.objects.read_value(object, property)
     }
@@ -198,7 +198,7 @@ impl Core {
     #[inline]
     pub fn get_cached<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Option<T> {
         let places = property.places()?;
-        let may_read = places.epoch() == self.stamp.get() && !self.slices.are_out();
+        let may_read = places.epoch() == self.epoch.get() && !self.slices.are_out();
         if may_read { places.read(self.objects.columns(), object) } else { None }
     }
 
@@ -215,7 +215,7 @@ impl Core {
         if let (Some(places), Some(class)) = (property.places(), self.objects.class(object))
             && let Some(property) = property.find(&class)
         {
-            places.note::<T>(self.stamp.count(), &class, property);
+            places.note::<T>(self.epoch.count(), &class, property);
         }
     }
 
@@ -232,7 +232,7 @@ impl Core {
         value: T,
     ) -> Result<(), T> {
         let Some(places) = property.places() else { return Err(value) };
-        let may_write = places.epoch() == self.stamp.get() && !self.mode.is_before_commit() && !self.slices.are_out();
+        let may_write = places.epoch() == self.epoch.get() && !self.mode.is_before_commit() && !self.slices.are_out();
         if may_write { places.write(self.objects.columns(), object, value) } else { Err(value) }
     }
 
@@ -271,7 +271,7 @@ impl Core {
         of: Option<&str>,
         arguments: A,
     ) -> Result<R, CallError> {
-        self.call_typed_with_outs::<A, R, ()>(object, function, of, arguments).map(|(result, ())| result)
+        self.call_typed_with_out_parameters::<A, R, ()>(object, function, of, arguments).map(|(result, ())| result)
     }
 
     /// Like [`World::call_typed`], and returns the values of the out parameters in order.
@@ -279,7 +279,7 @@ impl Core {
     /// # Errors
     /// Returns the errors of [`World::call_typed`].
     #[doc(hidden)]
-    pub fn call_typed_with_outs<A: NativeParams, R: NativeResult, O: OutValues>(
+    pub fn call_typed_with_out_parameters<A: NativeParams, R: NativeResult, O: OutValues>(
         &self,
         object: ObjectHandle,
         function: &FunctionRef,
@@ -309,11 +309,11 @@ impl Core {
         let result = R::take(&block)?;
         A::take_back(back, &block)?;
         let is_out = |(_, param): &(usize, &Property)| param.flags & property_flags::OUT != 0;
-        let outs: Vec<_> = match O::COUNT {
+        let out_parameters: Vec<_> = match O::COUNT {
             0 => Vec::new(),
             _ => function.arguments().iter().enumerate().filter(is_out).map(|(at, _)| at).collect(),
         };
-        Ok((result, O::read(&block, &outs)?))
+        Ok((result, O::read(&block, &out_parameters)?))
     }
 
     /// Checks that an object has the function with the signature text `expected`.

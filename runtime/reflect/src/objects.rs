@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::rc::Rc;
 
 use alcedo_abi::host::{Directory, mode};
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_base::cells::RefCell;
 use alcedo_base::handles::{ClassId, Name, ObjectHandle, last_serial};
 
@@ -20,7 +20,7 @@ use crate::mode::ModeWord;
 use crate::names::Names;
 use crate::naming::Naming;
 use crate::property::Property;
-use crate::slices::LentSlices;
+use crate::slices::BorrowedSlices;
 use crate::slots::{Slots, Tenant, TenantState};
 use crate::storage::View;
 use crate::typed::FrameValue;
@@ -47,7 +47,7 @@ pub struct Objects {
     /// Cached columns of the most read fields of the store; see [`Slots::show`].
     pub(super) columns: Rc<HotColumns>,
     pub(super) mode: ModeWord,
-    slices: LentSlices,
+    slices: BorrowedSlices,
     names: Rc<Names>,
 }
 
@@ -75,7 +75,7 @@ struct Shadow {
 
 impl Objects {
     /// Creates an empty store that checks `mode` on writes and `slices` on reads and writes.
-    pub fn new(names: Rc<Names>, mode: ModeWord, slices: LentSlices) -> Self {
+    pub fn new(names: Rc<Names>, mode: ModeWord, slices: BorrowedSlices) -> Self {
         Self { slices, ..Self::with_last_serial(names, mode, last_serial()) }
     }
 
@@ -90,7 +90,7 @@ impl Objects {
             graveyard: Vec::new(),
             shadow: None,
         };
-        let slices = LentSlices::new();
+        let slices = BorrowedSlices::new();
         Self { store: RefCell::new(store), marker: RefCell::default(), columns, mode, slices, names }
     }
 
@@ -418,7 +418,7 @@ impl Objects {
     /// Checks that properties of the object may be written.
     ///
     /// # Errors
-    /// [`CallError::DuringRebuild`] if a reload in progress could not restore the overwritten values, [`CallError::Lent`]
+    /// [`CallError::DuringRebuild`] if a reload in progress could not restore the overwritten values, [`CallError::Borrowed`]
     /// while plugin code holds a borrowed slice of a value.
     pub fn may_write(&self, object: ObjectHandle) -> Result<(), CallError> {
         let object_text = self.display(object);
@@ -444,7 +444,7 @@ impl Objects {
     ///
     /// # Errors
     /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no such property,
-    /// [`CallError::Signature`] if the property has another type, [`CallError::Lent`] while plugin code may write to a
+    /// [`CallError::Signature`] if the property has another type, [`CallError::Borrowed`] while plugin code may write to a
     /// borrowed slice.
     #[inline]
     pub fn get<T: FrameValue>(&self, object: ObjectHandle, name: impl PropertyKey) -> Result<T, CallError> {
@@ -465,7 +465,7 @@ impl Objects {
     ///
     /// # Errors
     /// [`CallError::Stale`] if the object does not exist, [`CallError::NotFound`] if its class has no such property,
-    /// [`CallError::Lent`] while plugin code may write to a borrowed slice.
+    /// [`CallError::Borrowed`] while plugin code may write to a borrowed slice.
     #[inline]
     pub fn read_value(&self, object: ObjectHandle, name: impl PropertyKey) -> Result<Value, CallError> {
         self.with_property(object, name, |view, property| view.read(property))
@@ -486,7 +486,7 @@ impl Objects {
     /// whether writes are allowed.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object does not exist, [`CallError::Lent`] while plugin code may write to a borrowed
+    /// [`CallError::Stale`] if the object does not exist, [`CallError::Borrowed`] while plugin code may write to a borrowed
     /// slice.
     #[inline]
     pub fn with_body_to_write<T>(&self, object: ObjectHandle, change: impl FnOnce(&Body) -> T) -> Result<T, CallError> {
@@ -497,7 +497,7 @@ impl Objects {
     /// Passes the object's body to `read`, which must neither write nor change the store.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object does not exist, [`CallError::Lent`] while plugin code may write to a borrowed
+    /// [`CallError::Stale`] if the object does not exist, [`CallError::Borrowed`] while plugin code may write to a borrowed
     /// slice.
     #[inline]
     pub fn with_body<T>(&self, object: ObjectHandle, read: impl FnOnce(&Body) -> T) -> Result<T, CallError> {

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_base::handles::ObjectHandle;
 
 use crate::convert::Paths;

@@ -8,14 +8,14 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
 use alcedo_abi::host::Slices;
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_base::cells::RefCell;
 use alcedo_base::handles::ModuleId;
 use rustc_hash::FxHashMap;
 
 /// Counter of borrowed slices. Clones share the counter. Game thread only.
 #[derive(Clone, Debug)]
-pub struct LentSlices {
+pub struct BorrowedSlices {
     shared: Rc<Shared>,
 }
 
@@ -27,7 +27,7 @@ struct Shared {
     lenders: RefCell<FxHashMap<u64, Box<str>>>,
 }
 
-impl LentSlices {
+impl BorrowedSlices {
     pub(crate) fn new() -> Self {
         Self { shared: Rc::new(Shared { word: Slices::none(), lenders: RefCell::default() }) }
     }
@@ -72,7 +72,7 @@ impl LentSlices {
     /// Checks that values may be changed or destroyed, and that plugin code may run.
     ///
     /// # Errors
-    /// [`CallError::Lent`] while a slice is borrowed.
+    /// [`CallError::Borrowed`] while a slice is borrowed.
     #[inline]
     pub fn allow_change(&self, action: &dyn std::fmt::Display) -> Result<(), CallError> {
         if self.are_out() { Err(self.refusal(action)) } else { Ok(()) }
@@ -81,7 +81,7 @@ impl LentSlices {
     /// Checks that values may be read.
     ///
     /// # Errors
-    /// [`CallError::Lent`] while a mutable slice is borrowed.
+    /// [`CallError::Borrowed`] while a mutable slice is borrowed.
     #[inline]
     pub fn allow_read(&self, action: &dyn std::fmt::Display) -> Result<(), CallError> {
         if self.shared.word.out.load(Ordering::Relaxed) >= Slices::EXCLUSIVE {
@@ -95,7 +95,7 @@ impl LentSlices {
     fn refusal(&self, action: &dyn std::fmt::Display) -> CallError {
         let module = self.shared.word.module.load(Ordering::Relaxed);
         if module == ModuleId::HOST.0 {
-            return CallError::Lent {
+            return CallError::Borrowed {
                 message: format!(
                     "{action} is refused while a thunk of the host reads an argument inside an object: take a copy \
                      with `Frame::take` or `Frame::take_value` instead of stepping to it, or do it after the call"
@@ -104,7 +104,7 @@ impl LentSlices {
         }
         let lenders = self.shared.lenders.borrow();
         let lender = lenders.get(&module).map_or("a module", |name| name);
-        CallError::Lent {
+        CallError::Borrowed {
             message: format!(
                 "{action} is refused while {lender} holds a slice of host memory: do it after the call that lent it, by \
                  `Runtime::post_handle` for instance"
@@ -115,11 +115,11 @@ impl LentSlices {
 
 /// Guard that prevents moves and changes of values.
 #[derive(Debug)]
-pub(crate) struct Held(LentSlices);
+pub(crate) struct Held(BorrowedSlices);
 
 impl Held {
     /// Drops the guard and returns its counter.
-    pub(crate) fn release(self) -> LentSlices {
+    pub(crate) fn release(self) -> BorrowedSlices {
         self.0.clone()
     }
 }
@@ -136,11 +136,11 @@ mod tests {
 
     use alcedo_abi::host::Slices;
 
-    use super::LentSlices;
+    use super::BorrowedSlices;
 
     #[test]
     fn borrows_decide_what_is_refused_and_end_with_their_module() {
-        let slices = LentSlices::new();
+        let slices = BorrowedSlices::new();
         slices.introduce(7, "values");
         slices.shared.word.module.store(7, Ordering::Relaxed);
         for (out, read, change) in [
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn memory_held_by_the_host_is_read_only_until_released() {
-        let slices = LentSlices::new();
+        let slices = BorrowedSlices::new();
         let (first, second) = (slices.hold(), slices.hold());
         drop(first);
         assert!(slices.allow_read(&"reading").is_ok());

@@ -6,7 +6,7 @@ use std::fmt;
 use std::rc::Weak;
 
 use alcedo_abi::stack::StackSpan;
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_base::cells::{Counted, RefCell};
 use alcedo_base::handles::ObjectHandle;
 

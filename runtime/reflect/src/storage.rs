@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-use alcedo_base::border::{CallError, mismatch};
+use alcedo_base::boundary::{CallError, mismatch};
 use alcedo_base::handles::ObjectHandle;
 
 use crate::containers;
@@ -345,7 +345,7 @@ fn member(property: &Property) -> String {
 #[cfg(test)]
 mod tests {
     use alcedo_abi::kinds::PropertyKind;
-    use alcedo_base::border::CallError;
+    use alcedo_base::boundary::CallError;
 
     use super::Schema;
     use crate::body::Body;

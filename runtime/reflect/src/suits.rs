@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_base::handles::ObjectHandle;
 
 use crate::World;
@@ -76,7 +76,7 @@ impl World {
             // A value of another kind is reported elsewhere.
             let Some(content) = K::get(value) else { return Ok(()) };
             // `NONE` and destroyed objects have no class.
-            let target = K::leads_to(content).and_then(|object| Some((object, class_of(object)?)));
+            let target = K::resolves_to(content).and_then(|object| Some((object, class_of(object)?)));
             if let Some((object, class)) = target {
                 return self.check_class_suits(ty, object, &class);
             }

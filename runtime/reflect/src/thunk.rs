@@ -7,7 +7,7 @@ mod again;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::property_flags;
-use alcedo_base::border::{CallError, mismatch};
+use alcedo_base::boundary::{CallError, mismatch};
 use alcedo_base::handles::ObjectHandle;
 use smallvec::SmallVec;
 
@@ -31,7 +31,7 @@ pub type Thunk = Rc<dyn Fn(HookContext<'_>, &mut Frame<'_>) -> Result<(), CallEr
 ///
 /// # Examples
 /// ```
-/// use alcedo_base::border::CallError;
+/// use alcedo_base::boundary::CallError;
 /// use alcedo_reflect::thunk::Frame;
 ///
 /// /// Body of a function with two parameters and a result.
@@ -136,7 +136,7 @@ impl<'a> Frame<'a> {
     ///
     /// # Examples
     /// ```
-    /// use alcedo_base::border::CallError;
+    /// use alcedo_base::boundary::CallError;
     /// use alcedo_reflect::thunk::Frame;
     ///
     /// /// Body of a function that returns the formatted kind of its parameter.
@@ -176,14 +176,14 @@ impl<'a> Frame<'a> {
     /// after [`Frame::finish`]: `step_compiled_in::<AnyArray>()`.
     ///
     /// An argument inside an object does not change until the thunk returns: until then, operations that would change, move or destroy
-    /// values, function calls included, fail with [`CallError::Lent`]. Writes by this frame are allowed.
+    /// values, function calls included, fail with [`CallError::Borrowed`]. Writes by this frame are allowed.
     ///
     /// # Errors
     /// [`CallError::Signature`] if the parameter is of another kind, [`CallError::Other`] if no parameter is left.
     ///
     /// # Examples
     /// ```
-    /// use alcedo_base::border::CallError;
+    /// use alcedo_base::boundary::CallError;
     /// use alcedo_reflect::containers::array_ref;
     /// use alcedo_reflect::thunk::{AnyArray, Frame};
     ///

@@ -59,7 +59,7 @@ pub struct SignatureText {
     /// The parameters.
     pub arguments: Vec<TypeText>,
     /// Indices of the out parameters. Delegate types have none.
-    pub outs: Vec<usize>,
+    pub out_parameters: Vec<usize>,
     /// The result.
     pub result: Option<Box<TypeText>>,
 }
@@ -143,7 +143,7 @@ impl fmt::Display for SignatureText {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, argument) in self.arguments.iter().enumerate() {
             let comma = if at == 0 { "" } else { ", " };
-            let out = if self.outs.contains(&at) { "out " } else { "" };
+            let out = if self.out_parameters.contains(&at) { "out " } else { "" };
             write!(f, "{comma}{out}{argument}")?;
         }
         match &self.result {
@@ -247,7 +247,7 @@ impl<'a> Reader<'a> {
             if depth > 0 {
                 return Err("a function bound to a delegate cannot have out parameters".to_owned());
             }
-            signature.outs.push(signature.arguments.len());
+            signature.out_parameters.push(signature.arguments.len());
         }
         signature.arguments.push(self.one(depth)?);
         Ok(())

@@ -322,25 +322,25 @@ macro_rules! __alcedo_plain_fields {
 
         // SAFETY: the pattern above checks that all fields are listed; `add_field` accepts only plain fields; and the
         // fingerprint is computed from the real layout, so a type with the same fingerprint has the same layout.
-        unsafe impl $crate::plumbing::PlainStruct for $name {
+        unsafe impl $crate::__private::PlainStruct for $name {
             const PATH: &'static str = $path;
             const FINGERPRINT: u64 = {
-                let print = $crate::plumbing::start_fields(
+                let print = $crate::__private::start_fields(
                     ::core::mem::size_of::<$name>(),
                     ::core::mem::align_of::<$name>(),
                 );
-                $(let print = $crate::plumbing::add_field::<$ty>(
+                $(let print = $crate::__private::add_field::<$ty>(
                     print,
                     $text,
                     ::core::mem::offset_of!($name, $field),
                 );)*
                 print.finish()
             };
-            const FIELDS: &'static [(&'static str, $crate::plumbing::PropertyKind, &'static str)] = &[
+            const FIELDS: &'static [(&'static str, $crate::__private::PropertyKind, &'static str)] = &[
                 $((
                     $text,
-                    <$ty as $crate::plumbing::PlainField>::KIND,
-                    <$ty as $crate::plumbing::PlainField>::PATH,
+                    <$ty as $crate::__private::PlainField>::KIND,
+                    <$ty as $crate::__private::PlainField>::PATH,
                 )),*
             ];
             const DOC: &'static [&'static str] = &[$($doc),*];

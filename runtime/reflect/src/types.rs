@@ -31,7 +31,7 @@ use crate::typing::TypeResolver;
 #[derive(Debug, Default)]
 pub struct Types {
     registry: RefCell<Registry>,
-    stamp: Cell<u64>,
+    epoch: Cell<u64>,
 }
 
 /// Reactivates the shadow when dropped.
@@ -48,7 +48,7 @@ impl Drop for Lowered<'_> {
 }
 
 /// Epoch assigned last. All registries of the process share this counter, so no two have the same epoch.
-static LAST_STAMP: AtomicU64 = AtomicU64::new(0);
+static LAST_EPOCH: AtomicU64 = AtomicU64::new(0);
 
 impl Types {
     /// Creates a registry without packages.
@@ -59,13 +59,13 @@ impl Types {
     /// Returns the epoch of the registry. Lookups by path have the same results as long as the epoch is the same. No two registries share
     /// an epoch, except new ones without types.
     #[inline]
-    pub fn stamp(&self) -> u64 {
-        self.stamp.get()
+    pub fn epoch(&self) -> u64 {
+        self.epoch.get()
     }
 
     /// Changes the epoch, since lookups by path may have other results from now on.
     fn has_changed(&self) {
-        self.stamp.set(LAST_STAMP.fetch_add(1, Ordering::Relaxed) + 1);
+        self.epoch.set(LAST_EPOCH.fetch_add(1, Ordering::Relaxed) + 1);
     }
 
     /// Registers a package, so that types can be declared in it. Idempotent.
@@ -298,7 +298,7 @@ impl Types {
 
     /// Checks for a chain of redirects from one path to another.
     #[inline]
-    pub fn leads_to(&self, from: &str, to: &str) -> bool {
+    pub fn resolves_to(&self, from: &str, to: &str) -> bool {
         self.registry.borrow().redirect_chain(from).any(|target| **target == *to)
     }
 

@@ -5,7 +5,7 @@ use std::fmt::{self, Display};
 use std::sync::Arc;
 
 use alcedo_abi::value::{DelegateRaw, LazyRaw};
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_base::handles::{Name, ObjectHandle};
 
 use crate::kind_list::{each_kind, value_enum};

@@ -7,8 +7,8 @@ use std::marker::PhantomData;
 use alcedo_abi::host::DirectoryEntry;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::zcall::{Slot, SlotType};
+use alcedo_base::epoch::Epoch;
 use alcedo_base::handles::{ClassId, ObjectHandle};
-use alcedo_base::stamp::Stamp;
 
 use crate::class::Class;
 use crate::hot_columns::HotColumns;
@@ -138,7 +138,7 @@ impl WordOffsets {
     /// Creates an empty cache.
     #[must_use]
     pub const fn new() -> Self {
-        Self { epoch: Cell::new(Stamp::NEVER), places: [const { Cell::new(None) }; CLASSES] }
+        Self { epoch: Cell::new(Epoch::NEVER), places: [const { Cell::new(None) }; CLASSES] }
     }
 
     /// Returns the epoch of the lookup.

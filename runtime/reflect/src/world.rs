@@ -5,7 +5,7 @@ use std::any::Any;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-use alcedo_base::stamp::Stamp;
+use alcedo_base::epoch::Epoch;
 
 use crate::counters::Counters;
 use crate::hooks::{HookContext, TheWorld};
@@ -13,7 +13,7 @@ use crate::lazy::LazyIds;
 use crate::mode::ModeWord;
 use crate::names::Names;
 use crate::objects::Objects;
-use crate::slices::LentSlices;
+use crate::slices::BorrowedSlices;
 use crate::stack::CallStack;
 use crate::types::Types;
 
@@ -37,11 +37,11 @@ pub struct World {
     /// Objects.
     pub objects: Objects,
     /// Epoch that invalidates cached calls and offsets.
-    pub stamp: Rc<Stamp>,
+    pub epoch: Rc<Epoch>,
     /// Current mode of the host, which decides which code may write.
     pub mode: ModeWord,
     /// Counter of slices that plugin code holds.
-    pub slices: LentSlices,
+    pub slices: BorrowedSlices,
     /// Statistics.
     pub counters: Counters,
     /// Lazy ids of objects.
@@ -63,12 +63,12 @@ impl Default for World {
 impl World {
     /// Creates an empty world.
     pub fn new() -> Self {
-        let (names, mode, slices) = (Rc::new(Names::new()), ModeWord::new(), LentSlices::new());
+        let (names, mode, slices) = (Rc::new(Names::new()), ModeWord::new(), BorrowedSlices::new());
         Self {
             types: Types::new(),
             objects: Objects::new(Rc::clone(&names), mode.clone(), slices.clone()),
             names,
-            stamp: Rc::default(),
+            epoch: Rc::default(),
             mode,
             slices,
             counters: Counters::default(),

@@ -4,7 +4,7 @@
 use std::rc::{Rc, Weak};
 
 use alcedo_abi::kinds::{function_flags, property_flags};
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_base::handles::{ClassId, Name, ObjectHandle};
 use alcedo_reflect::World;
 use alcedo_reflect::class::Class;

@@ -3,7 +3,7 @@
 
 use std::rc::{Rc, Weak};
 
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_base::handles::{Name, ObjectHandle};
 use alcedo_reflect::World;
 use alcedo_reflect::property::Property;
@@ -83,7 +83,7 @@ impl Machine {
         };
         function.arguments().iter().for_each(|param| one(param, block, base));
         self.enter(world, depth)?;
-        function.outs().for_each(|param| one(param, base, block));
+        function.out_parameters().for_each(|param| one(param, base, block));
         if let Some(result) = function.result() {
             one(result, base, block);
         }

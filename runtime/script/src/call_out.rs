@@ -5,13 +5,13 @@
 use std::rc::Rc;
 
 use alcedo_abi::kinds::property_flags;
-use alcedo_base::border::{CallError, catch_panics};
+use alcedo_base::boundary::{CallError, catch_panics};
 use alcedo_base::handles::ObjectHandle;
 use alcedo_base::panic_guard::caught;
 use alcedo_reflect::World;
 use alcedo_reflect::arguments::{Argument, Steps};
 use alcedo_reflect::function::Function;
-use alcedo_reflect::slices::LentSlices;
+use alcedo_reflect::slices::BorrowedSlices;
 use alcedo_reflect::storage::View;
 use alcedo_reflect::thunk::{run_over_block, stepping};
 use alcedo_reflect::values::ptr::PtrMut;
@@ -156,7 +156,7 @@ unsafe impl<'a> Steps<'a> for ScriptSteps<'a> {
         }
     }
 
-    fn borrow_counter(&self, at: usize) -> Option<&'a LentSlices> {
+    fn borrow_counter(&self, at: usize) -> Option<&'a BorrowedSlices> {
         matches!(self.site.args[at], Arg::Place(_)).then_some(&self.world.slices)
     }
 

@@ -175,7 +175,7 @@ pub enum Ins {
     /// Jumps if the comparison of two numbers equals `is`.
     JumpCompare { op: Op, num: Num, left: Reg, right: Reg, is: bool, to: At },
     /// Jumps if the caller passed an argument for the parameter.
-    JumpIfGiven { param: u16, to: At },
+    JumpIfPassed { param: u16, to: At },
     /// Reads a place.
     Load { to: Reg, place: u16 },
     /// Writes a place.

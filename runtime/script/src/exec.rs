@@ -108,7 +108,7 @@ pub(crate) enum OpCode {
     /// Jumps if `a op b` equals bit 8 of `c`; the low bits of `c` are the operator, `x` the kind of number.
     JumpCompare,
     /// Jumps if the caller passed an argument for parameter `x`.
-    JumpIfGiven,
+    JumpIfPassed,
     /// `a = ` value at offset `x` of `self`; the suffix is the number of bytes.
     LoadSelf1,
     LoadSelf4,

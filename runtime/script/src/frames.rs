@@ -6,7 +6,7 @@ use std::cell::{Cell, UnsafeCell};
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_base::handles::{Name, ObjectHandle};
 use alcedo_reflect::storage::View;
 use alcedo_reflect::values::ptr::PtrMut;

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_base::handles::ObjectHandle;
 use alcedo_reflect::World;
 use alcedo_reflect::class::Class;

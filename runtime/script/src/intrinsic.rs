@@ -1,6 +1,6 @@
 //! Built-in operations on arrays, sets, maps, optionals and delegates.
 
-use alcedo_base::border::{CallError, catch_panics};
+use alcedo_base::boundary::{CallError, catch_panics};
 use alcedo_reflect::World;
 use alcedo_reflect::containers::{RowsMut, array, array_ref, keyed, keyed_mut};
 use alcedo_reflect::owned::OwnedValue;

@@ -6,7 +6,7 @@ use std::fmt;
 use std::rc::{Rc, Weak};
 
 use alcedo_abi::stack::StackSpan;
-use alcedo_base::border::{CallError, ScriptPlace};
+use alcedo_base::boundary::{CallError, ScriptPlace};
 use alcedo_base::handles::{ClassId, Name, ObjectHandle};
 use alcedo_base::repeats::{Repeats, times};
 use alcedo_reflect::collect::RootSource;

@@ -3,7 +3,7 @@
 
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_abi::value::ArrayRaw;
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_base::handles::Name;
 use alcedo_reflect::World;
 use alcedo_reflect::arguments::Argument;

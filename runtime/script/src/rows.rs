@@ -1,6 +1,6 @@
 //! Rows of arrays that are added with the initial value, or removed, within the limits of a run.
 
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_reflect::containers::{ContainerError, RowsMut};
 use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::value::Value;

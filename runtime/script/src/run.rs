@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use alcedo_abi::host::mode;
 use alcedo_abi::value::ArrayRaw;
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_base::handles::ObjectHandle;
 use alcedo_reflect::World;
 
@@ -367,7 +367,7 @@ impl Machine {
                         let is = compare_bits(op, num, address!(ins.a), address!(ins.b));
                         jump_if!(ins, is == (ins.c & 0x100 != 0));
                     }
-                    OpCode::JumpIfGiven => jump_if!(ins, (*top()).skipped & 1 << ins.x == 0),
+                    OpCode::JumpIfPassed => jump_if!(ins, (*top()).skipped & 1 << ins.x == 0),
                     OpCode::LoadSelf1 => load_self!(ins, u8),
                     OpCode::LoadSelf4 => load_self!(ins, u32),
                     OpCode::LoadSelf8 => load_self!(ins, u64),

@@ -6,7 +6,7 @@
 
 use std::cell::Cell;
 
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_reflect::containers::Keyed;
 use alcedo_reflect::held;
 use alcedo_reflect::values::ptr::Ptr;

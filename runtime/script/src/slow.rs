@@ -2,7 +2,7 @@
 //! objects. Operations on containers are in [`intrinsic`](crate::intrinsic).
 
 use alcedo_abi::kinds::PropertyKind;
-use alcedo_base::border::{CallError, catch_panics};
+use alcedo_base::boundary::{CallError, catch_panics};
 use alcedo_base::handles::{Name, ObjectHandle};
 use alcedo_reflect::World;
 use alcedo_reflect::construction::ConstructionArgs;

@@ -1,7 +1,7 @@
 //! Hand-written bytecode.
 
 use alcedo_abi::kinds::PropertyKind;
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_base::handles::ObjectHandle;
 use alcedo_reflect::decl::{FunctionDecl, PropertyDecl};
 use alcedo_reflect::testing::native_thunk;

@@ -34,7 +34,7 @@ static function int Static1(int a) { return class'Robot'.default.Energy + a; }
 /// Returns all registers that an instruction names.
 fn registers(ins: &mut Ins) -> Vec<&mut Reg> {
     match ins {
-        Ins::Nop | Ins::Jump { .. } | Ins::JumpIfGiven { .. } | Ins::Call { .. } | Ins::Fail { .. } | Ins::Return => {
+        Ins::Nop | Ins::Jump { .. } | Ins::JumpIfPassed { .. } | Ins::Call { .. } | Ins::Fail { .. } | Ins::Return => {
             Vec::new()
         }
         Ins::Init { to } | Ins::SelfObject { to } | Ins::SelfClass { to } | Ins::Load { to, .. } => vec![to],
@@ -71,7 +71,7 @@ fn places(ins: &mut Ins) -> Option<&mut u16> {
 
 fn jumps(ins: &mut Ins) -> Option<&mut u32> {
     match ins {
-        Ins::Jump { to } | Ins::JumpIf { to, .. } | Ins::JumpCompare { to, .. } | Ins::JumpIfGiven { to, .. } => {
+        Ins::Jump { to } | Ins::JumpIf { to, .. } | Ins::JumpCompare { to, .. } | Ins::JumpIfPassed { to, .. } => {
             Some(to)
         }
         _ => None,

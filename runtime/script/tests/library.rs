@@ -1,7 +1,7 @@
 //! Functions of the library, called from scripts with edge cases, and related language features: sorts by a function, singular
 //! functions, missing elements.
 
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_reflect::property::PropertyType;
 use alcedo_script::{Limits, library};
 

@@ -1,7 +1,7 @@
 //! A native class that scripts extend and call.
 
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_base::handles::ObjectHandle;
 use alcedo_reflect::World;
 use alcedo_reflect::collect::unreachable;

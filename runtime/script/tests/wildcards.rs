@@ -1,6 +1,6 @@
 //! Functions that take any struct or any array, called from source, from bytecode, and through a parameter block.
 
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_reflect::decl::{Batch, EnumDecl, PropertyDecl, StructDecl};
 use alcedo_reflect::enums::EnumEntry;
 use alcedo_reflect::origin::Origin;

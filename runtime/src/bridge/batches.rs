@@ -7,7 +7,7 @@ use std::rc::Rc;
 use alcedo_abi::direct::{BatchItem, DirectAnswer, DirectStatus};
 use alcedo_abi::zcall::Slot;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::bridge::direct::MethodCall;
 use crate::bridge::fast_paths::MethodFastPath;
@@ -66,7 +66,7 @@ impl Groups {
         objects: &[ObjectHandle],
         terms: &Terms<'_>,
     ) -> Result<Self, CallError> {
-        let (population, resolved_at) = (core.fast_paths.population(), core.zcalls.stamp().count());
+        let (population, resolved_at) = (core.fast_paths.population(), core.zcalls.epoch().count());
         let ends = core.fast_paths.columns().ends();
         let mut made = Self { population, resolved_at, ends, groups: Vec::new(), ended: 0, passed: 0 };
         let mut skipped: Vec<ClassId> = Vec::new();
@@ -113,7 +113,7 @@ impl Groups {
     /// Checks if nothing has changed since the grouping.
     #[inline]
     pub(crate) fn is_right(&self, core: &Core) -> bool {
-        self.population == core.fast_paths.population() && self.resolved_at == core.zcalls.stamp().get()
+        self.population == core.fast_paths.population() && self.resolved_at == core.zcalls.epoch().get()
     }
 
     /// Calls the method on all objects. A failure affects its object only. `slow` calls one object on the slow path; `results`,

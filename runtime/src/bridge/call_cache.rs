@@ -6,7 +6,7 @@ use std::rc::{Rc, Weak};
 
 use alcedo_abi::zcall::{Slot, SlotType};
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::callees::DirectMaker;
 use crate::bridge::core::Core;
 use crate::bridge::direct::MethodCall;
@@ -129,7 +129,7 @@ impl CallCache {
     /// Checks if a fast path for the object's class is possible: calls are not watched, no commit is pending, and no earlier
     /// resolution failed.
     pub(crate) fn may_resolve(&self, fast_paths: &FastPaths, object: ObjectHandle) -> bool {
-        let count = fast_paths.stamp().count();
+        let count = fast_paths.epoch().count();
         let Some(entry) = fast_paths.columns().find(object).filter(|_| fast_paths.are_open(count)) else {
             return false;
         };
@@ -143,7 +143,7 @@ impl CallCache {
         let own = method.filter(|_| fast_path.is_none()).and_then(|method| OwnTarget::of(core, method, object, class));
         // A dormant object has no fast path, but others of its class may have one.
         if fast_path.is_none() && own.is_none() && core.world.objects.waits_for(object).is_none() {
-            entry_of(&self.none, class).set(Some((core.zcalls.stamp().count(), class)));
+            entry_of(&self.none, class).set(Some((core.zcalls.epoch().count(), class)));
         }
         entry_of(&self.by_class, class).set(fast_path);
         self.own.borrow_mut()[class.0 as usize % CLASSES] = own;
@@ -168,7 +168,7 @@ impl OwnTarget {
         }
         let function = method.target(core, object)?;
         function.black_code.as_ref()?.downcast_ref::<DirectMaker>()?;
-        Some(Self { resolved_at: core.zcalls.stamp().count(), class, function: Rc::downgrade(&function) })
+        Some(Self { resolved_at: core.zcalls.epoch().count(), class, function: Rc::downgrade(&function) })
     }
 }
 

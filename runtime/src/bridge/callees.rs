@@ -8,12 +8,12 @@ use alcedo_abi::direct::{DirectAnswer, DirectStatus, MOST_WORDS};
 use alcedo_abi::kinds::property_flags;
 use alcedo_abi::zcall::Slot;
 
-use crate::border::CallError;
-use crate::bridge::black_direct::failed_with;
+use crate::boundary::CallError;
 use crate::bridge::calls::{self, Dispatch};
 use crate::bridge::core::Core;
 use crate::bridge::direct::MethodCall;
 use crate::bridge::fast_paths::{Called, FastPaths, MethodFastPath};
+use crate::bridge::host_direct::failed_with;
 use crate::handles::{ClassId, ObjectHandle};
 use crate::object::World;
 use crate::object::function::Function;

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use alcedo_abi::kinds::function_flags;
 
-use crate::border::{CallError, catch_panics, mismatch};
+use crate::boundary::{CallError, catch_panics, mismatch};
 use crate::handles::ObjectHandle;
 use crate::object::World;
 use crate::object::class::Class;
@@ -102,11 +102,11 @@ pub(crate) fn call_with_values(
     arguments: &[Value],
     dispatch: Dispatch,
 ) -> Result<Option<Value>, CallError> {
-    call_with_outs(world, function, object, arguments, dispatch).map(|(result, _)| result)
+    call_with_out_parameters(world, function, object, arguments, dispatch).map(|(result, _)| result)
 }
 
 /// Does the same and returns the out parameters as well, in order. Returns the errors of [`call_with_values`].
-pub(crate) fn call_with_outs(
+pub(crate) fn call_with_out_parameters(
     world: &World,
     function: &Rc<Function>,
     object: ObjectHandle,
@@ -130,6 +130,6 @@ pub(crate) fn call_with_outs(
         }
     }
     invoke(world, &function, object, &mut block)?;
-    let out_values = function.outs().map(|param| block.view().read(param)).collect::<Result<_, _>>()?;
+    let out_values = function.out_parameters().map(|param| block.view().read(param)).collect::<Result<_, _>>()?;
     Ok((block.result(), out_values))
 }

@@ -4,7 +4,7 @@
 
 use alcedo_abi::kinds::PropertyKind;
 
-use crate::border::{CallError, mismatch};
+use crate::boundary::{CallError, mismatch};
 use crate::bridge::conjugates::{give, read};
 use crate::bridge::core::Core;
 use crate::bridge::dynamic_call::{self, RECEIVER};

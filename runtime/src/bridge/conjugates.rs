@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use alcedo_abi::handles::{ConjugateHandle, TypeNumber};
 
-use crate::border::{CallError, mismatch};
+use crate::boundary::{CallError, mismatch};
 use crate::bridge::core::Core;
 use crate::bridge::delegates::DelegateMark;
 use crate::bridge::dynamic_call::{get_plain, set_plain};
 use crate::conjugate::Color;
-use crate::conjugate::blacks::Opened;
+use crate::conjugate::owned_values::Opened;
 use crate::conjugate::serials::{Age, Facts};
 use crate::handles::{ModuleId, ObjectHandle};
 use crate::object::body::Body;
@@ -35,7 +35,7 @@ pub(crate) struct State {
 /// Returns the state of a conjugate. Returns an error if no conjugate ever had the number.
 pub(crate) fn state(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<State, CallError> {
     let red = || Some((Color::Red, core.red.reds().facts(handle, now)?));
-    let black = || Some((Color::Black, core.blacks.facts(handle, now)?));
+    let black = || Some((Color::Black, core.owned_values.facts(handle, now)?));
     let (color, facts) = black().or_else(red).ok_or_else(|| CallError::NotFound {
         message: format!("no conjugate has the number {:#x}: pass a number that the host returned", handle.0),
     })?;
@@ -157,7 +157,7 @@ pub(super) fn give(
         .map_err(|error| CallError::NotFound { message: format!("a {word} cannot be returned: {error}") })?;
     let mut own = OwnedValue::zero(ty);
     own.write(value).map_err(|error| CallError::other(error.to_string()))?;
-    let black = core.blacks.make(module, TypeNumber::NONE, own, None, Instant::now())?;
+    let black = core.owned_values.make(module, TypeNumber::NONE, own, None, Instant::now())?;
     buffer.set(at, ConjugateHandle::from(black))
 }
 
@@ -203,7 +203,7 @@ fn extends(of: &StructType, ty: &PropertyType) -> bool {
 }
 
 fn find(core: &Core, handle: ConjugateHandle) -> Option<Opened> {
-    core.blacks.open(handle).or_else(|| {
+    core.owned_values.open(handle).or_else(|| {
         let opened = core.red.reds().open(handle)?;
         // Values of an object expire with the object, even if its memory still exists.
         (opened.owner.is_none() || core.world.objects.is_alive(opened.owner)).then_some(opened)

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use alcedo_base::repeats::Repeats;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::collection::Collection;
 use crate::bridge::delegates::Delegates;
 use crate::bridge::exports::Exports;
@@ -18,11 +18,11 @@ use crate::bridge::tasks::Tasks;
 use crate::bridge::value_types::ValueTypes;
 use crate::callback::Callbacks;
 use crate::cells::RefCell;
-use crate::conjugate::blacks::Blacks;
 use crate::conjugate::build::Plugins;
 use crate::conjugate::class_hook_table::ClassHookTable;
 use crate::conjugate::finalizer::Finalizer;
 use crate::conjugate::hot::HotFrames;
+use crate::conjugate::owned_values::OwnedValues;
 use crate::conjugate::pairs::Pairs;
 use crate::conjugate::red::RedStack;
 use crate::game_thread::{GameThread, GameThreadId};
@@ -45,7 +45,7 @@ pub(crate) struct Core {
     /// Objects and their plugin parts.
     pub pairs: Rc<Pairs>,
     /// Values owned by plugin code.
-    pub blacks: Blacks,
+    pub owned_values: OwnedValues,
     /// Open host-to-plugin calls.
     pub red: RedStack,
     /// Thread that drops plugin parts.
@@ -113,7 +113,7 @@ impl HostOfWorld {
 impl Drop for Core {
     fn drop(&mut self) {
         // Invalidates cached fast paths, which code dropped below might use.
-        self.zcalls.stamp().shut();
+        self.zcalls.epoch().shut();
     }
 }
 
@@ -122,8 +122,8 @@ impl Core {
     /// thread. Returns an error if the finalizer thread cannot be started.
     pub(super) fn with_chain(chain: ResolverChain) -> std::io::Result<Rc<Self>> {
         let world = World::new();
-        let zcalls = ZCallTable::with_stamp(Rc::clone(&world.stamp));
-        let red = RedStack::new(Rc::new(HotFrames::new(Rc::clone(zcalls.stamp()))));
+        let zcalls = ZCallTable::with_epoch(Rc::clone(&world.epoch));
+        let red = RedStack::new(Rc::new(HotFrames::new(Rc::clone(zcalls.epoch()))));
         world.stack.keep_free(HotFrames::RESERVE, red.hot().stack());
         let pairs = Rc::new(Pairs::default());
         let fast_paths = Rc::new(FastPaths::new(&red, &pairs, &world));
@@ -132,7 +132,7 @@ impl Core {
             world,
             fast_paths,
             pairs,
-            blacks: Blacks::default(),
+            owned_values: OwnedValues::default(),
             red,
             finalizer: Finalizer::start()?,
             hooks: RefCell::default(),
@@ -161,7 +161,7 @@ impl Core {
         let host = HostOfWorld { fast_paths: Rc::clone(&core.fast_paths), core: Rc::downgrade(&core) };
         let _first = core.world.host.set(Rc::new(host));
         let mode = core.world.mode.clone();
-        core.zcalls.stamp().on_change(move |is_observed| mode.follow(is_observed));
+        core.zcalls.epoch().on_change(move |is_observed| mode.follow(is_observed));
         #[cfg(feature = "script")]
         core.limit_scripts(alcedo_script::Limits::default());
         Ok(core)
@@ -202,7 +202,7 @@ impl Core {
         let activities = Arc::clone(self.red.activities());
         activities.turn_on();
         // Disables the fast paths, which do not report calls to the watchdog.
-        self.zcalls.stamp().shut();
+        self.zcalls.epoch().shut();
         let game_thread = Source { thread: GAME_THREAD, activity: Box::new(move || activities.snapshot()) };
         let watchdog = Watchdog::start(limit, vec![game_thread, self.finalizer.source()], listeners)?;
         // Keeps the first watchdog; a second one would report the same.
@@ -302,7 +302,7 @@ mod scripts {
     use std::rc::{Rc, Weak};
 
     use super::Core;
-    use crate::border::CallError;
+    use crate::boundary::CallError;
     use crate::handles::ObjectHandle;
     use crate::object::World;
     use crate::object::class::Class;
@@ -337,7 +337,7 @@ mod scripts {
         use alcedo_script::host::Host;
 
         use super::Births;
-        use crate::border::CallError;
+        use crate::boundary::CallError;
         use crate::bridge::core::Core;
         use crate::handles::ObjectHandle;
         use crate::object::construction::{ConstructionArgs, make_cdo};

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::rc::Rc;
 
-use crate::border::{CallError, mismatch};
+use crate::boundary::{CallError, mismatch};
 use crate::bridge::calls;
 use crate::cells::RefCell;
 use crate::handles::ObjectHandle;

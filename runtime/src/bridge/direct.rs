@@ -30,7 +30,7 @@ pub(super) fn class_fast_path(core: &Core, function: &Function) -> Option<Static
     let hooks = hooks.get(function.owner).filter(|hooks| hooks.gate.is_open())?;
     let (what, direct) = hooks.direct.get(&*function.text)?;
     let frame = core.red.hot().number(hooks.gate.tag().id, what);
-    let (resolved_at, count) = (core.zcalls.stamp().count(), function.arguments().len());
+    let (resolved_at, count) = (core.zcalls.epoch().count(), function.arguments().len());
     // SAFETY: the trampoline is that of the function, stored by `emit` with the hooks of its class, and a function has the
     // parameters of its description; the gate is open.
     Some(unsafe { StaticFastPath::new(resolved_at, direct.call, count, frame) })
@@ -48,7 +48,7 @@ pub(super) fn export_fast_path(core: &Core, export: &Export, what: &Rc<str>) -> 
     }
     let frame = core.red.hot().number(gate.tag().id, what);
     // SAFETY: the trampoline is that of the export, whose signature contains the number of parameters; its gate is open.
-    Some(unsafe { StaticFastPath::new(core.zcalls.stamp().count(), trampoline, count, frame) })
+    Some(unsafe { StaticFastPath::new(core.zcalls.epoch().count(), trampoline, count, frame) })
 }
 
 impl MethodCall {
@@ -69,7 +69,7 @@ impl MethodCall {
         let (what, DirectMethod { call, batch }) = hooks.direct.get(&*function.text)?;
         let batch = batch.into_option()?;
         let frame = core.red.hot().number(hooks.gate.tag().id, what);
-        let (resolved_at, count) = (core.zcalls.stamp().count(), function.arguments().len());
+        let (resolved_at, count) = (core.zcalls.epoch().count(), function.arguments().len());
         // Objects have a plugin part for each dynamic class in their chain, base first.
         let mut of_modules = class.lineage().filter(|class| class.origin == Origin::Dynamic);
         let part_index = of_modules.position(|class| class.id == function.owner)?;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::zcall::SlotValue;
 
-use crate::border::{CallError, catch_panics};
+use crate::boundary::{CallError, catch_panics};
 use crate::bridge::core::Core;
 use crate::bridge::delegates;
 use crate::bridge::slots::{self, Source};
@@ -39,11 +39,11 @@ pub(crate) fn resolve(core: &Core, name: &str) -> Result<ZCallHandle, CallError>
 /// Calls through a handle. The first argument of an object function is the object. Returns an error if the handle's generation
 /// has ended, the arguments do not match the signature, or the callee fails.
 pub(crate) fn call(core: &Core, handle: ZCallHandle, arguments: &[Value]) -> Result<Option<Value>, CallError> {
-    call_with_outs(core, handle, arguments).map(|(result, _)| result)
+    call_with_out_parameters(core, handle, arguments).map(|(result, _)| result)
 }
 
 /// Does the same and returns the out parameters as well, in order. Returns the errors of [`call`].
-pub(crate) fn call_with_outs(
+pub(crate) fn call_with_out_parameters(
     core: &Core,
     handle: ZCallHandle,
     arguments: &[Value],
@@ -70,7 +70,7 @@ pub(crate) fn call_with_outs(
     }
     let expected: Vec<_> = std::iter::repeat_n(&RECEIVER, receivers).chain(&signature.0.arguments).collect();
     let mut values = Vec::new();
-    let out_params: Vec<_> = signature.0.outs.iter().map(|at| &signature.0.arguments[*at]).collect();
+    let out_params: Vec<_> = signature.0.out_parameters.iter().map(|at| &signature.0.arguments[*at]).collect();
     let last = arguments.len() + out_params.len();
     let mut buffer = DynBuffer::with_len(last + usize::from(signature.0.result.is_some()));
     for (at, (argument, expected)) in arguments.iter().zip(expected).enumerate() {
@@ -477,7 +477,7 @@ mod tests {
     use alcedo_abi::kinds::{PropertyKind, property_flags};
 
     use super::{Effect, Signature, call, register, resolve, zcall};
-    use crate::border::CallError;
+    use crate::boundary::CallError;
     use crate::bridge::core::Core;
     use crate::handles::ObjectHandle;
     use crate::object::World;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use alcedo_abi::describe::ZCallInvoke;
-use alcedo_abi::direct::DirectShell;
+use alcedo_abi::direct::DirectTrampoline;
 
 use crate::cells::RefCell;
 use crate::conjugate::gate::Gate;
@@ -21,7 +21,7 @@ pub(crate) struct Export {
     pub signature: Rc<str>,
     pub invoke: ZCallInvoke,
     /// Trampoline for direct calls, if all values are plain.
-    pub direct: Option<DirectShell>,
+    pub direct: Option<DirectTrampoline>,
 }
 
 /// Returns the call name of a module's function.

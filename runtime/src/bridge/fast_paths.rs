@@ -9,21 +9,21 @@ use std::cell::Cell;
 use std::mem::{MaybeUninit, transmute};
 use std::rc::{Rc, Weak};
 
-use alcedo_abi::black_direct::CLOSED;
 use alcedo_abi::call::Failure;
-use alcedo_abi::direct::{BatchShell, DirectAnswer, DirectShell, DirectStatus};
+use alcedo_abi::direct::{BatchTrampoline, DirectAnswer, DirectStatus, DirectTrampoline};
+use alcedo_abi::host_direct::CLOSED;
 use alcedo_abi::zcall::Slot;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::conjugate::hot::{FrameNumber, HotFrames, Opened};
 use crate::conjugate::pairs::Pairs;
 use crate::conjugate::red::RedStack;
+use crate::epoch::Epoch;
 use crate::handles::{ClassId, ObjectHandle};
 use crate::object::World;
 use crate::object::hot_columns::HotColumns;
 use crate::object::mode::ModeWord;
-use crate::object::slices::LentSlices;
-use crate::stamp::Stamp;
+use crate::object::slices::BorrowedSlices;
 
 /// State checked by fast calls. Outlives its host, and is closed then. Clones share it. Game thread only.
 #[derive(Clone)]
@@ -32,14 +32,14 @@ pub(crate) struct FastPaths {
     columns: Rc<HotColumns>,
     pairs: Weak<Pairs>,
     mode: ModeWord,
-    slices: LentSlices,
+    slices: BorrowedSlices,
 }
 
 /// Fast path into a static function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StaticFastPath {
     resolved_at: u64,
-    trampoline: DirectShell,
+    trampoline: DirectTrampoline,
     count: usize,
     frame: FrameNumber,
 }
@@ -48,8 +48,8 @@ pub(crate) struct StaticFastPath {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MethodFastPath {
     resolved_at: u64,
-    trampoline: DirectShell,
-    batch: BatchShell,
+    trampoline: DirectTrampoline,
+    batch: BatchTrampoline,
     count: usize,
     frame: FrameNumber,
     class: ClassId,
@@ -105,10 +105,10 @@ impl Words for &[u64] {
 
 /// Static function whose module stays loaded: its red frame is open, or the calling thread is inside the gate of its context.
 pub(crate) struct HotTrampoline<'a> {
-    trampoline: DirectShell,
+    trampoline: DirectTrampoline,
     count: usize,
     /// Borrowed slices of the Master; `None` for other modules.
-    slices: Option<&'a LentSlices>,
+    slices: Option<&'a BorrowedSlices>,
 }
 
 impl HotTrampoline<'_> {
@@ -118,14 +118,14 @@ impl HotTrampoline<'_> {
     /// The trampoline must be that of a static function with this number of parameters, and its image must stay mapped while
     /// this value exists.
     #[inline]
-    pub(crate) unsafe fn new(trampoline: DirectShell, count: usize) -> Self {
+    pub(crate) unsafe fn new(trampoline: DirectTrampoline, count: usize) -> Self {
         Self { trampoline, count, slices: None }
     }
 
     /// Calls the function. `None` if the number of parameters differs, or a slice is borrowed. Returns the error of the callee.
     #[inline]
     pub(crate) fn call(&self, slots: &[Slot]) -> Called {
-        if slots.len() != self.count || self.slices.is_some_and(LentSlices::are_out) {
+        if slots.len() != self.count || self.slices.is_some_and(BorrowedSlices::are_out) {
             return None;
         }
         let mut failure = MaybeUninit::uninit();
@@ -149,7 +149,7 @@ impl<F: FnOnce(usize)> Drop for Closing<'_, F> {
         if !self.hot.close(self.opened)
             && let Some(clean_up) = self.clean_up.take()
         {
-            clean_up(self.opened.lent_height());
+            clean_up(self.opened.borrowed_height());
         }
     }
 }
@@ -160,7 +160,7 @@ impl StaticFastPath {
     /// # Safety
     /// The trampoline must be that of a static function of a module with this number of parameters, and the gate of the module,
     /// one of this host's, must have been open at the epoch `resolved_at`.
-    pub(super) unsafe fn new(resolved_at: u64, trampoline: DirectShell, count: usize, frame: FrameNumber) -> Self {
+    pub(super) unsafe fn new(resolved_at: u64, trampoline: DirectTrampoline, count: usize, frame: FrameNumber) -> Self {
         Self { resolved_at, trampoline, count, frame }
     }
 
@@ -177,7 +177,7 @@ impl MethodFastPath {
     /// See [`StaticFastPath::new`], for a method of `owner` in the module that declares it.
     pub(super) unsafe fn new(
         resolved_at: u64,
-        (trampoline, batch): (DirectShell, BatchShell),
+        (trampoline, batch): (DirectTrampoline, BatchTrampoline),
         count: usize,
         frame: FrameNumber,
         (class, owner, part_index): (ClassId, ClassId, usize),
@@ -211,20 +211,20 @@ impl FastPaths {
     }
 
     #[inline]
-    pub(crate) fn stamp(&self) -> &Stamp {
-        self.hot.stamp()
+    pub(crate) fn epoch(&self) -> &Epoch {
+        self.hot.epoch()
     }
 
     /// Checks if a target resolved at that epoch may be called now.
     #[inline]
     pub(crate) fn are_open(&self, resolved_at: u64) -> bool {
-        resolved_at == self.hot.stamp().get() && !self.mode.is_before_commit() && !self.slices.are_out()
+        resolved_at == self.hot.epoch().get() && !self.mode.is_before_commit() && !self.slices.are_out()
     }
 
     /// Checks if a target resolved at that epoch may be read now.
     #[inline]
     pub(crate) fn may_read(&self, resolved_at: u64) -> bool {
-        resolved_at == self.hot.stamp().get() && !self.slices.are_out()
+        resolved_at == self.hot.epoch().get() && !self.slices.are_out()
     }
 
     #[inline]
@@ -300,7 +300,7 @@ impl FastPaths {
     /// Returns the version for targets in modules; `None` while each call into a module must be reported, which begins and ends
     /// with a version change.
     pub(super) fn module_version(&self) -> Option<u64> {
-        self.version().filter(|_| self.stamp().get() != Stamp::SHUT)
+        self.version().filter(|_| self.epoch().get() != Epoch::SHUT)
     }
 
     /// Checks if module code is on this stack. No safe point occurs then, so objects, generations and the runtime persist. A
@@ -386,7 +386,7 @@ impl FastPaths {
         // Read first: the strings of a failure are in the heap of the module, which may be unmapped once the frame has closed.
         let done = result(answer, failure);
         if !self.hot.close(opened) {
-            clean_up(opened.lent_height());
+            clean_up(opened.borrowed_height());
         }
         Some(done)
     }
@@ -425,7 +425,7 @@ macro_rules! enter {
     ($trampoline:ident, $failure:ident $(, $value:expr => $ty:ty)*) => {{
         type Trampoline = unsafe extern "C" fn($($ty,)* &mut MaybeUninit<Failure>) -> DirectAnswer;
         // SAFETY: the trampoline was created from a function of this type, as the caller of this function promises, along with
-        // the requirements of `DirectShell`.
+        // the requirements of `DirectTrampoline`.
         unsafe { transmute::<unsafe extern "C" fn(), Trampoline>($trampoline.0)($($value,)* $failure) }
     }};
 }
@@ -449,9 +449,13 @@ macro_rules! with_each {
 }
 
 /// # Safety
-/// The requirements of [`DirectShell`] for a static function, with as many parameters as words.
+/// The requirements of [`DirectTrampoline`] for a static function, with as many parameters as words.
 #[inline(always)]
-unsafe fn call_static(trampoline: DirectShell, words: impl Words, failure: &mut MaybeUninit<Failure>) -> DirectAnswer {
+unsafe fn call_static(
+    trampoline: DirectTrampoline,
+    words: impl Words,
+    failure: &mut MaybeUninit<Failure>,
+) -> DirectAnswer {
     macro_rules! with {
         ($($at:literal)*) => { enter!(trampoline, failure $(, words.word($at) => u64)*) };
     }
@@ -459,10 +463,10 @@ unsafe fn call_static(trampoline: DirectShell, words: impl Words, failure: &mut 
 }
 
 /// # Safety
-/// The requirements of [`DirectShell`] for a method, with as many parameters as words.
+/// The requirements of [`DirectTrampoline`] for a method, with as many parameters as words.
 #[inline(always)]
 unsafe fn call_method(
-    trampoline: DirectShell,
+    trampoline: DirectTrampoline,
     (object, memory, part): (ObjectHandle, *mut u8, *mut ()),
     words: impl Words,
     failure: &mut MaybeUninit<Failure>,

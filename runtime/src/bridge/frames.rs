@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::ptr::NonNull;
 
-use crate::border::{CallError, mismatch};
+use crate::boundary::{CallError, mismatch};
 use crate::cells::RefCell;
 use crate::object::containers::array_ref;
 use crate::object::names::Names;

@@ -2,7 +2,6 @@
 //! parameters, and entry into reflected functions of modules.
 
 pub(crate) mod batches;
-pub(crate) mod black_direct;
 pub(crate) mod call_cache;
 pub(crate) mod callees;
 pub(crate) mod calls;
@@ -17,6 +16,7 @@ pub(crate) mod dynamic_call;
 pub(crate) mod exports;
 pub(crate) mod fast_paths;
 pub(crate) mod frames;
+pub(crate) mod host_direct;
 pub(crate) mod module_code;
 pub(crate) mod module_protocols;
 pub(crate) mod module_thunk;

@@ -8,8 +8,8 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-use alcedo_abi::black_direct::{DirectBits, DirectBody};
 use alcedo_abi::direct::{DirectAnswer, DirectStatus};
+use alcedo_abi::host_direct::{DirectBits, DirectBody};
 
 use crate::bridge::callees::{Callee, Callees, answer_of, clean_up};
 use crate::bridge::calls::Dispatch;

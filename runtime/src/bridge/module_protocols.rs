@@ -8,7 +8,7 @@ use alcedo_abi::abi_stable::std_types::RStr;
 use alcedo_abi::call::{Failure, Status};
 use alcedo_abi::protocols::{ProtocolDesc, Resolution, ResolutionKind, ResolverDesc};
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::core::{Core, alive};
 use crate::bridge::described_protocol::DescribedProtocol;
 use crate::conjugate::gate::Gate;

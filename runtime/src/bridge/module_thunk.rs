@@ -8,7 +8,7 @@ use std::rc::{Rc, Weak};
 use alcedo_abi::call::{self, Failure, Invoke};
 use alcedo_abi::kinds::function_flags;
 
-use crate::border::{CallError, from_module};
+use crate::boundary::{CallError, from_module};
 use crate::bridge::calls::is_static;
 use crate::bridge::core::Core;
 use crate::bridge::exports::{Export, export_name};

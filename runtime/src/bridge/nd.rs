@@ -9,7 +9,7 @@ use std::time::Instant;
 use alcedo_abi::handles::ConjugateHandle;
 use alcedo_abi::kinds::PropertyKind;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::conjugates::{self, give, read};
 use crate::bridge::core::{Core, alive};
 use crate::bridge::delegates;

@@ -2,7 +2,7 @@
 
 use std::rc::Weak;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::calls::Dispatch;
 use crate::bridge::core::{Core, alive};
 use crate::bridge::described_protocol::BuiltIn;

@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::calls;
 use crate::handles::{Name, ObjectHandle};
 use crate::object::World;
@@ -43,7 +43,8 @@ fn read_parameters(
     block: &ParamBlock<'_>,
 ) -> Result<(), CallError> {
     let arguments = function.arguments();
-    let expected = first + arguments.len() + function.outs().count() + usize::from(function.result().is_some());
+    let expected =
+        first + arguments.len() + function.out_parameters().count() + usize::from(function.result().is_some());
     if buffer.len() != expected {
         return Err(CallError::Buffer {
             message: format!(
@@ -63,9 +64,9 @@ fn read_parameters(
 /// Copies out parameters, in order, and the result, if any, into the last slots. Returns an error if a slot does not match its
 /// type.
 fn write_results(buffer: &mut BufferMut<'_>, function: &Function, block: &ParamBlock<'_>) -> Result<(), CallError> {
-    let back = function.outs().count() + usize::from(function.result().is_some());
+    let back = function.out_parameters().count() + usize::from(function.result().is_some());
     let first = buffer.len() - back;
-    for (at, property) in function.outs().chain(function.result()).enumerate() {
+    for (at, property) in function.out_parameters().chain(function.result()).enumerate() {
         write_slot(buffer, first + at, property, block.view())?;
     }
     Ok(())

@@ -24,7 +24,7 @@ use alcedo_base::repeats::{Repeats, times};
 use crossbeam_channel::{Receiver, Select};
 use serde::{Deserialize, Serialize};
 
-use crate::border::{CallError, catch_panics};
+use crate::boundary::{CallError, catch_panics};
 use crate::cells::{Counted, RefCell};
 use crate::conjugate::gate::{Gate, ModuleTag};
 use crate::conjugate::red::RedStack;

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::rc::{Rc, Weak};
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::callees::direct_of;
 use crate::bridge::calls::{self, Dispatch};
 use crate::bridge::core::{Core, alive};

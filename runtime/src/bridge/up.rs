@@ -2,7 +2,7 @@
 
 use std::rc::{Rc, Weak};
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::core::{Core, alive};
 use crate::bridge::described_protocol::BuiltIn;
 use crate::bridge::paths::member_path;

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use alcedo_abi::handles::TypeNumber;
 use rustc_hash::FxHashMap;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::cells::RefCell;
 use crate::handles::ModuleId;
 use crate::object::property::PropertyType;

@@ -193,7 +193,7 @@ impl Builder {
             core.watch(limit, Arc::clone(&on_hang)).map_err(system("starting the watchdog"))?;
         }
         self.stack_reserve.into_iter().for_each(|bytes| core.set_stack_reserve(bytes));
-        core.collection.blacks_are_roots.set(!self.blacks_are_no_roots);
+        core.collection.owned_values_are_roots.set(!self.owned_values_are_no_roots);
         let rehearsal = Rehearsal::new(self.canary, self.canary_deadline);
         let mut loads = Loads::new(&core, self.args, self.require_seal, rehearsal, self.demands)
             .map_err(system("making the folder for copies of libraries"))?;

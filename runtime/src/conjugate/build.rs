@@ -9,7 +9,7 @@ use std::slice::from_raw_parts;
 use alcedo_abi::call::{Call, Failure, Invoke};
 use alcedo_abi::value::{KeepSink, TextView};
 
-use crate::border::{CallError, reported};
+use crate::boundary::{CallError, reported};
 use crate::cells::RefCell;
 use crate::conjugate::class_hook_table::{ClassHookTable, ClassHooks};
 use crate::conjugate::finalizer::Finalizer;

@@ -14,7 +14,7 @@ use alcedo_base::repeats::{Repeats, times};
 use alcedo_sys::process::{describe_thread, thread_number};
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::cells::RefCell;
 use crate::conjugate::last_part::LastPart;
 use crate::conjugate::pairs::Part;

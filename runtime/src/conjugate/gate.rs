@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::cells::Counted;
 use crate::conjugate::hot::HotFrames;
 use crate::handles::{Generation, ModuleId};
@@ -51,7 +51,7 @@ impl Gate {
 
     fn set(&self, state: State) {
         self.state.set(state);
-        self.hot.stamp().change();
+        self.hot.epoch().change();
     }
 
     pub(crate) fn tag(&self) -> &ModuleTag {

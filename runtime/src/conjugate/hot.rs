@@ -6,10 +6,10 @@ use std::rc::Rc;
 
 use alcedo_abi::stack::StackSpan;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::cells::RefCell;
+use crate::epoch::Epoch;
 use crate::handles::ModuleId;
-use crate::stamp::Stamp;
 use crate::thread_stack;
 
 /// Maximum number of named frames; deeper frames take the slow path.
@@ -27,7 +27,7 @@ impl FrameNumber {
 /// Open frames. Game thread only.
 #[derive(Debug)]
 pub(crate) struct HotFrames {
-    stamp: Rc<Stamp>,
+    epoch: Rc<Epoch>,
     depth: Cell<usize>,
     numbers: [Cell<FrameNumber>; FAST_FRAMES],
     /// Number of lent values, combined with [`Self::WAITS`].
@@ -57,7 +57,7 @@ pub(crate) struct Opened {
 impl Opened {
     /// Returns the number of lent values when the frame was opened.
     #[inline]
-    pub(crate) fn lent_height(self) -> usize {
+    pub(crate) fn borrowed_height(self) -> usize {
         self.height & !HotFrames::WAITS
     }
 }
@@ -70,13 +70,13 @@ impl HotFrames {
     pub(crate) const RESERVE: usize = 256 << 10;
 
     /// Creates a state without open frames. The calling thread becomes the game thread.
-    pub(crate) fn new(stamp: Rc<Stamp>) -> Self {
+    pub(crate) fn new(epoch: Rc<Epoch>) -> Self {
         let numbers = [const { Cell::new(FrameNumber::NONE) }; FAST_FRAMES];
         let stack = thread_stack::span();
         let room = Cell::new(stack.above(Self::RESERVE));
         let reserve = Cell::new(Self::RESERVE);
         Self {
-            stamp,
+            epoch,
             depth: Cell::new(0),
             numbers,
             height: Cell::new(0),
@@ -121,8 +121,8 @@ impl HotFrames {
 
     /// Returns the epoch, which changes when call caches may be invalid.
     #[inline]
-    pub(crate) fn stamp(&self) -> &Stamp {
-        &self.stamp
+    pub(crate) fn epoch(&self) -> &Epoch {
+        &self.epoch
     }
 
     /// Returns the number of open frames, including those with names stored elsewhere.

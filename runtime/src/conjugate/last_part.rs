@@ -3,7 +3,7 @@
 
 use alcedo_abi::describe::PartHooks;
 
-use crate::border::{CallError, from_module};
+use crate::boundary::{CallError, from_module};
 use crate::conjugate::pairs::Part;
 use crate::handles::PartPtr;
 

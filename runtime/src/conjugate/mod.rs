@@ -1,7 +1,6 @@
 //! Pairs of a host object and its plugin part: creating side, lifetime, and dropping thread.
 
 mod black_row;
-pub(crate) mod blacks;
 pub(crate) mod build;
 pub(crate) mod class_hook_table;
 pub(crate) mod drops;
@@ -10,6 +9,7 @@ pub(crate) mod gate;
 pub(crate) mod hot;
 mod last_part;
 pub(crate) mod life;
+pub(crate) mod owned_values;
 pub(crate) mod pairs;
 pub(crate) mod red;
 pub(crate) mod reds;

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use smallvec::SmallVec;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::cells::RefCell;
 use crate::conjugate::class_hook_table::ClassHooks;
 use crate::conjugate::gate::Gate;

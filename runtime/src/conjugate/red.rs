@@ -7,11 +7,11 @@ use std::time::Instant;
 use alcedo_abi::call::{Failure, Status};
 use alcedo_abi::handles::ConjugateHandle;
 
-use crate::border::{CallError, from_module};
+use crate::boundary::{CallError, from_module};
 use crate::cells::RefCell;
-use crate::conjugate::blacks::Opened;
 use crate::conjugate::gate::Gate;
 use crate::conjugate::hot::{self, HotFrames};
+use crate::conjugate::owned_values::Opened;
 use crate::conjugate::reds::Reds;
 use crate::watchdog::{Activities, Entered};
 
@@ -193,8 +193,8 @@ mod tests {
     use alcedo_abi::kinds::PropertyKind;
 
     use super::RedStack;
-    use crate::border::CallError;
-    use crate::conjugate::blacks::Opened;
+    use crate::boundary::CallError;
+    use crate::conjugate::owned_values::Opened;
     use crate::conjugate::serials::{Age, Facts};
     use crate::handles::ObjectHandle;
     use crate::object::property::PropertyType;
@@ -273,15 +273,15 @@ mod tests {
     #[test]
     fn a_call_that_unwinds_ends_what_was_lent_in_it() {
         let (stack, now) = (RedStack::default(), Instant::now());
-        let mut lent = None;
+        let mut borrowed = None;
         let call = AssertUnwindSafe(|| {
             enter(&stack, "a", || {
-                lent = Some(lend(&stack, now));
+                borrowed = Some(lend(&stack, now));
                 panic!("on purpose");
             })
         });
         assert!(catch_unwind(call).is_err());
-        assert_eq!(lives(&stack, lent.as_slice()), [false]);
+        assert_eq!(lives(&stack, borrowed.as_slice()), [false]);
         assert_eq!((stack.depth(), stack.reds().height()), (0, 0));
     }
 

@@ -10,15 +10,15 @@ use std::time::Instant;
 use alcedo_abi::handles::ConjugateHandle;
 
 use crate::cells::RefCell;
-use crate::conjugate::blacks::Opened;
 use crate::conjugate::hot::HotFrames;
+use crate::conjugate::owned_values::Opened;
 use crate::conjugate::serials::{Facts, Serials};
 use crate::handles::last_serial;
 
 /// First index of reds; lower indices belong to blacks.
 pub(super) const FIRST: u32 = 1 << 31;
 
-/// Lent values. Game thread only.
+/// Borrowed values. Game thread only.
 #[derive(Debug)]
 pub(crate) struct Reds {
     values: RefCell<Serials<Opened>>,

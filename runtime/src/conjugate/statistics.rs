@@ -48,12 +48,12 @@ pub struct BlackCount {
 ///
 /// let runtime = Runtime::builder().build()?;
 /// let title = runtime.conjugates().make("String", &Value::Text("Harbor".into()))?;
-/// for count in &runtime.conjugates().blacks().live {
+/// for count in &runtime.conjugates().owned_values().live {
 ///     println!("{} of {}: {}", count.ty, count.module, count.count);
 /// }
-/// assert_eq!(runtime.conjugates().blacks().count(), 1);
+/// assert_eq!(runtime.conjugates().owned_values().count(), 1);
 /// runtime.conjugates().give_back(title);
-/// assert_eq!(runtime.conjugates().blacks().count(), 0);
+/// assert_eq!(runtime.conjugates().owned_values().count(), 0);
 /// # Ok::<(), alcedo_runtime::Error>(())
 /// ```
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize)]

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::error::Error;
 use crate::handles::ObjectHandle;
 use crate::object::class::Class;

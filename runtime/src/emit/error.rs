@@ -1,6 +1,6 @@
 //! Errors of emitting the types of modules. After an error, no type of the batch is declared.
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::object::refusal::DeclareError;
 
 /// Reason for refusing a batch.

@@ -8,7 +8,7 @@ use alcedo_abi::describe::{Cell, ClassDesc, ImportDesc, ImportKind, PropertyDesc
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::kinds::property_flags;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::emit::error::EmitError;
 use crate::object::class::Class;

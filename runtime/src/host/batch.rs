@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use alcedo_abi::zcall::{Slot, SlotValue};
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::batches::{Done, Groups, Terms};
 use crate::bridge::core::Core;
 use crate::bridge::direct::MethodCall;

@@ -151,7 +151,7 @@ macro_rules! host_class {
     // Calls without and with out parameters.
     (@call [] $member:ident) => { |runtime, object, arguments| $member.call(runtime, object, arguments) };
     (@call [$($out:ident)+] $member:ident) => {
-        |runtime, object, arguments| $member.call_with_outs(runtime, object, arguments)
+        |runtime, object, arguments| $member.call_with_out_parameters(runtime, object, arguments)
     };
     (@member ($($sort:tt)+) $path:literal, $name:literal, |$member:ident| $body:expr) => {{
         ::std::thread_local! {

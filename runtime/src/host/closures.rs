@@ -5,7 +5,7 @@ use std::any::TypeId;
 use std::fmt;
 use std::rc::Rc;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::callback::{CLOSURE, Registered, Site};
 use crate::error::Error;
 use crate::handles::ObjectHandle;

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use super::closures::{Listener, listen};
 use super::member::is_meant;
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::bridge::delegates;
 use crate::error::Error;

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use alcedo_abi::zcall::Slot;
 
-use crate::border::{CallError, catch_panics};
+use crate::boundary::{CallError, catch_panics};
 use crate::bridge::call_cache::CallCache;
 pub(super) use crate::bridge::call_cache::result_slot;
 use crate::bridge::core::Core;
@@ -16,6 +16,7 @@ use crate::bridge::dynamic_call;
 use crate::bridge::fast_paths::{FastPaths, HotTrampoline, StaticFastPath};
 use crate::bridge::uf;
 use crate::cells::RefCell;
+use crate::epoch::Epoch;
 use crate::error::Error;
 use crate::handles::{ObjectHandle, ZCallHandle};
 use crate::kinds::PropertyKind;
@@ -24,7 +25,6 @@ use crate::object::native_value::{NativeResult, ValueParams, signature_of};
 use crate::object::property::PropertyType;
 use crate::object::type_text::SignatureText;
 use crate::runtime::{Runtime, WeakRuntime};
-use crate::stamp::Stamp;
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::call::{Callee, Slots};
 use crate::zcall::table::KeptHandle;
@@ -108,7 +108,7 @@ impl<A: ValueParams, R: NativeResult> HotFunction<'_, A, R> {
     /// Calls the function.
     ///
     /// # Errors
-    /// When the function panics or returns an error. [`CallError::Lent`] while plugin code holds a slice.
+    /// When the function panics or returns an error. [`CallError::Borrowed`] while plugin code holds a slice.
     #[inline]
     pub fn call(&self, arguments: A) -> Result<R, Error> {
         call_hot(self.trampoline, arguments)
@@ -127,14 +127,14 @@ pub(crate) fn call_hot<A: ValueParams, R: NativeResult, E: From<CallError>>(
             None => Err(other_result("a function by its pointer")),
         },
         Some(Err(error)) => Err((*error).into()),
-        None => Err(slice_is_lent()),
+        None => Err(slice_is_borrowed()),
     }
 }
 
 #[cold]
-fn slice_is_lent<E: From<CallError>>() -> E {
+fn slice_is_borrowed<E: From<CallError>>() -> E {
     let message = "a call by a pointer is refused while plugin code holds a slice of host memory".to_owned();
-    CallError::Lent { message }.into()
+    CallError::Borrowed { message }.into()
 }
 
 #[cold]
@@ -203,7 +203,7 @@ impl Runtime {
             in_slots: Cell::new(false),
             types: RefCell::new(None),
             fast_paths: Rc::clone(&self.core().fast_paths),
-            resolved_at: Cell::new(Stamp::NEVER),
+            resolved_at: Cell::new(Epoch::NEVER),
             fast_path: Cell::new(None),
             method: RefCell::new(None),
             methods: CallCache::default(),
@@ -227,7 +227,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
     #[inline]
     pub fn call(&self, arguments: A) -> Result<R, Error> {
         // Fast path only if all values fit into slots and the call caches are current.
-        if !(A::IN_SLOTS && R::IN_SLOT && self.resolved_at.get() == self.fast_paths.stamp().get()) {
+        if !(A::IN_SLOTS && R::IN_SLOT && self.resolved_at.get() == self.fast_paths.epoch().get()) {
             return self.call_slow(arguments);
         }
         let mut slots = arguments.into_slots();
@@ -281,7 +281,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         runtime.core().world.mode.may_act(&format!("calling {}", self.name))?;
         let mut code = Some(code);
         let within = |trampoline: &HotTrampoline<'_>| code.take().map(|code| code(HotFunction::new(trampoline)));
-        let fast_path = self.fast_path.get().filter(|_| self.resolved_at.get() == self.fast_paths.stamp().get());
+        let fast_path = self.fast_path.get().filter(|_| self.resolved_at.get() == self.fast_paths.epoch().get());
         let done = fast_path.and_then(|fast_path| {
             self.fast_paths.within(&fast_path, within, |height| runtime.core().red.clean_up(height))
         });
@@ -360,7 +360,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
 
     /// Fills the call cache for the class of this object.
     fn resolve_fast_path(&self, core: &Core, object: ObjectHandle) {
-        if self.resolved_at.get() != core.zcalls.stamp().get() || !self.methods.may_resolve(&self.fast_paths, object) {
+        if self.resolved_at.get() != core.zcalls.epoch().get() || !self.methods.may_resolve(&self.fast_paths, object) {
             return;
         }
         let method = self.method.borrow().clone();
@@ -415,7 +415,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         let has_fast_path = self.fast_path.get().is_some() || self.method.borrow().is_some();
         // A resolution before a commit must be repeated after the commit.
         let is_lasting = in_slots && has_fast_path && !core.world.mode.is_before_commit();
-        self.resolved_at.set(if is_lasting { core.zcalls.stamp().count() } else { Stamp::NEVER });
+        self.resolved_at.set(if is_lasting { core.zcalls.epoch().count() } else { Epoch::NEVER });
         Ok(callee)
     }
 
@@ -435,9 +435,9 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
     /// Resolves the types of the signature.
     fn types(&self, runtime: &Runtime) -> Result<Types, CallError> {
         let types = &runtime.core().world.types;
-        let stamp = types.stamp();
+        let epoch = types.epoch();
         if let Some((known, found)) = &*self.types.borrow()
-            && *known == stamp
+            && *known == epoch
         {
             return Ok(found.clone());
         }
@@ -446,7 +446,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         };
         let params = self.signature.arguments.iter().map(of).collect::<Result<_, _>>()?;
         let found = (params, self.signature.result.as_deref().map(of).transpose()?);
-        *self.types.borrow_mut() = Some((stamp, found.clone()));
+        *self.types.borrow_mut() = Some((epoch, found.clone()));
         Ok(found)
     }
 }

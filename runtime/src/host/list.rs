@@ -98,11 +98,11 @@ impl ClassList {
     /// refresh. Returns whether the list was rebuilt.
     pub fn refresh(&mut self, runtime: &Runtime) -> bool {
         let core = runtime.core();
-        let now = (core.fast_paths.population(), core.world.types.stamp());
+        let now = (core.fast_paths.population(), core.world.types.epoch());
         if self.seen == Some(now) {
             return false;
         }
-        let found = core.world.types.class_by_path(&self.class).map(|wanted| core.world.objects.of_class(&wanted));
+        let found = core.world.types.class_by_path(&self.class).map(|expected| core.world.objects.of_class(&expected));
         self.list = found.unwrap_or_default().into();
         self.seen = Some(now);
         true

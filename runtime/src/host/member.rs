@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::rc::{Rc, Weak};
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::call_cache::{CallCache, is_plain};
 use crate::bridge::calls::Dispatch;
 use crate::bridge::core::Core;
@@ -160,7 +160,7 @@ impl<A: ValueParams, R: NativeResult> FunctionOf<A, R> {
     pub fn call(&self, runtime: &Runtime, object: ObjectHandle, arguments: A) -> Result<R, Error> {
         let core = runtime.core();
         if !(const { is_plain::<A, R>() } && self.cache.has_target(&core.fast_paths, object)) {
-            let done = self.call_with_outs(runtime, object, arguments);
+            let done = self.call_with_out_parameters(runtime, object, arguments);
             if const { is_plain::<A, R>() } && self.cache.may_resolve(&core.fast_paths, object) {
                 self.resolve(core, object);
             }
@@ -212,7 +212,7 @@ impl<A, R: NativeResult> FunctionOf<A, R> {
     ///
     /// # Errors
     /// The errors of [`FunctionOf::call`].
-    pub fn call_with_outs<B: NativeParams>(
+    pub fn call_with_out_parameters<B: NativeParams>(
         &self,
         runtime: &Runtime,
         object: ObjectHandle,

@@ -4,7 +4,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::fast_paths::FastPaths;
 use crate::error::Error;
 use crate::handles::ObjectHandle;
@@ -158,7 +158,7 @@ impl<T: HostValue> TypedProperty<T> {
         let class = core.world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
         is_meant(&core.world, object, &class, &self.class)?;
         if let Some(property) = (&self.key).find(&class) {
-            self.locations.note::<T::Raw>(core.zcalls.stamp().count(), &class, property);
+            self.locations.note::<T::Raw>(core.zcalls.epoch().count(), &class, property);
         }
         Ok(runtime)
     }

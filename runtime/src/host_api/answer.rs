@@ -5,7 +5,7 @@ use std::rc::Rc;
 use alcedo_abi::list::prelude::*;
 
 use super::arguments::Sink;
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::zcall::table::status_of;
 
 /// Destination of a body's results.

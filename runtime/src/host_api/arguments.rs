@@ -13,12 +13,12 @@ use std::time::Instant;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::list::prelude::*;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::conjugates;
 use crate::bridge::core::Core;
 use crate::bridge::module_protocols::BorrowedDesc;
 use crate::bridge::tasks::{Code, waking};
-use crate::conjugate::blacks::Opened;
+use crate::conjugate::owned_values::Opened;
 use crate::object::property::PropertyType;
 use crate::object::value::Value;
 use crate::object::values::ptr::{Ptr, PtrMut};

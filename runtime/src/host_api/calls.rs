@@ -1,12 +1,12 @@
 //! Calls by name.
 
-use alcedo_abi::black_direct::{CLOSED, DirectCallee};
+use alcedo_abi::host_direct::{CLOSED, DirectCallee};
 
 use super::answer::Refused;
 use super::host_context::CallerContext;
-use crate::border::CallError;
-use crate::bridge::black_direct::take_failure;
+use crate::boundary::CallError;
 use crate::bridge::core::Core;
+use crate::bridge::host_direct::take_failure;
 use crate::bridge::module_protocols::BorrowedDesc;
 use crate::bridge::slots;
 use crate::bridge::{conjugate_calls, module_protocols, nd};

@@ -14,7 +14,7 @@ use alcedo_abi::values::{ConjugateState, Site, ValuePlace, color};
 use alcedo_abi::zcall::{Slot, SlotType, ZCallBuffer, ZCallStatus};
 
 use super::values;
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::bridge::dynamic_call::{self, Effect};
 use crate::conjugate::gate::{Gate, ModuleTag};
@@ -66,7 +66,7 @@ impl Host {
     fn new() -> Self {
         let core = Core::new().expect("a finalizer thread");
         let gate = Gate::new(ModuleTag { id: MODULE, name: "m".into(), generation: Generation(1) });
-        core.blacks.admit(&gate, Leases::new("m"));
+        core.owned_values.admit(&gate, Leases::new("m"));
         for package in ["Engine", "Game"] {
             core.world.types.declare_package(package);
         }
@@ -184,7 +184,7 @@ fn an_owned_value_is_an_independent_copy() {
     assert!(host.open(copy.into()).is_ok_and(|place| place.at != host.scores().at));
     host.drop_black(copy);
     host.drop_black(empty);
-    assert_eq!(host.core.blacks.report().count(), 0);
+    assert_eq!(host.core.owned_values.report().count(), 0);
     let refused = host.make("f64", std::ptr::null()).expect_err("a number has no conjugate");
     assert_eq!(refused.message, "f64 has no black conjugate: keep the value itself");
 }
@@ -196,10 +196,10 @@ fn failed<T: std::fmt::Debug>(asked: Asked<T>) -> Failed {
 #[test]
 fn a_thread_may_drop_a_black_and_nothing_else() {
     let host = Host::new();
-    let blacks: Vec<_> = (0..800).map(|_| host.make("Utf8String", std::ptr::null()).expect("a text")).collect();
+    let owned_values: Vec<_> = (0..800).map(|_| host.make("Utf8String", std::ptr::null()).expect("a text")).collect();
     let (host_context, ty) = (host.host_context.to_ref(), host.ty("Utf8String"));
     std::thread::scope(|scope| {
-        for share in blacks.chunks(100) {
+        for share in owned_values.chunks(100) {
             scope.spawn(move || {
                 // SAFETY: the host context is the host's own, which outlives this thread.
                 share.iter().for_each(|black| unsafe { values().black_drop()(host_context, *black) });
@@ -211,9 +211,9 @@ fn a_thread_may_drop_a_black_and_nothing_else() {
             });
         }
     });
-    assert_eq!(host.core.blacks.report().count(), 800);
-    host.core.blacks.flush(&mut || Duration::ZERO);
-    assert_eq!((host.core.blacks.report().count(), host.core.blacks.report().queued), (0, 0));
+    assert_eq!(host.core.owned_values.report().count(), 800);
+    host.core.owned_values.flush(&mut || Duration::ZERO);
+    assert_eq!((host.core.owned_values.report().count(), host.core.owned_values.report().queued), (0, 0));
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn set_aside_a_black_has_expired_and_taken_back_it_has_not() {
     assert_eq!(failed(host.open(black.into())).held, "black Set");
     host.gate.reopen();
     assert_eq!(observed(), state(0));
-    host.core.blacks.end_modules(&BTreeSet::from([MODULE]));
+    host.core.owned_values.end_modules(&BTreeSet::from([MODULE]));
     assert_eq!(observed(), state(1));
     host.drop_black(black);
     assert_eq!(failed(host.make("Set(Name)", std::ptr::null())).kind, FailureKind::UNAVAILABLE);
@@ -339,7 +339,7 @@ fn an_untyped_call_passes_conjugates_and_receives_owned_values() {
     assert_eq!(failure.message.as_str(), "`ex:/scale`: slot 0 holds a conjugate of String, the call wants Array(f64)");
     let mut slots = [three];
     assert_eq!(call(&host, "ex:/scale", &mut slots).0, ZCallStatus::BUFFER_ERROR);
-    assert_eq!(host.core.blacks.report().count(), 3);
+    assert_eq!(host.core.owned_values.report().count(), 3);
 }
 
 #[test]

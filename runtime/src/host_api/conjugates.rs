@@ -6,8 +6,8 @@ use alcedo_abi::handles::{BlackHandle, ConjugateHandle, TypeNumber};
 use alcedo_abi::values::{ConjugateState, ValuePlace, color};
 
 use super::arguments::{LastingLocation, MadeAt};
-use super::blacks;
-use crate::border::CallError;
+use super::owned_values;
+use crate::boundary::CallError;
 use crate::bridge::conjugates::{self, State, nanoseconds};
 use crate::bridge::core::Core;
 use crate::conjugate::Color;
@@ -56,7 +56,7 @@ pub(super) fn conjugate_clone(
     site: MadeAt<'_>,
 ) -> Result<BlackHandle, CallError> {
     let (value, number) = conjugates::copy(core, conjugate, Instant::now())?;
-    blacks::keep(core, module, number, value, &site)
+    owned_values::keep(core, module, number, value, &site)
 }
 
 pub(super) fn conjugate_type(core: &Core, conjugate: ConjugateHandle) -> Result<String, CallError> {

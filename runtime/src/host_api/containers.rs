@@ -1,7 +1,7 @@
 //! Arrays, sets and maps in host memory: all operations that move or drop their values.
 
 use super::arguments::{KeyAddress, ValueLocation, wrong_kind};
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::object::containers::{self, ContainerError, RowsMut};
 

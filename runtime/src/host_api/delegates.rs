@@ -3,7 +3,7 @@
 use alcedo_abi::handles::ObjectHandle;
 
 use super::arguments::{LiveValue, ValueLocation};
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::bridge::delegates;
 use crate::bridge::slots;

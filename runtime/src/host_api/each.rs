@@ -4,15 +4,15 @@
 
 use std::mem::MaybeUninit;
 
-use alcedo_abi::black_direct::EachCall;
 use alcedo_abi::call::Failure;
 use alcedo_abi::direct::DirectStatus;
+use alcedo_abi::host_direct::EachCall;
 use alcedo_abi::zcall::{Slot, SlotValue};
 
 use super::arguments::IntoArgument;
-use crate::border::CallError;
-use crate::bridge::black_direct::take_failure;
+use crate::boundary::CallError;
 use crate::bridge::core::Core;
+use crate::bridge::host_direct::take_failure;
 use crate::bridge::uf::method_call;
 use crate::handles::{ObjectHandle, ZCallHandle};
 use crate::zcall::buffer::BufferMut;
@@ -26,20 +26,20 @@ pub(super) struct EachMut<'c> {
     objects: &'c [ObjectHandle],
     slots: &'c mut [Slot],
     results: &'c mut [MaybeUninit<u64>],
-    told: *mut (),
+    failures: *mut (),
     failed: unsafe extern "C" fn(*mut (), usize, &Failure),
 }
 
 impl<'c, Host> IntoArgument<Host, EachMut<'c>> for &'c mut EachCall {
     unsafe fn into_argument(self, _host: Host) -> EachMut<'c> {
-        let EachCall { objects, count, slots, len, results, told, failed } = *self;
+        let EachCall { objects, count, slots, len, results, failures, failed } = *self;
         // SAFETY: the caller promises that the module provides this number of objects, results and slots, unshared during the call.
         unsafe {
             EachMut {
                 objects: if count == 0 { &[] } else { std::slice::from_raw_parts(objects, count) },
                 slots: if len == 0 { &mut [] } else { std::slice::from_raw_parts_mut(slots, len) },
                 results: if count == 0 { &mut [] } else { std::slice::from_raw_parts_mut(results.cast(), count) },
-                told,
+                failures,
                 failed,
             }
         }
@@ -51,7 +51,7 @@ impl EachMut<'_> {
     fn report_failure(&mut self, at: usize, error: &CallError) {
         self.results[at].write(0);
         // SAFETY: the module provided both together for this call; the function copies the failure and does not unwind.
-        unsafe { (self.failed)(self.told, at, &error.to_failure()) };
+        unsafe { (self.failed)(self.failures, at, &error.to_failure()) };
     }
 }
 
@@ -83,7 +83,7 @@ pub(super) fn zcall_each(
     let mut at = 0;
     while at < each.objects.len() {
         if let Some(code) = callee.black_code()
-            && core.world.mode.direct_version() != alcedo_abi::black_direct::CLOSED
+            && core.world.mode.direct_version() != alcedo_abi::host_direct::CLOSED
         {
             // SAFETY: this is the game thread, as the trampoline of this function has checked, and not before a commit. The code has
             // this signature, and the module provides values for it; direct code exists only if all values fit into slots.

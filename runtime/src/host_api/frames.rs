@@ -1,6 +1,6 @@
 //! Calls with a custom thunk of a module, by frame number.
 
-use crate::border::{CallError, mismatch};
+use crate::boundary::{CallError, mismatch};
 use crate::bridge::core::Core;
 use crate::bridge::frames::{number, text};
 use crate::object::containers::{array_ref, keyed};

@@ -5,12 +5,12 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use alcedo_abi::black_direct::CLOSED;
 use alcedo_abi::host::{HostRef, ModuleContext, mode};
+use alcedo_abi::host_direct::CLOSED;
 use alcedo_abi::stack::StackSpan;
 
 use super::arguments::IntoArgument;
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::core::{Core, alive};
 use crate::bridge::tasks::Inbox;
 use crate::conjugate::drops::Drops;
@@ -63,7 +63,7 @@ impl HostContext {
             mode: core.world.mode.address(),
             directory: core.world.objects.directory(),
             slices: core.world.slices.address(),
-            blacks: core.blacks.directory(),
+            owned_values: core.owned_values.directory(),
             direct: core.world.mode.direct_address(),
             stack: core.red.hot().stack(),
             ..without_objects(self.to_ref(), module, generation)
@@ -83,7 +83,7 @@ impl SharedHostContext {
             game_thread: core.game_thread,
             logs: Arc::clone(&core.logs),
             inbox: Arc::clone(core.tasks.inbox()),
-            drops: core.blacks.drops().clone(),
+            drops: core.owned_values.drops().clone(),
             calls: None,
             has_core,
         }
@@ -125,7 +125,7 @@ fn without_objects(host: HostRef, module: ModuleId, generation: Generation) -> M
         mode: &raw const MODE,
         directory: std::ptr::null(),
         slices: std::ptr::null(),
-        blacks: std::ptr::null(),
+        owned_values: std::ptr::null(),
         direct: &raw const CLOSED_WORD,
         stack: StackSpan::ANY,
         level: crate::logs::loudest(),

@@ -4,7 +4,7 @@ use alcedo_abi::task::{JobId, JobKind};
 
 use super::arguments::{BorrowedWaker, HeldWaker, OwnedJob};
 use super::host_context::CallerContext;
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::bridge::tasks::{self, Timing};
 use crate::handles::ModuleId;

@@ -13,7 +13,7 @@ use alcedo_abi::values::ValuePlace;
 use alcedo_abi::zcall::{Slot, SlotType, ZCallBuffer, ZCallStatus};
 
 use super::values;
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::conjugate::gate::{Gate, ModuleTag};
 use crate::handles::{ClassId, Generation, ModuleId, Name, ObjectHandle};
@@ -65,7 +65,7 @@ impl Host {
     fn new() -> Self {
         let core = Core::new().expect("a finalizer thread");
         let gate = Gate::new(ModuleTag { id: MODULE, name: "m".into(), generation: Generation(1) });
-        core.blacks.admit(&gate, Leases::new("m"));
+        core.owned_values.admit(&gate, Leases::new("m"));
         core.world.types.declare_package("Engine");
         let number = || PropertyDecl::new("number", PropertyKind::I32);
         let hearing = FunctionDecl { params: vec![number()], ..FunctionDecl::new("hear", native_thunk(hear)) };
@@ -89,9 +89,9 @@ impl Host {
     /// Creates a value of that type owned by the module.
     fn black(&self, words: &str) -> (ConjugateHandle, ValuePlace) {
         let ty = self.core.value_types.get(self.ty(words)).expect("a type");
-        let made = self.core.blacks.make(MODULE, self.ty(words), OwnedValue::zero(ty), None, Instant::now());
+        let made = self.core.owned_values.make(MODULE, self.ty(words), OwnedValue::zero(ty), None, Instant::now());
         let handle = made.expect("a black").into();
-        let at = self.core.blacks.open(handle).expect("it is there").at;
+        let at = self.core.owned_values.open(handle).expect("it is there").at;
         (handle, ValuePlace { owner: ObjectHandle::NONE, at, ty: self.ty(words) })
     }
 

@@ -3,7 +3,7 @@
 use alcedo_abi::handles::{ClassId, Name, ObjectHandle};
 
 use super::arguments::{Address, CallType, FieldPathAddress, ValueLocation};
-use crate::border::{CallError, mismatch};
+use crate::boundary::{CallError, mismatch};
 use crate::bridge::core::Core;
 use crate::object::property::PropertyType;
 use crate::object::value::Value;

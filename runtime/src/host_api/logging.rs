@@ -4,7 +4,7 @@ use alcedo_abi::log::{LogRecord, SpanStep};
 use alcedo_sys::panics::{self, At};
 
 use super::host_context::CallerContext;
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::entry_gate;
 use crate::handles::ModuleId;
 

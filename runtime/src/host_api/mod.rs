@@ -4,7 +4,6 @@
 
 mod answer;
 mod arguments;
-mod blacks;
 mod calls;
 mod conjugates;
 mod containers;
@@ -16,6 +15,7 @@ mod jobs;
 mod links;
 mod logging;
 mod objects;
+mod owned_values;
 mod plain;
 mod strings;
 mod trampolines;

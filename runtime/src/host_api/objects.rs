@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use crate::border::CallError;
-use crate::bridge::collection::Wanted;
+use crate::boundary::CallError;
+use crate::bridge::collection::Requested;
 use crate::bridge::core::Core;
 use crate::handles::{ClassId, ModuleId, ObjectHandle, PartPtr};
 use crate::object::construction::{ConstructionArgs, construct};
@@ -96,6 +96,6 @@ pub(super) fn object_rename(
 }
 
 pub(super) fn collect(core: &Core) -> Result<(), CallError> {
-    core.collection.ask(Wanted::Whole);
+    core.collection.ask(Requested::Whole);
     Err(CallError::Unavailable { what: "a collection inside a call, which is done at the next safe point".into() })
 }

@@ -3,7 +3,7 @@
 use alcedo_abi::handles::TypeNumber;
 
 use super::arguments::{Address, CallType, ValueLocation};
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::handles::ModuleId;
 use crate::object::value::Value;

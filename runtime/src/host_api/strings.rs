@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::arguments::{BytesAt, BytesLen, TextTarget, ValueLocation};
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::handles::Name;
 

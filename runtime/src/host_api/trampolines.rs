@@ -15,15 +15,15 @@ use alcedo_abi::values::{ValueTable, ValueTableRef};
 use super::answer::{Answer, Fill};
 use super::arguments::{IntoArgument, Sink};
 use super::host_context::CallerContext;
-use crate::border::catch_panics_as;
+use crate::boundary::catch_panics_as;
 use crate::bridge::core::Core;
 use crate::handles::ModuleId;
 
 /// Bodies of all files; a new body in one of them is found by name.
 mod bodies {
     pub(super) use super::super::{
-        blacks::*, calls::*, conjugates::*, containers::*, delegates::*, each::*, frames::*, jobs::*, links::*,
-        logging::*, objects::*, plain::*, strings::*,
+        calls::*, conjugates::*, containers::*, delegates::*, each::*, frames::*, jobs::*, links::*, logging::*,
+        objects::*, owned_values::*, plain::*, strings::*,
     };
 }
 

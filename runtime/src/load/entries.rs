@@ -4,7 +4,7 @@
 use alcedo_abi::list::prelude::*;
 use alcedo_abi::module::ModuleRef;
 
-use crate::border::{CallError, from_module};
+use crate::boundary::{CallError, from_module};
 
 /// Functions of an attached module.
 pub(crate) struct Entries(ModuleRef);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use alcedo_abi::manifest::ManifestError;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::emit::error::EmitError;
 use crate::faults::FaultInjected;
 use crate::load::order::OrderError;

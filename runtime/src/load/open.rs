@@ -178,7 +178,7 @@ pub(crate) fn stage(
 fn admitted(core: &Core, module: Module, tag: ModuleTag) -> Rc<MasterModule> {
     let module = MasterModule::new(module, Gate::among(tag, core.red.hot()));
     core.tasks.admit(module.gate(), Arc::clone(module.leases()));
-    core.blacks.admit(module.gate(), Arc::clone(module.leases()));
+    core.owned_values.admit(module.gate(), Arc::clone(module.leases()));
     module
 }
 
@@ -241,8 +241,8 @@ pub(crate) fn open(
     let whole = |module| admitted(core, module, tag);
     let undo = |module: &Rc<MasterModule>| {
         core.tasks.end_module(&core.world, &core.red, id);
-        core.blacks.end_modules(&BTreeSet::from([id]));
-        core.blacks.forget(&[id]);
+        core.owned_values.end_modules(&BTreeSet::from([id]));
+        core.owned_values.forget(&[id]);
         core.world.slices.forget(id.0);
         core.logs.forget(module.gate().tag());
     };

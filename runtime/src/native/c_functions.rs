@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use alcedo_abi::describe::Metadata;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::kinds::{CallingConvention, PropertyKind};
 use crate::native::functions::{Function, FunctionCell, SignatureBlock, without_body};
 use crate::native::this::{At, Class, View};
@@ -47,7 +47,7 @@ pub fn invoke_import<'f, C: Class, A: NativeParams, R: NativeResult, O: OutValue
     args: A,
 ) -> Result<(R, O), CallError> {
     let At { world, object } = view.at();
-    core_of(world).call_typed_with_outs(object, function, None, args)
+    core_of(world).call_typed_with_out_parameters(object, function, None, args)
 }
 
 /// Returns whether C accepts a value of that type. Native classes have no arrays by Rust types.

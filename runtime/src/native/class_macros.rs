@@ -9,7 +9,7 @@ macro_rules! __alcedo_native_class {
         package: $package:literal, name: $name:literal, flags: $flags:expr, $(library: $library:literal,)? doc: $doc:literal,
         properties: [$({
             $(#[$attr:meta])*
-            $cell:ident $at:tt $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $given:expr,
+            $cell:ident $at:tt $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $argument:expr,
             name: $property:literal, flags: $property_flags:expr, default: $default:literal, about: $about:expr
         })*],
         kept: [],
@@ -19,34 +19,34 @@ macro_rules! __alcedo_native_class {
         defaults: [$(($default_path:literal, $default_text:literal))*],
         checks: { $($checks:tt)* },
     ) => {
-        $crate::native::plumbing::view! { $vis $view $view_doc: $base }
+        $crate::native::__private::view! { $vis $view $view_doc: $base }
 
         const _: () = {
-            impl $crate::native::plumbing::Class for $class {
+            impl $crate::native::__private::Class for $class {
                 type Base = $base;
                 type View<'f> = $view<'f>;
-                const PATH: &'static str = $crate::native::plumbing::core::concat!("/Script/", $package, ".", $name);
+                const PATH: &'static str = $crate::native::__private::core::concat!("/Script/", $package, ".", $name);
                 $(const LIBRARY: &'static str = $library;)?
                 const IMPLEMENTS: &'static [&'static str] =
-                    &[$(<$interface as $crate::native::plumbing::Interface>::PATH),*];
+                    &[$(<$interface as $crate::native::__private::Interface>::PATH),*];
                 const EVENTS: &'static [&'static str] = {
                     #[allow(unused_imports, reason = "a class may have no events")]
-                    use $crate::native::plumbing::NoEvents as _;
+                    use $crate::native::__private::NoEvents as _;
                     <$view<'static>>::ALCEDO_EVENTS
                 };
             }
 
-            impl $crate::native::plumbing::Part for $class {
-                fn red_constructor(this: $crate::native::plumbing::This<'_, Self>) -> Self {
+            impl $crate::native::__private::Part for $class {
+                fn red_constructor(this: $crate::native::__private::This<'_, Self>) -> Self {
                     #[allow(unused_imports, reason = "the author's own red constructor goes first")]
-                    use $crate::native::plumbing::WithoutARedConstructor as _;
+                    use $crate::native::__private::WithoutARedConstructor as _;
                     $class::alcedo_red_constructor(this)
                 }
             }
 
-            impl $crate::native::plumbing::Declared for $class {
-                fn add_to(natives: $crate::native::plumbing::Natives) -> $crate::native::plumbing::Natives {
-                    $crate::native::plumbing::add_class::<$class>(natives)
+            impl $crate::native::__private::Declared for $class {
+                fn add_to(natives: $crate::native::__private::Natives) -> $crate::native::__private::Natives {
+                    $crate::native::__private::add_class::<$class>(natives)
                 }
             }
 
@@ -54,33 +54,33 @@ macro_rules! __alcedo_native_class {
                 // Bodies written by the author take precedence.
                 #[allow(non_camel_case_types, reason = "named after the constant that it replaces")]
                 trait $bodies {
-                    const $bodies: $crate::native::plumbing::Bodies<$class, $interface> =
-                        $crate::native::plumbing::Bodies::NONE;
+                    const $bodies: $crate::native::__private::Bodies<$class, $interface> =
+                        $crate::native::__private::Bodies::NONE;
                 }
                 impl $bodies for $class {}
             )*
 
-            impl $crate::native::plumbing::DeclaredClass for $class {
+            impl $crate::native::__private::DeclaredClass for $class {
                 const PACKAGE: &'static str = $package;
 
-                fn description() -> $crate::native::plumbing::Description<Self> {
+                fn description() -> $crate::native::__private::Description<Self> {
                     #[allow(unused_imports, reason = "an `impl` block of the author's goes first")]
-                    use $crate::native::plumbing::NoBody as _;
-                    $crate::native::plumbing::Description {
+                    use $crate::native::__private::NoBody as _;
+                    $crate::native::__private::Description {
                         name: $name,
                         flags: $flags,
                         doc: $doc,
                         properties: ::std::vec![$({
-                            const ALCEDO_METADATA: $crate::native::plumbing::Metadata = $about;
-                            $crate::native::plumbing::class_property::<$ty>(
+                            const ALCEDO_METADATA: $crate::native::__private::Metadata = $about;
+                            $crate::native::__private::class_property::<$ty>(
                                 $property, $property_flags, $default, ALCEDO_METADATA,
                             )
                         }),*],
-                        subobjects: &[$(($part, <$part_class as $crate::native::plumbing::Class>::PATH)),*],
+                        subobjects: &[$(($part, <$part_class as $crate::native::__private::Class>::PATH)),*],
                         defaults: &[$(($default_path, $default_text)),*],
                         body: $class::ONE_UCLASS_IMPL_BLOCK_PER_CLASS,
                         bodies: {
-                            const ALCEDO_BODIES: &[&[$crate::native::plumbing::Function<$class>]] =
+                            const ALCEDO_BODIES: &[&[$crate::native::__private::Function<$class>]] =
                                 &[$($class::$bodies.functions()),*];
                             ALCEDO_BODIES
                         },
@@ -88,28 +88,28 @@ macro_rules! __alcedo_native_class {
                 }
             }
 
-            impl<M> $crate::native::plumbing::DefaultPart<M> for $class
+            impl<M> $crate::native::__private::DefaultPart<M> for $class
             where
-                $($crate::native::plumbing::Probe<M, $field_ty>:
-                    $crate::native::plumbing::BuildDefault<Out = $field_ty>,)*
+                $($crate::native::__private::Probe<M, $field_ty>:
+                    $crate::native::__private::BuildDefault<Out = $field_ty>,)*
             {
                 fn default_part() -> Self {
                     Self {
                         $($field: <
-                            $crate::native::plumbing::Probe<M, $field_ty> as $crate::native::plumbing::BuildDefault
+                            $crate::native::__private::Probe<M, $field_ty> as $crate::native::__private::BuildDefault
                         >::build(),)*
                     }
                 }
             }
 
-            $($crate::native::plumbing::property! {
-                $(#[$attr])* $class $view $get $set $try_set: $ty, $value: $arg = $given, $cell $property
+            $($crate::native::__private::property! {
+                $(#[$attr])* $class $view $get $set $try_set: $ty, $value: $arg = $argument, $cell $property
             })*
             $($checks)*
         };
     };
     (declared $vis:vis $class:ident $($rest:tt)*) => {
-        $crate::native::plumbing::core::compile_error!(
+        $crate::native::__private::core::compile_error!(
             "a native class keeps its Rust fields over reloads: remove `#[keep]`"
         );
     };
@@ -122,22 +122,22 @@ macro_rules! __alcedo_native_view {
     ($vis:vis $view:ident $view_doc:literal: $base:ty) => {
         #[doc = $view_doc]
         #[derive(Clone, Copy)]
-        $vis struct $view<'f>(<$base as $crate::native::plumbing::Class>::View<'f>);
+        $vis struct $view<'f>(<$base as $crate::native::__private::Class>::View<'f>);
 
-        impl<'f> $crate::native::plumbing::View<'f> for $view<'f> {
+        impl<'f> $crate::native::__private::View<'f> for $view<'f> {
             #[inline]
-            fn new(at: $crate::native::plumbing::At<'f>) -> Self {
-                Self($crate::native::plumbing::View::new(at))
+            fn new(at: $crate::native::__private::At<'f>) -> Self {
+                Self($crate::native::__private::View::new(at))
             }
 
             #[inline]
-            fn at(&self) -> $crate::native::plumbing::At<'f> {
-                $crate::native::plumbing::View::at(&self.0)
+            fn at(&self) -> $crate::native::__private::At<'f> {
+                $crate::native::__private::View::at(&self.0)
             }
         }
 
-        impl<'f> $crate::native::plumbing::core::ops::Deref for $view<'f> {
-            type Target = <$base as $crate::native::plumbing::Class>::View<'f>;
+        impl<'f> $crate::native::__private::core::ops::Deref for $view<'f> {
+            type Target = <$base as $crate::native::__private::Class>::View<'f>;
 
             #[inline]
             fn deref(&self) -> &Self::Target {
@@ -153,20 +153,20 @@ macro_rules! __alcedo_native_view {
 macro_rules! __alcedo_native_property {
     (
         $(#[$attr:meta])* $class:ident $view:ident $get:ident $set:ident $try_set:ident: $ty:ty,
-        $value:ident: $arg:ty = $given:expr, $cell:ident $property:literal
+        $value:ident: $arg:ty = $argument:expr, $cell:ident $property:literal
     ) => {
         ::std::thread_local! {
-            static $cell: $crate::native::plumbing::PropertyRef = $crate::native::plumbing::PropertyRef::new($property);
+            static $cell: $crate::native::__private::PropertyRef = $crate::native::__private::PropertyRef::new($property);
         }
 
         impl<'f> $view<'f> {
             $(#[$attr])*
             #[must_use]
             #[inline]
-            pub fn $get(&self) -> <$ty as $crate::native::plumbing::NativeProperty>::Seen<'f> {
-                const ALCEDO_PLACE: (&str, &str) = (<$class as $crate::native::plumbing::Class>::PATH, $property);
+            pub fn $get(&self) -> <$ty as $crate::native::__private::NativeProperty>::Seen<'f> {
+                const ALCEDO_PLACE: (&str, &str) = (<$class as $crate::native::__private::Class>::PATH, $property);
                 $cell.with(|property| {
-                    <$ty as $crate::native::plumbing::NativeProperty>::see(self, property, ALCEDO_PLACE)
+                    <$ty as $crate::native::__private::NativeProperty>::see(self, property, ALCEDO_PLACE)
                 })
             }
 
@@ -175,7 +175,7 @@ macro_rules! __alcedo_native_property {
             $(#[$attr])*
             #[inline]
             pub fn $set(&self, $value: $arg) {
-                self.$try_set($value).unwrap_or_else(|error| $crate::native::plumbing::fail(error));
+                self.$try_set($value).unwrap_or_else(|error| $crate::native::__private::fail(error));
             }
 
             /// Writes the property; returns an error if the write is rejected.
@@ -184,9 +184,9 @@ macro_rules! __alcedo_native_property {
             pub fn $try_set(
                 &self,
                 $value: $arg,
-            ) -> $crate::native::plumbing::core::result::Result<(), $crate::native::plumbing::CallError> {
-                let value = $given;
-                $cell.with(|property| $crate::native::plumbing::NativeProperty::put(value, self, property))
+            ) -> $crate::native::__private::core::result::Result<(), $crate::native::__private::CallError> {
+                let value = $argument;
+                $cell.with(|property| $crate::native::__private::NativeProperty::put(value, self, property))
             }
         }
     };
@@ -205,7 +205,7 @@ macro_rules! __alcedo_native_calls {
         })*],
         calls: [$({
             by $invoke:ident $(#[$attr:meta])*
-            $name:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $errors:literal,
+            $name:ident $try_name:ident($($arg:ident: $ty:ty = $argument:expr),*) -> $result:ty, $errors:literal,
             $cell:tt, $what:expr
         })*]
     ) => {
@@ -216,7 +216,7 @@ macro_rules! __alcedo_native_calls {
                 /// If the call fails, the running call ends with the same error.
                 #[inline]
                 pub fn $ending(&self, $($ending_arg: $ending_ty),*) -> $ending_result {
-                    $crate::native::plumbing::or_end(self.$tried($($ending_arg),*))
+                    $crate::native::__private::or_end(self.$tried($($ending_arg),*))
                 }
             )*
             $(
@@ -227,17 +227,17 @@ macro_rules! __alcedo_native_calls {
                 pub fn $try_name(
                     &self,
                     $($arg: $ty),*
-                ) -> $crate::native::plumbing::core::result::Result<$result, $crate::native::plumbing::CallError> {
-                    const ALCEDO_WHAT: (&str, &str) = $crate::native::plumbing::member($what);
+                ) -> $crate::native::__private::core::result::Result<$result, $crate::native::__private::CallError> {
+                    const ALCEDO_WHAT: (&str, &str) = $crate::native::__private::member($what);
                     ::std::thread_local! {
-                        static ALCEDO_FUNCTION: $crate::native::plumbing::MemberFunction =
-                            $crate::native::plumbing::MemberFunction::new(ALCEDO_WHAT.1);
+                        static ALCEDO_FUNCTION: $crate::native::__private::MemberFunction =
+                            $crate::native::__private::MemberFunction::new(ALCEDO_WHAT.1);
                     }
                     let is_virtual =
-                        $crate::native::plumbing::core::stringify!($name).trim_start_matches("r#") == ALCEDO_WHAT.1;
+                        $crate::native::__private::core::stringify!($name).trim_start_matches("r#") == ALCEDO_WHAT.1;
                     let of = if is_virtual { None } else { Some(ALCEDO_WHAT.0) };
                     ALCEDO_FUNCTION
-                        .with(|function| $crate::native::plumbing::$invoke(self, function, of, ($($given,)*)))
+                        .with(|function| $crate::native::__private::$invoke(self, function, of, ($($argument,)*)))
                 }
             )*
         }
@@ -251,25 +251,25 @@ macro_rules! __alcedo_native_calls {
 macro_rules! __alcedo_native_c_call {
     (
         $(#[$attr:meta])*
-        $view:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty,
-        outs: ($($out:ident $back:ident),*), $cell:ident, $what:expr
+        $view:ident $try_name:ident($($arg:ident: $ty:ty = $argument:expr),*) -> $result:ty,
+        out_parameters: ($($out:ident $back:ident),*), $cell:ident, $what:expr
     ) => {
         impl $view<'_> {
             $(#[$attr])*
             pub fn $try_name(
                 &self,
                 $($arg: $ty),*
-            ) -> $crate::native::plumbing::core::result::Result<$result, $crate::native::plumbing::CallError> {
-                const ALCEDO_WHAT: (&str, &str) = $crate::native::plumbing::member($what);
+            ) -> $crate::native::__private::core::result::Result<$result, $crate::native::__private::CallError> {
+                const ALCEDO_WHAT: (&str, &str) = $crate::native::__private::member($what);
                 ::std::thread_local! {
-                    static ALCEDO_FUNCTION: $crate::native::plumbing::FunctionRef =
-                        $crate::native::plumbing::FunctionRef::new(ALCEDO_WHAT.1);
+                    static ALCEDO_FUNCTION: $crate::native::__private::FunctionRef =
+                        $crate::native::__private::FunctionRef::new(ALCEDO_WHAT.1);
                 }
                 let (result, ($($back,)*)) = ALCEDO_FUNCTION.with(|function| {
-                    $crate::native::plumbing::invoke_import(self, function, &$cell, ($($given,)*))
+                    $crate::native::__private::invoke_import(self, function, &$cell, ($($argument,)*))
                 })?;
                 $(*$out = $back;)*
-                $crate::native::plumbing::core::result::Result::Ok(result)
+                $crate::native::__private::core::result::Result::Ok(result)
             }
         }
     };

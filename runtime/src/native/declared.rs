@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use alcedo_abi::describe::Metadata;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::handles::ObjectHandle;
 use crate::native::failing::failing;
 use crate::native::functions::{Function, owned};

@@ -6,7 +6,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::core::{Core, HostOfWorld};
 use crate::handles::ObjectHandle;
 use crate::host::DelegateOf;

@@ -8,16 +8,16 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-use alcedo_abi::black_direct::{DirectBits, DirectBody, EachCode, one_by_one};
 use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 use alcedo_abi::host::DirectoryEntry;
+use alcedo_abi::host_direct::{DirectBits, DirectBody, EachCode, one_by_one};
 use alcedo_abi::zcall::Slot;
 
-use crate::border::CallError;
-use crate::bridge::black_direct::{attempted, beside_failure, failed, guarded, to_answer};
+use crate::boundary::CallError;
 use crate::bridge::callees::{Callee, Callees, DirectMaker, answer_of, clean_up};
 use crate::bridge::core::Core;
 use crate::bridge::fast_paths::FastPaths;
+use crate::bridge::host_direct::{attempted, beside_failure, failed, guarded, to_answer};
 use crate::handles::ObjectHandle;
 use crate::native::failing::failing;
 use crate::native::method::{Method, Receiver as _, StaticMethod, run, run_static};

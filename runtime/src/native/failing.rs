@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 
 /// Ends the running call with an error, for accessors without a `Result`.
 #[cold]

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use alcedo_abi::describe::{CParam, MetaDesc, Metadata};
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::kinds::{function_flags, property_flags};
 use crate::native::direct::{of_method, of_static};
 use crate::native::failing::failing;

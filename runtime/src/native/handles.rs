@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::handles::ObjectHandle;
 use crate::kinds::function_flags;
 use crate::native::failing::failing;

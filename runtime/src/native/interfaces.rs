@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use alcedo_abi::interface_check::{self, InterfaceFunction};
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::kinds::function_flags;
 use crate::native::Natives;
 use crate::native::functions::{Function, SignatureBlock};

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::call_cache::{CallCache, is_plain};
 use crate::bridge::calls::Dispatch;
 use crate::bridge::core::HostOfWorld;

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use alcedo_abi::call::SourceLocation;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::handles::ObjectHandle;
 use crate::native::failing::failing;
 use crate::native::part_cell::PartCell;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use alcedo_abi::net::{self, NetArchive, NetMap, NetObject, NetOutcome};
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::handles::ObjectHandle;
 use crate::native::Obj;
 use crate::native::failing::failing;

@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 
 use alcedo_abi::borrows::{Borrows, Event};
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::handles::ObjectHandle;
 use crate::{panic_guard, thread_stack};
 
@@ -17,7 +17,7 @@ pub struct PartCell<C> {
     /// Name of the method that borrowed last and has not returned.
     holder: Cell<&'static str>,
     /// Source of new borrows while an exclusive borrow is lent: the lent reference.
-    lent: Cell<Option<NonNull<C>>>,
+    borrowed: Cell<Option<NonNull<C>>>,
     part: UnsafeCell<ManuallyDrop<C>>,
 }
 
@@ -26,7 +26,7 @@ impl<C> PartCell<C> {
         Self {
             borrows: Cell::new(Borrows::FREE),
             holder: Cell::new(""),
-            lent: Cell::new(None),
+            borrowed: Cell::new(None),
             part: UnsafeCell::new(ManuallyDrop::new(part)),
         }
     }
@@ -56,25 +56,25 @@ impl<C> PartCell<C> {
         }
         let holder = self.holder.get();
         let _loan = self.try_begin(holder, Event::Lend, Event::EndLend).ok_or_else(|| self.refused(object, holder))?;
-        self.lent.set(Some(part));
+        self.borrowed.set(Some(part));
         Ok(code())
     }
 
     #[inline]
     fn pointer(&self) -> NonNull<C> {
         // The cell has the address of its content.
-        self.lent.get().unwrap_or_else(|| NonNull::from(&self.part).cast())
+        self.borrowed.get().unwrap_or_else(|| NonNull::from(&self.part).cast())
     }
 
     #[inline]
     fn try_begin(&self, method: &'static str, begin: Event, end: Event) -> Option<Borrow<'_, C>> {
         // A borrow by a coroutine may outlive the loan.
-        if self.lent.get().is_some() && !thread_stack::is_here() {
+        if self.borrowed.get().is_some() && !thread_stack::is_here() {
             return None;
         }
         let borrows = self.borrows.get().step(begin)?;
         self.borrows.set(borrows);
-        Some(Borrow { cell: self, end, holder: self.holder.replace(method), lent: self.lent.get() })
+        Some(Borrow { cell: self, end, holder: self.holder.replace(method), borrowed: self.borrowed.get() })
     }
 
     /// Runs a `&self` method, unless another borrow conflicts.
@@ -132,7 +132,7 @@ struct Borrow<'a, C> {
     cell: &'a PartCell<C>,
     end: Event,
     holder: &'static str,
-    lent: Option<NonNull<C>>,
+    borrowed: Option<NonNull<C>>,
 }
 
 impl<C> Drop for Borrow<'_, C> {
@@ -142,7 +142,7 @@ impl<C> Drop for Borrow<'_, C> {
             self.cell.borrows.set(borrows);
         }
         self.cell.holder.set(self.holder);
-        self.cell.lent.set(self.lent);
+        self.cell.borrowed.set(self.borrowed);
     }
 }
 
@@ -151,7 +151,7 @@ mod tests {
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     use super::PartCell;
-    use crate::border::CallError;
+    use crate::boundary::CallError;
     use crate::handles::ObjectHandle;
 
     const OBJECT: ObjectHandle = ObjectHandle::new(1, 1);

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::cells::RefCell;
 use crate::handles::ObjectHandle;
 use crate::native::part_cell::PartCell;

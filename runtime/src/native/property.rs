@@ -1,6 +1,6 @@
 //! Rust types of native properties: values, which are read and written, and types used in place.
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::kinds::PropertyKind;
 use crate::native::failing::fail;
 use crate::native::this::{At, View};

@@ -279,11 +279,11 @@ impl<'f, C: Class> This<'f, C> {
     /// ```
     pub fn lend<R>(self, part: &mut C, code: impl FnOnce(Self) -> R) -> R {
         let object = self.view.at().object;
-        let lent = match self.part {
+        let borrowed = match self.part {
             Some(cell) => cell.lend(object, part, || code(self)),
             None => Err(not_its_own(object)),
         };
-        lent.unwrap_or_else(|error| fail(error))
+        borrowed.unwrap_or_else(|error| fail(error))
     }
 
     /// Returns the object of `obj`, if it is alive and of the class.

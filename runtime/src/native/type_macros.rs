@@ -9,17 +9,17 @@ macro_rules! __alcedo_native_pod {
         [$(($field:ident, $field_name:literal, $ty:ty, $default:literal, $field_doc:literal)),* $(,)?]
     ) => {
         const _: () = {
-            $crate::native::plumbing::plain_fields! {
-                $struct in $crate::native::plumbing::core::concat!("/Script/", $package, ".", $name), [$doc],
+            $crate::native::__private::plain_fields! {
+                $struct in $crate::native::__private::core::concat!("/Script/", $package, ".", $name), [$doc],
                 [$({ $field, $field_name, $ty, $default, [$field_doc] })*]
             }
 
-            impl $crate::native::plumbing::Declared for $struct {
-                fn add_to(natives: $crate::native::plumbing::Natives) -> $crate::native::plumbing::Natives {
+            impl $crate::native::__private::Declared for $struct {
+                fn add_to(natives: $crate::native::__private::Natives) -> $crate::native::__private::Natives {
                     // An inherent constant takes precedence.
                     #[allow(unused_imports, reason = "a struct may have its own")]
-                    use $crate::native::plumbing::WithoutNet as _;
-                    $crate::native::plumbing::add_struct::<$struct>(natives, $package, &<$struct>::ALCEDO_NET)
+                    use $crate::native::__private::WithoutNet as _;
+                    $crate::native::__private::add_struct::<$struct>(natives, $package, &<$struct>::ALCEDO_NET)
                 }
             }
         };
@@ -35,20 +35,20 @@ macro_rules! __alcedo_native_structure {
         [$(($field:ident, $field_name:literal, $ty:ty, $default:literal, $field_doc:literal)),* $(,)?]
     ) => {
         const _: () = {
-            $crate::native::plumbing::host_fields! {
-                $struct in $crate::native::plumbing::core::concat!("/Script/", $package, ".", $name),
+            $crate::native::__private::host_fields! {
+                $struct in $crate::native::__private::core::concat!("/Script/", $package, ".", $name),
                 [$({ $field, $field_name, $ty })*]
             }
 
-            impl $crate::native::plumbing::Declared for $struct {
-                fn add_to(natives: $crate::native::plumbing::Natives) -> $crate::native::plumbing::Natives {
+            impl $crate::native::__private::Declared for $struct {
+                fn add_to(natives: $crate::native::__private::Natives) -> $crate::native::__private::Natives {
                     // An inherent constant takes precedence.
                     #[allow(unused_imports, reason = "a struct may have its own")]
-                    use $crate::native::plumbing::WithoutNet as _;
+                    use $crate::native::__private::WithoutNet as _;
                     let fields = ::std::vec![
-                        $($crate::native::plumbing::struct_field::<$ty>($field_name, $default, $field_doc)),*
+                        $($crate::native::__private::struct_field::<$ty>($field_name, $default, $field_doc)),*
                     ];
-                    $crate::native::plumbing::add_structure::<$struct>(
+                    $crate::native::__private::add_structure::<$struct>(
                         natives, ($package, $name, $doc), fields, &<$struct>::ALCEDO_NET,
                     )
                 }
@@ -70,9 +70,9 @@ macro_rules! __alcedo_native_delegate {
         $vis enum $signature {}
 
         const _: () = {
-            impl $crate::native::plumbing::NamedSignature for $signature {
+            impl $crate::native::__private::NamedSignature for $signature {
                 type Function = fn($($ty),*) -> $result;
-                const PLACE: (&'static str, &'static str) = $crate::native::plumbing::delegate!(@place $place);
+                const PLACE: (&'static str, &'static str) = $crate::native::__private::delegate!(@place $place);
                 const NAME: &'static str = $name;
                 const PARAMS: &'static [&'static str] = &[$($param),*];
                 const DOC: &'static str = $doc;
@@ -83,7 +83,7 @@ macro_rules! __alcedo_native_delegate {
         ($package, "")
     };
     (@place { class $class:ty }) => {
-        ("", <$class as $crate::native::plumbing::Class>::PATH)
+        ("", <$class as $crate::native::__private::Class>::PATH)
     };
 }
 
@@ -97,66 +97,66 @@ macro_rules! __alcedo_native_enum {
         [$(($variant:ident, $entry:literal, $display:literal, $is_hidden:literal, $entry_doc:literal))*]
     ) => {
         const _: () = {
-            impl $crate::native::plumbing::NativeEnumeration for $name {
-                const PACKAGE: &'static $crate::native::plumbing::core::primitive::str = $package;
-                const NAME: &'static $crate::native::plumbing::core::primitive::str = $text;
-                const PATH: &'static $crate::native::plumbing::core::primitive::str =
-                    $crate::native::plumbing::core::concat!("/Script/", $package, ".", $text);
-                const UNDERLYING: $crate::native::plumbing::PropertyKind =
-                    <$repr as $crate::native::plumbing::Value>::KIND;
-                const IS_FLAGS: $crate::native::plumbing::core::primitive::bool = $is_flags;
-                const DOC: &'static $crate::native::plumbing::core::primitive::str = $doc;
-                const ENTRIES: &'static [$crate::native::plumbing::NativeEntry] = &[$(
-                    $crate::native::plumbing::NativeEntry {
+            impl $crate::native::__private::NativeEnumeration for $name {
+                const PACKAGE: &'static $crate::native::__private::core::primitive::str = $package;
+                const NAME: &'static $crate::native::__private::core::primitive::str = $text;
+                const PATH: &'static $crate::native::__private::core::primitive::str =
+                    $crate::native::__private::core::concat!("/Script/", $package, ".", $text);
+                const UNDERLYING: $crate::native::__private::PropertyKind =
+                    <$repr as $crate::native::__private::Value>::KIND;
+                const IS_FLAGS: $crate::native::__private::core::primitive::bool = $is_flags;
+                const DOC: &'static $crate::native::__private::core::primitive::str = $doc;
+                const ENTRIES: &'static [$crate::native::__private::NativeEntry] = &[$(
+                    $crate::native::__private::NativeEntry {
                         name: $entry,
-                        number: $name::$variant.alcedo_number() as $crate::native::plumbing::core::primitive::i128,
+                        number: $name::$variant.alcedo_number() as $crate::native::__private::core::primitive::i128,
                         display: $display,
                         is_hidden: $is_hidden,
                         doc: $entry_doc,
                     }
                 ),*];
 
-                fn number(self) -> $crate::native::plumbing::core::primitive::i128 {
-                    $crate::native::plumbing::core::convert::Into::into(self.alcedo_number())
+                fn number(self) -> $crate::native::__private::core::primitive::i128 {
+                    $crate::native::__private::core::convert::Into::into(self.alcedo_number())
                 }
 
                 fn of_number(
-                    number: $crate::native::plumbing::core::primitive::i128,
-                ) -> $crate::native::plumbing::core::option::Option<Self> {
-                    Self::alcedo_of($crate::native::plumbing::core::convert::TryInto::try_into(number).ok()?)
+                    number: $crate::native::__private::core::primitive::i128,
+                ) -> $crate::native::__private::core::option::Option<Self> {
+                    Self::alcedo_of($crate::native::__private::core::convert::TryInto::try_into(number).ok()?)
                 }
             }
 
-            impl $crate::native::plumbing::HostValue for $name {
-                type Raw = $crate::native::plumbing::NumberOf<Self>;
+            impl $crate::native::__private::HostValue for $name {
+                type Raw = $crate::native::__private::NumberOf<Self>;
 
                 fn from_raw(raw: Self::Raw) -> Self {
-                    raw.entry().unwrap_or_else(|error| $crate::native::plumbing::fail(error))
+                    raw.entry().unwrap_or_else(|error| $crate::native::__private::fail(error))
                 }
 
                 fn into_raw(self) -> Self::Raw {
-                    $crate::native::plumbing::NumberOf::new(self)
+                    $crate::native::__private::NumberOf::new(self)
                 }
             }
 
-            impl $crate::native::plumbing::Value for $name {
-                type Literal = &'static $crate::native::plumbing::core::primitive::str;
-                const KIND: $crate::native::plumbing::PropertyKind = $crate::native::plumbing::PropertyKind::ENUM;
-                const TYPE_PATH: &'static $crate::native::plumbing::core::primitive::str =
-                    <Self as $crate::native::plumbing::NativeEnumeration>::PATH;
-                const NUMBERS: $crate::native::plumbing::core::option::Option<($crate::native::plumbing::PropertyKind, bool)> =
-                    <Self as $crate::native::plumbing::NativeEnumeration>::NUMBERS;
+            impl $crate::native::__private::Value for $name {
+                type Literal = &'static $crate::native::__private::core::primitive::str;
+                const KIND: $crate::native::__private::PropertyKind = $crate::native::__private::PropertyKind::ENUM;
+                const TYPE_PATH: &'static $crate::native::__private::core::primitive::str =
+                    <Self as $crate::native::__private::NativeEnumeration>::PATH;
+                const NUMBERS: $crate::native::__private::core::option::Option<($crate::native::__private::PropertyKind, bool)> =
+                    <Self as $crate::native::__private::NativeEnumeration>::NUMBERS;
             }
 
-            impl $crate::native::plumbing::OfText for $name {
-                fn of_text(text: &$crate::native::plumbing::core::primitive::str) -> Self {
-                    $crate::native::plumbing::entry_of_text(text)
+            impl $crate::native::__private::OfText for $name {
+                fn of_text(text: &$crate::native::__private::core::primitive::str) -> Self {
+                    $crate::native::__private::entry_of_text(text)
                 }
             }
 
-            impl $crate::native::plumbing::Declared for $name {
-                fn add_to(natives: $crate::native::plumbing::Natives) -> $crate::native::plumbing::Natives {
-                    $crate::native::plumbing::add_enum::<$name>(natives)
+            impl $crate::native::__private::Declared for $name {
+                fn add_to(natives: $crate::native::__private::Natives) -> $crate::native::__private::Natives {
+                    $crate::native::__private::add_enum::<$name>(natives)
                 }
             }
         };
@@ -179,25 +179,25 @@ macro_rules! __alcedo_native_interface {
         #[derive(Debug)]
         $vis enum $interface {}
 
-        $crate::native::plumbing::view! { $vis $view $view_doc: $crate::native::Object }
+        $crate::native::__private::view! { $vis $view $view_doc: $crate::native::Object }
 
         const _: () = {
-            impl $crate::native::plumbing::Interface for $interface {
+            impl $crate::native::__private::Interface for $interface {
                 type View<'f> = $view<'f>;
-                const PATH: &'static str = $crate::native::plumbing::core::concat!("/Script/", $package, ".", $name);
-                const FUNCTIONS: &'static [$crate::native::plumbing::InterfaceFunction] =
-                    &[$($crate::native::plumbing::compared::<($($ty,)*), $result>($function, $text)),*];
+                const PATH: &'static str = $crate::native::__private::core::concat!("/Script/", $package, ".", $name);
+                const FUNCTIONS: &'static [$crate::native::__private::InterfaceFunction] =
+                    &[$($crate::native::__private::compared::<($($ty,)*), $result>($function, $text)),*];
                 const NAMES: &'static str =
-                    $crate::native::plumbing::core::concat!("these:" $(, " `", $function, "`")*);
+                    $crate::native::__private::core::concat!("these:" $(, " `", $function, "`")*);
             }
 
-            impl $crate::native::plumbing::Declared for $interface {
-                fn add_to(natives: $crate::native::plumbing::Natives) -> $crate::native::plumbing::Natives {
-                    $crate::native::plumbing::add_interface(natives, ($package, $name), $doc, ::std::vec![$(
-                        $crate::native::plumbing::interface_function::<($($ty,)*), $result>(
+            impl $crate::native::__private::Declared for $interface {
+                fn add_to(natives: $crate::native::__private::Natives) -> $crate::native::__private::Natives {
+                    $crate::native::__private::add_interface(natives, ($package, $name), $doc, ::std::vec![$(
+                        $crate::native::__private::interface_function::<($($ty,)*), $result>(
                             $function,
                             $may_fail,
-                            &$crate::native::plumbing::SignatureBlock::new(&[$($param),*]),
+                            &$crate::native::__private::SignatureBlock::new(&[$($param),*]),
                             $function_doc,
                         )
                     ),*])

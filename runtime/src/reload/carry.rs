@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::handles::ObjectHandle;
 use crate::object::body::Body;

@@ -83,7 +83,7 @@ pub(crate) fn digest(core: &Core, loads: &Loads) -> WorldDigest {
         "mode {}, {} red frames open, a collection is wanted: {:?}",
         core.world.mode.get(),
         core.red.depth(),
-        core.collection.wanted()
+        core.collection.requested()
     );
     let parts = BTreeMap::from([
         ("objects", objects(core)),
@@ -93,7 +93,7 @@ pub(crate) fn digest(core: &Core, loads: &Loads) -> WorldDigest {
         ("calls", calls(core)),
         ("modules", modules(loads)),
         ("jobs", jobs(core)),
-        ("blacks", blacks(core)),
+        ("blacks", owned_values(core)),
         ("numbers", numbers(core)),
         ("leases", leases(loads)),
         ("files", files(loads)),
@@ -103,8 +103,8 @@ pub(crate) fn digest(core: &Core, loads: &Loads) -> WorldDigest {
 }
 
 /// Lists values owned by plugin code and by the host.
-fn blacks(core: &Core) -> Vec<String> {
-    let report = core.blacks.report();
+fn owned_values(core: &Core) -> Vec<String> {
+    let report = core.owned_values.report();
     report
         .live
         .iter()

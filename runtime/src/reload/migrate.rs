@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::bridge::rebuild::KeptFields;
 use crate::faults::{self, ReloadStep};
@@ -241,8 +241,8 @@ impl Walk<'_> {
         if self.doomed.contains(&child) {
             return Ok(false);
         }
-        let wanted = class.subobject_class(subobject);
-        if objects.class(child).is_some_and(|found| *self.core.world.types.redirected(&found.path) == *wanted) {
+        let expected = class.subobject_class(subobject);
+        if objects.class(child).is_some_and(|found| *self.core.world.types.redirected(&found.path) == *expected) {
             objects.write_unasked(object, &subobject.property.text, &Value::Object(child))?;
             return Ok(true);
         }
@@ -255,9 +255,9 @@ impl Walk<'_> {
         let objects = &self.core.world.objects;
         let chain = class.chain();
         let declared = chain.iter().flat_map(|class| &class.subobjects);
-        let wanted: HashSet<_> = declared.filter_map(|declared| objects.subobject(object, &declared.name)).collect();
+        let expected: HashSet<_> = declared.filter_map(|declared| objects.subobject(object, &declared.name)).collect();
         for child in objects.children(object) {
-            if !wanted.contains(&child) {
+            if !expected.contains(&child) {
                 self.doom(child);
             }
         }

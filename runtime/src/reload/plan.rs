@@ -7,7 +7,7 @@ use std::rc::Rc;
 use alcedo_abi::kinds::property_flags;
 use rustc_hash::FxHashSet;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::emit::diff::{self, PropertyDiff};
 use crate::handles::ObjectHandle;

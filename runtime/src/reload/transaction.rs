@@ -33,7 +33,7 @@ use crate::reload::requests::ReloadScope;
 use crate::unload::generation;
 use crate::unload::steps::{UnloadCause, UnloadStep};
 use crate::unload::subject::GenerationUnload;
-use crate::zcall::table::Given;
+use crate::zcall::table::Issued;
 
 /// Replaces the modules of the Master by those in `paths`: all of them, or only changed modules and their dependents. The
 /// caller must be at a safe point. Returns an error if no Master is loaded. A failed reload is not an error: its report
@@ -62,7 +62,7 @@ pub(crate) fn reload(
         coming_up: Some(loads.come_up(core)),
         before: Before {
             reruns: core.world.counters.class_constructors_rerun.get(),
-            given: core.zcalls.given(),
+            issued: core.zcalls.issued(),
             lazy: lazy::Table::default(),
             roots: Bits::default(),
         },
@@ -113,7 +113,7 @@ struct Before {
     /// Counter of class constructors that ran a second time.
     reruns: u64,
     /// Handles of calls.
-    given: Given,
+    issued: Issued,
     /// Ids of lazy references after the unloading listeners of the old generation were called.
     lazy: lazy::Table,
     /// Root set at the same point.
@@ -337,7 +337,7 @@ impl Run<'_> {
         journal.reruns = core.world.counters.class_constructors_rerun.get() - self.before.reruns;
         journal.done.record = self.loads.recorder.end();
         journal.done.calls = core.world.mode.take_calls();
-        journal.done.resolved = core.zcalls.names_since(self.before.given);
+        journal.done.resolved = core.zcalls.names_since(self.before.issued);
         journal
     }
 

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::Runtime;
-use crate::border::CallError;
-use crate::bridge::collection::Wanted;
+use crate::boundary::CallError;
+use crate::bridge::collection::Requested;
 use crate::bridge::core::Core;
 use crate::error::{A_COLLECTION, Error};
 use crate::handles::ObjectHandle;
@@ -71,7 +71,7 @@ impl Collection<'_> {
     /// ```
     pub fn collect(&self) -> Result<usize, Error> {
         let core = &self.0.inner.core;
-        let _busy = self.0.at_safe_point(A_COLLECTION).inspect_err(|_| core.collection.ask(Wanted::Whole))?;
+        let _busy = self.0.at_safe_point(A_COLLECTION).inspect_err(|_| core.collection.ask(Requested::Whole))?;
         Ok(core.collect()?)
     }
 
@@ -79,7 +79,7 @@ impl Collection<'_> {
     /// allows, and the world continues in between. A reload aborts the mark and restarts it afterwards. [`Collection::take_done`]
     /// returns the result.
     pub fn begin_in_slices(&self) {
-        self.0.inner.core.collection.ask(Wanted::InSlices);
+        self.0.inner.core.collection.ask(Requested::InSlices);
     }
 
     /// Returns whether a mark in slices is in progress.
@@ -101,14 +101,14 @@ impl Runtime {
             core.begin_collecting();
         }
         match core.collection.take() {
-            Some(Wanted::Whole) => match self.collection().collect() {
+            Some(Requested::Whole) => match self.collection().collect() {
                 Ok(objects) => self.note_collected(Collected { objects, slices: 1 }),
                 Err(error @ Error::NotASafePoint { .. }) => {
                     tracing::debug!(%error, "a collection waits for the next safe point");
                 }
                 Err(error) => tracing::error!(%error, "a collection was aborted"),
             },
-            Some(Wanted::InSlices) => {
+            Some(Requested::InSlices) => {
                 self.inner.slicing.set(true);
                 core.begin_collecting();
             }
@@ -177,8 +177,8 @@ impl Core {
 /// Roots outside the object store: values in host memory that plugin code owns.
 impl RootSource for Core {
     fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
-        if self.collection.blacks_are_roots.get() {
-            self.blacks.each_object(visit);
+        if self.collection.owned_values_are_roots.get() {
+            self.owned_values.each_object(visit);
         }
     }
 }
@@ -201,23 +201,23 @@ mod tests {
     use crate::object::property::PropertyType;
     use crate::object::value::Value;
 
-    /// Checks that an object referenced only by an array of a module survives a collection if `blacks_are_roots`.
-    fn check(blacks_are_roots: bool) {
+    /// Checks that an object referenced only by an array of a module survives a collection if `owned_values_are_roots`.
+    fn check(owned_values_are_roots: bool) {
         let core = Core::new().expect("a finalizer thread");
-        core.collection.blacks_are_roots.set(blacks_are_roots);
+        core.collection.owned_values_are_roots.set(owned_values_are_roots);
         core.world.types.declare_package("Engine");
         let decl = ClassDecl::new("Engine", "Object", "", Origin::Native);
         let batch = Batch { classes: vec![decl], ..Batch::default() };
         let class = core.world.types.declare(&core.world.names, &batch).expect("a right declaration").classes.remove(0);
         let object = core.world.objects.allocate(&class, None, ObjectHandle::NONE, 0);
         let gate = Gate::new(ModuleTag { id: ModuleId(1), name: "m".into(), generation: Generation(1) });
-        core.blacks.admit(&gate, Leases::new("m"));
+        core.owned_values.admit(&gate, Leases::new("m"));
         let reference = PropertyType::Object { class: "/Script/Engine.Object".into() };
         let mut list = OwnedValue::zero(PropertyType::Array(Rc::new(ElementType::new(reference))));
         list.write(&Value::Array(vec![Value::Object(object)])).expect("an array of references");
-        core.blacks.make(ModuleId(1), TypeNumber(1), list, None, Instant::now()).expect("an open gate");
-        assert_eq!(core.collect(), Ok(usize::from(!blacks_are_roots)));
-        assert_eq!(core.world.objects.is_alive(object), blacks_are_roots);
+        core.owned_values.make(ModuleId(1), TypeNumber(1), list, None, Instant::now()).expect("an open gate");
+        assert_eq!(core.collect(), Ok(usize::from(!owned_values_are_roots)));
+        assert_eq!(core.world.objects.is_alive(object), owned_values_are_roots);
         // An incremental collection has the same result.
         core.begin_collecting();
         let ended = core.go_on_collecting(&mut || true);

@@ -7,7 +7,7 @@ use alcedo_abi::handles::{BlackHandle, ConjugateHandle, TypeNumber};
 use alcedo_abi::kinds::PropertyKind;
 
 use super::Runtime;
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::conjugates;
 use crate::conjugate::pairs::ConjugateKey;
 use crate::conjugate::{BlackReport, Color};
@@ -101,17 +101,17 @@ impl Conjugates<'_> {
     ///
     /// let runtime = Runtime::builder().build()?;
     /// let title = runtime.conjugates().make("String", &Value::Text("Harbor".into()))?;
-    /// println!("{}", runtime.conjugates().blacks());
-    /// assert_eq!(runtime.conjugates().blacks().count(), 1);
+    /// println!("{}", runtime.conjugates().owned_values());
+    /// assert_eq!(runtime.conjugates().owned_values().count(), 1);
     /// # Ok::<(), alcedo_runtime::Error>(())
     /// ```
-    pub fn blacks(&self) -> BlackReport {
-        self.0.inner.core.blacks.report()
+    pub fn owned_values(&self) -> BlackReport {
+        self.0.inner.core.owned_values.report()
     }
 
     /// Enables or disables recording of the creation site of each black conjugate. Costs a look-up per creation; off by default.
     pub fn keep_sites(&self, keeps: bool) {
-        self.0.inner.core.blacks.keep_sites(keeps);
+        self.0.inner.core.owned_values.keep_sites(keeps);
     }
 
     /// Lends a property until the innermost call into a module returns.
@@ -160,11 +160,11 @@ impl Conjugates<'_> {
     /// Releases a black owned by the host. No effect for a released black, for reds, and for blacks owned by plugin code, which only
     /// that code can release.
     pub fn give_back(&self, black: AnyConjugate) {
-        let (blacks, black) = (&self.0.inner.core.blacks, BlackHandle(black.0.0));
-        match blacks.owner(black) == Some(ModuleId::HOST) {
+        let (owned_values, black) = (&self.0.inner.core.owned_values, BlackHandle(black.0.0));
+        match owned_values.owner(black) == Some(ModuleId::HOST) {
             // The value may be lent at this moment, so its drop is delayed until the next tick.
-            true if self.0.inner.core.world.slices.are_out() => blacks.drops().leave(black),
-            true => blacks.dispose(black),
+            true if self.0.inner.core.world.slices.are_out() => owned_values.drops().leave(black),
+            true => owned_values.dispose(black),
             false => {}
         }
     }
@@ -213,7 +213,7 @@ impl Conjugates<'_> {
 
     fn keep(&self, value: OwnedValue) -> Result<AnyConjugate, Error> {
         let (module, number) = (ModuleId::HOST, TypeNumber::NONE);
-        let black = self.0.inner.core.blacks.make(module, number, value, None, Instant::now())?;
+        let black = self.0.inner.core.owned_values.make(module, number, value, None, Instant::now())?;
         Ok(AnyConjugate(black.into()))
     }
 }

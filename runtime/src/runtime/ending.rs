@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use super::{Inner, Runtime};
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::tasks::JobInfo;
 use crate::callback::{Registered, Site, let_go};
 use crate::conjugate::BlackCount;
@@ -67,7 +67,7 @@ pub struct ShutdownReport {
     pub left: Vec<String>,
     /// Black conjugates that were not dropped or were released only at the end: leaked by plugins, stored in their statics, or held by
     /// the host.
-    pub blacks: Vec<BlackCount>,
+    pub owned_values: Vec<BlackCount>,
     /// Plugin parts whose finalizers did not run or have not returned.
     pub plugin_parts: u64,
     /// Unfinished tasks, timers and posted closures at the start of the shutdown. They were dropped with their module.
@@ -113,8 +113,8 @@ impl ShutdownReport {
 
 impl fmt::Display for ShutdownReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { left, blacks, plugin_parts, jobs, leases, objects } = self;
-        let forgotten: u64 = blacks.iter().map(|count| count.count).sum();
+        let Self { left, owned_values, plugin_parts, jobs, leases, objects } = self;
+        let forgotten: u64 = owned_values.iter().map(|count| count.count).sum();
         write!(
             f,
             "ended · {} images stay · {forgotten} black conjugates never dropped · {plugin_parts} plugin parts not finalized \
@@ -124,7 +124,7 @@ impl fmt::Display for ShutdownReport {
         )?;
         left.iter().try_for_each(|line| write!(f, "\n  {line}"))?;
         leases.iter().try_for_each(|lease| write!(f, "\n  {lease}"))?;
-        blacks.iter().try_for_each(|count| write!(f, "\n{count}"))?;
+        owned_values.iter().try_for_each(|count| write!(f, "\n{count}"))?;
         jobs.iter().try_for_each(|job| {
             let JobInfo { module, generation, kind, place, .. } = job;
             write!(f, "\n  {kind} of {module}, generation {generation}, from {place}")
@@ -190,7 +190,7 @@ impl Inner {
             backoff.sleep();
         };
         // Releases the blacks that finalizers have dropped.
-        core.blacks.flush_all();
+        core.owned_values.flush_all();
         Drained {
             dropped: core.finalizer.dropped() - dropped,
             pending: core.finalizer.pending(),
@@ -266,13 +266,14 @@ impl Runtime {
             Err(error) => vec![error.to_string()],
         };
         let left: Vec<String> = masters.into_iter().chain(slims.left).collect();
-        let report = self.conjugates().blacks();
-        let blacks = inner.core.blacks.left().into_iter().chain(report.undropped).chain(report.live).collect();
+        let report = self.conjugates().owned_values();
+        let owned_values =
+            inner.core.owned_values.left().into_iter().chain(report.undropped).chain(report.live).collect();
         let objects = self.objects().iter().len() as u64;
         if let Some(agent) = inner.agent.get() {
             agent.send_end(Vec::clone(&left));
         }
         inner.let_go();
-        ShutdownReport { left, blacks, plugin_parts: drained.pending, jobs, leases, objects }
+        ShutdownReport { left, owned_values, plugin_parts: drained.pending, jobs, leases, objects }
     }
 }

@@ -38,7 +38,7 @@ fn location(error: &Error) -> (String, u32) {
 mod tests {
     use super::{Error, ObjectHandle, location};
     use crate::Runtime;
-    use crate::border::{CallError, SourcePlace};
+    use crate::boundary::{CallError, SourcePlace};
 
     #[test]
     fn failures_are_grouped_by_line_independent_of_the_message() {

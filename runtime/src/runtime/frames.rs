@@ -79,7 +79,7 @@ impl Runtime {
         }
         self.inner.core.tasks.advance(budget.seconds);
         let begun = Instant::now();
-        self.inner.core.blacks.flush(&mut || begun.elapsed());
+        self.inner.core.owned_values.flush(&mut || begun.elapsed());
         self.call_tickers(budget.seconds);
         let core = &self.inner.core;
         if self.inner.busy.get().is_none() && !core.code_runs() {

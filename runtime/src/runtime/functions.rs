@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::Runtime;
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::dynamic_call::{self, Effect};
 use crate::bridge::protocols::built_in;
 use crate::callback::Site;
@@ -69,8 +69,12 @@ impl Calls<'_> {
     ///
     /// # Errors
     /// Errors of [`Calls::call`].
-    pub fn call_with_outs(&self, name: &str, arguments: &[Value]) -> Result<(Option<Value>, Vec<Value>), Error> {
-        Ok(dynamic_call::call_with_outs(&self.0.inner.core, self.resolve(name)?, arguments)?)
+    pub fn call_with_out_parameters(
+        &self,
+        name: &str,
+        arguments: &[Value],
+    ) -> Result<(Option<Value>, Vec<Value>), Error> {
+        Ok(dynamic_call::call_with_out_parameters(&self.0.inner.core, self.resolve(name)?, arguments)?)
     }
 
     /// Resolves a ZCall name to a handle for repeated calls. A handle is valid for the generation of its callee and is never reused.
@@ -304,7 +308,7 @@ impl Calls<'_> {
         effect: Effect,
         body: impl Fn(&Runtime, &[Value]) -> Result<Option<Value>, CallError> + 'static,
     ) -> Result<(), Error> {
-        if !signature.0.outs.is_empty() {
+        if !signature.0.out_parameters.is_empty() {
             let message = format!("`ex:/{name}` ({signature}): such a function gives all that it gives as its result");
             return Err(CallError::Buffer { message }.into());
         }

@@ -1,7 +1,7 @@
 //! Typed access to objects of native classes from the host's own code, without names of classes or members.
 
 use super::objects::Objects;
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::error::Error;
 use crate::handles::ObjectHandle;
 use crate::native::{Class, Obj, This, run_for};

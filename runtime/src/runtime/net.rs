@@ -4,7 +4,7 @@
 use alcedo_abi::net::{NetOutcome, joined, split};
 
 use super::Runtime;
-use crate::border::{CallError, mismatch};
+use crate::boundary::{CallError, mismatch};
 use crate::error::Error;
 use crate::handles::ObjectHandle;
 use crate::object::property::PropertyType;

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use super::Runtime;
 use super::types::ClassKey;
-use crate::border::CallError;
-use crate::bridge::calls::{Dispatch, call_with_outs};
+use crate::boundary::CallError;
+use crate::bridge::calls::{Dispatch, call_with_out_parameters};
 use crate::bridge::delegates;
 use crate::error::Error;
 use crate::handles::{ModuleId, ObjectHandle};
@@ -354,7 +354,7 @@ impl Objects<'_> {
         function: impl FunctionKey,
         arguments: &[Value],
     ) -> Result<Option<Value>, Error> {
-        self.call_with_outs(object, function, arguments).map(|(result, _)| result)
+        self.call_with_out_parameters(object, function, arguments).map(|(result, _)| result)
     }
 
     /// Calls a function as [`Objects::call`] does, and also returns the values of its out parameters in order. The arguments include an
@@ -362,7 +362,7 @@ impl Objects<'_> {
     ///
     /// # Errors
     /// Errors of [`Objects::call`].
-    pub fn call_with_outs(
+    pub fn call_with_out_parameters(
         &self,
         object: ObjectHandle,
         function: impl FunctionKey,
@@ -375,7 +375,7 @@ impl Objects<'_> {
             what: "function",
             name: function.name().to_owned(),
         })?;
-        Ok(call_with_outs(world, &function, object, arguments, Dispatch::Virtual)?)
+        Ok(call_with_out_parameters(world, &function, object, arguments, Dispatch::Virtual)?)
     }
 
     /// Returns the object at a path.

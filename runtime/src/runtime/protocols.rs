@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::functions::{HostBody, HostFunction, ended};
 use super::{Calls, Inner, Runtime};
-use crate::border::{CallError, catch_panics};
+use crate::boundary::{CallError, catch_panics};
 use crate::bridge::described_protocol::DescribedProtocol;
 use crate::bridge::dynamic_call::{self, Effect};
 use crate::callback::{Registered, Site};

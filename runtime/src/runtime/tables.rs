@@ -7,7 +7,7 @@ use std::panic::Location;
 
 use super::Runtime;
 use super::typed_functions::EntryBody;
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::dynamic_call::Effect;
 use crate::callback::Site;
 use crate::error::Error;

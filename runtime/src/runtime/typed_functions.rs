@@ -8,19 +8,19 @@ use std::panic::Location;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use alcedo_abi::black_direct::{DirectBits, DirectBody};
 use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 use alcedo_abi::handles::ObjectHandle;
+use alcedo_abi::host_direct::{DirectBits, DirectBody};
 use alcedo_abi::kinds::PropertyKind;
 
 use super::functions::ended;
 use super::in_frames::{KeptBody, runtime_in_a_frame};
 use super::protocols::TakeBody;
 use super::{Calls, Runtime, WeakRuntime};
-use crate::border::{CallError, SourcePlace};
-use crate::bridge::black_direct::{failed, guarded, to_answer};
+use crate::boundary::{CallError, SourcePlace};
 use crate::bridge::dynamic_call::{self, Effect};
 use crate::bridge::fast_paths::FastPaths;
+use crate::bridge::host_direct::{failed, guarded, to_answer};
 use crate::callback::Site;
 use crate::error::Error;
 use crate::object::native_value::{NativeResult, NativeReturned, SlotRow, ValueParams, signature_of};

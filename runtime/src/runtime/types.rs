@@ -3,7 +3,7 @@
 use std::rc::{Rc, Weak};
 
 use super::Runtime;
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::cells::RefCell;
 use crate::error::Error;
 use crate::load::declared::{Declared, DeclaredDelegate, of_delegate, of_loaded, of_natives};
@@ -35,7 +35,7 @@ pub struct ClassRef {
 
 #[derive(Clone, Debug)]
 struct Found {
-    stamp: u64,
+    epoch: u64,
     class: Weak<Class>,
 }
 
@@ -111,9 +111,9 @@ impl Types<'_> {
     /// # Errors
     /// When the class does not exist.
     pub fn class(&self, path: &str) -> Result<ClassRef, Error> {
-        let stamp = self.0.inner.core.world.types.stamp();
+        let epoch = self.0.inner.core.world.types.epoch();
         let class = Rc::downgrade(&self.class_by_path(path)?);
-        Ok(ClassRef { path: path.into(), found: RefCell::new(Found { stamp, class }) })
+        Ok(ClassRef { path: path.into(), found: RefCell::new(Found { epoch, class }) })
     }
 
     /// Returns whether the class `class` is `base` or extends it; both are paths.
@@ -162,7 +162,7 @@ impl Types<'_> {
         // An operation in progress may be rolled back, and the redirect with it.
         let _busy = self.0.at_safe_point("redirecting a name")?;
         let types = &self.0.inner.core.world.types;
-        if old == new || types.leads_to(new, old) {
+        if old == new || types.resolves_to(new, old) {
             let message = format!(
                 "{old} cannot be redirected to {new}, which is redirected to {old}: redirect each name to the latest"
             );
@@ -280,16 +280,16 @@ impl Types<'_> {
 
     #[inline]
     pub(super) fn class_now(&self, class: &ClassRef) -> Result<Rc<Class>, Error> {
-        let stamp = self.0.inner.core.world.types.stamp();
+        let epoch = self.0.inner.core.world.types.epoch();
         let known = class.found.borrow();
-        if known.stamp == stamp
+        if known.epoch == epoch
             && let Some(known) = known.class.upgrade()
         {
             return Ok(known);
         }
         drop(known);
         let now = self.class_by_path(&class.path)?;
-        *class.found.borrow_mut() = Found { stamp, class: Rc::downgrade(&now) };
+        *class.found.borrow_mut() = Found { epoch, class: Rc::downgrade(&now) };
         Ok(now)
     }
 

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use alcedo_abi::kinds::{PropertyKind, class_flags, function_flags, property_flags};
 use alcedo_uc::hir;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::object::World;
 use crate::object::decl::{
     Batch, ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, RESULT_NAME, StructDecl,

@@ -77,7 +77,7 @@ fn step_now<M: UnloadModule>(
         // Performed by the caller.
         UnloadStep::EndObjects | UnloadStep::Resume => {}
         // Performed later, by `in_progress.rs` and the ticket.
-        UnloadStep::EndBlacks | UnloadStep::EndTypeNumbers | UnloadStep::EndImages => {}
+        UnloadStep::EndOwnedValues | UnloadStep::EndTypeNumbers | UnloadStep::EndImages => {}
     }
 }
 

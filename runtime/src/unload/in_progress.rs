@@ -143,7 +143,7 @@ fn tend(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) -> bool {
     }
     match state {
         ContextState::Dead => {
-            core.blacks.forget(&unload.modules);
+            core.owned_values.forget(&unload.modules);
             unload.modules.iter().for_each(|module| core.world.slices.forget(module.0));
             if let Some(report) = ticket.end_report() {
                 tracing::info!(%generation, "{report}");
@@ -183,7 +183,7 @@ fn raise(host: &dyn UnloadHost, unload: &OneUnload, event: impl FnOnce(Generatio
 /// Runs the steps that follow the end or abandonment of all finalizers. Game thread.
 fn step_later(core: &Core, modules: &[ModuleId], step: UnloadStep) {
     match step {
-        UnloadStep::EndBlacks => drop(core.blacks.end_modules(&modules.iter().copied().collect())),
+        UnloadStep::EndOwnedValues => drop(core.owned_values.end_modules(&modules.iter().copied().collect())),
         UnloadStep::EndTypeNumbers => modules.iter().for_each(|module| core.value_types.end_module(*module)),
         // Performed by the ticket, without the game thread.
         UnloadStep::EndImages => {}

@@ -41,7 +41,7 @@ pub(crate) enum UnloadStep {
     /// Drops thread-locals of the current thread. Those of the finalizer thread are dropped after its last finalizer.
     EndThreadLocals,
     /// Drops owned values in host memory, once every finalizer has run or was abandoned.
-    EndBlacks,
+    EndOwnedValues,
     /// Frees the type ids of these values.
     EndTypeNumbers,
     /// Unmaps the images once they are unused.
@@ -49,7 +49,8 @@ pub(crate) enum UnloadStep {
 }
 
 /// Final steps, which may run after the call that began the unload.
-pub(crate) const LATER: [UnloadStep; 3] = [UnloadStep::EndBlacks, UnloadStep::EndTypeNumbers, UnloadStep::EndImages];
+pub(crate) const LATER: [UnloadStep; 3] =
+    [UnloadStep::EndOwnedValues, UnloadStep::EndTypeNumbers, UnloadStep::EndImages];
 
 impl UnloadCause {
     pub(crate) fn steps(self) -> Vec<UnloadStep> {
@@ -67,7 +68,7 @@ impl UnloadCause {
             (UnloadStep::AwaitFinalizers, has_parts),
             (UnloadStep::ExitHooks, true),
             (UnloadStep::EndThreadLocals, true),
-            (UnloadStep::EndBlacks, has_parts),
+            (UnloadStep::EndOwnedValues, has_parts),
             (UnloadStep::EndTypeNumbers, has_parts),
             (UnloadStep::EndImages, true),
         ];
@@ -98,7 +99,7 @@ mod tests {
     ];
 
     /// Steps that destroy what module code may access.
-    const GOES: [UnloadStep; 3] = [UnloadStep::EndBlacks, UnloadStep::EndTypeNumbers, UnloadStep::EndImages];
+    const GOES: [UnloadStep; 3] = [UnloadStep::EndOwnedValues, UnloadStep::EndTypeNumbers, UnloadStep::EndImages];
 
     fn at(end: UnloadCause, step: UnloadStep) -> Option<usize> {
         end.steps().iter().position(|other| *other == step)
@@ -145,7 +146,7 @@ mod tests {
             }
         }
         assert_eq!(ENDS.map(|end| end.steps().len()), [12, 11, 12, 11, 10, 5]);
-        let values = [UnloadStep::EndBlacks, UnloadStep::EndTypeNumbers];
+        let values = [UnloadStep::EndOwnedValues, UnloadStep::EndTypeNumbers];
         let with_values = |end: &UnloadCause| values.iter().all(|step| end.steps().contains(step));
         assert_eq!(ENDS.map(|end| with_values(&end)), [true, true, true, true, true, false]);
     }

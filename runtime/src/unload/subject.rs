@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::conjugate::red::RedStack;
 use crate::handles::{Generation, ModuleId};
 use crate::lease::Leases;

@@ -108,7 +108,7 @@ impl Unloads {
                 (callback.code)(generation.0);
                 Ok(())
             };
-            if let Err(error) = crate::border::catch_panics(call) {
+            if let Err(error) = crate::boundary::catch_panics(call) {
                 let callback = &callback.site;
                 tracing::error!(%generation, priority, %callback, %error, "an unloading callback failed");
                 self.note(generation, format!("the unloading callback of priority {priority} {error}"));

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use alcedo_abi::value::LazyRaw;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::bridge::rebuild::{KeptFields, Rebuilt, rebuild};
 use crate::escape::line;
@@ -325,13 +325,13 @@ impl<'a> Bringing<'a> {
         let declared: Vec<&Subobject> = chain.iter().flat_map(|class| &class.subobjects).collect();
         let is_dormant = matches!(plan.object_plan, ObjectPlan::Dormant { .. });
         for (name, child) in objects.parts(object) {
-            let wanted = declared.iter().find(|subobject| subobject.name == name);
-            let is_right = wanted.is_some_and(|subobject| {
+            let expected = declared.iter().find(|subobject| subobject.name == name);
+            let is_right = expected.is_some_and(|subobject| {
                 let path = plan.class.subobject_class(subobject);
                 objects.waits_for(child).is_some_and(|class| class == path)
                     || objects.class(child).is_some_and(|class| class.path == path)
             });
-            match wanted.filter(|_| is_right) {
+            match expected.filter(|_| is_right) {
                 Some(subobject) => {
                     objects.write_unasked(object, &subobject.property.text, &Value::Object(child))?;
                 }

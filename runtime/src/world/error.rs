@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::escape::line;
 use crate::object::construction::ConstructionFailed;
 use crate::world::records::FormatError;

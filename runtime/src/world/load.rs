@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use alcedo_abi::host::mode;
 
-use crate::border::catch_panics;
+use crate::boundary::catch_panics;
 use crate::bridge::core::Core;
 use crate::bridge::unbinding::unbind_broken;
 use crate::faults::{self, ReloadStep};

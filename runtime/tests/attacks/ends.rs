@@ -113,7 +113,7 @@ fn an_unload_drops_values_while_what_they_read_is_alive() {
     let unload = host.unload_master().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((unload.objects_ended, unload.parked), (1, vec![]));
     assert_all_reported(&record, "a method", &with_halves(&exit_hook("a method"), true));
-    assert_eq!(host.conjugates().blacks().count(), 0);
+    assert_eq!(host.conjugates().owned_values().count(), 0);
     host.create_master(&libraries(&[])).unwrap_or_else(|error| panic!("{error}"));
     assert_works(&host);
 }
@@ -124,7 +124,7 @@ fn a_shutdown_drops_values_while_what_they_read_is_alive() {
     let end = host.shutdown();
     assert_all_reported(&record, "a method", &with_halves(&exit_hook("a method"), true));
     assert_eq!((end.left, end.plugin_parts), (vec![], 0));
-    let mut statics: Vec<_> = end.blacks.iter().map(|left| (left.ty.as_str(), left.count)).collect();
+    let mut statics: Vec<_> = end.owned_values.iter().map(|left| (left.ty.as_str(), left.count)).collect();
     statics.sort_unstable();
     assert_eq!(statics, [("Array(String)", 2), ("Map(String, u64)", 1)], "the static that keeps its values");
 }
@@ -215,7 +215,7 @@ fn a_failed_master_creation_drops_values_while_what_they_read_is_alive() {
             true => assert_all_reported(&record, "main", &with_halves(&exit, false)),
             false => assert_all_reported(&record, "main", &[("the stack of main", &unwound)]),
         }
-        assert_eq!(host.conjugates().blacks().count(), 0);
+        assert_eq!(host.conjugates().owned_values().count(), 0);
         host.create_master(&libraries(&[])).unwrap_or_else(|error| panic!("{error}"));
         assert_works(&host);
     }
@@ -317,7 +317,10 @@ fn objects_created_during_unloading_callbacks_are_destroyed_with_the_rest() {
         assert_eq!(ask(host, hoarder, "breed"), "Hoarder_2");
     });
     let unload = host.unload_master().unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!((unload.objects_ended, host.objects().iter().len(), host.conjugates().blacks().count()), (2, 0, 0));
+    assert_eq!(
+        (unload.objects_ended, host.objects().iter().len(), host.conjugates().owned_values().count()),
+        (2, 0, 0)
+    );
     assert_all_reported(&record, "a method", &with_halves(&exit_hook("a method"), true));
 }
 

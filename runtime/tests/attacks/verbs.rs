@@ -87,8 +87,8 @@ pub(crate) const VERBS: &[Verb] = &[
         outcome(host.objects().set(tools.holder, "numbers", &Value::Array(vec![Value::U64(9); 4096])))
     }),
     ("objects().call", Changes, |host, tools| outcome(host.objects().call(tools.holder, "sum", &[]))),
-    ("objects().call_with_outs", Changes, |host, tools| {
-        outcome(host.objects().call_with_outs(tools.holder, "sum", &[]))
+    ("objects().call_with_out_parameters", Changes, |host, tools| {
+        outcome(host.objects().call_with_out_parameters(tools.holder, "sum", &[]))
     }),
     ("calls().call", Changes, |host, tools| {
         outcome(host.calls().call("uf:/Script/Game.Holder:sum", &[Value::Object(tools.holder)]))
@@ -250,10 +250,10 @@ pub(crate) const VERBS: &[Verb] = &[
         }),
     ),
     (
-        "calls().call_with_outs",
+        "calls().call_with_out_parameters",
         Nothing,
         quiet!(|host, tools| {
-            host.calls().call_with_outs("uf:/Script/Game.Holder:sum", &[Value::Object(tools.holder)])
+            host.calls().call_with_out_parameters("uf:/Script/Game.Holder:sum", &[Value::Object(tools.holder)])
         }),
     ),
     ("calls().explain", Nothing, quiet!(|host, tools| host.calls().explain("uf:/Script/Game.Holder:sum"))),
@@ -314,7 +314,7 @@ pub(crate) const VERBS: &[Verb] = &[
     ("worlds().digest", Nothing, quiet!(|host, tools| host.worlds().digest())),
     ("counters", Nothing, quiet!(|host, tools| host.counters())),
     ("types().class", Nothing, quiet!(|host, tools| host.types().class("/Script/Game.Holder"))),
-    ("conjugates().blacks", Nothing, quiet!(|host, tools| host.conjugates().blacks())),
+    ("conjugates().blacks", Nothing, quiet!(|host, tools| host.conjugates().owned_values())),
     ("conjugates().keep_sites", Nothing, quiet!(|host, tools| host.conjugates().keep_sites(true))),
     ("conjugates().lend", Nothing, quiet!(|host, tools| host.conjugates().lend(tools.holder, "numbers"))),
     (

@@ -58,8 +58,8 @@ fn an_inherited_function_may_end_its_object_call_back_and_panic() {
     for _ in 0..2 {
         for (mood, expected) in [(0, Some(100)), (4, Some(104)), (1, None), (0, Some(100))] {
             kept.mood.set(pony, mood).expect("written");
-            let given = kept.round.call((obj(pony),));
-            assert_eq!(given.as_ref().ok().copied(), expected, "mood {mood}: {given:?}");
+            let returned = kept.round.call((obj(pony),));
+            assert_eq!(returned.as_ref().ok().copied(), expected, "mood {mood}: {returned:?}");
         }
     }
     // The object destroys itself during the call.
@@ -291,12 +291,12 @@ fn functions_of_six_parameters_take_each_at_its_place() {
     let of = |class: &str| -> OnObject { host.function(&format!("uf:{class}:numbers")).expect("it is there") };
     let (of_cell, of_desk) = (of("/Script/Game.Cell"), of("/Script/Test.Desk"));
     for _ in 0..3 {
-        for (given, sum) in [
+        for (returned, sum) in [
             ((1, -2, 4, 0.5, 0.25, true), 4.75),
             ((255, i16::MIN, u32::MAX, -0.5, 0.0, false), 255.0 - 32_768.0 + 4_294_967_295.0 - 0.5),
         ] {
-            let (a, b, c, d, e, f) = given;
-            by_name.iter().for_each(|function| assert_eq!(function.call(given).expect("it adds"), sum));
+            let (a, b, c, d, e, f) = returned;
+            by_name.iter().for_each(|function| assert_eq!(function.call(returned).expect("it adds"), sum));
             for (function, object) in [(&of_cell, cells[0]), (&of_cell, cells[1]), (&of_desk, desk)] {
                 assert_eq!(function.call((obj(object), a, b, c, d, e, f)).expect("it adds"), sum);
             }

@@ -165,15 +165,15 @@ impl Churn {
         assert!(drained.is_complete, "{drained:?}");
         support::until("all drops are processed", || {
             self.host.safe_point();
-            self.host.conjugates().blacks().queued == 0
+            self.host.conjugates().owned_values().queued == 0
         });
     }
 
     fn compare(&mut self) {
         self.model.compare(&self.host);
         self.settle();
-        let blacks = self.host.conjugates().blacks();
-        assert_eq!(blacks.count(), self.model.count_blacks(), "blacks of host and model: {blacks}");
+        let owned_values = self.host.conjugates().owned_values();
+        assert_eq!(owned_values.count(), self.model.count_owned_values(), "blacks of host and model: {owned_values}");
         assert_eq!(self.host.counters().objects, self.model.count_objects(), "objects of host and model");
     }
 
@@ -185,9 +185,13 @@ impl Churn {
         eprintln!("{:?}, {} stale accesses refused", self.done, self.number("refused"));
         self.host.unload_master().unwrap_or_else(|error| panic!("{error}"));
         assert!(self.host.unloads().wait(Duration::from_secs(60)).expect("a safe point"), "the last generation ends");
-        let blacks = self.host.conjugates().blacks();
-        assert_eq!((blacks.count(), blacks.queued, blacks.undropped.len()), (0, 0, 0), "{blacks}");
-        assert_eq!(blacks.made, blacks.released);
+        let owned_values = self.host.conjugates().owned_values();
+        assert_eq!(
+            (owned_values.count(), owned_values.queued, owned_values.undropped.len()),
+            (0, 0, 0),
+            "{owned_values}"
+        );
+        assert_eq!(owned_values.made, owned_values.released);
         self.host.objects().destroy(self.yard);
         self.host.collection().collect().unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(self.host.counters().objects, 0, "objects");

@@ -59,17 +59,17 @@ macro_rules! models {
         }
 
         /// Values owned by plugin code: some of each kind.
-        struct Blacks {
+        struct OwnedValues {
             $($name: [Option<$model>; SLOTS as usize],)*
         }
 
-        impl Default for Blacks {
+        impl Default for OwnedValues {
             fn default() -> Self {
                 Self { $($name: array::from_fn(|_| None),)* }
             }
         }
 
-        impl Blacks {
+        impl OwnedValues {
             fn count(&self) -> u64 {
                 let counts = [$(self.$name.iter().flatten().count()),*];
                 counts.iter().map(|count| *count as u64).sum()
@@ -96,14 +96,14 @@ macro_rules! models {
 
         impl Model {
             fn on_field(&mut self, op: Op) -> u64 {
-                let Self { state, things, blacks, .. } = self;
+                let Self { state, things, owned_values, .. } = self;
                 let other = state.pool[op.other].map(|other| things[&other].values.clone());
                 let mut values = state.pool[op.thing].and_then(|thing| things.get_mut(&thing)).map(|thing| &mut thing.values);
                 match FIELDS[op.field] {
                     $(
                         stringify!($name) => {
                             let red = values.take().map(|values| &mut values.$name);
-                            on_value(state, red, other.map(|other| other.$name), &mut blacks.$name, op)
+                            on_value(state, red, other.map(|other| other.$name), &mut owned_values.$name, op)
                         }
                     )*
                     other => unreachable!("unknown field {other}"),
@@ -172,10 +172,10 @@ pub(crate) struct Model {
     inside: String,
     state: State,
     things: BTreeMap<Id, ThingModel>,
-    blacks: Blacks,
+    owned_values: OwnedValues,
     named: u64,
     /// All handles of things so far; none may be reused.
-    given: HashSet<Id>,
+    returned: HashSet<Id>,
 }
 
 impl Model {
@@ -192,16 +192,16 @@ impl Model {
             inside,
             state: State::default(),
             things: BTreeMap::new(),
-            blacks: Blacks::default(),
+            owned_values: OwnedValues::default(),
             named: 0,
-            given: HashSet::new(),
+            returned: HashSet::new(),
         };
         model.add(mirror, path);
         model
     }
 
     fn add(&mut self, thing: Id, path: String) {
-        assert!(self.given.insert(thing), "the handle {thing} was issued before");
+        assert!(self.returned.insert(thing), "the handle {thing} was issued before");
         self.state.received.insert(thing, 0);
         self.state.paths.insert(thing, path);
         self.things.insert(thing, ThingModel::default());
@@ -327,21 +327,21 @@ impl Model {
     fn call(&mut self, thing: Id, other: Id, op: Op) -> u64 {
         let mut turned = self.things[&other].values.rows.clone();
         turned.reverse();
-        let title = self.blacks.title[op.to].as_ref().unwrap_or(&self.things[&thing].values.title);
+        let title = self.owned_values.title[op.to].as_ref().unwrap_or(&self.things[&thing].values.title);
         turned.push(vec![title.0.clone()]);
         let len = turned.len() as u64;
-        self.blacks.rows[op.slot] = Some(turned);
+        self.owned_values.rows[op.slot] = Some(turned);
         len
     }
 
     /// Updates the model after a reload: values owned by plugin code are dropped.
     pub(crate) fn reloaded(&mut self) {
-        self.blacks = Blacks::default();
+        self.owned_values = OwnedValues::default();
         self.things.values_mut().for_each(|thing| thing.kept = 0);
     }
 
-    pub(crate) fn count_blacks(&self) -> u64 {
-        self.blacks.count() + self.things.values().map(|thing| thing.kept).sum::<u64>()
+    pub(crate) fn count_owned_values(&self) -> u64 {
+        self.owned_values.count() + self.things.values().map(|thing| thing.kept).sum::<u64>()
     }
 
     /// Number of objects, including the yard and its mirror.
@@ -353,7 +353,7 @@ impl Model {
         let mut reached = BTreeSet::new();
         let mut next: Vec<Id> = self.state.pool.iter().flatten().copied().collect();
         next.push(self.mirror);
-        self.blacks.edges(&mut |thing| next.push(thing));
+        self.owned_values.edges(&mut |thing| next.push(thing));
         while let Some(thing) = next.pop() {
             let Some(model) = self.things.get(&thing) else { continue };
             if reached.insert(thing) {
@@ -384,7 +384,7 @@ impl Model {
             let answer = host.objects().call(self.yard, "show", &[Value::U32(slot as u32)]);
             let answer = answer.unwrap_or_else(|error| panic!("the mirror: {error}"));
             let mirror = &mut self.things.get_mut(&self.mirror).expect("it is kept").values;
-            let bits = self.blacks.show(mirror, slot);
+            let bits = self.owned_values.show(mirror, slot);
             assert_eq!(answer, Some(Value::U64(bits)), "kinds of blacks in slot {slot}");
             self.compare_thing(host, self.mirror, &format!("black {slot} of "));
         }

@@ -71,8 +71,8 @@ fn a_lender_unloads_unused_modules_and_names_dependents_of_the_rest() {
         .map(|by| (by.kind, by.owner.as_str(), by.place.as_ref().is_some_and(of_the_author)))
         .collect();
     let dependent = format!("reports 0.1.0 (build {build:032x}) of Slim \"other\" generation 1, which needs figures");
-    let given = "Slim \"other\" generation 1, which was given figures".to_owned();
-    for owner in [dependent, given] {
+    let returned = "Slim \"other\" generation 1, which was given figures".to_owned();
+    for owner in [dependent, returned] {
         assert!(owners.contains(&(LeaseKind::Dependent, owner.as_str(), true)), "{owner}: {report}");
     }
     assert_eq!(owners.len(), 2, "{report}");
@@ -152,7 +152,7 @@ fn a_parked_lender_stays_loaded_with_its_dependencies() {
 
 #[test]
 fn parking_a_context_refuses_its_pending_load_without_residue() {
-    for is_lent in [false, true] {
+    for is_borrowed in [false, true] {
         let runtime = runtime();
         let contexts = runtime.contexts();
         let [lender, borrower] =
@@ -163,7 +163,7 @@ fn parking_a_context_refuses_its_pending_load_without_residue() {
             let ticket = begin(&parked);
             parked.park();
             assert_eq!(ticket.state(), ContextState::Dead, "nothing is mapped yet");
-            Ok(Some(if is_lent { FoundModule::Loaded(borrowed.clone()) } else { FoundModule::File(figures(2)) }))
+            Ok(Some(if is_borrowed { FoundModule::Loaded(borrowed.clone()) } else { FoundModule::File(figures(2)) }))
         });
         let refused = borrower.load_path(needy());
         assert!(matches!(refused, Err(ContextError::ContextUnloading { .. })), "{refused:?}");

@@ -60,8 +60,8 @@ impl Scene {
     }
 }
 
-fn text_of(given: Result<Option<Value>, alcedo_runtime::Error>) -> String {
-    match given {
+fn text_of(returned: Result<Option<Value>, alcedo_runtime::Error>) -> String {
+    match returned {
         Ok(None) => "nothing".to_owned(),
         Ok(Some(Value::Enum(EnumValue { number, .. }))) => format!("enum {number}"),
         Ok(Some(Value::Struct(fields))) => {
@@ -96,7 +96,7 @@ fn register(host: &Runtime) {
         host.calls().register(name, signature, one).unwrap_or_else(|error| panic!("{error}"));
     };
     with_values("host.same", "Object -> Object", |object| object);
-    with_values("host.other", "Enum(/Script/Test.Suit) -> Enum(/Script/Test.Suit)", |given| match given {
+    with_values("host.other", "Enum(/Script/Test.Suit) -> Enum(/Script/Test.Suit)", |returned| match returned {
         Value::Enum(EnumValue { number: 0, .. }) => suit(7, "Spades"),
         other => other,
     });
@@ -343,8 +343,8 @@ fn strings_and_out_parameters(sheet: &mut Sheet, scene: &Scene) {
         sheet.check(protocol, "plugin calls", "array", &rack, &["[3, 2, 1]"]);
         let name = format!("{protocol}:/Script/Game.Cell:split");
         let arguments = [Value::Object(scene.cell), Value::U32(17), Value::U32(5)];
-        let given = scene.host.calls().call_with_outs(&name, &arguments);
-        let result = given.map_or_else(|error| error.to_string(), |given| format!("{given:?}"));
+        let returned = scene.host.calls().call_with_out_parameters(&name, &arguments);
+        let result = returned.map_or_else(|error| error.to_string(), |returned| format!("{returned:?}"));
         sheet.check(protocol, "host calls", "out", &result, &["(Some(U32(3)), [U32(2)])"]);
         let plugin = ask(scene.probe, &format!("{protocol}:/Script/Test.Desk:split"), "out");
         sheet.check(protocol, "plugin calls", "out", &plugin, &["(3, 2)"]);

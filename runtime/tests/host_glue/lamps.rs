@@ -70,7 +70,7 @@ host_class! {
         /// Reduces the brightness. Returns nothing or an error.
         dim "dim"(by: f64) -> ();
         /// Returns a name for the lamp, or an error.
-        label "label"(wanted: String) -> String;
+        label "label"(expected: String) -> String;
         /// Returns an error that contains its line.
         exact "exact"() -> u32;
         /// Panics, which is not reported as a returned error.

@@ -388,7 +388,7 @@ impl Program<'_> {
         self.instance = None;
         self.holders.clear();
         self.others_are_over(UNEXITED);
-        assert_eq!(self.host.conjugates().blacks().count(), 0, "values end with their generation");
+        assert_eq!(self.host.conjugates().owned_values().count(), 0, "values end with their generation");
         self.create();
     }
 

@@ -5,9 +5,9 @@ use std::any::Any;
 use std::mem::MaybeUninit;
 use std::rc::Rc;
 
-use alcedo_abi::black_direct::{DirectCallee, EachCode};
 use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 use alcedo_abi::handles::ObjectHandle;
+use alcedo_abi::host_direct::{DirectCallee, EachCode};
 
 /// Code of a leaf function, which takes no context. Callable on any thread.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +44,7 @@ impl BlackCode {
     /// Wraps `code`. Its first argument is the address of the value in `context`, or null.
     ///
     /// # Safety
-    /// `code` has the form that [`DirectBits::Code`](alcedo_abi::black_direct::DirectBits::Code) defines for the number of
+    /// `code` has the form that [`DirectBits::Code`](alcedo_abi::host_direct::DirectBits::Code) defines for the number of
     /// arguments of the signature it is registered with, and all values of that signature fit in slots. It may be called with such
     /// values and with any object on the game thread, outside the pre-commit phase, while the runtime of the table that contains it
     /// exists.

@@ -9,7 +9,7 @@ use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::{TextSink, TextView};
 use alcedo_abi::zcall::{Slot, SlotType, SlotValue, ZCallBuffer};
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::signature::{CallSignature, Kinds};
 
 /// Slots of one call, borrowed until it returns: parameters first, the result (if any) last.
@@ -21,7 +21,7 @@ use crate::signature::{CallSignature, Kinds};
 /// use alcedo_zcall::buffer::BufferMut;
 /// use alcedo_zcall::owned::SlotBuffer;
 ///
-/// fn double(mut slots: BufferMut<'_>) -> Result<(), alcedo_base::border::CallError> {
+/// fn double(mut slots: BufferMut<'_>) -> Result<(), alcedo_base::boundary::CallError> {
 ///     slots.expect_len(2)?;
 ///     let number = slots.get::<u32>(0)?;
 ///     slots.set(1, number * 2)
@@ -30,7 +30,7 @@ use crate::signature::{CallSignature, Kinds};
 /// buffer.set(0, 21_u32)?;
 /// double(buffer.lend())?;
 /// assert_eq!(buffer.get::<u32>(1)?, 42);
-/// # Ok::<(), alcedo_base::border::CallError>(())
+/// # Ok::<(), alcedo_base::boundary::CallError>(())
 /// ```
 #[derive(Debug)]
 pub struct BufferMut<'a> {
@@ -216,10 +216,10 @@ impl BufferMut<'_> {
         &self,
         signature: &CallSignature,
         at: usize,
-        is_wanted: impl Fn(PropertyKind) -> bool,
+        is_expected: impl Fn(PropertyKind) -> bool,
     ) -> Result<(), CallError> {
         match self.kinds_of(signature)?.arguments.get(at) {
-            Some(kind) if is_wanted(*kind) => Ok(()),
+            Some(kind) if is_expected(*kind) => Ok(()),
             Some(kind) => Err(other_kind(signature, "argument", at, *kind)),
             None => Err(buffer_error(format!("argument {at} does not exist: the signature is ({})", signature.text()))),
         }
@@ -228,12 +228,12 @@ impl BufferMut<'_> {
     pub(crate) fn check_result(
         &self,
         signature: &CallSignature,
-        is_wanted: impl Fn(PropertyKind) -> bool,
+        is_expected: impl Fn(PropertyKind) -> bool,
     ) -> Result<usize, CallError> {
         let kinds = self.kinds_of(signature)?;
         let at = kinds.arguments.len();
         match kinds.result {
-            Some(kind) if is_wanted(kind) => Ok(at),
+            Some(kind) if is_expected(kind) => Ok(at),
             Some(kind) => Err(other_kind(signature, "result", at, kind)),
             None => Err(buffer_error(format!("the call has no result: the signature is ({})", signature.text()))),
         }

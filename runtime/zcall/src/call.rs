@@ -7,7 +7,7 @@ use std::rc::Rc;
 use alcedo_abi::zcall::SlotValue;
 
 use crate::black_code::BlackCode;
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::buffer::BufferMut;
 use crate::handles::ModuleId;
 use crate::name::ZCallName;
@@ -19,7 +19,7 @@ use crate::signature::CallSignature;
 ///
 /// # Examples
 /// ```
-/// use alcedo_base::border::CallError;
+/// use alcedo_base::boundary::CallError;
 /// use alcedo_zcall::call::{Call, Dispatcher, Resolved};
 /// use alcedo_zcall::signature::CallSignature;
 ///
@@ -58,7 +58,7 @@ impl<F: Fn(Call<'_>) -> Result<(), CallError>> Dispatcher for F {
 ///
 /// # Examples
 /// ```
-/// use alcedo_base::border::CallError;
+/// use alcedo_base::boundary::CallError;
 /// use alcedo_zcall::call::Call;
 ///
 /// /// Body of a function with two numbers and their sum.
@@ -101,7 +101,7 @@ impl<'a> Call<'a> {
     ///
     /// # Examples
     /// ```
-    /// use alcedo_base::border::CallError;
+    /// use alcedo_base::boundary::CallError;
     /// use alcedo_zcall::call::Call;
     ///
     /// /// Body of a function that returns a greeting of its argument.
@@ -138,7 +138,7 @@ impl<'a> Call<'a> {
     ///
     /// # Examples
     /// ```
-    /// use alcedo_base::border::CallError;
+    /// use alcedo_base::boundary::CallError;
     /// use alcedo_zcall::call::Call;
     ///
     /// /// Body of a function without parameters: its only slot is the result.

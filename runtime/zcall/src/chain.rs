@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::rc::Rc;
 
-use crate::border::{CallError, catch_panics};
+use crate::boundary::{CallError, catch_panics};
 use crate::call::Resolved;
 use crate::cells::RefCell;
 use crate::escape;
@@ -26,7 +26,7 @@ const DEEPEST: usize = 64;
 ///
 /// # Examples
 /// ```
-/// use alcedo_base::border::CallError;
+/// use alcedo_base::boundary::CallError;
 /// use alcedo_zcall::chain::{Answer, Resolver};
 /// use alcedo_zcall::name::ZCallName;
 ///
@@ -39,7 +39,7 @@ const DEEPEST: usize = 64;
 /// }
 /// # let name = ZCallName::read("db:/users", &alcedo_zcall::protocol::PlainProtocol::new("db"))?;
 /// assert!(matches!(Tables.resolve(&name)?, Answer::Declined(reason) if reason == "no table `users`"));
-/// # Ok::<(), alcedo_base::border::CallError>(())
+/// # Ok::<(), alcedo_base::boundary::CallError>(())
 /// ```
 pub trait Resolver {
     /// Resolves `name`. A function is stored under its handle and resolved once; a declined name is resolved again at each lookup.
@@ -115,7 +115,7 @@ impl Origin {
 /// ```
 /// use std::rc::Rc;
 ///
-/// use alcedo_base::border::CallError;
+/// use alcedo_base::boundary::CallError;
 /// use alcedo_zcall::chain::{Answer, Origin, ResolverChain};
 /// use alcedo_zcall::name::ZCallName;
 /// use alcedo_zcall::protocol::PlainProtocol;
@@ -180,7 +180,7 @@ impl ResolverChain {
     /// chain.add_protocol(Rc::new(PlainProtocol::new("db")), Origin::Host)?;
     /// let error = chain.add_protocol(Rc::new(PlainProtocol::new("db")), Origin::Host).expect_err("taken");
     /// assert!(error.to_string().starts_with("the protocol `db` is taken"));
-    /// # Ok::<(), alcedo_base::border::CallError>(())
+    /// # Ok::<(), alcedo_base::boundary::CallError>(())
     /// ```
     pub fn add_protocol(&self, protocol: Rc<dyn Protocol>, origin: Origin) -> Result<(), CallError> {
         let strings = || Ok((Rc::<str>::from(protocol.word()), Rc::<str>::from(protocol.help())));

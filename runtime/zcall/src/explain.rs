@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::call::Implementer;
 
 /// Responses of the resolvers of a protocol to a name.
@@ -10,7 +10,7 @@ use crate::call::Implementer;
 /// # Examples
 /// ```
 /// # use std::rc::Rc;
-/// # use alcedo_base::border::CallError;
+/// # use alcedo_base::boundary::CallError;
 /// # use alcedo_zcall::chain::{Answer, Origin, ResolverChain};
 /// # use alcedo_zcall::name::ZCallName;
 /// # use alcedo_zcall::protocol::PlainProtocol;

@@ -12,7 +12,7 @@ use super::module_status::{ModuleStatus, ModuleStatuses};
 use super::name::ZCallName;
 use super::protocol::{Protocol, free};
 use super::reader::{NameError, Reader};
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::cells::RefCell;
 use crate::handles::ModuleId;
 
@@ -51,7 +51,7 @@ impl Protocol for Ex {
 /// let functions = Explicit::default();
 /// functions.register("score", Resolved::new(signature, |call: Call<'_>| call.into_buffer().set(0, 7_u64)))?;
 /// assert_eq!(functions.lines(), ["ex score by the host, Running"]);
-/// # Ok::<(), alcedo_base::border::CallError>(())
+/// # Ok::<(), alcedo_base::boundary::CallError>(())
 /// ```
 #[derive(Default, Debug)]
 pub struct Explicit {
@@ -90,22 +90,22 @@ pub enum RegisterError {
     #[error(transparent)]
     Name(#[from] NameError),
     /// The name is registered already.
-    #[error("{wanted_by} cannot register `ex:/{name}`: {held_by} has it; choose another name")]
+    #[error("{expected_by} cannot register `ex:/{name}`: {held_by} has it; choose another name")]
     Duplicate {
         /// Name of the function.
         name: String,
         /// Owner: `the host`, or name, version and build of a module.
         held_by: String,
         /// Side that tried to register: `the host`, or name, version and build of a module.
-        wanted_by: String,
+        expected_by: String,
     },
     /// The registering side is suspended or has ended.
-    #[error("{wanted_by} cannot register `ex:/{name}`: it is set aside or over; load it again")]
+    #[error("{expected_by} cannot register `ex:/{name}`: it is set aside or over; load it again")]
     NotRunning {
         /// Name of the function.
         name: String,
         /// Side that tried to register.
-        wanted_by: String,
+        expected_by: String,
     },
 }
 
@@ -128,11 +128,11 @@ impl Explicit {
         let (module, implementer) = (function.module, function.side);
         let mut state = self.state.borrow_mut();
         if state.statuses.status(module) != ModuleStatus::Running {
-            return Err(RegisterError::NotRunning { name: name.to_owned(), wanted_by: state.title(implementer) });
+            return Err(RegisterError::NotRunning { name: name.to_owned(), expected_by: state.title(implementer) });
         }
         if let Some(held) = state.find(name) {
-            let (held_by, wanted_by) = (state.title(held.side), state.title(implementer));
-            return Err(RegisterError::Duplicate { name: name.to_owned(), held_by, wanted_by });
+            let (held_by, expected_by) = (state.title(held.side), state.title(implementer));
+            return Err(RegisterError::Duplicate { name: name.to_owned(), held_by, expected_by });
         }
         state.functions.entry(name.to_owned()).or_default().push(function);
         Ok(())

@@ -3,9 +3,9 @@
 
 use std::sync::atomic::AtomicU64;
 
-use alcedo_abi::black_direct::DirectCallee;
+use alcedo_abi::host_direct::DirectCallee;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::buffer::BufferMut;
 use crate::handles::ZCallHandle;
 
@@ -31,7 +31,7 @@ pub trait FreeCalls: Send + Sync {
     /// [`CallError::NotFound`] for another handle, [`CallError::Signature`] for another fingerprint.
     fn direct(&self, handle: ZCallHandle, fingerprint: u64) -> Result<DirectCallee, CallError>;
 
-    /// Returns the version that the module compares before each direct call: [`CLOSED`](alcedo_abi::black_direct::CLOSED) once the
+    /// Returns the version that the module compares before each direct call: [`CLOSED`](alcedo_abi::host_direct::CLOSED) once the
     /// host has ended.
     fn direct_word(&self) -> &AtomicU64;
 }

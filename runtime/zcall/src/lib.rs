@@ -4,7 +4,7 @@
 //! Part of `alcedo-runtime`, the crate that hosts depend on.
 
 // Modules of `alcedo-base` under their names in this crate.
-use alcedo_base::{border, cells, escape, game_thread, handles, id_table, stamp};
+use alcedo_base::{boundary, cells, epoch, escape, game_thread, handles, id_table};
 
 pub mod black_code;
 pub mod buffer;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, Instant};
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::cells::RefCell;
 use crate::name::ZCallName;
 
@@ -62,7 +62,7 @@ impl Observed {
 /// called?;
 /// let times = table.times();
 /// assert_eq!((times[0].name.as_str(), times[0].calls, times[0].failed), ("ex:/score", 1, 0));
-/// # Ok::<(), alcedo_base::border::CallError>(())
+/// # Ok::<(), alcedo_base::boundary::CallError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CallTimes {
@@ -225,7 +225,7 @@ mod tests {
     use std::time::Duration;
 
     use super::{Histogram, Observed, Observer};
-    use crate::border::CallError;
+    use crate::boundary::CallError;
 
     #[test]
     fn a_histogram_has_a_bucket_for_each_power_of_two() {

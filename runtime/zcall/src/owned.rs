@@ -9,7 +9,7 @@ use alcedo_abi::value::{TextSink, TextView};
 use alcedo_abi::zcall::{Slot, SlotType, SlotValue};
 
 use super::buffer::{BufferMut, buffer_error, pointer_slot, read_slot, sink_into, slot_at, slot_mut, wrong_type};
-use crate::border::CallError;
+use crate::boundary::CallError;
 
 /// `N` slots on the stack; input strings are borrowed for `'a`.
 pub type SlotBuffer<'a, const N: usize> = OwnedBuffer<'a, [Slot; N], [SlotBacking<'a>; N]>;
@@ -32,7 +32,7 @@ pub type DynBuffer<'a> = OwnedBuffer<'a, Vec<Slot>, Vec<SlotBacking<'a>>>;
 /// // The callee writes its result to the last slot.
 /// buffer.lend().set(1, 10_u32)?;
 /// assert_eq!(buffer.get::<u32>(1)?, 10);
-/// # Ok::<(), alcedo_base::border::CallError>(())
+/// # Ok::<(), alcedo_base::boundary::CallError>(())
 /// ```
 #[derive(Debug)]
 pub struct OwnedBuffer<'a, S, L> {
@@ -79,7 +79,7 @@ impl DynBuffer<'_> {
     ///     buffer.set(at, score)?;
     /// }
     /// assert_eq!(buffer.get::<i64>(2)?, 8);
-    /// # Ok::<(), alcedo_base::border::CallError>(())
+    /// # Ok::<(), alcedo_base::boundary::CallError>(())
     /// ```
     #[must_use]
     #[inline]

@@ -9,7 +9,7 @@ use alcedo_abi::zcall::{Slot, SlotType, SlotValue, ZCallStatus};
 use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
 use proptest::test_runner::Config;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::buffer::BufferMut;
 use crate::call::Implementer;
 use crate::chain::tests::nothing;
@@ -149,7 +149,7 @@ fn check_life(events: &[Event]) {
     let mut resolved: BTreeMap<i64, (String, ModuleId)> = BTreeMap::new();
     let mut owners: BTreeSet<(u8, u64)> = BTreeSet::new();
     for event in events {
-        let before = table.stamp().count();
+        let before = table.epoch().count();
         match *event {
             Event::Register(name, module) => {
                 let side = if module == 0 { Implementer::Host } else { Implementer::Module(ModuleId(module)) };
@@ -207,7 +207,7 @@ fn check_life(events: &[Event]) {
                 }
             }
         }
-        assert!(table.stamp().count() >= before);
+        assert!(table.epoch().count() >= before);
         let id = GameThreadId::here();
         let gt = id.prove().expect("this thread");
         for (handle, (_, module)) in &resolved {

@@ -3,7 +3,7 @@
 use alcedo_abi::names::shows_itself;
 use thiserror::Error;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::escape::line;
 
 /// Error of a string that is not a valid name of a call.

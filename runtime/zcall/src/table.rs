@@ -17,11 +17,11 @@ use super::module_status::{ModuleStatus, ModuleStatuses};
 use super::name::ZCallName;
 use super::observe::{CallTimes, Observed, Observer};
 use super::signature::CallSignature;
-use crate::border::{CallError, catch_panics};
+use crate::boundary::{CallError, catch_panics};
 use crate::cells::RefCell;
+use crate::epoch::Epoch;
 use crate::game_thread::GameThread;
 use crate::handles::{ModuleId, ZCallHandle};
-use crate::stamp::Stamp;
 
 /// All assigned handles and their callees. Game thread only.
 ///
@@ -47,14 +47,14 @@ use crate::stamp::Stamp;
 /// let (_, called) = table.dispatch(game_thread, handle, buffer.lend());
 /// called?;
 /// assert_eq!(buffer.get::<u64>(0)?, 7);
-/// # Ok::<(), alcedo_base::border::CallError>(())
+/// # Ok::<(), alcedo_base::boundary::CallError>(())
 /// ```
 #[derive(Default)]
 pub struct ZCallTable {
     state: RefCell<State>,
     /// Changes when a handle may refer to another function or to none. Closed while calls are observed, so that one comparison
     /// covers both.
-    stamp: Rc<Stamp>,
+    epoch: Rc<Epoch>,
     observer: Observer,
 }
 
@@ -76,7 +76,7 @@ impl KeptHandle {
 
 /// Number of handles assigned at some time.
 #[derive(Clone, Copy, Debug)]
-pub struct Given {
+pub struct Issued {
     host: u64,
     module: u64,
 }
@@ -101,8 +101,8 @@ impl ZCallTable {
 
     /// Makes an empty table that uses this stamp.
     #[must_use]
-    pub fn with_stamp(stamp: Rc<Stamp>) -> Self {
-        Self { stamp, ..Self::default() }
+    pub fn with_epoch(epoch: Rc<Epoch>) -> Self {
+        Self { epoch, ..Self::default() }
     }
 
     /// Returns the handle of `name`, or assigns one to the function that the chain resolves it to. `fingerprint` is that of the
@@ -135,7 +135,7 @@ impl ZCallTable {
     /// let error = table.resolve(&chain, "ex:/lives", 0).expect_err("not registered");
     /// assert!(error.to_string().contains("register a function of that name first"));
     /// # let _ = game_thread;
-    /// # Ok::<(), alcedo_base::border::CallError>(())
+    /// # Ok::<(), alcedo_base::boundary::CallError>(())
     /// ```
     #[inline]
     pub fn resolve(&self, chain: &ResolverChain, name: &str, fingerprint: u64) -> Result<ZCallHandle, CallError> {
@@ -182,13 +182,13 @@ impl ZCallTable {
     /// Errors of a call of the handle.
     pub fn keep(&self, handle: ZCallHandle) -> Result<KeptHandle, CallError> {
         let callee = self.running(handle).map_err(|(_, error)| error)?;
-        Ok(KeptHandle { handle, callee: Rc::downgrade(&callee), cached_at: self.stamp.count() })
+        Ok(KeptHandle { handle, callee: Rc::downgrade(&callee), cached_at: self.epoch.count() })
     }
 
     /// Returns the callee of a cached handle if the table is unchanged since the handle was cached, otherwise `None`.
     #[inline]
     pub fn fresh(&self, kept: &KeptHandle) -> Option<Rc<Callee>> {
-        if kept.cached_at == self.stamp.count() { kept.callee.upgrade() } else { None }
+        if kept.cached_at == self.epoch.count() { kept.callee.upgrade() } else { None }
     }
 
     /// Calls a callee just returned by [`Self::fresh`], as [`Self::dispatch`] does.
@@ -209,13 +209,13 @@ impl ZCallTable {
     }
 
     fn change(&self) {
-        self.stamp.change();
+        self.epoch.change();
     }
 
     /// Returns the number that changes when a handle may refer to another function.
     #[inline]
-    pub fn stamp(&self) -> &Rc<Stamp> {
-        &self.stamp
+    pub fn epoch(&self) -> &Rc<Epoch> {
+        &self.epoch
     }
 
     /// Returns `true` if calls are observed.
@@ -234,7 +234,7 @@ impl ZCallTable {
     /// Sets the enabled observations. Existing statistics are kept.
     pub fn observe(&self, what: Observed) {
         self.observer.set(what);
-        self.stamp.observe(what.any());
+        self.epoch.observe(what.any());
     }
 
     /// Returns the statistics so far, by kind and name.
@@ -292,13 +292,13 @@ impl ZCallTable {
     }
 
     /// Returns the numbers of handles assigned so far, for hosts and modules.
-    pub fn given(&self) -> Given {
+    pub fn issued(&self) -> Issued {
         let state = self.state.borrow();
-        Given { host: state.host.assigned(), module: state.module.assigned() }
+        Issued { host: state.host.assigned(), module: state.module.assigned() }
     }
 
     /// Returns the sorted names of live handles assigned after `then`.
-    pub fn names_since(&self, then: Given) -> Vec<String> {
+    pub fn names_since(&self, then: Issued) -> Vec<String> {
         let state = self.state.borrow();
         let names = state.host.since(then.host).chain(state.module.since(then.module));
         let mut names: Vec<_> = names.map(|entry| entry.name.to_string()).collect();
@@ -463,7 +463,7 @@ fn agree(name: &ZCallName, signature: &CallSignature, expected: u64) -> Result<(
 /// # Examples
 /// ```
 /// use alcedo_abi::zcall::ZCallStatus;
-/// use alcedo_base::border::CallError;
+/// use alcedo_base::boundary::CallError;
 /// use alcedo_zcall::table::status_of;
 ///
 /// assert!(status_of(&CallError::other("no route")) == ZCallStatus::DISPATCHER_ERROR);
@@ -487,7 +487,7 @@ pub fn status_of(error: &CallError) -> ZCallStatus {
         | CallError::NoMaster { .. }
         | CallError::WrongClass { .. }
         | CallError::Expired { .. }
-        | CallError::Lent { .. }
+        | CallError::Borrowed { .. }
         | CallError::Other { .. } => ZCallStatus::DISPATCHER_ERROR,
     }
 }

@@ -38,7 +38,6 @@ mod values;
 pub mod prelude {
     pub use abi_stable::std_types::{RSlice, RStr};
 
-    pub use crate::black_direct::{DirectCallee, EachCall};
     pub use crate::call::{Failure, Status};
     pub use crate::describe::{
         ClassDesc, DelegateDesc, EntryTables, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, MetaDesc, StructDesc,
@@ -47,6 +46,7 @@ pub mod prelude {
         BlackHandle, ClassId, ConjugateHandle, Name, ObjectHandle, PartPtr, TypeNumber, ZCallHandle,
     };
     pub use crate::host::{HostRef, ModuleContext};
+    pub use crate::host_direct::{DirectCallee, EachCall};
     pub use crate::kinds::PropertyKind;
     pub use crate::log::{LogRecord, SpanStep};
     pub use crate::protocols::{ProtocolDesc, ResolverDesc};

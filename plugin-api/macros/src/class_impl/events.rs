@@ -6,7 +6,7 @@ use syn::{Attribute, Ident, Path, Result, Signature, TraitItemFn, Type};
 
 use super::{Body, function_flags};
 use crate::attr_args::{AttrArgs, take_attr};
-use crate::class_struct::shown;
+use crate::class_struct::formatted;
 use crate::conditions::Conditions;
 use crate::custom_thunk;
 use crate::docs;
@@ -139,7 +139,7 @@ impl Body<'_> {
         method.needs_self(signature, "an override")?;
         let (class, name) = (self.class, &method.name);
         let (constant, fn_type) = (method.event_constant(), method.as_fn_type());
-        let (text, problem) = (method.text(), format!("`{}` declares no event `{}`", shown(&base), method.text()));
+        let (text, problem) = (method.text(), format!("`{}` declares no event `{}`", formatted(&base), method.text()));
         self.expanded.push(quote_spanned! {name.span()=>
             const _: () = {
                 // The constant of an event that the class declares takes precedence.

@@ -95,8 +95,8 @@ mod tests {
     #[test]
     fn every_size_gets_the_smallest_class_that_holds_it() {
         for size in 0..=SIZES[CLASSES - 1] {
-            let wanted = SIZES.iter().position(|have| *have >= size).expect("up to the largest");
-            assert_eq!(class_of(size), wanted, "{size}");
+            let expected = SIZES.iter().position(|have| *have >= size).expect("up to the largest");
+            assert_eq!(class_of(size), expected, "{size}");
         }
     }
 

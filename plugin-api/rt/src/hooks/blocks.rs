@@ -70,7 +70,7 @@ pub(super) unsafe fn handed_over(block: *mut c_void) -> *mut c_void {
 ///
 /// # Safety
 /// The block is a block of the module's heap with at least `len` bytes, or null; the module uses the result instead of it.
-pub(super) unsafe fn lent(block: *mut c_void, len: usize) -> *mut c_void {
+pub(super) unsafe fn borrowed(block: *mut c_void, len: usize) -> *mut c_void {
     if block.is_null() || !are_copied() {
         return block;
     }

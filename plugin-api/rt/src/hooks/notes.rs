@@ -14,14 +14,14 @@ macro_rules! notes {
     ($(
         $(#[doc = $doc:tt])*
         $([$safety:ident])? fn $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)? $(, if $condition:expr)?
-            => $entry:ident($($given:expr),*) $(, or $without:expr)?;
+            => $entry:ident($($argument:expr),*) $(, or $without:expr)?;
     )*) => {$(
         $(#[doc = $doc])*
         pub(super) $($safety)? fn $name($($arg: $ty),*) $(-> $ret)? {
             match hook_context() {
                 // SAFETY: the image is that of the same context. Strings are borrowed for the call. The host promises to follow
                 // only addresses that it has recorded, apart from those promised by the caller of an `unsafe` function.
-                Some(context) $(if $condition)? => unsafe { (context.table.$entry)(context.image, $($given),*) },
+                Some(context) $(if $condition)? => unsafe { (context.table.$entry)(context.image, $($argument),*) },
                 _ => ($($without)?),
             }
         }
@@ -40,7 +40,7 @@ notes! {
     /// Returns a nonzero value if the module is being closed and may not call this function.
     fn refuses(function: &CStr) -> c_int => refuses(function.as_ptr()), or 0;
     /// Reports that the platform is about to move or free a block. Returns a nonzero value if the host knows the block as a module's.
-    fn block_lent(block: *mut c_void) -> c_int => block_lent(block), or 0;
+    fn block_borrowed(block: *mut c_void) -> c_int => block_borrowed(block), or 0;
     /// Reports that the unwinder is about to deregister a table. Returns a nonzero value if the unwinder still has it.
     fn frame_is_there(begin: *const c_void) -> c_int => frame_deregistered(begin), or 1;
     /// Reports that a stream or directory stream is about to be closed. Returns the location of the block address that closing

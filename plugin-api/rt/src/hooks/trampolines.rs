@@ -139,11 +139,11 @@ macro_rules! readers {
         unsafe {
             // A block of another module remains a block of that module, even if it is moved.
             if let (Some(line), Some(room)) = ($line.as_mut(), $room.as_ref()) {
-                *line = $crate::hooks::blocks::lent(line.cast(), *room).cast();
+                *line = $crate::hooks::blocks::borrowed(line.cast(), *room).cast();
             }
             let before = $line.as_ref().copied();
             let is_ours = before.is_some_and(|block| {
-                block.is_null() || $crate::hooks::blocks::are_copied() || $crate::hooks::notes::block_lent(block.cast()) != 0
+                block.is_null() || $crate::hooks::blocks::are_copied() || $crate::hooks::notes::block_borrowed(block.cast()) != 0
             });
             let result = $crate::hooks::platform::$name($($arg),*);
             if is_ours {

@@ -9,7 +9,7 @@ macro_rules! __alcedo_class {
         package: $package:literal, name: $name:literal, flags: $flags:expr, $(library: $library:literal,)? doc: $doc:literal,
         properties: [$({
             $(#[$attr:meta])*
-            $cell:ident $at:tt $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $given:expr,
+            $cell:ident $at:tt $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $argument:expr,
             name: $property:literal, flags: $property_flags:expr, default: $default:literal, about: $about:expr
         })*],
         kept: [$(($kept:ident, $kept_name:literal, $kept_ty:ty))*],
@@ -57,8 +57,8 @@ macro_rules! __alcedo_class {
                 }
 
                 #[allow(unused_variables, reason = "a class may keep nothing")]
-                fn save_kept(&self, keeper: &mut $crate::__private::Keeper<'_>) {
-                    $(keeper.put::<$kept_ty>($kept_name, &self.$kept);)*
+                fn save_kept(&self, writer: &mut $crate::__private::KeptWriter<'_>) {
+                    $(writer.put::<$kept_ty>($kept_name, &self.$kept);)*
                 }
 
                 #[allow(unused_variables, reason = "a class may keep nothing")]
@@ -96,7 +96,7 @@ macro_rules! __alcedo_class {
                 unsafe { $crate::__private::PropertyCell::new() }
             },)*);
             $crate::__private::properties! {
-                $view $({ $(#[$attr])* $get $set $try_set: $ty, $value: $arg = $given, (ALCEDO_CELLS.$at) })*
+                $view $({ $(#[$attr])* $get $set $try_set: $ty, $value: $arg = $argument, (ALCEDO_CELLS.$at) })*
             }
 
             $(
@@ -148,7 +148,7 @@ macro_rules! __alcedo_class {
         package: $package:literal, name: $name:literal,
         properties: [$({
             $(#[$attr:meta])*
-            $cell:ident $at:tt $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $given:expr,
+            $cell:ident $at:tt $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $argument:expr,
             name: $property:literal
         })*],
     ) => {
@@ -190,7 +190,7 @@ macro_rules! __alcedo_class {
                 }
             )*
             $crate::__private::properties! {
-                $view $({ $(#[$attr])* $get $set $try_set: $ty, $value: $arg = $given, ($cell) })*
+                $view $({ $(#[$attr])* $get $set $try_set: $ty, $value: $arg = $argument, ($cell) })*
             }
         };
     };
@@ -223,7 +223,7 @@ macro_rules! __alcedo_view {
 macro_rules! __alcedo_properties {
     ($view:ident) => {};
     ($view:ident $({
-        $(#[$attr:meta])* $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $given:expr, ($($cell:tt)*)
+        $(#[$attr:meta])* $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $argument:expr, ($($cell:tt)*)
     })+) => {
         impl<'f> $view<'f> {$(
             $(#[$attr])*
@@ -248,7 +248,7 @@ macro_rules! __alcedo_properties {
                 &self,
                 $value: $arg,
             ) -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
-                $crate::__private::write_member(&self.0, &$($cell)*, $given)
+                $crate::__private::write_member(&self.0, &$($cell)*, $argument)
             }
         )+}
     };
@@ -267,7 +267,7 @@ macro_rules! __alcedo_calls {
         })*],
         calls: [$({
             by $invoke:ident $(#[$attr:meta])*
-            $name:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty, $errors:literal,
+            $name:ident $try_name:ident($($arg:ident: $ty:ty = $argument:expr),*) -> $result:ty, $errors:literal,
             ($($cell:tt)*), $what:expr
         })*]
     ) => {
@@ -291,7 +291,7 @@ macro_rules! __alcedo_calls {
                     &self,
                     $($arg: $ty),*
                 ) -> $crate::__private::core::result::Result<$result, $crate::__private::CallError> {
-                    $crate::__private::$invoke(&self.0, &$($cell)*, $what, &($($given,)*))
+                    $crate::__private::$invoke(&self.0, &$($cell)*, $what, &($($argument,)*))
                 }
             )*
         }
@@ -304,8 +304,8 @@ macro_rules! __alcedo_calls {
 macro_rules! __alcedo_c_call {
     (
         $(#[$attr:meta])*
-        $view:ident $try_name:ident($($arg:ident: $ty:ty = $given:expr),*) -> $result:ty,
-        outs: ($($out:ident $back:ident),*), $cell:ident, $what:expr
+        $view:ident $try_name:ident($($arg:ident: $ty:ty = $argument:expr),*) -> $result:ty,
+        out_parameters: ($($out:ident $back:ident),*), $cell:ident, $what:expr
     ) => {
         impl $view<'_> {
             $(#[$attr])*
@@ -315,7 +315,7 @@ macro_rules! __alcedo_c_call {
             ) -> $crate::__private::core::result::Result<$result, $crate::__private::CallError> {
                 const ALCEDO_WHAT: &$crate::__private::core::primitive::str = $what;
                 let (result, ($($back,)*)) =
-                    $crate::__private::invoke_import(&self.0, &$cell, ALCEDO_WHAT, &($($given,)*))?;
+                    $crate::__private::invoke_import(&self.0, &$cell, ALCEDO_WHAT, &($($argument,)*))?;
                 $(let $back = $crate::__private::GiveBack::ready($out, $back)?;)*
                 $(*$out = $back;)*
                 $crate::__private::core::result::Result::Ok(result)

@@ -136,7 +136,7 @@ macro_rules! __alcedo_struct {
         package: $package:literal, name: $text:literal, doc: $doc:literal,
         [$({
             $(#[$field_attr:meta])*
-            $field:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $given:expr,
+            $field:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $argument:expr,
             name: $field_name:literal, default: $default:literal, doc: $field_doc:literal, is_base: $is_base:literal
         })*]
     ) => {
@@ -145,7 +145,7 @@ macro_rules! __alcedo_struct {
 
         #[doc = $view_doc]
         #[repr(transparent)]
-        $vis struct $view<'f>($crate::__private::Lent<'f, $name>);
+        $vis struct $view<'f>($crate::__private::Borrowed<'f, $name>);
 
       const _: () = {
         $crate::__private::declare! {
@@ -165,7 +165,7 @@ macro_rules! __alcedo_struct {
             $crate::__private::owned_value! { @slots }
         }
 
-        // SAFETY: the view is transparent over `Lent`; all values of the type are created by the host under this type's number.
+        // SAFETY: the view is transparent over `Borrowed`; all values of the type are created by the host under this type's number.
         unsafe impl $crate::__private::Kind for $name {
             type View<'f> = $view<'f>;
             $crate::__private::owned_value! { @shown }
@@ -204,7 +204,7 @@ macro_rules! __alcedo_struct {
                     &self,
                     $value: $arg,
                 ) -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
-                    let value = $given;
+                    let value = $argument;
                     $crate::__private::set_field(&self.0, &AlcedoRaw::$field, value)
                 }
             }

@@ -72,7 +72,7 @@ macro_rules! __alcedo_copied_value {
 macro_rules! __alcedo_owned_value {
     () => {
         const OWNS_MEMORY: $crate::__private::core::primitive::bool = true;
-        type Seen<'f> = $crate::__private::Lent<'f, Self>;
+        type Seen<'f> = $crate::__private::Borrowed<'f, Self>;
 
         fn see<'f>(
             value: $crate::__private::Viewable<
@@ -80,11 +80,11 @@ macro_rules! __alcedo_owned_value {
                 Self,
                 impl $crate::__private::core::ops::FnOnce() -> $crate::__private::ValidityToken<'f>,
             >,
-        ) -> $crate::__private::Lent<'f, Self> {
+        ) -> $crate::__private::Borrowed<'f, Self> {
             $crate::__private::lend(value)
         }
 
-        fn lies_at(
+        fn host_address(
             &self,
         ) -> $crate::__private::core::result::Result<
             $crate::__private::core::option::Option<*const Self::Raw>,

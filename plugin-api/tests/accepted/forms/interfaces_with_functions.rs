@@ -7,7 +7,7 @@ pub trait Hears {
     /// Receives a message.
     fn hear(&self, what: String) -> Result<u32, CallError>;
     fn hush(&self);
-    fn names(&self, of: Lent<UArray<f64>>) -> Vec<String>;
+    fn names(&self, of: Borrowed<UArray<f64>>) -> Vec<String>;
 }
 
 /// Interface of another module.
@@ -35,7 +35,7 @@ impl Hears for Cat {
 
     fn hush(&self) {}
 
-    fn names(&self, of: Lent<UArray<f64>>) -> Vec<String> {
+    fn names(&self, of: Borrowed<UArray<f64>>) -> Vec<String> {
         of.iter().map(|number| number.to_string()).collect()
     }
 }

@@ -41,7 +41,7 @@ pub struct Marks {
 }
 
 /// Counts without a copy.
-pub fn count(marks: &Lent<'_, UArray<Marks>>, whose: &Lent<'_, UArray<Obj<Object>>>) -> u32 {
+pub fn count(marks: &Borrowed<'_, UArray<Marks>>, whose: &Borrowed<'_, UArray<Obj<Object>>>) -> u32 {
     marks.with_slice(|marks| marks.iter().map(|marks| u32::from(marks.count)).sum::<u32>())
         + whose.with_slice_mut(|whose| whose.len() as u32)
 }
@@ -81,7 +81,13 @@ pub struct Holder {
 #[uclass]
 impl Holder {
     #[ufunction]
-    fn all(&mut self, this: This<Self>, outer: Lent<'_, Outer>, row: Row, none: Lent<Delegate<fn()>>) -> UArray<Outer> {
+    fn all(
+        &mut self,
+        this: This<Self>,
+        outer: Borrowed<'_, Outer>,
+        row: Row,
+        none: Borrowed<Delegate<fn()>>,
+    ) -> UArray<Outer> {
         outer.inner().r#type().set("text");
         outer.set_inner(outer.inner().to_owned());
         this.outer().assign(&outer);

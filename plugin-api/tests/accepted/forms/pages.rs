@@ -181,7 +181,7 @@ mod specifiers {
     impl Parcel {
         /// Makes one with an address.
         #[constructor]
-        fn addressed(value: Lent<'_, Self>, to: &str) {
+        fn addressed(value: Borrowed<'_, Self>, to: &str) {
             value.set_to(to);
             value.set_size(Size::tall(3.0));
         }

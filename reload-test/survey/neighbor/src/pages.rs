@@ -22,15 +22,15 @@ impl Pages {
     fn at(start: usize, len: usize, was: &str) -> Option<Self> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
         let access = libc::PROT_READ | libc::PROT_WRITE;
-        let wanted = ptr::without_provenance_mut(start);
+        let expected = ptr::without_provenance_mut(start);
         // SAFETY: with MAP_FIXED_NOREPLACE the kernel replaces no existing mapping.
-        let found = unsafe { libc::mmap(wanted, len, access, flags, -1, 0) };
+        let found = unsafe { libc::mmap(expected, len, access, flags, -1, 0) };
         if found == libc::MAP_FAILED {
             return None;
         }
         let pages = Self { start: found.cast(), words: len / 8, was: was.to_owned() };
         // Older kernels ignore the flag and treat the address as a hint.
-        if found != wanted {
+        if found != expected {
             return None;
         }
         for word in 0..pages.words {

@@ -67,13 +67,13 @@ fn functions_of_a_library_are_functions_of_a_class() {
     let library = fixture.code.open("Test");
     let runtime = Runtime::builder().natives(natives(class(&library))).build().expect("a runtime");
     let object = runtime.objects().spawn("/Script/Game.TestDLL").expect("an object");
-    let call = |name: &str, arguments: &[Value]| runtime.objects().call_with_outs(object, name, arguments);
+    let call = |name: &str, arguments: &[Value]| runtime.objects().call_with_out_parameters(object, name, arguments);
     assert_eq!(call("CallDLL1", &[text("drawrof")]).expect("a call"), (None, vec![text("forward")]));
     let floats = [1.5, -2.0, 0.25].map(Value::F32);
     assert_eq!(call("CallDLL2", &floats).expect("a call"), (Some(vector(1.5, -2.0, 0.25)), vec![]));
     let arguments = [text("ok"), ints(&[7, -8]), Value::F32(0.5), vector(1.0, 2.0, 3.0)];
-    let outs = vec![Value::F32(1.0), vector(7.0, -8.0, 0.5)];
-    assert_eq!(call("CallDLL3", &arguments).expect("a call"), (Some(Value::Bool(true)), outs));
+    let out_parameters = vec![Value::F32(1.0), vector(7.0, -8.0, 0.5)];
+    assert_eq!(call("CallDLL3", &arguments).expect("a call"), (Some(Value::Bool(true)), out_parameters));
     assert_eq!(call("missing", &[Value::I32(1)]).expect("a call"), (Some(text("")), vec![]));
     let message = call("overrun", &[Value::I32(1)]).expect_err("an overrun").to_string();
     assert!(

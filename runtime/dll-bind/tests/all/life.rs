@@ -24,7 +24,7 @@ fn missing_functions_do_nothing_and_return_zero_values() {
         assert_eq!(function.route(), Route::Nothing);
         let outcome = function.call(&arguments).expect("a call that does nothing");
         assert_eq!(outcome.result, Some(text("")));
-        assert_eq!(outcome.outs, [text("stays"), Value::F32(2.0)]);
+        assert_eq!(outcome.out_parameters, [text("stays"), Value::F32(2.0)]);
         // A call with wrong arguments is an error even without the library.
         assert!(function.call(&[]).is_err());
     }
@@ -87,7 +87,7 @@ fn a_hundred_thousand_calls_leave_nothing_behind() {
     let mut value = text("ab");
     let mut before = 0;
     for round in 0..100_000 {
-        value = function.call(&[value]).expect("a call").outs.remove(0);
+        value = function.call(&[value]).expect("a call").out_parameters.remove(0);
         if round == 1_000 {
             before = alcedo_sys::process::rss_kib().expect("a number");
         }
@@ -111,9 +111,9 @@ extern "C" fn once_more(depth: i32) -> i32 {
         let Some(back) = back else { return -1 };
         let address = once_more as extern "C" fn(i32) -> i32 as usize as u64;
         let arguments = [Value::U64(address), Value::I32(depth - 1), text(&string)];
-        let outs = back.call(&arguments).map(|outcome| outcome.outs).unwrap_or_default();
+        let out_parameters = back.call(&arguments).map(|outcome| outcome.out_parameters).unwrap_or_default();
         RESULTS.with_borrow_mut(|results| {
-            results.push(format!("{depth} {}", outs == [text(&format!("!{}", &string[1..]))]))
+            results.push(format!("{depth} {}", out_parameters == [text(&format!("!{}", &string[1..]))]))
         });
         depth
     })
@@ -134,7 +134,7 @@ fn recursive_calls_have_separate_buffers() {
     let [function, _] = fixture.bind(&import);
     let address = once_more as extern "C" fn(i32) -> i32 as usize as u64;
     let outcome = function.call(&[Value::U64(address), Value::I32(2), text("ab")]).expect("a call");
-    assert_eq!((outcome.outs, RESULTS.take()), (vec![text("!b")], vec![]));
+    assert_eq!((outcome.out_parameters, RESULTS.take()), (vec![text("!b")], vec![]));
 }
 
 #[test]

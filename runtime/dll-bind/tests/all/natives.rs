@@ -73,7 +73,7 @@ fn a_class_of_the_host_is_bound_by_attribute() {
         let object = runtime.objects().spawn("/Script/Game.Bound").expect("an object");
         let tour = runtime.objects().call(object, "tour", &[]).expect("a call");
         assert_eq!(tour, Some(text("AbC true 65 Vector { x: 3.0, y: 0.5, z: 0.0 } 7 42")));
-        let turned = runtime.objects().call_with_outs(object, "turn", &[text("xY")]).expect("a call");
+        let turned = runtime.objects().call_with_out_parameters(object, "turn", &[text("xY")]).expect("a call");
         assert_eq!(turned, (None, vec![text("Xy")]));
         let by_name = [Value::Object(object), Value::I32(1), Value::I32(2)];
         assert_eq!(runtime.calls().call("uf:/Script/Game.Bound:add", &by_name).expect("a call"), Some(Value::I32(3)));
@@ -84,6 +84,6 @@ fn a_class_of_the_host_is_bound_by_attribute() {
 fn without_a_folder_its_functions_do_nothing() {
     let runtime = runtime(None).unwrap_or_else(|error| panic!("{error}"));
     let object = runtime.objects().spawn("/Script/Game.Bound").expect("an object");
-    let turned = runtime.objects().call_with_outs(object, "turn", &[text("xY")]).expect("a call");
+    let turned = runtime.objects().call_with_out_parameters(object, "turn", &[text("xY")]).expect("a call");
     assert_eq!(turned, (None, vec![text("xY")]));
 }

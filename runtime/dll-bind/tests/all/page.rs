@@ -18,7 +18,7 @@ fn fences() -> Result<(), Box<dyn Error>> {
     let library = code.open("TestDLL");
     let reverse = Import::new("CallDLL1").out("s", PropertyType::Text).bind(&library)?;
     let outcome = reverse.call(&[Value::Text("drawrof".into())])?;
-    assert_eq!(outcome.outs, [Value::Text("forward".into())]);
+    assert_eq!(outcome.out_parameters, [Value::Text("forward".into())]);
 
     let class = NativeClass::new("Game", "TestDLL", "/Script/Core.Object")
         .dll_bind(&code.open("TestDLL"))
@@ -26,7 +26,7 @@ fn fences() -> Result<(), Box<dyn Error>> {
         .import(DllImport::new("add").param("a", I32).param("b", I32).returns(I32).no_cwd());
     let runtime = Runtime::builder().natives(Natives::in_package("Game").dll_class(class)).build()?;
     let object = runtime.objects().spawn("/Script/Game.TestDLL")?;
-    let (_, outs) = runtime.objects().call_with_outs(object, "CallDLL1", &[Value::Text("drawrof".into())])?;
-    assert_eq!(outs, [Value::Text("forward".into())]);
+    let (_, out_parameters) = runtime.objects().call_with_out_parameters(object, "CallDLL1", &[Value::Text("drawrof".into())])?;
+    assert_eq!(out_parameters, [Value::Text("forward".into())]);
     Ok(())
 }

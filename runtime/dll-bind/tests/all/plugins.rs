@@ -31,7 +31,7 @@ fn host(code: Option<&Path>, library: &Path) -> Runtime {
 
 fn call(runtime: &Runtime, class: &str, function: &str, arguments: &[Value]) -> (Option<Value>, Vec<Value>) {
     let object = runtime.objects().spawn(&format!("/Script/Game.{class}")).expect("an object");
-    let called = runtime.objects().call_with_outs(object, function, arguments);
+    let called = runtime.objects().call_with_out_parameters(object, function, arguments);
     called.unwrap_or_else(|error| panic!("{class} {function}: {error}"))
 }
 
@@ -126,7 +126,7 @@ fn reloading_the_class_opens_the_rebuilt_library_and_closes_the_old() {
     let runtime = host(Some(folder.path()), &builds[0]);
     let object = runtime.objects().spawn("/Script/Game.TestDll").expect("an object");
     let version = || runtime.objects().call(object, "calls", &[]).expect("a call");
-    let turned = || runtime.objects().call_with_outs(object, "call_dll1", &[text("x.")]).expect("a call").1;
+    let turned = || runtime.objects().call_with_out_parameters(object, "call_dll1", &[text("x.")]).expect("a call").1;
     assert_eq!((version(), turned()), (Some(Value::I32(1)), vec![text("1.")]));
     // A build alone has no effect.
     compile_numbered(folder.path(), 2);

@@ -69,7 +69,7 @@ struct Case {
     extents: Layouts,
     arguments: Vec<Value>,
     result: Option<Value>,
-    outs: Vec<Value>,
+    out_parameters: Vec<Value>,
 }
 
 /// A type in memory: its C declaration, the C code that modifies it, and its value.
@@ -176,7 +176,8 @@ fn case(dice: &mut Dice, at: usize) -> Case {
     let symbol = format!("f{at}");
     let mut import = Import::new(&symbol);
     let (mut extents, mut types, mut body) = (Layouts::default(), String::new(), String::new());
-    let (mut params, mut arguments, mut outs, mut by_value) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut params, mut arguments, mut out_parameters, mut by_value) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for param in 0..dice.roll(11) {
         let name = format!("p{param}");
         if dice.roll(3) > 0 {
@@ -201,7 +202,7 @@ fn case(dice: &mut Dice, at: usize) -> Case {
         params.push(declared);
         writeln!(body, "{code}").expect("written");
         if is_out {
-            outs.push(next(&value));
+            out_parameters.push(next(&value));
         }
         arguments.push(value);
     }
@@ -220,7 +221,7 @@ fn case(dice: &mut Dice, at: usize) -> Case {
     };
     let params = if params.is_empty() { "void".to_owned() } else { params.join(", ") };
     let source = format!("{types}{returns} {symbol}({params}) {{\n{body}}}\n");
-    Case { source, import, extents, arguments, result, outs }
+    Case { source, import, extents, arguments, result, out_parameters }
 }
 
 #[test]
@@ -239,7 +240,12 @@ fn random_signatures_agree_with_c_both_ways() {
                 case.import.clone().bind(&library).unwrap_or_else(|error| panic!("{error}\n{}", case.source));
             trampolines += usize::from(function.route() == Route::Shell);
             let outcome = function.call(&case.arguments).unwrap_or_else(|error| panic!("{error}\n{}", case.source));
-            assert_eq!((&outcome.result, &outcome.outs), (&case.result, &case.outs), "{}", case.source);
+            assert_eq!(
+                (&outcome.result, &outcome.out_parameters),
+                (&case.result, &case.out_parameters),
+                "{}",
+                case.source
+            );
         }
     }
     assert!(cfg!(not(target_arch = "x86_64")) || trampolines > CASES / 4, "{trampolines} of {CASES} by shells");

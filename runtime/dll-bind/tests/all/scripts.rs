@@ -104,15 +104,15 @@ fn the_class_of_the_page_runs_as_it_is_written() {
     let scene = scene(&[("TestDLLPlayerController.uc", PAGE)], true);
     let player = spawn(&scene, "/Script/Demo.TestDLLPlayerController");
     let call = |function: &str, arguments: &[Value]| {
-        let called = scene.runtime.objects().call_with_outs(player, function, arguments);
+        let called = scene.runtime.objects().call_with_out_parameters(player, function, arguments);
         called.unwrap_or_else(|error| panic!("{function}: {error}"))
     };
     assert_eq!(call("CallDLL1", &[text("drawrof")]), (None, vec![text("forward")]));
     let numbers = [Value::F32(1.5), Value::F32(-2.0), Value::F32(0.25)];
     assert_eq!(call("CallDLL2", &numbers), (Some(vector(1.5, -2.0, 0.25)), vec![]));
     let arguments = [text("ok"), ints(&[7, -8]), Value::F32(0.5), vector(4.0, 5.0, 6.0)];
-    let outs = vec![Value::F32(4.0), vector(7.0, -8.0, 0.5)];
-    assert_eq!(call("CallDLL3", &arguments), (Some(Value::Bool(true)), outs));
+    let out_parameters = vec![Value::F32(4.0), vector(7.0, -8.0, 0.5)];
+    assert_eq!(call("CallDLL3", &arguments), (Some(Value::Bool(true)), out_parameters));
     let leases = scene.runtime.unloads().leases();
     assert!(
         leases.iter().any(|lease| lease.blocker.kind == LeaseKind::Library),
@@ -140,7 +140,7 @@ fn a_script_calls_c_through_an_object_of_such_a_class() {
 fn without_the_library_the_class_is_there_and_its_functions_do_nothing() {
     let scene = scene(&[("TestDLLPlayerController.uc", PAGE)], false);
     let player = spawn(&scene, "/Script/Demo.TestDLLPlayerController");
-    let called = scene.runtime.objects().call_with_outs(player, "CallDLL1", &[text("drawrof")]);
+    let called = scene.runtime.objects().call_with_out_parameters(player, "CallDLL1", &[text("drawrof")]);
     assert_eq!(called.expect("it does nothing"), (None, vec![text("drawrof")]));
 }
 
@@ -223,7 +223,7 @@ fn the_cpp_of_the_page_runs_unchanged_with_the_engine_vector() {
     });
     let player = spawn(&scene, "/Script/Demo.TestDLLPlayerController");
     let call = |function: &str, arguments: &[Value]| {
-        let called = scene.runtime.objects().call_with_outs(player, function, arguments);
+        let called = scene.runtime.objects().call_with_out_parameters(player, function, arguments);
         called.unwrap_or_else(|error| panic!("{function}: {error}"))
     };
     let message = || call("LastMessage", &[]).0;
@@ -232,14 +232,14 @@ fn the_cpp_of_the_page_runs_unchanged_with_the_engine_vector() {
     let numbers = [Value::F32(1.5), Value::F32(-2.0), Value::F32(0.25)];
     assert_eq!(call("CallDLL2", &numbers), (Some(vector(1.5, -2.0, 0.25)), vec![]));
     let arguments = [text("ok"), ints(&[7, -8]), Value::F32(0.5), vector(4.0, 5.0, 6.0)];
-    let outs = vec![Value::F32(0.5), vector(7.0, -8.0, 0.5)];
-    assert_eq!(call("CallDLL3", &arguments), (Some(Value::Bool(true)), outs));
+    let out_parameters = vec![Value::F32(0.5), vector(7.0, -8.0, 0.5)];
+    assert_eq!(call("CallDLL3", &arguments), (Some(Value::Bool(true)), out_parameters));
     let shown = "string: ok, i: {7,-8}, float: 0.500000, V was (4.000000,5.000000,6.000000)";
     assert_eq!(message(), Some(text(shown)));
     let cancel = [text("cancel"), ints(&[0, 0]), Value::F32(0.0), vector(0.0, 0.0, 0.0)];
     assert_eq!(call("CallDLL3", &cancel).0, Some(Value::Bool(false)));
     let huge = [text("ok"), ints(&[0, 0]), Value::F32(0.0), vector(1e300, 0.0, 0.0)];
-    let error = scene.runtime.objects().call_with_outs(player, "CallDLL3", &huge).expect_err("no float");
+    let error = scene.runtime.objects().call_with_out_parameters(player, "CallDLL3", &huge).expect_err("no float");
     assert!(error.to_string().contains("`v.x` is 1000"), "{error}");
 }
 

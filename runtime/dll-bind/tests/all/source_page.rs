@@ -44,7 +44,7 @@ fn the_three_calls_match_the_page() {
     let three = three.out("f", float()).out("v", vector_type()).returns(plain("bool"));
     for (argument, expected) in [("ok", true), ("no", false)] {
         let arguments = [text(argument), ints(&[7, -8]), Value::F32(0.5), vector(1.0, 2.0, 3.0)];
-        let outs = vec![Value::F32(1.0), vector(7.0, -8.0, 0.5)];
-        assert_eq!(fixture.call(&three, &arguments), (Some(Value::Bool(expected)), outs));
+        let out_parameters = vec![Value::F32(1.0), vector(7.0, -8.0, 0.5)];
+        assert_eq!(fixture.call(&three, &arguments), (Some(Value::Bool(expected)), out_parameters));
     }
 }

@@ -75,7 +75,7 @@ impl Fixture {
         let fenced = import.clone().bind(&self.code.with_fences().open("Test")).expect("it can be bound");
         let three = fenced.call(arguments).expect("a call");
         assert_eq!((&one, &one), (&two, &three), "{import:?}");
-        (one.result, one.outs)
+        (one.result, one.out_parameters)
     }
 
     /// Returns the error of a call, and checks that it is equal both ways.

@@ -147,7 +147,7 @@ fn structs_are_packed_and_nested_with_arrays_in_them() {
     assert_eq!(call(one("size").returns(plain("i32"))).result, Some(Value::I32(68)));
     assert_eq!(call(one("sum").returns(plain("f64"))).result, Some(Value::F64(81.75)));
     let swapped = of_outer([4, 7, 6], -7, [of_inner(11, 12.0, 13), of_inner(8, 9.25, 10)]);
-    assert_eq!(call(Import::new("swap").out("x", ty("/Script/Test.Outer"))).outs, [swapped]);
+    assert_eq!(call(Import::new("swap").out("x", ty("/Script/Test.Outer"))).out_parameters, [swapped]);
     let make = Import::new("make").param("b", plain("f64")).returns(ty("/Script/Test.Inner"));
     assert_eq!(fixture.call(&make, &[Value::F64(2.5)]).0, Some(of_inner(1, 2.5, 255)));
 }

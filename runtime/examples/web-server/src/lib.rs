@@ -46,14 +46,14 @@ impl Handlers {
         listener: TcpListener,
         end: impl Future<Output = ()> + Send + 'static,
     ) -> std::io::Result<()> {
-        let routes = Router::new().route("/report/{whom}", get(report)).route("/guests/{name}", post(sign));
+        let routes = Router::new().route("/report/{target}", get(report)).route("/guests/{name}", post(sign));
         serve(listener, routes.with_state(self)).with_graceful_shutdown(end).await
     }
 }
 
 /// Runs on the thread of the server: call a slow plugin function in `spawn_blocking`.
-async fn report(State(handlers): State<Handlers>, Path(whom): Path<String>) -> Answer {
-    let answer = handlers.render.call(&[Value::Text(whom), Value::U32(1)]);
+async fn report(State(handlers): State<Handlers>, Path(target): Path<String>) -> Answer {
+    let answer = handlers.render.call(&[Value::Text(target), Value::U32(1)]);
     line(answer.map_err(|error| error.to_string()))
 }
 

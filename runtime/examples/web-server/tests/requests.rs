@@ -73,14 +73,14 @@ async fn ask_all(address: SocketAddr, method: Method, path: &'static str, done: 
     let clients = (0..CLIENTS).map(|_| {
         let (method, done) = (method.clone(), Arc::clone(&done));
         tokio::spawn(async move {
-            let (mut client, mut tally) = (Client::connect(address).await, Tally::new());
+            let (mut client, mut counts) = (Client::connect(address).await, Tally::new());
             for _ in 0..REQUESTS / CLIENTS {
                 let line = client.ask(method.clone(), path).await;
                 let (_, build) = line.rsplit_once("build ").unwrap_or_else(|| panic!("{line} names its build"));
-                *tally.entry(build.to_owned()).or_default() += 1;
+                *counts.entry(build.to_owned()).or_default() += 1;
                 done.fetch_add(1, Ordering::Release);
             }
-            tally
+            counts
         })
     });
     let mut all = Tally::new();
@@ -101,10 +101,10 @@ fn serve(handlers: Handlers, method: Method, path: &'static str, done: Arc<Atomi
             let address = listener.local_addr().expect("it is bound");
             let (end, ends) = oneshot::channel::<()>();
             let server = tokio::spawn(handlers.serve(listener, async { drop(ends.await) }));
-            let tally = ask_all(address, method, path, done).await;
+            let counts = ask_all(address, method, path, done).await;
             drop(end);
             server.await.expect("it does not panic").expect("it served");
-            tally
+            counts
         })
     })
 }
@@ -120,9 +120,9 @@ fn handlers(host: &Runtime, slim: &LoadContext) -> Handlers {
     Handlers::new(render, host.post_handle())
 }
 
-fn assert_all_answered(tally: &Tally) {
-    assert_eq!(tally.values().sum::<u64>(), REQUESTS);
-    assert!(tally.len() == 2 && tally.values().all(|count| *count > 0), "both builds answered: {tally:?}");
+fn assert_all_answered(counts: &Tally) {
+    assert_eq!(counts.values().sum::<u64>(), REQUESTS);
+    assert!(counts.len() == 2 && counts.values().all(|count| *count > 0), "both builds answered: {counts:?}");
 }
 
 /// Waits for the number of answered requests at which this reload is due: reloads are spread over the requests, however fast the
@@ -162,7 +162,7 @@ fn through_the_game_thread_no_request_fails_and_counts_survive_reloads() {
     let (poster, finished) = (host.post_handle(), Arc::clone(&is_over));
     let reloads = Arc::new(AtomicU64::new(0));
     let reloaded = Arc::clone(&reloads);
-    let tally = thread::spawn(move || {
+    let counts = thread::spawn(move || {
         for reload in 1..=RELOADS {
             wait_for_share(reload, &done, &server);
             // Two reload requests at one safe point would be one reload.
@@ -172,9 +172,9 @@ fn through_the_game_thread_no_request_fails_and_counts_survive_reloads() {
             let next = builds[reload as usize % 2].clone();
             assert!(poster.post(move |host| host.request_reload(vec![next])));
         }
-        let tally = server.join();
+        let counts = server.join();
         finished.store(true, Ordering::Release);
-        tally.expect("every request is answered")
+        counts.expect("every request is answered")
     });
     run_game_thread(
         &host,
@@ -184,7 +184,7 @@ fn through_the_game_thread_no_request_fails_and_counts_survive_reloads() {
             reloads.fetch_add(1, Ordering::Release);
         },
     );
-    assert_all_answered(&tally.join().expect("no reload was refused"));
+    assert_all_answered(&counts.join().expect("no reload was refused"));
     assert_eq!(reloads.load(Ordering::Acquire), RELOADS);
     let book = host.objects().find_in(alcedo::ObjectHandle::NONE, "book").expect("it lives");
     assert_eq!(host.objects().get(book, "guests").expect("a property"), Value::U64(REQUESTS));

@@ -10,7 +10,7 @@
 mod random;
 
 use alcedo_abi::host::mode;
-use alcedo_base::border::{CallError, catch_panics};
+use alcedo_base::boundary::{CallError, catch_panics};
 use alcedo_base::handles::ObjectHandle;
 
 use crate::World;

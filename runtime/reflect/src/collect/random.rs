@@ -102,7 +102,7 @@ impl Test {
         }
     }
 
-    fn write(&mut self, object: ObjectHandle, value: Value) -> Result<(), alcedo_base::border::CallError> {
+    fn write(&mut self, object: ObjectHandle, value: Value) -> Result<(), alcedo_base::boundary::CallError> {
         let objects = &self.world.objects;
         let property = |at: usize| &self.class.properties[at];
         match self.dice.roll(5) {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::rc::Rc;
 
-use alcedo_base::border::{CallError, SourcePlace};
+use alcedo_base::boundary::{CallError, SourcePlace};
 
 use crate::path::short;
 

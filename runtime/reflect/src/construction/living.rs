@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_base::handles::ObjectHandle;
 
 use crate::World;

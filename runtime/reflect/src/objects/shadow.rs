@@ -1,7 +1,7 @@
 //! Shadow of a reload: a transaction of staged bodies, constructions and destructions, which is committed or rolled back as
 //! a whole.
 
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_base::handles::ObjectHandle;
 
 use crate::body::Body;

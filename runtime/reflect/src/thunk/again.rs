@@ -1,11 +1,11 @@
 //! Argument access for thunks that may run arbitrary code between two accesses, as those of plugins do: the argument is
 //! evaluated at each access and not kept.
 
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 
 use super::{Frame, Use};
 use crate::arguments::Argument;
-use crate::slices::LentSlices;
+use crate::slices::BorrowedSlices;
 use crate::values::ptr::{Ptr, PtrMut};
 
 impl<'a> Frame<'a> {
@@ -30,7 +30,7 @@ impl<'a> Frame<'a> {
         read: impl FnOnce(Ptr<'_>) -> Result<R, CallError>,
     ) -> Result<R, CallError> {
         let argument = self.again(at)?;
-        let _held = self.params.borrow_counter(at).map(LentSlices::hold);
+        let _held = self.params.borrow_counter(at).map(BorrowedSlices::hold);
         read(argument.ptr())
     }
 
@@ -46,7 +46,7 @@ impl<'a> Frame<'a> {
     ) -> Result<R, CallError> {
         self.out(at)?;
         let argument = self.again(at)?;
-        let _held = self.params.borrow_counter(at).map(LentSlices::hold);
+        let _held = self.params.borrow_counter(at).map(BorrowedSlices::hold);
         change(argument.ptr_mut())
     }
 

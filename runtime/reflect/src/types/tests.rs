@@ -597,12 +597,12 @@ fn packages_are_declared_by_the_host() {
 }
 
 #[test]
-fn the_stamp_changes_with_every_declaration_and_is_unique_per_registry() {
+fn the_epoch_changes_with_every_declaration_and_is_unique_per_registry() {
     let (world, other) = (engine(), engine());
-    let mut stamps = vec![other.types.stamp(), world.types.stamp()];
+    let mut epochs = vec![other.types.epoch(), world.types.epoch()];
     let mut after = |change: &dyn Fn()| {
         change();
-        stamps.push(world.types.stamp());
+        epochs.push(world.types.epoch());
     };
     after(&|| drop(declare(&world, [dynamic("Cube", ACTOR, &[])])));
     after(&|| world.types.redirect("/Script/Game.Old", "/Script/Game.Cube"));
@@ -612,8 +612,8 @@ fn the_stamp_changes_with_every_declaration_and_is_unique_per_registry() {
     after(&|| drop(world.types.drop_shadow()));
     world.types.begin_shadow();
     after(&|| drop(world.types.commit_shadow()));
-    let distinct: BTreeSet<_> = stamps.iter().collect();
-    assert_eq!(distinct.len(), stamps.len(), "{stamps:?}");
+    let distinct: BTreeSet<_> = epochs.iter().collect();
+    assert_eq!(distinct.len(), epochs.len(), "{epochs:?}");
     assert!(world.types.class_by_path("/Script/Game.Cube").is_some());
-    assert_eq!(world.types.stamp(), stamps[stamps.len() - 1], "looking changes nothing");
+    assert_eq!(world.types.epoch(), epochs[epochs.len() - 1], "looking changes nothing");
 }

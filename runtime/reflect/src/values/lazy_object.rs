@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::LazyRaw;
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_base::handles::ObjectHandle;
 
 use super::ptr::{Mut, Ref};

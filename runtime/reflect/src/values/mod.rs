@@ -42,7 +42,7 @@ use std::sync::Arc;
 pub(crate) use alcedo_abi::kinds::KindForm as Form;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::LazyRaw;
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_base::handles::{Name, ObjectHandle};
 
 use crate::convert::{Conversion, Paths};
@@ -180,7 +180,7 @@ pub(crate) trait Kind: Content + Sized + 'static {
     }
 
     /// Returns the object that the value refers to, whose class must suit the type.
-    fn leads_to(_value: &Self::Value) -> Option<ObjectHandle> {
+    fn resolves_to(_value: &Self::Value) -> Option<ObjectHandle> {
         None
     }
 
@@ -191,7 +191,7 @@ pub(crate) trait Kind: Content + Sized + 'static {
 
     /// Returns the object that the value refers to now.
     fn referent(value: &Self::Value, _links: &dyn Links) -> Option<ObjectHandle> {
-        Self::leads_to(value)
+        Self::resolves_to(value)
     }
 
     /// Calls `visit` with each directly contained value, its type and location, until `visit` returns an error.

@@ -4,7 +4,7 @@ use std::hash::Hasher;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_base::handles::ObjectHandle;
 
 use super::ptr::{Mut, Ref, Word};
@@ -64,7 +64,7 @@ macro_rules! references {
                 map(*value)
             }
 
-            fn leads_to(value: &ObjectHandle) -> Option<ObjectHandle> {
+            fn resolves_to(value: &ObjectHandle) -> Option<ObjectHandle> {
                 Some(*value)
             }
 

@@ -4,7 +4,7 @@ use std::hash::Hasher;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_base::handles::{Name, ObjectHandle};
 
 use super::class_paths::path_text;

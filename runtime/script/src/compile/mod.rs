@@ -155,13 +155,13 @@ impl FunctionCompiler {
         for (at, param) in function.params.iter().enumerate() {
             if let Some(default) = param.default.as_ref().filter(|_| param.optional) {
                 self.line = default.line;
-                let jump = self.emit(Ins::JumpIfGiven { param: at as u16, to: 0 });
+                let jump = self.emit(Ins::JumpIfPassed { param: at as u16, to: 0 });
                 self.expr_into(default, at as Reg);
                 self.patch_jump(jump);
                 self.end_statement();
             } else if param.optional && matches!(param.ty, Type::Fixed(..)) {
                 // Zero bytes are an empty array.
-                let jump = self.emit(Ins::JumpIfGiven { param: at as u16, to: 0 });
+                let jump = self.emit(Ins::JumpIfPassed { param: at as u16, to: 0 });
                 self.begin_value(at as Reg, &param.ty);
                 self.patch_jump(jump);
             }
@@ -252,7 +252,7 @@ impl FunctionCompiler {
 
     fn patch_jump_to(&mut self, jump: At, target: At) {
         match &mut self.code.code[jump as usize] {
-            Ins::Jump { to } | Ins::JumpIf { to, .. } | Ins::JumpCompare { to, .. } | Ins::JumpIfGiven { to, .. } => {
+            Ins::Jump { to } | Ins::JumpIf { to, .. } | Ins::JumpCompare { to, .. } | Ins::JumpIfPassed { to, .. } => {
                 *to = target;
             }
             other => *other = Ins::Nop,

@@ -1,6 +1,6 @@
 //! Library functions for any array.
 
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_base::handles::Name;
 use alcedo_reflect::World;
 use alcedo_reflect::containers::{Rows, RowsMut, array, array_ref};

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_base::handles::Name;
 use alcedo_reflect::World;
 use alcedo_reflect::decl::{FunctionDecl, PropertyDecl, RESULT_NAME};

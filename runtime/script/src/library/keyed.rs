@@ -2,7 +2,7 @@
 //! set, a map placeholder any map, and a number placeholder any type.
 
 use alcedo_abi::kinds::PropertyKind;
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_reflect::World;
 use alcedo_reflect::containers::{Keyed, array, keyed, keyed_mut};
 use alcedo_reflect::decl::{FunctionDecl, PropertyDecl};

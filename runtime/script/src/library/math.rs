@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::hash::{BuildHasher as _, RandomState};
 
 use alcedo_abi::kinds::PropertyKind;
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_reflect::World;
 use alcedo_reflect::decl::{FunctionDecl, PropertyDecl, RESULT_NAME};
 use alcedo_reflect::property::{Property, PropertyType};

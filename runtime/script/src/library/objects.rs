@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_base::handles::{Name, ObjectHandle};
 use alcedo_reflect::World;
 use alcedo_reflect::class::Class;

@@ -1,6 +1,6 @@
 //! Library functions for any struct.
 
-use alcedo_base::border::CallError;
+use alcedo_base::boundary::CallError;
 use alcedo_reflect::World;
 use alcedo_reflect::decl::FunctionDecl;
 use alcedo_reflect::property::PropertyType;

@@ -229,11 +229,11 @@ impl Linker<'_> {
                 self.jump_compare(*op, *num, *left, *right, *is)?;
                 return Ok(Some(*to));
             }
-            Ins::JumpIfGiven { param, to } => {
+            Ins::JumpIfPassed { param, to } => {
                 if *param >= self.code.params || *param >= 64 {
                     return Err(format!("parameter {param} is not optional"));
                 }
-                self.emit(OpCode::JumpIfGiven, 0, 0, 0, u32::from(*param), 0);
+                self.emit(OpCode::JumpIfPassed, 0, 0, 0, u32::from(*param), 0);
                 return Ok(Some(*to));
             }
             Ins::Load { to, place } => self.load(*to, *place)?,

@@ -330,7 +330,7 @@ impl Linker<'_> {
             }))
         };
         for (place, text) in read.arguments.iter().enumerate() {
-            let flags = if read.outs.contains(&place) { property_flags::OUT } else { 0 };
+            let flags = if read.out_parameters.contains(&place) { property_flags::OUT } else { 0 };
             arguments.push(one(text, flags)?);
         }
         let result = read.result.as_deref().map(|text| one(text, property_flags::RETURN)).transpose()?;

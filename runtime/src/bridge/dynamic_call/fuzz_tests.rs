@@ -6,7 +6,7 @@ use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
 use super::Signature;
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::protocols::built_in;
 use crate::object::names::Names;
 use crate::object::path::{MemberPath, TypePath};

@@ -8,7 +8,7 @@ use alcedo_abi::direct::{Batch, BatchItem, DirectAnswer};
 use alcedo_abi::host::Directory;
 
 use super::{FastPaths, MethodFastPath, failed};
-use crate::border::CallError;
+use crate::boundary::CallError;
 
 pub(crate) struct BatchOutcome {
     /// Error of the object at `at`; `None` if all objects are done.
@@ -63,7 +63,7 @@ impl FastPaths {
         // Read first, as in `call`.
         let failed = (status != Status::OK).then(|| *failed(&failure));
         if !self.hot.close(opened) {
-            clean_up(opened.lent_height());
+            clean_up(opened.borrowed_height());
         }
         let Batch { at, ended, unmet, .. } = batch;
         Some(BatchOutcome { failed, at, ended, unmet })

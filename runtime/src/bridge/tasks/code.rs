@@ -7,7 +7,7 @@ use std::sync::Arc;
 use alcedo_abi::call::{Failure, Status};
 use alcedo_abi::task::{Job, JobDrop, JobRun, JobStep};
 
-use crate::border::{CallError, from_module};
+use crate::boundary::{CallError, from_module};
 use crate::bridge::tasks::waking::Waking;
 use crate::conjugate::gate::Gate;
 use crate::conjugate::red::RedStack;

@@ -10,7 +10,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use alcedo_abi::task::{Job, JobId};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::tasks::code::Code;
 use crate::bridge::tasks::place_of;
 use crate::handles::{ModuleId, ObjectHandle};

@@ -13,7 +13,7 @@ use super::inbox::{HostJob, Posted, Timing};
 use super::schedule::{Schedule, next_due};
 use super::waking::Waking;
 use super::{JobInfo, what};
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::conjugate::gate::Gate;
 use crate::handles::{ModuleId, ObjectHandle};
 use crate::lease::{Lease, LeaseKind};

@@ -33,7 +33,7 @@ pub(super) fn enable(registry: &Arc<ContextRegistry>) -> Result<(), ContextError
 extern "C" fn notify_next() {
     let Some(registry) = lock(&HUBS).pop().and_then(|registry| registry.upgrade()) else { return };
     // Drops a panic outside of a listener, such as one of a log subscriber.
-    let _caught = crate::border::catch_panics(|| {
+    let _caught = crate::boundary::catch_panics(|| {
         registry.notify_exit();
         Ok(())
     });

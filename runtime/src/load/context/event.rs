@@ -135,7 +135,7 @@ pub(super) type Listeners = Callbacks<Arc<Listener>>;
 pub(super) fn notify(listeners: &Listeners, event: &ContextEvent) -> Vec<String> {
     let mut problems = Vec::new();
     listeners.each(|priority, listener| {
-        let result = crate::border::catch_panics(|| {
+        let result = crate::boundary::catch_panics(|| {
             (listener.code)(event);
             Ok(())
         });

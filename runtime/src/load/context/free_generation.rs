@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use semver::VersionReq;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::entry_gate::{Calling, EntryGate, Inside, NoRoom};
 use crate::lease::{Blocker, Lease, LeaseKind, Leases};
 use crate::load::context::event::{ContextEvent, ContextEventKind, Listeners, notify};

@@ -7,10 +7,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use alcedo_abi::describe::ZCallInvoke;
-use alcedo_abi::direct::DirectShell;
+use alcedo_abi::direct::DirectTrampoline;
 use alcedo_sys::crash;
 
-use crate::border::{CallError, from_module};
+use crate::boundary::{CallError, from_module};
 use crate::bridge::exports::export_name;
 use crate::conjugate::gate::ModuleTag;
 use crate::emit::strings;
@@ -41,7 +41,7 @@ pub(super) struct FreeExport {
     pub signature: Arc<str>,
     invoke: ZCallInvoke,
     /// Trampoline for direct calls, if all values are plain.
-    pub direct: Option<DirectShell>,
+    pub direct: Option<DirectTrampoline>,
 }
 
 /// Module of a Slim, a pinned context or the Default. Any thread.

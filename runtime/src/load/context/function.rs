@@ -9,10 +9,10 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use alcedo_abi::describe::ZCallInvoke;
-use alcedo_abi::direct::DirectShell;
+use alcedo_abi::direct::DirectTrampoline;
 use arc_swap::ArcSwapOption;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::dynamic_call;
 use crate::bridge::fast_paths::HotTrampoline;
 use crate::lease::{Lease, LeaseKind, Leases, Sealed, place_of};
@@ -356,7 +356,7 @@ impl TableModule {
 #[derive(Clone)]
 pub(crate) struct TableEntry {
     bound: Arc<Bound>,
-    trampoline: DirectShell,
+    trampoline: DirectTrampoline,
     /// Number of parameters.
     count: usize,
 }

@@ -6,14 +6,14 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use alcedo_abi::black_direct::{CLOSED, DirectBits, DirectBody, DirectCallee};
 use alcedo_abi::direct::{DirectAnswer, MOST_WORDS};
+use alcedo_abi::host_direct::{CLOSED, DirectBits, DirectBody, DirectCallee};
 use alcedo_abi::zcall::{Slot, SlotType};
 use arc_swap::ArcSwapOption;
 
-use crate::border::CallError;
-use crate::bridge::black_direct::{failed, guarded};
+use crate::boundary::CallError;
 use crate::bridge::dynamic_call::PlainBody;
+use crate::bridge::host_direct::{failed, guarded};
 use crate::bridge::module_code;
 use crate::callback::{HostId, Registered, Site, let_go};
 use crate::handles::ObjectHandle;

@@ -11,9 +11,9 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, Weak};
 
-use alcedo_abi::black_direct::DirectCallee;
+use alcedo_abi::host_direct::DirectCallee;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::exports::is_type;
 use crate::bridge::nm::Method;
 use crate::bridge::protocols::built_in;
@@ -259,11 +259,11 @@ fn find(
                 return Ok(Found::Export(Arc::clone(module), owner, at));
             }
             _ => {
-                let who: Vec<_> = found
+                let requester: Vec<_> = found
                     .iter()
                     .map(|(module, _, _, export)| format!("{} of {}", export.full, module.summary()))
                     .collect();
-                let message = format!("`{name}` may be {}: name the module, or the whole type", who.join(" or "));
+                let message = format!("`{name}` may be {}: name the module, or the whole type", requester.join(" or "));
                 return Err(CallError::NotFound { message });
             }
         }

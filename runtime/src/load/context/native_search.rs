@@ -65,9 +65,13 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn ask(&mut self, who: &str, resolver: &Share<NativeResolver>) -> Result<Option<NativeLibrary>, ContextError> {
-        let Some(path) = ask(&self.generation.title(), who, self.name, || resolver(self.name))? else {
-            self.trace.push(Attempt::new(who, "did not have it"));
+    fn ask(
+        &mut self,
+        requester: &str,
+        resolver: &Share<NativeResolver>,
+    ) -> Result<Option<NativeLibrary>, ContextError> {
+        let Some(path) = ask(&self.generation.title(), requester, self.name, || resolver(self.name))? else {
+            self.trace.push(Attempt::new(requester, "did not have it"));
             return Ok(None);
         };
         ensure_absolute(&path, |path| ContextError::PathNotAbsolute { path })?;

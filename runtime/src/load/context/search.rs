@@ -44,13 +44,15 @@ pub(super) fn search(
     let mut step = Step::Own;
     loop {
         let mut outcome = "did not have it".to_owned();
-        let (who, found) = match step {
+        let (requester, found) = match step {
             Step::Own => ("own modules".to_owned(), known(generation, request)?),
             Step::Resolver => {
-                let who = "the resolver".to_owned();
-                let found =
-                    resolver.as_ref().map(|resolver| put(registry, generation, &who, resolver, request)).transpose()?;
-                (who, found.flatten())
+                let requester = "the resolver".to_owned();
+                let found = resolver
+                    .as_ref()
+                    .map(|resolver| put(registry, generation, &requester, resolver, request))
+                    .transpose()?;
+                (requester, found.flatten())
             }
             Step::Default => {
                 let found = match in_default(registry, request) {
@@ -64,10 +66,12 @@ pub(super) fn search(
                 ("Default".to_owned(), found)
             }
             Step::Handler(at) => {
-                let who = format!("handler {}", at + 1);
-                let found =
-                    handlers.get(at).map(|handler| put(registry, generation, &who, handler, request)).transpose()?;
-                (who, found.flatten())
+                let requester = format!("handler {}", at + 1);
+                let found = handlers
+                    .get(at)
+                    .map(|handler| put(registry, generation, &requester, handler, request))
+                    .transpose()?;
+                (requester, found.flatten())
             }
             Step::NotFound => {
                 let (context, request) = (generation.title(), request.to_string());
@@ -77,7 +81,7 @@ pub(super) fn search(
         if let Some(answer) = found {
             return Ok(answer);
         }
-        trace.push(Attempt::new(who, outcome));
+        trace.push(Attempt::new(requester, outcome));
         step = after(step, guidance);
     }
 }
@@ -121,19 +125,19 @@ pub(super) fn in_default(registry: &ContextRegistry, request: &ModuleRequest) ->
 fn put(
     registry: &ContextRegistry,
     generation: &Arc<FreeGeneration>,
-    who: &str,
+    requester: &str,
     resolver: &Share<ModuleResolver>,
     request: &ModuleRequest,
 ) -> Result<Option<Answer>, ContextError> {
     let context = generation.title();
-    let Some(found) = ask(&context, who, &request.name, || resolver(request))? else { return Ok(None) };
+    let Some(found) = ask(&context, requester, &request.name, || resolver(request))? else { return Ok(None) };
     // The resolver or another thread may have started the unload.
     generation.expect_unsealed(|| format!("loading {}", request.name))?;
     let is_named = |name: &str| match name == request.name {
         true => Ok(()),
         false => Err(ContextError::ResolverWrongName {
             context: context.clone(),
-            who: who.to_owned(),
+            requester: requester.to_owned(),
             requested: request.name.clone(),
             found: name.to_owned(),
         }),
@@ -146,7 +150,8 @@ fn put(
             Ok(Some(Answer::Library(Box::new(library.found_for(&request.range)))))
         }
         FoundModule::Bytes { image, symbols } => {
-            let library = Library::from_bytes(&format!("the answer of {who}"), &image, symbols, &registry.stage_dir)?;
+            let library =
+                Library::from_bytes(&format!("the answer of {requester}"), &image, symbols, &registry.stage_dir)?;
             is_named(&library.info.name)?;
             grant(generation, request, &library.info.version);
             Ok(Some(Answer::Library(Box::new(library.found_for(&request.range)))))
@@ -154,12 +159,12 @@ fn put(
         FoundModule::Loaded(summary) => {
             is_named(&summary.name)?;
             let Some(module) = registry.module(&summary) else {
-                let who = who.to_owned();
+                let requester = requester.to_owned();
                 if registry.is_of_master(&summary) {
-                    return Err(ContextError::MasterModule { context, who, module: summary.to_string() });
+                    return Err(ContextError::MasterModule { context, requester, module: summary.to_string() });
                 }
                 let module = format!("{summary} of context {}", summary.context);
-                return Err(ContextError::ForeignModule { context, who, module });
+                return Err(ContextError::ForeignModule { context, requester, module });
             };
             refuse_collectible(registry, generation, request, &summary)?;
             refuse_unloading(registry, request, &summary)?;

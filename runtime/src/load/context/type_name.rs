@@ -54,7 +54,7 @@ impl<'a> TypeName<'a> {
 
     /// Checks if the name may refer to a type of that module.
     pub(super) fn may_be_in(&self, module: &str) -> bool {
-        self.module.is_none_or(|wanted| wanted == module)
+        self.module.is_none_or(|expected| expected == module)
     }
 
     /// Checks if the name refers to the type that a module declares as `declared`.

@@ -106,7 +106,7 @@ impl Going {
                 | UnloadStep::ReleasePluginParts
                 | UnloadStep::Resume
                 | UnloadStep::AwaitFinalizers
-                | UnloadStep::EndBlacks
+                | UnloadStep::EndOwnedValues
                 | UnloadStep::EndTypeNumbers => debug_assert!(false, "{step:?}: a Slim context has no objects"),
             }
         }

@@ -180,10 +180,10 @@ impl<T: Copy + Eq + Hash> Table<T> {
     /// Returns, per hop, the required work and the later steps of its thread; the first work is repeated at the end.
     fn chain(&self, hops: &[(T, &Work)]) -> Vec<LoadStep> {
         let mut chain: Vec<&Work> = Vec::new();
-        for (thread, wanted) in hops {
+        for (thread, expected) in hops {
             let steps = self.threads.get(thread).map_or(&[][..], |row| &row.steps);
-            let since = steps.iter().skip_while(|step| !step.is_of(wanted)).filter_map(|step| step.works.first());
-            for work in std::iter::once(*wanted).chain(since) {
+            let since = steps.iter().skip_while(|step| !step.is_of(expected)).filter_map(|step| step.works.first());
+            for work in std::iter::once(*expected).chain(since) {
                 // A module that is looked up, loaded and claimed is a single link.
                 if chain.last() != Some(&work) {
                     chain.push(work);

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::lease::Sealed;
 use crate::load::context_id::{ContextId, ContextKind};
 use crate::load::error::LoadError;
@@ -167,50 +167,50 @@ pub enum ContextError {
     },
     /// A resolver returned a module with another name.
     #[error(
-        "{who} of {context} was called for {requested} and returned {found}: a resolver must return what is requested"
+        "{requester} of {context} was called for {requested} and returned {found}: a resolver must return what is requested"
     )]
     ResolverWrongName {
         /// The context.
         context: String,
         /// The resolver or handler.
-        who: String,
+        requester: String,
         /// Requested name.
         requested: String,
         /// Name of the returned module.
         found: String,
     },
     /// A resolver failed. The following resolvers were not called.
-    #[error("{who} of {context} failed when it was called for {requested}: {source}")]
+    #[error("{requester} of {context} failed when it was called for {requested}: {source}")]
     ResolverError {
         /// The context.
         context: String,
         /// The resolver or handler.
-        who: String,
+        requester: String,
         /// Requested name.
         requested: String,
         /// Error or panic of the resolver.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A resolver returned a module of another runtime, or an unloaded one.
-    #[error("{who} of {context} returned {module}, which is not a living module of this runtime")]
+    #[error("{requester} of {context} returned {module}, which is not a living module of this runtime")]
     ForeignModule {
         /// The context.
         context: String,
         /// The resolver or handler.
-        who: String,
+        requester: String,
         /// Returned module.
         module: String,
     },
     /// A resolver returned a module of the Master, whose code belongs to the game thread.
     #[error(
-        "{who} of {context} returned {module}, which is a module of the Master and belongs to the game thread: load its library \
+        "{requester} of {context} returned {module}, which is a module of the Master and belongs to the game thread: load its library \
          into this context or into the Default, and return that one"
     )]
     MasterModule {
         /// The context.
         context: String,
         /// The resolver or handler.
-        who: String,
+        requester: String,
         /// Module of the Master.
         module: String,
     },

@@ -126,7 +126,7 @@ impl Loads {
         }
         self.observers.each(|_priority, observer| {
             // A panic of a listener affects neither other listeners nor the reload.
-            if let Err(error) = crate::border::catch_panics(|| {
+            if let Err(error) = crate::boundary::catch_panics(|| {
                 (observer.code)(event);
                 Ok(())
             }) {

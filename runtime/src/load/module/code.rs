@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::emit::described::Described;
 use crate::unload::job::CodeUnload;
 use crate::unload::policy::UnloadPolicy;

@@ -14,7 +14,7 @@ use alcedo_abi::abi_stable;
 use alcedo_abi::module::{ModuleRef, ROOT_SYMBOL};
 use alcedo_sys::{Image, ImageFile, Ledger, MapError, StageDir, StagedFile};
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::conjugate::gate::ModuleTag;
 use crate::emit::described::Described;
 use crate::faults::{self, ReloadStep};

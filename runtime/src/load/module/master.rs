@@ -4,7 +4,7 @@
 use std::ops::Deref;
 use std::rc::Rc;
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::conjugate::gate::Gate;
 use crate::conjugate::red::RedStack;
 use crate::handles::ModuleId;

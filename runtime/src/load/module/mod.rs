@@ -18,7 +18,7 @@ use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::conjugate::gate::ModuleTag;
 use crate::emit::described::Described;
 use crate::host_api::SharedHostContext;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use alcedo_abi::abi_stable::std_types::{ROption, RSlice, RStr};
 use alcedo_abi::describe::{ExportDesc, InterfaceDesc, ZCallInvoke};
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::conjugate::gate::ModuleTag;
 use crate::emit::described::Described;
 use crate::handles::{Generation, ModuleId};

@@ -29,7 +29,7 @@ fn a_non_library_module_loads_and_unloads_in_the_master() {
     let modules = [MasterModule::new(module, Gate::new(tag()))];
     let [module] = &modules;
     core.tasks.admit(module.gate(), Arc::clone(module.leases()));
-    core.blacks.admit(module.gate(), Arc::clone(module.leases()));
+    core.owned_values.admit(module.gate(), Arc::clone(module.leases()));
     loads.unloads.begin_life(GENERATION);
     loads.registry.master_begins(GENERATION);
     loads.show(GENERATION, modules.iter());

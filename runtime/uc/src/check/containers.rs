@@ -46,7 +46,7 @@ impl Body<'_, '_> {
                 let type_text = of.type_text().ok_or(Reported)?;
                 let signature = SignatureText {
                     arguments: vec![type_text.clone(), type_text],
-                    outs: Vec::new(),
+                    out_parameters: Vec::new(),
                     result: Type::INT.type_text().map(Box::new),
                 };
                 let delegate = Type::Delegate(PropertyKind::DELEGATE, None, Rc::new(signature));

@@ -174,7 +174,7 @@ pub(crate) fn func_of_signature(
     let param = |(at, text): (usize, &TypeText)| ParamSym {
         name: format!("{}", at + 1),
         ty: Some(type_of_text(text, num_of)),
-        out: signature.outs.contains(&at),
+        out: signature.out_parameters.contains(&at),
         optional: false,
         coerce: false,
         is_const: false,

@@ -317,7 +317,7 @@ impl FuncSym {
     pub(crate) fn signature(&self) -> Option<SignatureText> {
         let to_text = |ty: &Option<Type>| ty.as_ref()?.type_text();
         let arguments = self.params.iter().map(|param| to_text(&param.ty)).collect::<Option<Vec<_>>>()?;
-        let outs = self.params.iter().enumerate().filter(|(_, param)| param.out).map(|(at, _)| at).collect();
+        let out_parameters = self.params.iter().enumerate().filter(|(_, param)| param.out).map(|(at, _)| at).collect();
         if self.result_unknown {
             return None;
         }
@@ -325,6 +325,6 @@ impl FuncSym {
             Some(result) => Some(Box::new(result.type_text()?)),
             None => None,
         };
-        Some(SignatureText { arguments, outs, result })
+        Some(SignatureText { arguments, out_parameters, result })
     }
 }

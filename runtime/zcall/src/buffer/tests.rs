@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "vouches for the slots of the tests")]
 
 use super::BufferMut;
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::handles::{Name, ObjectHandle};
 use crate::owned::{DynBuffer, SlotBuffer};
 use alcedo_abi::value::TextView;

@@ -4,7 +4,7 @@
 use alcedo_abi::kinds::PropertyKind;
 
 use super::{Call, Callee, Resolved};
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::explicit::Ex;
 use crate::name::ZCallName;
 use crate::owned::SlotBuffer;

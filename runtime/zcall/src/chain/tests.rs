@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::{Answer, Origin, Resolver, ResolverChain};
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::buffer::BufferMut;
 use crate::call::{Call, Implementer, Resolved};
 use crate::explicit::Ex;

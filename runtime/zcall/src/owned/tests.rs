@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "vouches for an address")]
 
 use super::{DynBuffer, SlotBuffer};
-use crate::border::CallError;
+use crate::boundary::CallError;
 
 #[test]
 fn a_slot_can_be_refilled_with_another_kind() {

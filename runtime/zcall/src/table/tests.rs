@@ -6,7 +6,7 @@ use std::rc::Rc;
 use alcedo_abi::zcall::ZCallStatus;
 
 use super::{ZCallTable, status_of};
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::buffer::BufferMut;
 use crate::call::Implementer;
 use crate::chain::tests::{add, body, chain, nothing};

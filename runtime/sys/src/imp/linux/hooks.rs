@@ -283,7 +283,7 @@ hooks! {
     }
 
     /// Reports that a function of the C library is about to move or free this block; returns zero if it had no record.
-    fn block_lent(image, block: *mut c_void) -> c_int = 0;
+    fn block_borrowed(image, block: *mut c_void) -> c_int = 0;
     |_ledger, _none| c_int::from(c_heap::forget(block))
 
     /// Reports a descriptor that a function of the C library returned to the module.

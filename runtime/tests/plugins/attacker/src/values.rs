@@ -204,7 +204,7 @@ impl Holder {
             if seen < 1_000 {
                 this.texts().push("more");
             }
-            stale += old.iter().filter(|view: &&Lent<'_, UString>| view.is_expired()).count().min(1);
+            stale += old.iter().filter(|view: &&Borrowed<'_, UString>| view.is_expired()).count().min(1);
             old = vec![text];
         }
         format!("{seen} seen, {}", if stale > 0 { "some had moved" } else { "none had moved" })

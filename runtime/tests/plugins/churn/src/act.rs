@@ -3,9 +3,9 @@
 use alcedo_plugin_api::prelude::*;
 
 use crate::Yard;
-use crate::blacks::{Own, Slots};
 use crate::change::{Change, Context};
 use crate::ops::{FIELDS, NOTHING, Op, SLOTS, THINGS, Verb, digest, kinds};
+use crate::owned_values::{Own, Slots};
 use crate::stale;
 use crate::thing::{Sheet, Speaks, Spot, Thing};
 use crate::threads;
@@ -64,7 +64,7 @@ macro_rules! by_field {
                 $(
                     stringify!($name) => {
                         let (red, other) = (thing.as_ref().map(|thing| thing.$name()), other.as_ref().map(|other| other.$name()));
-                        on_value::<$ty>(this, red, other, &mut own.blacks.$name, &mut own.workers, op)
+                        on_value::<$ty>(this, red, other, &mut own.owned_values.$name, &mut own.workers, op)
                     }
                 )*
                 other => unreachable!("unknown field {other}"),
@@ -76,8 +76,8 @@ kinds!(by_field);
 
 fn on_value<K: Change>(
     this: This<'_, Yard>,
-    red: Option<Lent<'_, K>>,
-    other: Option<Lent<'_, K>>,
+    red: Option<Borrowed<'_, K>>,
+    other: Option<Borrowed<'_, K>>,
     slots: &mut Slots<K>,
     workers: &mut threads::Workers,
     op: Op,
@@ -238,11 +238,11 @@ fn copies(thing: &This<Thing>, op: Op) -> u64 {
 
 /// Calls a function with borrowed arguments and an owned result.
 fn call(this: &This<Yard>, thing: &This<Thing>, other: &This<Thing>, own: &mut Own, op: Op) -> u64 {
-    let turned = match &own.blacks.title[op.to] {
+    let turned = match &own.owned_values.title[op.to] {
         Some(title) => thing.turned(other.rows(), title),
         None => thing.turned(other.rows(), thing.title()),
     };
     let len = this.open(&turned).len() as u64;
-    put(&mut own.blacks.rows, op.slot, turned);
+    put(&mut own.owned_values.rows, op.slot, turned);
     len
 }

@@ -36,13 +36,13 @@ pub(crate) trait Change: Kind + Default + Clone + Send + PartialEq + 'static {
     const PRINTS: bool = true;
 
     /// Changes a value and returns a digest of the result.
-    fn change(view: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64;
+    fn change(view: &Borrowed<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64;
 }
 
 macro_rules! texts {
     ($($name:ident $word:ident;)*) => {$(
         impl Change for $name {
-            fn change(view: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
+            fn change(view: &Borrowed<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
                 match dice.below(4) {
                     0 => view.set(&dice.$word()),
                     1 if view.len() < 200 => view.push_str(&dice.$word()),
@@ -61,7 +61,7 @@ texts! {
 }
 
 impl Change for UText {
-    fn change(view: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+    fn change(view: &Borrowed<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
         match dice.below(4) {
             0 => view.set(&dice.word()),
             1 => {
@@ -76,7 +76,7 @@ impl Change for UText {
 }
 
 impl Change for UArray<f64> {
-    fn change(view: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
+    fn change(view: &Borrowed<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
         let len = view.len() as u64;
         if len > LONG {
             view.truncate(len as usize / 2);
@@ -98,7 +98,7 @@ impl Change for UArray<f64> {
 }
 
 impl Change for UArray<UArray<String>> {
-    fn change(view: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+    fn change(view: &Borrowed<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
         let len = view.len() as u64;
         if len > LONG {
             view.clear();
@@ -129,7 +129,7 @@ impl Change for UArray<UArray<String>> {
 }
 
 /// Changes fields of a struct.
-fn change_sheet(view: &Lent<'_, Sheet>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+fn change_sheet(view: &Borrowed<'_, Sheet>, context: &Context<'_>, dice: &mut Dice) -> u64 {
     match dice.below(7) {
         0 => view.set_strength(dice.number()),
         1 => view.set_motto(dice.word()),
@@ -146,13 +146,13 @@ fn change_sheet(view: &Lent<'_, Sheet>, context: &Context<'_>, dice: &mut Dice) 
 impl Change for Sheet {
     const PRINTS: bool = false;
 
-    fn change(view: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+    fn change(view: &Borrowed<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
         change_sheet(view, context, dice)
     }
 }
 
 /// Changes structs in an array.
-fn change_row(view: &Lent<'_, UArray<Sheet>>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+fn change_row(view: &Borrowed<'_, UArray<Sheet>>, context: &Context<'_>, dice: &mut Dice) -> u64 {
     let len = view.len() as u64;
     if len > LONG / 4 {
         view.truncate(1);
@@ -174,13 +174,13 @@ fn change_row(view: &Lent<'_, UArray<Sheet>>, context: &Context<'_>, dice: &mut 
 impl Change for UArray<Sheet> {
     const PRINTS: bool = false;
 
-    fn change(view: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+    fn change(view: &Borrowed<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
         change_row(view, context, dice)
     }
 }
 
 impl Change for USet<UName> {
-    fn change(view: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+    fn change(view: &Borrowed<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
         let name = context.name(dice.name());
         match dice.below(8) {
             0..3 => u64::from(view.insert(name)),
@@ -196,7 +196,7 @@ impl Change for USet<UName> {
 }
 
 impl Change for USet<String> {
-    fn change(view: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
+    fn change(view: &Borrowed<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
         let word = dice.word();
         let len = view.len() as u64;
         match dice.below(8) {
@@ -213,7 +213,7 @@ impl Change for USet<String> {
 }
 
 impl Change for UMap<String, i32> {
-    fn change(view: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
+    fn change(view: &Borrowed<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
         let (word, number) = (dice.word(), dice.below(100) as i32);
         match dice.below(9) {
             _ if view.len() as u64 > LONG => {
@@ -235,7 +235,7 @@ impl Change for UMap<String, i32> {
 impl Change for UMap<UName, UArray<Sheet>> {
     const PRINTS: bool = false;
 
-    fn change(view: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+    fn change(view: &Borrowed<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
         let name = context.name(dice.name());
         match dice.below(8) {
             0 | 1 => u64::from(view.insert(name, UArray::<Sheet>::default())),
@@ -253,7 +253,7 @@ impl Change for UMap<UName, UArray<Sheet>> {
 }
 
 impl Change for UOptional<f64> {
-    fn change(view: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
+    fn change(view: &Borrowed<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
         match dice.below(4) {
             0 | 1 => view.set(dice.number()),
             2 => return view.take().map_or(NOTHING, f64::to_bits),
@@ -264,7 +264,7 @@ impl Change for UOptional<f64> {
 }
 
 impl Change for UOptional<UArray<u32>> {
-    fn change(view: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
+    fn change(view: &Borrowed<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
         match (dice.below(5), view.get()) {
             (0, _) => view.set([dice.below(9) as u32, 7]),
             (1 | 2, Some(row)) if row.len() as u64 <= LONG => row.push(dice.below(9) as u32),

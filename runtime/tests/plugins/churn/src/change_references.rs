@@ -7,7 +7,7 @@ use crate::ops::{Dice, LATER, LONG, NOTHING, YARD, digest};
 use crate::thing::{Speaks, Thing};
 
 impl Change for SubclassOf<Thing> {
-    fn change(view: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
+    fn change(view: &Borrowed<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
         match dice.below(4) {
             0 | 1 => view.set(dice.class()),
             2 => view.clear(),
@@ -21,7 +21,7 @@ impl Change for SubclassOf<Thing> {
 }
 
 impl Change for SoftClass<Thing> {
-    fn change(view: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
+    fn change(view: &Borrowed<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
         match dice.below(4) {
             0 => view.set(dice.class()),
             1 => view.set(LATER),
@@ -38,7 +38,7 @@ macro_rules! references {
             const COMPARES: bool = false;
             const PRINTS: bool = false;
 
-            fn change(view: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+            fn change(view: &Borrowed<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
                 match dice.below(4) {
                     0 | 1 => view.set(context.pick(dice)),
                     2 => view.clear(),
@@ -56,7 +56,7 @@ impl Change for ScriptInterface<Speaks> {
     const COMPARES: bool = false;
     const PRINTS: bool = false;
 
-    fn change(view: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+    fn change(view: &Borrowed<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
         match dice.below(5) {
             0 | 1 => view.set(context.pick(dice).as_object()),
             2 => view.clear(),
@@ -75,7 +75,7 @@ impl Change for UArray<Obj<Thing>> {
     const COMPARES: bool = false;
     const PRINTS: bool = false;
 
-    fn change(view: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+    fn change(view: &Borrowed<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
         let len = view.len() as u64;
         match dice.below(6) {
             _ if len > LONG => {
@@ -101,7 +101,7 @@ impl Change for Delegate<fn(f64) -> bool> {
     const COMPARES: bool = false;
     const PRINTS: bool = false;
 
-    fn change(view: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+    fn change(view: &Borrowed<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
         match dice.below(6) {
             0 | 1 => {
                 let thing = context.pick(dice);
@@ -136,7 +136,7 @@ macro_rules! told {
             const COMPARES: bool = false;
             const PRINTS: bool = false;
 
-            fn change(view: &Lent<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
+            fn change(view: &Borrowed<'_, Self>, context: &Context<'_>, dice: &mut Dice) -> u64 {
                 let (thing, function) = (context.pick(dice), dice.listener());
                 match dice.below(9) {
                     0..3 if !thing.is_none() => {
@@ -162,7 +162,7 @@ macro_rules! told {
 told!(MulticastDelegate, SparseDelegate);
 
 impl Change for FieldPath {
-    fn change(view: &Lent<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
+    fn change(view: &Borrowed<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {
         match dice.below(4) {
             0 | 1 => view.set(dice.field()),
             2 => view.set(""),

@@ -4,18 +4,18 @@
 #![forbid(unsafe_code)]
 
 mod act;
-mod blacks;
 mod change;
 mod change_references;
 mod ops;
+mod owned_values;
 mod stale;
 mod thing;
 mod threads;
 
 use alcedo_plugin_api::prelude::*;
 
-use crate::blacks::Own;
 use crate::ops::{Op, THINGS};
+use crate::owned_values::Own;
 use crate::thing::Thing;
 
 module! { name: "churn" }
@@ -79,7 +79,7 @@ impl Yard {
     #[ufunction]
     fn show(&self, this: This<Self>, slot: u32) -> u64 {
         let mirror = this.get(this.mirror()).expect("the mirror is alive");
-        self.own.blacks.show(&this, &mirror, slot as usize)
+        self.own.owned_values.show(&this, &mirror, slot as usize)
     }
 
     /// Returns the targets of the soft, lazy and weak reference of each thing.
@@ -102,6 +102,6 @@ impl Yard {
     /// Drops all values owned by plugin code, on the calling thread.
     #[ufunction]
     fn drop_all(&mut self) {
-        self.own.blacks = blacks::Blacks::default();
+        self.own.owned_values = owned_values::OwnedValues::default();
     }
 }

@@ -3,8 +3,8 @@
 use alcedo_plugin_api::prelude::*;
 
 use crate::Yard;
-use crate::blacks::Own;
 use crate::ops::{Dice, LONG};
+use crate::owned_values::Own;
 use crate::thing::Thing;
 
 /// Adds the correctly refused accesses to the counter and returns the number of the others.

@@ -204,7 +204,7 @@ impl Thing {
 
     /// Returns the rows in reverse order, followed by the title.
     #[ufunction]
-    fn turned(&self, rows: Lent<UArray<UArray<String>>>, title: Lent<UString>) -> UArray<UArray<String>> {
+    fn turned(&self, rows: Borrowed<UArray<UArray<String>>>, title: Borrowed<UString>) -> UArray<UArray<String>> {
         let mut turned: Vec<Vec<String>> = rows.iter().map(|row| row.to_vec()).collect();
         turned.reverse();
         turned.push(vec![title.text()]);

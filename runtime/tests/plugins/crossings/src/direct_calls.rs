@@ -18,7 +18,7 @@ thread_local! {
 /// Formats the outcome of a call.
 fn format_outcome<T: std::fmt::Debug>(call: &str, ended: Result<T, CallError>) -> String {
     match ended {
-        Ok(given) => format!("{call}: {given:?}"),
+        Ok(returned) => format!("{call}: {returned:?}"),
         Err(error) => format!("{call}: {} {error}", kind(&error)),
     }
 }
@@ -82,7 +82,7 @@ impl Witness {
 
     /// Makes all calls while a host slice is borrowed, after all have succeeded.
     #[ufunction]
-    fn call_all_while_lent(&self, this: This<Self>) -> String {
+    fn call_all_while_borrowed(&self, this: This<Self>) -> String {
         let _before = all(this.as_base());
         this.numbers().push(1.0);
         this.numbers().with_slice(|_numbers| all(this.as_base())).join("\n")
@@ -93,16 +93,16 @@ impl Witness {
     fn call_all_after_inner_slice(&self, this: This<Self>) -> String {
         let _before = all(this.as_base());
         this.numbers().push(1.0);
-        let lent = this.numbers().with_slice(|_outer| {
+        let borrowed = this.numbers().with_slice(|_outer| {
             this.numbers().with_slice(|_inner| ());
             all(this.as_base())
         });
-        lent.join("\n")
+        borrowed.join("\n")
     }
 
     /// Calls a leaf of the host by its pointer, which is allowed while a slice is borrowed.
     #[ufunction]
-    fn call_leaf_while_lent(&self, this: This<Self>, left: i32) -> String {
+    fn call_leaf_while_borrowed(&self, this: This<Self>, left: i32) -> String {
         let leaf = ZFunction::<(i32, i32), i32>::find("ex:/host.leaf").expect("declared by the host");
         let called =
             leaf.hot(|leaf| this.numbers().with_slice(|_numbers| format_outcome("leaf", leaf.call((left, 1)))));
@@ -145,9 +145,11 @@ impl Witness {
         };
         match function.call_each(&[first, second, third], ()) {
             Ok(each) => {
-                let given = each.results().map(|given| given.map_or_else(|| "-".to_owned(), |given| given.to_string()));
+                let returned = each
+                    .results()
+                    .map(|returned| returned.map_or_else(|| "-".to_owned(), |returned| returned.to_string()));
                 let failed = each.failed().map(|(_, error)| kind(error).to_owned());
-                given.chain(failed).collect::<Vec<_>>().join(" ")
+                returned.chain(failed).collect::<Vec<_>>().join(" ")
             }
             Err(error) => error.to_string(),
         }

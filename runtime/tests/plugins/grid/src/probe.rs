@@ -114,7 +114,7 @@ impl Probe {
                 let on = AnyConjugate::of(&bound);
                 let text = UString::from("b");
                 let named = this.zcall_any::<_, AnyConjugate>("nd:/", (on, AnyConjugate::of(&text)));
-                let named = named.and_then(|given| Ok(given.as_::<UString>(&this)?.to_string()));
+                let named = named.and_then(|returned| Ok(returned.as_::<UString>(&this)?.to_string()));
                 format!("{} {}", format_result(typed), format_result(named))
             }
             "array" => {
@@ -123,7 +123,7 @@ impl Probe {
                 let bound = this.on_list().to_owned();
                 let on = AnyConjugate::of(&bound);
                 let named = this.zcall_any::<_, AnyConjugate>("nd:/", (on, AnyConjugate::of(&numbers)));
-                let named = named.and_then(|given| Ok(given.as_::<UArray<i64>>(&this)?.to_string()));
+                let named = named.and_then(|returned| Ok(returned.as_::<UArray<i64>>(&this)?.to_string()));
                 format!("{} {}", format_result(typed), format_result(named))
             }
             "fine" => format_result(this.on_number().call((1,))),

@@ -11,7 +11,7 @@ pub struct Fence {
     goods: UArray<f64>,
 
     /// Borrowed value, and a copy of the value.
-    lent: Option<AnyConjugate>,
+    borrowed: Option<AnyConjugate>,
     copy: Option<AnyConjugate>,
 }
 
@@ -19,21 +19,21 @@ pub struct Fence {
 impl Fence {
     #[red_constructor]
     fn new(_this: This<Self>) -> Self {
-        Self { lent: None, copy: None }
+        Self { borrowed: None, copy: None }
     }
 
     /// Borrows a value from the host by number, inspects the value and keeps the number.
     #[ufunction]
     fn borrow(&mut self, this: This<Self>) -> String {
         let number: u64 = this.zcall("ex:/lend", (this.as_base().as_obj(),)).expect("the host passes a value");
-        let lent = AnyConjugate::from_number(number);
-        let text = look(&this, &lent);
-        lent.as_::<UArray<f64>>(&this).expect("an array").push(8.0);
-        let other = lent.as_::<UArray<f32>>(&this).expect_err("the element types differ");
+        let borrowed = AnyConjugate::from_number(number);
+        let text = look(&this, &borrowed);
+        borrowed.as_::<UArray<f64>>(&this).expect("an array").push(8.0);
+        let other = borrowed.as_::<UArray<f32>>(&this).expect_err("the element types differ");
         let (is_other, found, expected) = (other.kind() == FailureKind::SIGNATURE, other.held(), other.expected());
         let text = format!("{text}; {is_other} {found} is no {expected}; {}", this.goods());
-        self.copy = Some(lent.clone());
-        self.lent = Some(lent);
+        self.copy = Some(borrowed.clone());
+        self.borrowed = Some(borrowed);
         text
     }
 
@@ -42,19 +42,19 @@ impl Fence {
     fn look(&self, this: This<Self>) -> String {
         let text =
             |any: &Option<AnyConjugate>| any.as_ref().map_or_else(|| "nothing".to_owned(), |any| look(&this, any));
-        format!("{}; {}", text(&self.lent), text(&self.copy))
+        format!("{}; {}", text(&self.borrowed), text(&self.copy))
     }
 
     /// Returns the errors of uses of an expired value: open, clone, pass and inspect.
     #[ufunction]
     fn misuse(&self, this: This<Self>) -> String {
-        let lent = self.lent.as_ref().expect("`borrow` was called before");
-        let opened = lent.as_::<UArray<f64>>(&this).expect_err("the value has expired");
-        let cloned = lent.try_clone().expect_err("the value has expired");
-        let passed = this.zcall_any::<_, f64>("ex:/sum", (lent,)).expect_err("the value has expired");
-        let asked = lent.type_text().expect_err("the value has expired");
+        let borrowed = self.borrowed.as_ref().expect("`borrow` was called before");
+        let opened = borrowed.as_::<UArray<f64>>(&this).expect_err("the value has expired");
+        let cloned = borrowed.try_clone().expect_err("the value has expired");
+        let passed = this.zcall_any::<_, f64>("ex:/sum", (borrowed,)).expect_err("the value has expired");
+        let asked = borrowed.type_text().expect_err("the value has expired");
         let kinds = [&opened, &cloned, &passed, &asked].map(|error| error.kind() == FailureKind::EXPIRED);
-        let is_aged = opened.expected().ends_with('s') && lent.age().is_some_and(|age| !age.is_zero());
+        let is_aged = opened.expected().ends_with('s') && borrowed.age().is_some_and(|age| !age.is_zero());
         format!("{kinds:?} {} {is_aged}", opened.held())
     }
 
@@ -85,8 +85,8 @@ impl Fence {
     /// Drops both values on another thread.
     #[ufunction]
     fn let_go(&mut self) {
-        let (lent, copy) = (self.lent.take(), self.copy.take());
-        std::thread::spawn(move || drop((lent, copy))).join().expect("dropping does not panic");
+        let (borrowed, copy) = (self.borrowed.take(), self.copy.take());
+        std::thread::spawn(move || drop((borrowed, copy))).join().expect("dropping does not panic");
     }
 }
 

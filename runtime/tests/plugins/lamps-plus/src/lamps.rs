@@ -87,7 +87,7 @@ impl Lamp {
     fn dim(&self, by: f64) -> Result<(), CallError>;
     /// Returns a name for the lamp, or an error.
     #[ufunction]
-    fn label(&self, wanted: String) -> Result<String, CallError>;
+    fn label(&self, expected: String) -> Result<String, CallError>;
     /// Returns an error that contains its line.
     #[ufunction]
     fn exact(&self) -> Result<u32, CallError>;

@@ -11,7 +11,7 @@ pub struct Bulb {
     watts: u32,
 
     /// Number of calls of `blink`.
-    told: u32,
+    reported: u32,
 }
 
 #[uclass]
@@ -24,14 +24,14 @@ impl Bulb {
 
     /// Static function with a borrowed container.
     #[ufunction]
-    fn sum(of: Lent<UArray<f64>>) -> f64 {
+    fn sum(of: Borrowed<UArray<f64>>) -> f64 {
         of.iter().sum()
     }
 
     /// Blinks. Dynamic calls may omit the last two arguments.
     #[ufunction(blueprint_callable, defaults(times = 3, how = "softly"))]
     fn blink(&mut self, color: String, times: u32, how: String) -> String {
-        self.told += 1;
+        self.reported += 1;
         format!("{color} {times} {how}")
     }
 
@@ -57,7 +57,7 @@ impl Bulb {
 
     /// Returns the number of calls of `blink`.
     #[ufunction(blueprint_pure)]
-    fn told(&self) -> u32 {
-        self.told
+    fn reported(&self) -> u32 {
+        self.reported
     }
 }

@@ -9,12 +9,12 @@ use alcedo_plugin_api::prelude::*;
 
 mod forms;
 mod fuses;
-mod outs;
+mod out_parameters;
 mod shines;
 
 pub use crate::forms::Bulb;
 pub use crate::fuses::{Fuse, SlowFuse};
-pub use crate::outs::Splitter;
+pub use crate::out_parameters::Splitter;
 pub use crate::shines::{Room, Shines};
 
 module! { name: "lamps", main: started, exit: ended }
@@ -132,8 +132,8 @@ impl Lamp {
 
     /// Returns a name for the lamp, or an error.
     #[ufunction]
-    fn label(&self, wanted: String) -> Result<String, fmt::Error> {
-        if wanted.is_empty() { Err(fmt::Error) } else { Ok(format!("lamp {wanted}")) }
+    fn label(&self, expected: String) -> Result<String, fmt::Error> {
+        if expected.is_empty() { Err(fmt::Error) } else { Ok(format!("lamp {expected}")) }
     }
 
     /// Returns an error that contains its line.

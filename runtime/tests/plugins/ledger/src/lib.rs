@@ -108,7 +108,7 @@ impl Drop for Dropped {
 fn commands(name: &str) -> Result<Answer, CallError> {
     match name {
         "build" => Ok(Answer::function(|()| fixture::tag())),
-        "greet" => Ok(Answer::function(|(whom,): (String,)| format!("the ledger greets {whom}"))),
+        "greet" => Ok(Answer::function(|(target,): (String,)| format!("the ledger greets {target}"))),
         other => Ok(Answer::declined(format!("the ledger has no command {other}"))),
     }
 }

@@ -113,7 +113,7 @@ impl Size {
 impl Parcel {
     /// Creates a parcel for a recipient, with a size of this height.
     #[constructor]
-    pub fn addressed(value: Lent<'_, Self>, to: &str, height: f64) {
+    pub fn addressed(value: Borrowed<'_, Self>, to: &str, height: f64) {
         value.set_to(to);
         value.set_size(Size::tall(height));
     }
@@ -134,7 +134,7 @@ pub struct Label {
 impl Label {
     /// Sends all fields except `secret`.
     #[net_serialize]
-    fn sent(value: Lent<'_, Self>, archive: &mut NetArchive, map: &mut NetMap) -> (bool, bool) {
+    fn sent(value: Borrowed<'_, Self>, archive: &mut NetArchive, map: &mut NetMap) -> (bool, bool) {
         let (mut sender, mut words) = (value.sender(), value.words().to_string());
         map.object(archive, &mut sender);
         archive.text(&mut words);

@@ -30,8 +30,8 @@ pub struct Relay;
 impl Relay {
     /// Requests a line.
     #[zmethod]
-    fn render(name: String, whom: String, times: u32) -> String {
-        format_result(zcall::<_, String>(&name, (whom, times)))
+    fn render(name: String, target: String, times: u32) -> String {
+        format_result(zcall::<_, String>(&name, (target, times)))
     }
 
     /// Requests a number.

@@ -57,12 +57,12 @@ pub struct Report;
 impl Report {
     /// Returns a line with the tag of this build.
     #[zmethod]
-    fn render(whom: String, times: u32) -> String {
+    fn render(target: String, times: u32) -> String {
         CALLS.fetch_add(1, Ordering::Relaxed);
         if fixture::on!("lingering") {
             lingering::touch();
         }
-        format!("{whom} x{times} by build {BUILD}")
+        format!("{target} x{times} by build {BUILD}")
     }
 
     /// Returns the tag of this build; the cheapest call.

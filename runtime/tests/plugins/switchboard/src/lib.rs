@@ -15,8 +15,8 @@ fn add(one: i32, other: i32) -> i32 {
 
 /// Exported as `ex:/switchboard.greet`.
 #[zcall(ex = "switchboard.greet")]
-fn greet(whom: String) -> String {
-    format!("hello, {whom}")
+fn greet(target: String) -> String {
+    format!("hello, {target}")
 }
 
 /// A telephone line.

@@ -323,7 +323,12 @@ impl Cabinet {
 
     /// Takes borrowed arguments; returns an owned value.
     #[ufunction]
-    fn longest(&self, rows: Lent<UArray<UArray<String>>>, title: Lent<UString>, more: Vec<String>) -> UArray<String> {
+    fn longest(
+        &self,
+        rows: Borrowed<UArray<UArray<String>>>,
+        title: Borrowed<UString>,
+        more: Vec<String>,
+    ) -> UArray<String> {
         let mut longest = more;
         for row in &rows {
             if row.len() > longest.len() {
@@ -346,7 +351,7 @@ impl Cabinet {
 
     /// Takes and returns a struct.
     #[ufunction]
-    fn stronger(&self, this: This<Self>, stats: Lent<Stats>, by: f64) -> Stats {
+    fn stronger(&self, this: This<Self>, stats: Borrowed<Stats>, by: f64) -> Stats {
         let stronger = stats.to_owned();
         let view = this.open(&stronger);
         view.set_strength(view.strength() + by);

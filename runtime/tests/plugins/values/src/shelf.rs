@@ -133,7 +133,7 @@ impl Shelf {
     }
 
     #[ufunction]
-    fn blacks(&mut self, this: This<Self>) -> String {
+    fn owned_values(&mut self, this: This<Self>) -> String {
         let own = UArray::of([1.0, 2.0]).expect("a host");
         let copy = own.clone();
         this.open(&copy).push(3.0);

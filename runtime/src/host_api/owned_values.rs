@@ -6,7 +6,7 @@ use alcedo_abi::handles::{BlackHandle, TypeNumber};
 
 use super::arguments::{CallType, MadeAt, MaybeAddress};
 use super::host_context::CallerContext;
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::handles::ModuleId;
 use crate::object::owned::OwnedValue;
@@ -34,14 +34,14 @@ pub(super) fn keep(
     value: OwnedValue,
     site: &MadeAt<'_>,
 ) -> Result<BlackHandle, CallError> {
-    let file = core.blacks.keeps_sites().then(|| site.file());
+    let file = core.owned_values.keeps_sites().then(|| site.file());
     let site = file.as_deref().map(|file| (file, site.line));
-    core.blacks.make(module, number, value, site, Instant::now())
+    core.owned_values.make(module, number, value, site, Instant::now())
 }
 
 pub(super) fn black_drop(host: CallerContext<'_>, black: BlackHandle) -> Result<(), CallError> {
     let done = host.enter(|core| {
-        core.blacks.dispose(black);
+        core.owned_values.dispose(black);
         Ok(())
     });
     if let Err(CallError::WrongThread { .. }) = done {

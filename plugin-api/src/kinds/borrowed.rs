@@ -40,14 +40,14 @@ use crate::{ObjectView, Value, host};
 ///     scores: Option<UArray<f64>>,
 /// }
 ///
-/// fn save(backup: &mut Backup, scores: &Lent<'_, UArray<f64>>) -> Result<(), CallError> {
+/// fn save(backup: &mut Backup, scores: &Borrowed<'_, UArray<f64>>) -> Result<(), CallError> {
 ///     scores.try_push(12.5)?;
 ///     backup.scores = Some(scores.try_to_owned()?);
 ///     Ok(())
 /// }
 /// ```
 #[repr(C)]
-pub struct Lent<'f, K: Kind> {
+pub struct Borrowed<'f, K: Kind> {
     // Raw pointer, which also makes the view `!Send`.
     at: *mut K::Raw,
     token: ValidityToken<'f>,
@@ -56,17 +56,17 @@ pub struct Lent<'f, K: Kind> {
 
 /// Passes a view of an owned value to `code`, for callers without an object view.
 #[track_caller]
-pub fn with_open<K: Kind, R>(value: &K, code: impl for<'v> FnOnce(Lent<'v, K>) -> R) -> R {
+pub fn with_open<K: Kind, R>(value: &K, code: impl for<'v> FnOnce(Borrowed<'v, K>) -> R) -> R {
     let value = value.owned();
     // Rejects other threads and destroyed values.
     value.at().unwrap_or_else(|error| alcedo_rt::fail(error));
     let (at, token) = seen::<K>(value.handle());
     // SAFETY: `Owned` promises a value of kind `K`, which stays at this address as long as the token is valid, and each access checks the
     // token. `at` has just checked that this is the game thread, and `'v` keeps the view inside `code`.
-    code(unsafe { Lent::new(at, token) })
+    code(unsafe { Borrowed::new(at, token) })
 }
 
-impl<'f, K: Kind> Lent<'f, K> {
+impl<'f, K: Kind> Borrowed<'f, K> {
     #[inline]
     pub(crate) fn of_owned(_frame: &'f ObjectView<'_>, value: &'f Owned<K>) -> Self {
         let (at, token) = seen::<K>(value.handle());
@@ -172,7 +172,7 @@ impl<'f, K: Kind> Lent<'f, K> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn shrink(lists: &Lent<'_, UArray<UArray<f64>>>) -> bool {
+    /// fn shrink(lists: &Borrowed<'_, UArray<UArray<f64>>>) -> bool {
     ///     let Some(first) = lists.first() else { return false };
     ///     lists.clear();
     ///     first.is_expired()
@@ -213,7 +213,7 @@ impl<'f, K: Kind> Lent<'f, K> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn keep(titles: &mut Vec<UString>, title: &Lent<'_, UString>) -> Result<(), CallError> {
+    /// fn keep(titles: &mut Vec<UString>, title: &Borrowed<'_, UString>) -> Result<(), CallError> {
     ///     titles.push(title.try_to_owned()?);
     ///     Ok(())
     /// }
@@ -242,8 +242,8 @@ impl<'f, K: Kind> Lent<'f, K> {
     /// #     scores: UArray<f64>,
     /// # }
     /// fn sum(board: This<'_, Board>) -> Result<f64, CallError> {
-    ///     let lent = board.scores().lend()?;
-    ///     board.zcall_any("ex:/scores.sum", (lent,))
+    ///     let borrowed = board.scores().lend()?;
+    ///     board.zcall_any("ex:/scores.sum", (borrowed,))
     /// }
     /// ```
     pub fn lend(&self) -> Result<AnyConjugate, CallError> {
@@ -255,8 +255,8 @@ impl<'f, K: Kind> Lent<'f, K> {
             )));
         }
         // SAFETY: the value has just been checked, and the token marks it as part of a property of its owner.
-        let lent = unsafe { verbs::conjugate_lend(&value.into_place(self.token.owner())?) }?;
-        Ok(AnyConjugate::from_number(lent.0))
+        let borrowed = unsafe { verbs::conjugate_lend(&value.into_place(self.token.owner())?) }?;
+        Ok(AnyConjugate::from_number(borrowed.0))
     }
 
     /// Overwrites the value with an owned value, a view, or an equivalent of the standard library.
@@ -286,7 +286,7 @@ impl<'f, K: Kind> Lent<'f, K> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn copy(from: &Lent<'_, UArray<f64>>, to: &Lent<'_, UArray<f64>>) {
+    /// fn copy(from: &Borrowed<'_, UArray<f64>>, to: &Borrowed<'_, UArray<f64>>) {
     ///     if let Err(error) = to.try_assign(from) {
     ///         eprintln!("not copied: {error}");
     ///     }
@@ -306,7 +306,7 @@ impl<'f, K: Kind> Lent<'f, K> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn load(scores: &Lent<'_, UArray<f64>>, line: &str) {
+    /// fn load(scores: &Borrowed<'_, UArray<f64>>, line: &str) {
     ///     // A line that is not a list leaves the value unchanged.
     ///     if let Err(error) = scores.parse(line) {
     ///         eprintln!("{line:?} is skipped: {error}");
@@ -329,7 +329,7 @@ impl<'f, K: Kind> Lent<'f, K> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn is_default(tags: &Lent<'_, UArray<String>>) -> Result<bool, CallError> {
+    /// fn is_default(tags: &Borrowed<'_, UArray<String>>) -> Result<bool, CallError> {
     ///     tags.equals(["new", "visible"])
     /// }
     /// ```
@@ -346,7 +346,7 @@ impl<'f, K: Kind> Lent<'f, K> {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// fn has_changed(tags: &Lent<'_, UArray<String>>, last: &mut u64) -> bool {
+    /// fn has_changed(tags: &Borrowed<'_, UArray<String>>, last: &mut u64) -> bool {
     ///     let hash = tags.hash_value().unwrap_or(0);
     ///     std::mem::replace(last, hash) != hash
     /// }
@@ -373,8 +373,8 @@ impl<'f, K: Kind> Lent<'f, K> {
 }
 
 // SAFETY: the view has just checked that the value is at this address.
-unsafe impl<K: Kind> IntoHost<K> for Lent<'_, K> {
-    fn lies_at(&self) -> Result<Option<*const K::Raw>, CallError> {
+unsafe impl<K: Kind> IntoHost<K> for Borrowed<'_, K> {
+    fn host_address(&self) -> Result<Option<*const K::Raw>, CallError> {
         self.ptr().map(|value| Some(value.at()))
     }
 
@@ -384,8 +384,8 @@ unsafe impl<K: Kind> IntoHost<K> for Lent<'_, K> {
 }
 
 // SAFETY: the view has just checked that the value is at this address.
-unsafe impl<K: Kind> IntoHost<K> for &Lent<'_, K> {
-    fn lies_at(&self) -> Result<Option<*const K::Raw>, CallError> {
+unsafe impl<K: Kind> IntoHost<K> for &Borrowed<'_, K> {
+    fn host_address(&self) -> Result<Option<*const K::Raw>, CallError> {
         self.ptr().map(|value| Some(value.at()))
     }
 
@@ -399,11 +399,11 @@ fn put_copy<T: Value>(from: Ptr<'_, T>, target: PtrMut<'_, T>) -> Result<(), Cal
 }
 
 /// Returns the view of a value.
-pub fn lend<'f, K: Kind>(value: Viewable<'_, K, impl FnOnce() -> ValidityToken<'f>>) -> Lent<'f, K> {
-    Lent::of(value)
+pub fn lend<'f, K: Kind>(value: Viewable<'_, K, impl FnOnce() -> ValidityToken<'f>>) -> Borrowed<'f, K> {
+    Borrowed::of(value)
 }
 
-/// Parameter that a method sees as [`Lent`]; values of this type are never created outside a block.
+/// Parameter that a method sees as [`Borrowed`]; values of this type are never created outside a block.
 #[derive(Debug)]
 pub struct Red<K: Kind>(PhantomData<fn() -> K>);
 
@@ -412,12 +412,12 @@ unsafe impl<K: Kind> Param for Red<K> {
     type Value = K;
     type Declared = K;
     type In = ();
-    type Seen<'f> = Lent<'f, K>;
+    type Seen<'f> = Borrowed<'f, K>;
 
     crate::signature::only_goes_in!();
 
-    fn open<'f>(value: Viewable<'f, K, impl FnOnce() -> ValidityToken<'f>>) -> Lent<'f, K> {
-        Lent::of(value)
+    fn open<'f>(value: Viewable<'f, K, impl FnOnce() -> ValidityToken<'f>>) -> Borrowed<'f, K> {
+        Borrowed::of(value)
     }
 
     unsafe fn stage(&self) {}
@@ -453,8 +453,8 @@ impl AnyConjugate {
     ///     }
     /// }
     /// ```
-    pub fn as_<'a, K: Kind>(&'a self, this: &'a ObjectView<'_>) -> Result<Lent<'a, K>, CallError> {
-        Lent::of_conjugate(this, ConjugateHandle(self.number()), self.is_own(), || self.is_black())
+    pub fn as_<'a, K: Kind>(&'a self, this: &'a ObjectView<'_>) -> Result<Borrowed<'a, K>, CallError> {
+        Borrowed::of_conjugate(this, ConjugateHandle(self.number()), self.is_own(), || self.is_black())
     }
 }
 
@@ -470,8 +470,8 @@ impl ObjectView<'_> {
     /// # } }
     /// ```
     #[must_use]
-    pub fn open<'a, K: Kind>(&'a self, value: &'a K) -> Lent<'a, K> {
-        Lent::of_owned(self, value.owned())
+    pub fn open<'a, K: Kind>(&'a self, value: &'a K) -> Borrowed<'a, K> {
+        Borrowed::of_owned(self, value.owned())
     }
 }
 
@@ -568,7 +568,7 @@ impl<'f, P: Part> Inside<'_, 'f, P> {
     }
 }
 
-impl<'f, K: Kind> Lent<'f, K> {
+impl<'f, K: Kind> Borrowed<'f, K> {
     #[inline]
     fn inside<P: Part<Whole = K>>(&self) -> Result<Inside<'_, 'f, P>, CallError> {
         Ok(Inside { whole: self.ptr()?, token: self.token, in_row: None })
@@ -595,14 +595,14 @@ impl<'f, K: Kind> Lent<'f, K> {
 
 /// Iterator over the entries of a set or map; a change of the buffer during iteration is an error.
 pub(crate) struct Walk<'a, 'f, M: Kind> {
-    over: &'a Lent<'f, M>,
+    over: &'a Borrowed<'f, M>,
     next: usize,
     /// Token of all entries since the first step.
     token: Option<ValidityToken<'f>>,
 }
 
 impl<'a, 'f, M: Keyed + Kind> Walk<'a, 'f, M> {
-    pub(crate) fn new(over: &'a Lent<'f, M>) -> Self {
+    pub(crate) fn new(over: &'a Borrowed<'f, M>) -> Self {
         Self { over, next: 0, token: None }
     }
 
@@ -637,7 +637,7 @@ impl<'a, 'f, M: Keyed + Kind> Walk<'a, 'f, M> {
 
 pub(crate) type SeenEntry<'f, M> = (<<M as Keyed>::Key as Value>::Seen<'f>, <<M as Mapped>::Item as Value>::Seen<'f>);
 
-impl<'f, O: Kind> Lent<'f, O> {
+impl<'f, O: Kind> Borrowed<'f, O> {
     /// Returns the value of the optional, or `None` if the optional is unset.
     #[inline]
     pub(crate) fn item_of_optional(&self) -> Result<Option<<O::Item as Value>::Seen<'f>>, CallError>
@@ -653,7 +653,7 @@ impl<'f, O: Kind> Lent<'f, O> {
     }
 }
 
-impl<'f, K: Kind> Deref for Lent<'f, K> {
+impl<'f, K: Kind> Deref for Borrowed<'f, K> {
     type Target = K::View<'f>;
 
     fn deref(&self) -> &K::View<'f> {
@@ -663,25 +663,25 @@ impl<'f, K: Kind> Deref for Lent<'f, K> {
     }
 }
 
-impl<K: Kind> PartialEq for Lent<'_, K> {
+impl<K: Kind> PartialEq for Borrowed<'_, K> {
     fn eq(&self, other: &Self) -> bool {
         self.equals(other).unwrap_or_else(|error| alcedo_rt::fail(error))
     }
 }
 
-impl<K: Kind> PartialEq<K> for Lent<'_, K> {
+impl<K: Kind> PartialEq<K> for Borrowed<'_, K> {
     fn eq(&self, other: &K) -> bool {
         self.equals(other).unwrap_or_else(|error| alcedo_rt::fail(error))
     }
 }
 
-impl<K: Kind> fmt::Display for Lent<'_, K> {
+impl<K: Kind> fmt::Display for Borrowed<'_, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.show(false, f)
     }
 }
 
-impl<K: Kind> fmt::Debug for Lent<'_, K> {
+impl<K: Kind> fmt::Debug for Borrowed<'_, K> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.show(true, f)
     }

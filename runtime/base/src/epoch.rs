@@ -12,15 +12,15 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 ///
 /// # Examples
 /// ```
-/// use alcedo_base::stamp::Stamp;
+/// use alcedo_base::epoch::Epoch;
 ///
-/// let stamp = Stamp::default();
-/// let cached = stamp.count();
-/// assert_eq!(stamp.get(), cached);
-/// stamp.change();
-/// assert_ne!(stamp.get(), cached);
+/// let epoch = Epoch::default();
+/// let cached = epoch.count();
+/// assert_eq!(epoch.get(), cached);
+/// epoch.change();
+/// assert_ne!(epoch.get(), cached);
 /// ```
-pub struct Stamp {
+pub struct Epoch {
     /// Value that callers compare.
     compared: Cell<u64>,
     /// Current epoch.
@@ -33,7 +33,7 @@ pub struct Stamp {
     listener: OnceCell<Box<dyn Fn(bool)>>,
 }
 
-impl Default for Stamp {
+impl Default for Epoch {
     fn default() -> Self {
         let count = NEXT.fetch_add(1, Ordering::Relaxed);
         let (compared, count) = (Cell::new(count), Cell::new(count));
@@ -41,7 +41,7 @@ impl Default for Stamp {
     }
 }
 
-impl fmt::Debug for Stamp {
+impl fmt::Debug for Epoch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { count, shut, observed, .. } = self;
         let mut debug = f.debug_struct("Stamp");
@@ -49,8 +49,8 @@ impl fmt::Debug for Stamp {
     }
 }
 
-impl Stamp {
-    /// Value of [`Stamp::get`] while the fast paths are disabled. No epoch reaches it.
+impl Epoch {
+    /// Value of [`Epoch::get`] while the fast paths are disabled. No epoch reaches it.
     pub const SHUT: u64 = u64::MAX;
     /// Initial cached value of a caller without a lookup.
     pub const NEVER: u64 = u64::MAX - 1;
@@ -73,25 +73,25 @@ impl Stamp {
         self.update();
     }
 
-    /// Disables the fast paths until the matching [`Stamp::open`].
+    /// Disables the fast paths until the matching [`Epoch::open`].
     ///
     /// # Examples
     /// ```
-    /// use alcedo_base::stamp::Stamp;
+    /// use alcedo_base::epoch::Epoch;
     ///
-    /// let stamp = Stamp::default();
-    /// let cached = stamp.count();
-    /// stamp.shut();
-    /// assert_eq!(stamp.get(), Stamp::SHUT);
-    /// stamp.open();
-    /// assert_eq!(stamp.get(), cached);
+    /// let epoch = Epoch::default();
+    /// let cached = epoch.count();
+    /// epoch.shut();
+    /// assert_eq!(epoch.get(), Epoch::SHUT);
+    /// epoch.open();
+    /// assert_eq!(epoch.get(), cached);
     /// ```
     pub fn shut(&self) {
         self.shut.set(self.shut.get() + 1);
         self.update();
     }
 
-    /// Reverts one [`Stamp::shut`].
+    /// Reverts one [`Epoch::shut`].
     pub fn open(&self) {
         self.shut.set(self.shut.get().saturating_sub(1));
         self.update();
@@ -124,30 +124,30 @@ mod tests {
     use std::cell::RefCell;
     use std::rc::Rc;
 
-    use super::Stamp;
+    use super::Epoch;
 
     #[test]
     fn a_cached_epoch_is_stale_after_a_change_and_while_watched() {
-        let stamp = Stamp::default();
-        let cached = stamp.count();
-        assert_eq!(stamp.get(), cached);
-        assert_ne!(stamp.get(), Stamp::NEVER);
-        stamp.shut();
-        stamp.shut();
-        stamp.open();
-        assert_eq!((stamp.get(), stamp.count()), (Stamp::SHUT, cached));
-        stamp.open();
-        assert_eq!(stamp.get(), cached, "nothing has changed");
-        stamp.shut();
-        stamp.change();
-        assert_eq!(stamp.get(), Stamp::SHUT);
-        stamp.open();
-        assert_ne!(stamp.get(), cached);
+        let epoch = Epoch::default();
+        let cached = epoch.count();
+        assert_eq!(epoch.get(), cached);
+        assert_ne!(epoch.get(), Epoch::NEVER);
+        epoch.shut();
+        epoch.shut();
+        epoch.open();
+        assert_eq!((epoch.get(), epoch.count()), (Epoch::SHUT, cached));
+        epoch.open();
+        assert_eq!(epoch.get(), cached, "nothing has changed");
+        epoch.shut();
+        epoch.change();
+        assert_eq!(epoch.get(), Epoch::SHUT);
+        epoch.open();
+        assert_ne!(epoch.get(), cached);
     }
 
     #[test]
     fn an_epoch_of_one_host_is_stale_for_another() {
-        let (one, other) = (Stamp::default(), Stamp::default());
+        let (one, other) = (Epoch::default(), Epoch::default());
         assert_ne!(one.count(), other.count());
         let cached = one.count();
         other.change();
@@ -158,17 +158,17 @@ mod tests {
 
     #[test]
     fn watching_closes_fast_paths_and_notifies_the_listener_at_start_and_end() {
-        let (stamp, changes) = (Stamp::default(), Rc::new(RefCell::new(Vec::new())));
-        let (cached, lines) = (stamp.count(), Rc::clone(&changes));
-        stamp.on_change(move |is_observed| lines.borrow_mut().push(is_observed));
-        stamp.observe(true);
-        stamp.observe(true);
-        assert_eq!(stamp.get(), Stamp::SHUT);
-        stamp.shut();
-        stamp.observe(false);
-        stamp.observe(false);
-        assert_eq!(stamp.get(), Stamp::SHUT, "something else keeps it shut");
-        stamp.open();
-        assert_eq!((stamp.get(), &**changes.borrow()), (cached, &[true, true, false, false][..]));
+        let (epoch, changes) = (Epoch::default(), Rc::new(RefCell::new(Vec::new())));
+        let (cached, lines) = (epoch.count(), Rc::clone(&changes));
+        epoch.on_change(move |is_observed| lines.borrow_mut().push(is_observed));
+        epoch.observe(true);
+        epoch.observe(true);
+        assert_eq!(epoch.get(), Epoch::SHUT);
+        epoch.shut();
+        epoch.observe(false);
+        epoch.observe(false);
+        assert_eq!(epoch.get(), Epoch::SHUT, "something else keeps it shut");
+        epoch.open();
+        assert_eq!((epoch.get(), &**changes.borrow()), (cached, &[true, true, false, false][..]));
     }
 }

@@ -16,7 +16,7 @@ use crossbeam_channel::Receiver;
 use rustc_hash::FxHashMap;
 use slotmap::{SlotMap, new_key_type};
 
-use crate::border::CallError;
+use crate::boundary::CallError;
 use crate::cells::RefCell;
 use crate::conjugate::black_row::BlackRow;
 use crate::conjugate::drops::{self, Drops};
@@ -34,9 +34,9 @@ new_key_type! {
     struct CountersKey;
 }
 
-/// All blacks. Game thread only, except for [`Blacks::drops`]; no borrow is held while foreign code runs.
+/// All blacks. Game thread only, except for [`OwnedValues::drops`]; no borrow is held while foreign code runs.
 #[derive(Debug)]
-pub(crate) struct Blacks {
+pub(crate) struct OwnedValues {
     drops: Drops,
     dropped: Receiver<BlackHandle>,
     stock: RefCell<Stock>,
@@ -101,13 +101,13 @@ struct Remains {
     _lease: Option<Lease>,
 }
 
-impl Default for Blacks {
+impl Default for OwnedValues {
     fn default() -> Self {
         Self::with_last_serial(last_serial())
     }
 }
 
-impl Blacks {
+impl OwnedValues {
     /// Creates a store whose slots are reused up to this serial.
     pub(crate) fn with_last_serial(last_serial: u32) -> Self {
         let (drops, dropped) = drops::queue();

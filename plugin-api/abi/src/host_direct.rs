@@ -90,7 +90,7 @@ pub struct EachCall {
     /// the calls were made, all results are written.
     pub results: *mut u64,
     /// First argument of `failed`.
-    pub told: *mut (),
+    pub failures: *mut (),
     /// Called for each failed call, with the index of its object and the failure.
     pub failed: unsafe extern "C" fn(*mut (), usize, &Failure),
 }
@@ -182,7 +182,7 @@ macro_rules! bits {
 
             #[inline]
             fn code_of<B: DirectBody<Self>>() -> Self::Code {
-                unsafe extern "C" fn shell<B: DirectBody<[u64; $count]>>(
+                unsafe extern "C" fn trampoline<B: DirectBody<[u64; $count]>>(
                     context: *const (),
                     object: ObjectHandle
                     $(, $name: u64)*
@@ -190,7 +190,7 @@ macro_rules! bits {
                     // SAFETY: the caller promises the context and the requirements of the body, as `DirectBits::call` states.
                     unsafe { B::run(context_of(context), object, [$($name),*]) }
                 }
-                shell::<B>
+                trampoline::<B>
             }
 
             #[inline]

@@ -12,7 +12,7 @@ use crate::panic_guard;
 ///
 /// # Examples
 /// ```
-/// use alcedo_base::border::SourcePlace;
+/// use alcedo_base::boundary::SourcePlace;
 ///
 /// let place = SourcePlace { file: "race.rs".into(), line: 12, column: 5 };
 /// assert_eq!(place.to_string(), "race.rs:12:5");
@@ -43,7 +43,7 @@ impl std::fmt::Display for SourcePlace {
 ///
 /// # Examples
 /// ```
-/// use alcedo_base::border::CallError;
+/// use alcedo_base::boundary::CallError;
 ///
 /// let error = CallError::Panicked { message: "no track".into(), place: None };
 /// match &error {
@@ -168,7 +168,7 @@ pub enum CallError {
         setting: String,
     },
     /// A module made a call while it held a slice of host memory.
-    Lent {
+    Borrowed {
         /// The call, and help.
         message: String,
     },
@@ -190,7 +190,7 @@ pub enum CallError {
 ///
 /// # Examples
 /// ```
-/// use alcedo_base::border::ScriptPlace;
+/// use alcedo_base::boundary::ScriptPlace;
 ///
 /// let place = ScriptPlace { function: "Game.Door.Open".into(), file: "Door.uc".into(), line: 7 };
 /// assert_eq!(place.to_string(), "in Game.Door.Open at Door.uc:7");
@@ -259,7 +259,7 @@ impl CallError {
     ///
     /// # Examples
     /// ```
-    /// use alcedo_base::border::CallError;
+    /// use alcedo_base::boundary::CallError;
     ///
     /// let error = CallError::other("the inventory is full");
     /// assert_eq!(error.to_string(), "the inventory is full");
@@ -275,7 +275,7 @@ impl CallError {
     ///
     /// # Examples
     /// ```
-    /// use alcedo_base::border::CallError;
+    /// use alcedo_base::boundary::CallError;
     ///
     /// fn port(text: &str) -> Result<u16, CallError> {
     ///     text.parse::<u16>().map_err(|error| CallError::returned(error))
@@ -300,7 +300,7 @@ impl CallError {
     /// # Examples
     /// ```
     /// use alcedo_abi::call::FailureKind;
-    /// use alcedo_base::border::CallError;
+    /// use alcedo_base::boundary::CallError;
     ///
     /// let error = CallError::NotFound { message: "no function `jump`".into() };
     /// assert!(error.kind() == FailureKind::NOT_FOUND);
@@ -324,7 +324,7 @@ impl CallError {
             Self::Expired { .. } => FailureKind::EXPIRED,
             Self::TooDeep { .. } => FailureKind::TOO_DEEP,
             Self::TooLarge { .. } => FailureKind::TOO_LARGE,
-            Self::Lent { .. } => FailureKind::LENT,
+            Self::Borrowed { .. } => FailureKind::LENT,
             Self::InScript { error, .. } => error.kind(),
             Self::Other { .. } => FailureKind::OTHER,
         }
@@ -335,7 +335,7 @@ impl CallError {
     ///
     /// # Examples
     /// ```
-    /// use alcedo_base::border::CallError;
+    /// use alcedo_base::boundary::CallError;
     /// use alcedo_base::handles::ObjectHandle;
     ///
     /// let error = CallError::Stale { handle: ObjectHandle::new(4, 2) };
@@ -380,7 +380,7 @@ impl CallError {
             | Self::DeadHandle { message: text }
             | Self::NoMaster { message: text }
             | Self::Buffer { message: text }
-            | Self::Lent { message: text }
+            | Self::Borrowed { message: text }
             | Self::Other { message: text } => failure.message = text.as_str().into(),
             Self::Signature { name, found, expected } => {
                 failure.message = name.as_str().into();
@@ -440,7 +440,7 @@ impl CallError {
                 expected: owned(&failure.expected),
             },
             FailureKind::BUFFER => Self::Buffer { message },
-            FailureKind::LENT => Self::Lent { message },
+            FailureKind::LENT => Self::Borrowed { message },
             FailureKind::UNAVAILABLE => Self::Unavailable { what: message },
             FailureKind::TOO_DEEP => Self::TooDeep { what: owned(&failure.held), limit: failure.line },
             FailureKind::TOO_LARGE => {
@@ -460,7 +460,7 @@ impl CallError {
 /// # Examples
 /// ```
 /// use alcedo_abi::call::Status;
-/// use alcedo_base::border::{CallError, from_module};
+/// use alcedo_base::boundary::{CallError, from_module};
 ///
 /// assert_eq!(from_module(|_| Status::OK), Ok(()));
 /// let failed = from_module(|failure| {
@@ -494,7 +494,7 @@ fn copied(failure: Failure) -> Box<CallError> {
 ///
 /// # Examples
 /// ```
-/// use alcedo_base::border::{CallError, catch_panics};
+/// use alcedo_base::boundary::{CallError, catch_panics};
 ///
 /// let loaded: Result<u32, CallError> = catch_panics(|| panic!("damaged save"));
 /// assert_eq!(loaded, Err(CallError::Panicked { message: "damaged save".into(), place: None }));
@@ -566,7 +566,7 @@ mod tests {
             CallError::Expired { what: string(), age: "y".to_owned() },
             CallError::TooDeep { what: string(), limit: 7 },
             CallError::TooLarge { what: string(), bytes: u64::MAX, limit: 1 << 40, setting: "y".to_owned() },
-            CallError::Lent { message: string() },
+            CallError::Borrowed { message: string() },
             CallError::other("x"),
         ] {
             assert_eq!(CallError::from_failure(&error.to_failure()), error);

@@ -16,7 +16,7 @@ pub(crate) type Slots<K> = [Option<K>; SLOTS as usize];
 /// State of the yard. Each reload creates a new one; the old one is dropped with its generation.
 #[derive(Default)]
 pub(crate) struct Own {
-    pub(crate) blacks: Blacks,
+    pub(crate) owned_values: OwnedValues,
     /// The last destroyed things.
     pub(crate) graves: Vec<Obj<Thing>>,
     pub(crate) workers: Workers,
@@ -35,7 +35,7 @@ impl Own {
 /// Runs on the finalizer thread after the end of the generation, when all values must have expired.
 impl Drop for Own {
     fn drop(&mut self) {
-        let (expired, usable) = self.blacks.count_expired();
+        let (expired, usable) = self.owned_values.count_expired();
         tracing::info!(target: "churn", "{}, {expired} expired", if usable == 0 { "none is left" } else { "some are left" });
         self.workers.end();
     }
@@ -47,20 +47,20 @@ fn expired<K: Kind>(slots: &Slots<K>, is_expired: impl Fn(&K) -> bool) -> (usize
     (expired, all - expired)
 }
 
-macro_rules! blacks {
+macro_rules! owned_values {
     ($($name:ident: $ty:ty, $model:ty;)*) => {
         /// Slots for the values of all kinds.
-        pub(crate) struct Blacks {
+        pub(crate) struct OwnedValues {
             $(pub(crate) $name: Slots<$ty>,)*
         }
 
-        impl Default for Blacks {
+        impl Default for OwnedValues {
             fn default() -> Self {
                 Self { $($name: array::from_fn(|_| None),)* }
             }
         }
 
-        impl Blacks {
+        impl OwnedValues {
             /// Returns the numbers of expired and of usable values.
             fn count_expired(&self) -> (usize, usize) {
                 let counts = [$(expired(&self.$name, |black| black.is_expired())),*];
@@ -83,4 +83,4 @@ macro_rules! blacks {
         }
     };
 }
-kinds!(blacks);
+kinds!(owned_values);

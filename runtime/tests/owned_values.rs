@@ -42,13 +42,13 @@ fn cave(host: &Runtime, count: u32) -> ObjectHandle {
 fn until_flushed(host: &Runtime) {
     support::until("all that was dropped is released", || {
         host.tick(Budget::frame());
-        host.conjugates().blacks().queued == 0
+        host.conjugates().owned_values().queued == 0
     });
 }
 
 /// Number of live owned values by type.
 fn counts(host: &Runtime) -> Vec<(String, u64)> {
-    host.conjugates().blacks().live.into_iter().map(|count| (count.ty, count.count)).collect()
+    host.conjugates().owned_values().live.into_iter().map(|count| (count.ty, count.count)).collect()
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn owned_values_are_counted_by_type_and_released() {
     assert!(leases.contains(&("hoard".to_owned(), LeaseKind::Black, "Array(f64)".to_owned())), "{leases:?}");
     ask(&host, cave, "let_go", &[]);
     assert_eq!(
-        (host.conjugates().blacks().count(), host.conjugates().blacks().queued, host.unloads().leases()),
+        (host.conjugates().owned_values().count(), host.conjugates().owned_values().queued, host.unloads().leases()),
         (0, 0, Vec::new())
     );
 }
@@ -76,9 +76,9 @@ fn values_dropped_on_eight_threads_are_released_in_ticks() {
     let host = host();
     let cave = cave(&host, 400);
     ask(&host, cave, "scatter", &[Value::U32(8)]);
-    assert_eq!((host.conjugates().blacks().count(), host.conjugates().blacks().queued), (1200, 1200));
+    assert_eq!((host.conjugates().owned_values().count(), host.conjugates().owned_values().queued), (1200, 1200));
     until_flushed(&host);
-    assert_eq!(host.conjugates().blacks().count(), 0);
+    assert_eq!(host.conjugates().owned_values().count(), 0);
 }
 
 #[test]
@@ -92,12 +92,12 @@ fn a_rollback_restores_owned_values() {
         assert!(!report.is_committed(), "{report}");
         assert_eq!(ask(&host, cave, "worth", &[]), worth);
     }
-    assert_eq!(host.conjugates().blacks().count(), 30);
+    assert_eq!(host.conjugates().owned_values().count(), 30);
     ask(&host, cave, "scatter", &[Value::U32(8)]);
     let report = host.reload(&[hoard(&["failing"])]).unwrap_or_else(|error| panic!("{error}"));
     assert!(!report.is_committed(), "{report}");
     until_flushed(&host);
-    assert_eq!(host.conjugates().blacks().count(), 0, "released values are not restored");
+    assert_eq!(host.conjugates().owned_values().count(), 0, "released values are not restored");
 }
 
 #[test]
@@ -108,16 +108,16 @@ fn a_reload_frees_only_owned_values_of_the_old_generation() {
         let report = host.reload(&[hoard(features)]).unwrap_or_else(|error| panic!("{error}"));
         assert!(report.is_committed(), "{report}");
         assert_eq!(ask(&host, cave, "build", &[]), Some(Value::U32(build)));
-        assert_eq!(host.conjugates().blacks().count(), 0);
+        assert_eq!(host.conjugates().owned_values().count(), 0);
         let worth = ask(&host, cave, "worth", &[]);
         assert!(matches!(worth, Some(Value::F64(worth)) if worth == 0.0), "{worth:?}");
         ask(&host, cave, "gather", &[Value::U32(5)]);
-        assert_eq!(host.conjugates().blacks().count(), 15);
+        assert_eq!(host.conjugates().owned_values().count(), 15);
     }
     assert!(host.unloads().wait(LONG).expect("a safe point"));
-    assert_eq!(host.conjugates().blacks().undropped, [], "finalizers drop all values");
+    assert_eq!(host.conjugates().owned_values().undropped, [], "finalizers drop all values");
     let end = host.shutdown();
-    assert_eq!((end.blacks.len(), end.plugin_parts, end.left), (0, 0, Vec::new()));
+    assert_eq!((end.owned_values.len(), end.plugin_parts, end.left), (0, 0, Vec::new()));
 }
 
 #[test]
@@ -128,19 +128,20 @@ fn an_unload_frees_all_values_and_reports_those_never_dropped() {
     ask(&host, cave, "gather", &[Value::U32(1)]);
     ask(&host, cave, "forget", &[]);
     ask(&host, cave, "scatter", &[Value::U32(2)]);
-    assert_eq!(host.conjugates().blacks().count(), 33, "no value was released yet");
+    assert_eq!(host.conjugates().owned_values().count(), 33, "no value was released yet");
     let output = host.console("blacks");
     assert!(output.contains("33 black conjugates · 32 drops wait") && output.contains("src/lib.rs:"), "{output}");
     host.unload_master().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(
-        (host.conjugates().blacks().count(), host.conjugates().blacks().queued),
+        (host.conjugates().owned_values().count(), host.conjugates().owned_values().queued),
         (0, 0),
         "an unload flushes all"
     );
     assert!(host.unloads().wait(LONG).expect("a safe point"));
     let end = host.shutdown();
-    let blacks: Vec<_> = end.blacks.iter().map(|left| (left.module.as_str(), left.ty.as_str(), left.count)).collect();
-    assert_eq!((blacks, end.left), (vec![("hoard", "String", 1)], Vec::<String>::new()));
+    let owned_values: Vec<_> =
+        end.owned_values.iter().map(|left| (left.module.as_str(), left.ty.as_str(), left.count)).collect();
+    assert_eq!((owned_values, end.left), (vec![("hoard", "String", 1)], Vec::<String>::new()));
 }
 
 #[test]
@@ -152,16 +153,20 @@ fn a_thread_may_drop_values_after_its_generation_ended() {
     let cave = cave(&host, 10);
     ask(&host, cave, "hide", &[Value::Text(file.display().to_string())]);
     host.unload_master().unwrap_or_else(|error| panic!("{error}"));
-    let undropped = || host.conjugates().blacks().undropped.iter().map(|left| left.count).sum::<u64>();
+    let undropped = || host.conjugates().owned_values().undropped.iter().map(|left| left.count).sum::<u64>();
     support::until("the finalizers have run", || {
         host.safe_point();
-        host.conjugates().blacks().count() == 0
+        host.conjugates().owned_values().count() == 0
     });
     assert_eq!(undropped(), 30, "they have ended with their generation");
     write(&file, "").expect("a writable folder");
     assert!(host.unloads().wait(LONG).expect("a safe point"));
-    assert_eq!((host.conjugates().blacks().count(), undropped()), (0, 0), "drops of the thread have no further effect");
-    assert_eq!(host.shutdown().blacks, []);
+    assert_eq!(
+        (host.conjugates().owned_values().count(), undropped()),
+        (0, 0),
+        "drops of the thread have no further effect"
+    );
+    assert_eq!(host.shutdown().owned_values, []);
 }
 
 #[test]
@@ -233,21 +238,21 @@ fn a_conjugate_borrowed_by_number_expires_with_the_call_unlike_its_copy() {
     let (host, fence) = fence();
     expect!["red Array false Array(f64) (1, 2); true Array(f64) is no Array(f32); (1, 2, 8)"]
         .assert_eq(&answer_of(&host, fence, "borrow"));
-    assert_eq!(host.conjugates().blacks().count(), 1, "the copy");
+    assert_eq!(host.conjugates().owned_values().count(), 1, "the copy");
     expect!["red Array true gone; black Array false Array(f64) (1, 2, 8)"].assert_eq(&answer_of(&host, fence, "look"));
     expect!["[true, true, true, true] red Array true"].assert_eq(&answer_of(&host, fence, "misuse"));
     for _ in 0..3 {
         ask(&host, fence, "borrow", &[]);
     }
-    assert_eq!(host.conjugates().blacks().count(), 1, "each copy replaced the previous one");
+    assert_eq!(host.conjugates().owned_values().count(), 1, "each copy replaced the previous one");
     ask(&host, fence, "let_go", &[]);
     assert_eq!(
-        (host.conjugates().blacks().count(), host.conjugates().blacks().queued),
+        (host.conjugates().owned_values().count(), host.conjugates().owned_values().queued),
         (1, 1),
         "it was dropped on another thread"
     );
     until_flushed(&host);
-    assert_eq!(host.conjugates().blacks().count(), 0);
+    assert_eq!(host.conjugates().owned_values().count(), 0);
     assert_eq!(answer_of(&host, fence, "look"), "nothing; nothing");
     drop(host.shutdown());
 }
@@ -268,7 +273,7 @@ fn untyped_calls_accept_conjugates_and_return_values_owned_by_the_caller() {
     assert_eq!(counts(&host), [("Array(f64)".to_owned(), 1)], "values that were not kept are dropped despite failures");
     ask(&host, fence, "let_go", &[]);
     until_flushed(&host);
-    assert_eq!((host.conjugates().blacks().count(), host.conjugates().blacks().queued), (0, 0));
+    assert_eq!((host.conjugates().owned_values().count(), host.conjugates().owned_values().queued), (0, 0));
     drop(host.shutdown());
 }
 
@@ -283,10 +288,10 @@ fn a_shutdown_reports_values_never_dropped() {
         .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(host.conjugates().read(kept).ok(), Some(Value::Array(vec![Value::F64(1.0)])));
     let end = host.shutdown();
-    let mut blacks: Vec<_> =
-        end.blacks.iter().map(|left| (left.module.as_str(), left.ty.as_str(), left.count)).collect();
-    blacks.sort_unstable();
-    assert_eq!(blacks, [("hoard", "String", 1), ("host", "Array(f64)", 1)]);
+    let mut owned_values: Vec<_> =
+        end.owned_values.iter().map(|left| (left.module.as_str(), left.ty.as_str(), left.count)).collect();
+    owned_values.sort_unstable();
+    assert_eq!(owned_values, [("hoard", "String", 1), ("host", "Array(f64)", 1)]);
     assert_eq!((end.plugin_parts, end.leases.len(), end.objects), (0, 0, 0));
     assert!(end.to_string().contains("2 black conjugates never dropped"), "{end}");
     assert_eq!(end.left, Vec::<String>::new());

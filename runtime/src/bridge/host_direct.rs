@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use alcedo_abi::direct::{DirectAnswer, DirectStatus};
 
-use crate::border::{CallError, catch_panics};
+use crate::boundary::{CallError, catch_panics};
 use crate::object::native_value::NativeResult;
 
 thread_local! {
