@@ -57,6 +57,8 @@ pub enum ReloadStep {
     Sleep,
     /// A dormant object whose class returned became active.
     Wake,
+    /// A conversion of a plugin author was called for one object.
+    Conversion,
     /// An object was reconstructed on another native class.
     Reconstruction,
     /// A subobject was added to an existing object.
@@ -71,7 +73,7 @@ pub enum ReloadStep {
 
 impl ReloadStep {
     /// All steps, in order.
-    pub const ALL: [Self; 29] = [
+    pub const ALL: [Self; 30] = [
         Self::Read,
         Self::Check,
         Self::Copy,
@@ -96,6 +98,7 @@ impl ReloadStep {
         Self::CarryObject,
         Self::Sleep,
         Self::Wake,
+        Self::Conversion,
         Self::Reconstruction,
         Self::AddSubobject,
         Self::RebuildObject,

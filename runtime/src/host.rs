@@ -84,6 +84,12 @@ pub trait Reference: Copy {
     fn to_handle(self) -> ObjectHandle;
 }
 
+impl Reference for ObjectHandle {
+    fn to_handle(self) -> ObjectHandle {
+        self
+    }
+}
+
 impl<C: Class> Reference for Obj<C> {
     fn to_handle(self) -> ObjectHandle {
         self.handle()

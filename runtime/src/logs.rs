@@ -1,7 +1,8 @@
 //! Forwards events and spans of plugins to the host's `tracing` subscriber with their nesting. A plugin has its own `tracing`, whose
 //! callsites are unmapped with it. So each distinct statement of a plugin gets a callsite of the host, which the same statement of the
 //! next generation reuses. Filters by target and level work as for host code, and memory grows with the number of statements, not of
-//! reloads.
+//! reloads. Records of a thread without a subscriber reach the subscriber of the thread that built the host, so that several hosts of one
+//! process, such as those of tests, each receive the records of their own modules.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +10,8 @@ use std::sync::{Mutex, OnceLock};
 
 use alcedo_abi::log::{LogLevel, LogRecord, SpanStep};
 use tracing::field::{Value, display};
-use tracing::{Event, Level, Metadata, Span};
+use tracing::subscriber::NoSubscriber;
+use tracing::{Dispatch, Event, Level, Metadata, Span, dispatcher};
 use tracing_core::callsite::{Callsite, Identifier};
 use tracing_core::field::FieldSet;
 use tracing_core::metadata::Kind;
@@ -30,6 +32,8 @@ pub(crate) struct Logs {
     /// Open spans with the id of their module.
     spans: Mutex<HashMap<u64, (u64, Span)>>,
     next_span: AtomicU64,
+    /// Subscriber of the thread that built the host, at that time.
+    home: Dispatch,
 }
 
 impl Logs {
@@ -49,20 +53,24 @@ impl Logs {
     pub(crate) fn event(&self, module: u64, record: &LogRecord<'_>) {
         let Some(tag) = self.tag(module) else { return };
         let callsite = callsite(record, Kind::EVENT);
-        if callsite.is_expected() {
-            with_values(callsite, &tag, record, |values| Event::dispatch(callsite.facts(), values));
-        }
+        self.with_subscriber(|| {
+            if callsite.is_expected() {
+                with_values(callsite, &tag, record, |values| Event::dispatch(callsite.facts(), values));
+            }
+        });
     }
 
     /// Opens a span of a module; returns zero if no subscriber is interested.
     pub(crate) fn open(&self, module: u64, record: &LogRecord<'_>) -> u64 {
         let Some(tag) = self.tag(module) else { return 0 };
         let callsite = callsite(record, Kind::SPAN);
-        if !callsite.is_expected() {
-            return 0;
-        }
-        let mut span = Span::none();
-        with_values(callsite, &tag, record, |values| span = Span::new(callsite.facts(), values));
+        let mut span = None;
+        self.with_subscriber(|| {
+            if callsite.is_expected() {
+                with_values(callsite, &tag, record, |values| span = Some(Span::new(callsite.facts(), values)));
+            }
+        });
+        let Some(span) = span else { return 0 };
         let id = self.next_span.fetch_add(1, Ordering::Relaxed) + 1;
         lock(&self.spans).insert(id, (module, span));
         id
@@ -80,6 +88,16 @@ impl Logs {
             SpanStep::EXIT => dispatch.exit(id),
             _ => {}
         });
+    }
+
+    /// Runs `send` with the subscriber of this thread, or with that of the host's thread if this one has none.
+    fn with_subscriber(&self, send: impl FnOnce()) {
+        let has_none = |dispatch: &Dispatch| dispatch.is::<NoSubscriber>();
+        if has_none(&self.home) || !dispatcher::get_default(has_none) {
+            send();
+        } else {
+            dispatcher::with_default(&self.home, send);
+        }
     }
 
     fn tag(&self, module: u64) -> Option<ModuleTag> {
@@ -133,7 +151,7 @@ impl PluginCallsite {
 
     fn is_expected(&self) -> bool {
         self.facts().level() <= &tracing::level_filters::LevelFilter::current()
-            && tracing::dispatcher::get_default(|dispatch| dispatch.enabled(self.facts()))
+            && dispatcher::get_default(|dispatch| dispatch.enabled(self.facts()))
     }
 }
 
@@ -226,11 +244,64 @@ fn with_values(
 
 #[cfg(test)]
 mod tests {
-    use tracing::Span;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::thread;
+
+    use abi_stable::std_types::RSlice;
+    use alcedo_abi::log::{LogLevel, LogRecord};
+    use tracing::span::{Attributes, Id, Record};
+    use tracing::{Dispatch, Event, Metadata, Span, Subscriber, dispatcher};
 
     use super::{Logs, lock};
     use crate::conjugate::gate::ModuleTag;
     use crate::handles::{Generation, ModuleId};
+
+    /// Counts events.
+    struct Counter(Arc<AtomicU64>);
+
+    impl Subscriber for Counter {
+        fn enabled(&self, _: &Metadata<'_>) -> bool {
+            true
+        }
+
+        fn new_span(&self, _: &Attributes<'_>) -> Id {
+            Id::from_u64(1)
+        }
+
+        fn record(&self, _: &Id, _: &Record<'_>) {}
+
+        fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+        fn event(&self, _: &Event<'_>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+
+        fn enter(&self, _: &Id) {}
+
+        fn exit(&self, _: &Id) {}
+    }
+
+    #[test]
+    fn a_record_of_a_silent_thread_reaches_the_subscriber_of_the_host() {
+        let counts = [(); 2].map(|()| Arc::new(AtomicU64::new(0)));
+        let [home, other] = counts.clone().map(|count| Dispatch::new(Counter(count)));
+        let logs = dispatcher::with_default(&home, Logs::default);
+        logs.introduce(&ModuleTag { id: ModuleId(7), name: "m".into(), generation: Generation(1) });
+        let record = LogRecord {
+            level: LogLevel::INFO,
+            line: 1,
+            target: "m".into(),
+            message: "hello".into(),
+            file: "m.rs".into(),
+            fields: RSlice::EMPTY,
+        };
+        let counted = || counts.each_ref().map(|count| count.load(Ordering::Relaxed));
+        thread::scope(|scope| scope.spawn(|| logs.event(7, &record)).join()).unwrap();
+        assert_eq!(counted(), [1, 0]);
+        dispatcher::with_default(&other, || logs.event(7, &record));
+        assert_eq!(counted(), [1, 1]);
+    }
 
     #[test]
     fn an_unloaded_module_leaves_no_span_open() {

@@ -26,6 +26,7 @@ mod collecting;
 mod compilers;
 #[path = "contexts/main.rs"]
 mod contexts;
+mod conversions;
 #[path = "corruption/main.rs"]
 mod corruption;
 mod crossings;
@@ -100,6 +101,7 @@ mod struct_defaults;
 mod suspending;
 mod tables;
 mod tasks;
+mod testing;
 mod toy_kind;
 mod typed_handles;
 mod unload;

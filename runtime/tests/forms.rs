@@ -53,7 +53,7 @@ fn the_last_arguments_may_be_left_out_where_they_have_defaults() {
         assert!(matches!(error, Error::Call(CallError::Signature { .. })), "{error}");
     }
     assert_eq!(host.objects().call(bulb, "warm", &[]).expect("permitted"), Some(Value::F64(1.0)));
-    assert_eq!(host.objects().call(bulb, "told", &[]).expect("permitted"), Some(Value::U32(3)));
+    assert_eq!(host.objects().call(bulb, "reported", &[]).expect("permitted"), Some(Value::U32(3)));
 }
 
 #[test]

@@ -21,6 +21,9 @@ fn libraries(turn: usize) -> Vec<PathBuf> {
     let same = ["glue-derived", "glue-base", "magic-cube", "switchboard", "broken"];
     let mut libraries: Vec<_> = same.iter().map(|package| support::plugin(package, &[])).collect();
     libraries.push(support::plugin("migration", form));
+    // Each of the two declarations converts a value of the other one.
+    let declaration: &[&str] = if turn.is_multiple_of(2) { &[] } else { &["later"] };
+    libraries.push(support::plugin("conversions", declaration));
     libraries.push(support::plugin("attacker", greed));
     // Modules that suspend and resume: another build in every turn, and a module that depends on it.
     let tag = 1 + turn as u64 % 2;
@@ -97,6 +100,12 @@ impl Scene {
                 class,
                 host.objects().spawn(&format!("/Script/{class}")).unwrap_or_else(|error| panic!("{error}")),
             ));
+        }
+        for filling in [0.25, 0.75] {
+            let gauge = host.objects().spawn("/Script/Game.Gauge").unwrap_or_else(|error| panic!("{error}"));
+            host.objects().set(gauge, "heat", &Value::I32(7)).expect("a number");
+            host.objects().set(gauge, "filling", &Value::F64(filling)).expect("a number");
+            objects.push(("Game.Gauge", gauge));
         }
         let scene = Self { host, turn: 1, objects, greeting, call_count, scope };
         let [cube, shape] = ["Game.MagicCube", "Game.Shapeshifter"].map(|class| scene.of(class)[0]);
@@ -245,6 +254,7 @@ fn repeats(step: ReloadStep) -> bool {
         | ReloadStep::CarryObject
         | ReloadStep::Sleep
         | ReloadStep::Wake
+        | ReloadStep::Conversion
         | ReloadStep::Reconstruction
         | ReloadStep::AddSubobject
         | ReloadStep::RebuildObject

@@ -95,6 +95,10 @@ pub mod c_keys {
     pub const LEN: &str = "ArrayDim";
 }
 
+/// Metadata key of a function that converts values of an earlier declaration: the name of a property, or nothing for whole objects. The
+/// function is static and hidden from tools; its parameter is the earlier value, its result the new one.
+pub const CONVERTS: &str = "AlcedoConverts";
+
 /// A property, a struct field or a parameter.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]

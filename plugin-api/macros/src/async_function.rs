@@ -5,11 +5,11 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
 use syn::{FnArg, Ident, Result, Signature, Type};
 
-use crate::class_struct::{has_parameters, is_named};
-use crate::method::{Method, SelfKind, borrowed_type};
+use crate::method::{Method, SelfKind};
 use crate::native::Side;
 use crate::result::{ResultOf, location_of};
 use crate::rules;
+use crate::type_names::{borrowed_type, has_parameters, is_named};
 
 /// Name of the additional parameter.
 const DONE: &str = "done";

@@ -11,8 +11,11 @@ use crate::default_value::{self, DefaultValue};
 use crate::dll_bind;
 use crate::docs;
 use crate::earlier_names::{self, WAS};
+use crate::migration::{self, Conversions, Migration, Of};
+use crate::native::Side;
 use crate::rules;
 use crate::specifiers::{self, PROPERTY};
+use crate::type_names::{has_parameters, is_named};
 
 const CLASS_ARGS: &[&str] = &[
     "package",
@@ -34,14 +37,17 @@ struct Property {
     /// Position among the properties of the class.
     at: usize,
     attr_args: AttrArgs,
+    migrations: Vec<Migration>,
 }
 
 pub(crate) fn view_of(class: &Ident) -> Ident {
     format_ident!("{class}View")
 }
 
-pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemStruct) -> Result<TokenStream> {
+pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemStruct, side: Side) -> Result<TokenStream> {
     let mut errors = rules::Errors::default();
+    errors.take(refuse_migrations(attr_args, &item, side));
+    let migrations = errors.take(migration::take(&mut item.attrs, true)).unwrap_or_default();
     errors.take(attr_args.expect(CLASS_ARGS));
     if !item.generics.params.is_empty() {
         errors.take::<()>(Err(rules::spanned(
@@ -92,6 +98,12 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemStruct) -> Result<Token
         let text = text_of(ident);
         Some(quote! { (#ident, #text, #ty) })
     });
+    let mut conversions = Conversions::default();
+    for property in &properties {
+        conversions.add(class, &property.migrations, &Of::Property(&property.text(), &property.field.ty));
+    }
+    conversions.add(class, &migrations, &Of::Objects(&package.value()));
+    let (conversions, list) = conversions.expand(class);
     let implements = attr_args.paths("implements")?;
     let bodies = implements.iter().map(bodies_of);
     let without_bodies = implements.iter().map(|interface| without_bodies(class, interface));
@@ -114,11 +126,23 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemStruct) -> Result<Token
             implements: [#((#implements, #bodies))*],
             subobjects: [#subobjects],
             defaults: [#defaults],
-            checks: { #(#without_bodies)* },
+            #list
+            checks: { #conversions #(#without_bodies)* },
         }
         #earlier
         #(#earlier_kept)*
     })
+}
+
+/// Rejects migrations of an imported class and of a native class, which no reload of this module changes.
+fn refuse_migrations(attr_args: &AttrArgs, item: &ItemStruct, side: Side) -> Result<()> {
+    let reason = match (side, attr_args.flag("imported")?) {
+        (Side::Host, _) => "no reload changes a class of the host: only a class of a plugin has migrations",
+        (Side::Plugin, true) => "migrations belong on the declaration of the class, but this class is imported",
+        (Side::Plugin, false) => return Ok(()),
+    };
+    let attrs = std::iter::once(&item.attrs).chain(item.fields.iter().map(|field| &field.attrs));
+    attrs.into_iter().try_for_each(|attrs| migration::refuse(attrs, reason))
 }
 
 /// Returns the constant of a class that holds its bodies for an interface.
@@ -308,6 +332,12 @@ enum Sorted {
 fn sort_field(mut field: Field, name: Ident) -> Result<Sorted> {
     Conditions::refuse(&field.attrs)?;
     let property = take_attr(&mut field.attrs, "uproperty")?;
+    if property.is_none() {
+        migration::refuse(
+            &field.attrs,
+            "only a property has migrations: serde converts a kept field, and other fields are built again",
+        )?;
+    }
     let keep = take_attr(&mut field.attrs, "keep")?;
     match (property, keep) {
         (Some(_), Some(keep)) => Err(rules::spanned(
@@ -318,7 +348,14 @@ fn sort_field(mut field: Field, name: Ident) -> Result<Sorted> {
         (Some(attr), None) => {
             let attr_args = AttrArgs::of(&attr)?;
             specifiers::expect(&attr_args, PROPERTY)?;
-            Ok(Sorted::Reflected(Box::new(Property { field, name, at: 0, attr_args })))
+            if attr_args.flag("default_subobject")? {
+                migration::refuse(
+                    &field.attrs,
+                    "a subobject is an object, and its class is exchanged as a whole: migrate the properties of its class",
+                )?;
+            }
+            let migrations = migration::take(&mut field.attrs, false)?;
+            Ok(Sorted::Reflected(Box::new(Property { field, name, at: 0, attr_args, migrations })))
         }
         (None, keep) => {
             let attr_args = keep.as_ref().map(AttrArgs::of).transpose()?;
@@ -446,14 +483,4 @@ pub(crate) fn argument(ty: &Type) -> TokenStream {
     } else {
         quote! { value: #ty = value }
     }
-}
-
-/// Checks whether a type has parameters, as `Obj<C>` has.
-pub(crate) fn has_parameters(ty: &Type) -> bool {
-    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|segment| !segment.arguments.is_none()))
-}
-
-/// Returns true if the last segment of a type is `name`: sufficient for better messages, not for semantics.
-pub(crate) fn is_named(ty: &Type, name: &str) -> bool {
-    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|segment| segment.ident == name))
 }

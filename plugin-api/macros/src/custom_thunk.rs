@@ -119,7 +119,7 @@ pub(crate) fn trampoline(trampoline: &Ident, class: &Ident, thunk: &Path, side: 
 }
 
 /// Replaces `Self` in the path by the class, because the trampoline is outside of the `impl` block.
-fn of_class(path: &Path, class: &Ident) -> Path {
+pub(crate) fn of_class(path: &Path, class: &Ident) -> Path {
     let mut path = path.clone();
     if let Some(first) = path.segments.first_mut().filter(|first| first.ident == "Self") {
         *first = PathSegment::from(Ident::new(&class.to_string(), first.ident.span()));

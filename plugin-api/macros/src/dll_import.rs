@@ -59,7 +59,7 @@ impl DllImport {
                 "C receives a copy: use the plain type, `&mut T` for an out parameter, or `[T; N]` for an array",
             ));
         }
-        let is_bool = method.result.returned.as_ref().is_some_and(|ty| crate::class_struct::is_named(ty, "bool"));
+        let is_bool = method.result.returned.as_ref().is_some_and(|ty| crate::type_names::is_named(ty, "bool"));
         let (bool8, bool32) = (attr_args.flag("bool8")?, attr_args.flag("bool32")?);
         if (bool8 || bool32) && !is_bool {
             return Err(rules::at(

@@ -22,6 +22,7 @@ mod imported_impl;
 mod interface;
 mod interface_impl;
 mod method;
+mod migration;
 mod mistakes;
 mod module;
 mod native;
@@ -33,6 +34,7 @@ mod static_function;
 mod struct_field;
 mod struct_impl;
 mod structure;
+mod type_names;
 
 use proc_macro::TokenStream;
 use quote::quote;
@@ -60,6 +62,9 @@ use crate::native::Side;
 ///
 /// With `abstract`, only subclasses have objects; the class still has a class default object.
 ///
+/// With `#[migrate(from = "f64", with = Self::of_number)]`, a property converts values of an earlier declaration at a reload by that
+/// function. On the class, `#[migrate(from = "DoorV1", to = "DoorV2", with = …)]` converts several properties together.
+///
 /// With `implements(Hears, Sings)`, references to those interfaces accept its objects; see [`macro@uinterface`]. With
 /// `imported`, on a struct and on an `impl` of declarations: a class that the host or another module declares.
 #[proc_macro_attribute]
@@ -78,7 +83,7 @@ fn class(attr_args: &AttrArgs, item: AnyItem, side: Side) -> syn::Result<proc_ma
         AnyItem::Other(item) => *item,
     };
     match item {
-        Item::Struct(item) => class_struct::expand(attr_args, item),
+        Item::Struct(item) => class_struct::expand(attr_args, item, side),
         other => Err(rules::spanned(
             "ALC0057",
             other,

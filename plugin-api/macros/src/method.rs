@@ -6,9 +6,9 @@ use quote::{format_ident, quote};
 use syn::spanned::Spanned;
 use syn::{FnArg, Ident, Pat, PatType, Receiver, Result, Signature, Type};
 
-use crate::class_struct::is_named;
 use crate::conditions::Conditions;
 use crate::result::{ResultOf, location_of};
+use crate::type_names::{borrowed_type, is_named};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SelfKind {
@@ -54,17 +54,6 @@ impl Parameter {
             quote! { #ty }
         }
     }
-}
-
-/// Returns the `K` of `Borrowed<K>` or `Borrowed<'_, K>`.
-pub(crate) fn borrowed_type(ty: &Type) -> Option<Type> {
-    let Type::Path(path) = ty else { return None };
-    let last = path.path.segments.last().filter(|segment| segment.ident == "Borrowed")?;
-    let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
-    arguments.args.iter().find_map(|argument| match argument {
-        syn::GenericArgument::Type(ty) => Some(ty.clone()),
-        _ => None,
-    })
 }
 
 /// Calls of a function on a view, in the form that the `calls!` macro expects.

@@ -19,32 +19,19 @@ pub(crate) const RUNTIME: &str = "alcedo_runtime";
 /// Crate for hosts, which re-exports the runtime. A host that depends on this crate only has no path `::alcedo_runtime`.
 pub(crate) const FACADE: &str = "alcedo";
 
-/// Replaces paths of `alcedo_plugin_api` by those of `krate` for a host, whose hidden module is `plumbing`.
+/// Replaces paths of `alcedo_plugin_api` by those of `krate` for a host.
 pub(crate) fn of_the_host(tokens: TokenStream, krate: &str) -> TokenStream {
-    // Set after the name of the crate, until its path separator has passed.
-    let mut follows_crate = false;
-    let translated = |token: TokenTree| {
-        let is_separator = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == ':');
-        let is_in_crate = std::mem::replace(&mut follows_crate, false);
-        match token {
-            TokenTree::Ident(ident) if ident == "alcedo_plugin_api" => {
-                follows_crate = true;
-                let (krate, native) = (Ident::new(krate, ident.span()), Ident::new("native", ident.span()));
-                quote! { #krate::#native }
-            }
-            TokenTree::Ident(ident) if is_in_crate && ident == "__private" => {
-                TokenTree::from(Ident::new("plumbing", ident.span())).into()
-            }
-            TokenTree::Group(group) => {
-                let mut translated = Group::new(group.delimiter(), of_the_host(group.stream(), krate));
-                translated.set_span(group.span());
-                TokenTree::from(translated).into()
-            }
-            other => {
-                follows_crate = is_in_crate && is_separator;
-                other.into()
-            }
+    let translated = |token: TokenTree| match token {
+        TokenTree::Ident(ident) if ident == "alcedo_plugin_api" => {
+            let (krate, native) = (Ident::new(krate, ident.span()), Ident::new("native", ident.span()));
+            quote! { #krate::#native }
         }
+        TokenTree::Group(group) => {
+            let mut translated = Group::new(group.delimiter(), of_the_host(group.stream(), krate));
+            translated.set_span(group.span());
+            TokenTree::from(translated).into()
+        }
+        other => other.into(),
     };
     tokens.into_iter().flat_map(translated).collect()
 }

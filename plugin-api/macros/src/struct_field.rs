@@ -7,6 +7,7 @@ use syn::{Attribute, Expr, ExprLit, Lit, Type};
 use crate::attr_args::{AttrArgs, take_attr};
 use crate::default_value::{DefaultValue, assigns};
 use crate::earlier_names::{self, WAS};
+use crate::migration;
 use crate::rules;
 
 /// The default of a field, if specified.
@@ -32,6 +33,10 @@ pub(crate) fn take(
             "every field of a `#[ustruct]` is reflected and stored in host memory: it needs no such attribute",
         ));
     }
+    migration::refuse(
+        attrs,
+        "a field of a struct has no migrations: convert the property that holds the struct, from a struct of another name",
+    )?;
     let Some(attr) = take_attr(attrs, "uproperty")? else { return Ok(None) };
     let attr_args = AttrArgs::of(&attr)?;
     attr_args.expect(&["default", WAS])?;

@@ -7,13 +7,12 @@ use syn::spanned::Spanned;
 use syn::{Attribute, FnArg, Ident, ImplItem, Item, Pat, Result, ReturnType, Type};
 
 use crate::attr_args::{AttrArgs, take_attr};
-use crate::class_struct::is_named;
 use crate::conditions::Conditions;
 use crate::impl_block::{AnyItem, Function, ImplBlock, Member};
-use crate::method::borrowed_type;
 use crate::native::Side;
 use crate::result::location_of;
 use crate::rules;
+use crate::type_names::{borrowed_type, is_named};
 use crate::{class_impl, docs, pod, structure};
 
 /// Expands `#[ustruct]` on any item.

@@ -2,6 +2,7 @@
 //! them cannot cause undefined behavior.
 
 mod c_functions;
+mod conversions;
 mod declared;
 mod defaults;
 mod delegates;
@@ -24,8 +25,8 @@ pub use ::core;
 pub use alcedo_abi::abi_stable::library::LibHeader;
 pub use alcedo_abi::default_part::{BuildDefault, DefaultPart, Probe};
 pub use alcedo_abi::describe::{
-    CParam, Cell, ClassDesc, DelegateDesc, EntryDesc, EntryTables, EnumDesc, EnumEntryDesc, ExportDesc, ImportDesc,
-    InterfaceDesc, MetaDesc, Metadata, StructDesc, TableDesc, meta,
+    CONVERTS, CParam, Cell, ClassDesc, DelegateDesc, EntryDesc, EntryTables, EnumDesc, EnumEntryDesc, ExportDesc,
+    ImportDesc, InterfaceDesc, MetaDesc, Metadata, StructDesc, TableDesc, meta,
 };
 pub use alcedo_abi::interface_check::{InterfaceFunction, declared_as, first_absent};
 pub use alcedo_abi::kinds::{CallingConvention, PropertyKind, class_flags, function_flags, property_flags};
@@ -70,6 +71,7 @@ pub use crate::{
 pub use crate::{Borrowed, IntoHost, Kind};
 pub use crate::{CallError, Class, Interface, ObjectView, Params, Plain, ReturnValue, This, Value};
 pub use c_functions::{GiveBack, c_gives, c_takes, dll_import, invoke_import};
+pub use conversions::{converted, is_same_type};
 pub(crate) use declared::SignatureWords;
 pub use declared::{
     Body, Declared, Function, FunctionOf, Hook, NoBody, Property, all_functions, class as class_description,

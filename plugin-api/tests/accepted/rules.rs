@@ -31,6 +31,8 @@ mod interfaces_with_functions;
 mod kinds_of_values;
 #[path = "rules/method.rs"]
 mod method;
+#[path = "rules/migrations.rs"]
+mod migrations;
 #[path = "forms/names_of_properties.rs"]
 mod names_of_properties;
 #[path = "forms/names_of_the_macros_own.rs"]

@@ -36,14 +36,18 @@
 //! | `slot-types` | types of slots in calls by name, on by default; hosts and plugins must agree |
 //! | `script` | packages of scripts as modules |
 //! | `dll-bind` | C functions by declaration |
-//! | `build` | `alcedo::build`, the crate `alcedo-build`: builds plugins, for tests that load them |
+//! | `build` | `alcedo::build`, the crate `alcedo-build`: builds plugins |
 //! | `engine` | `alcedo::engine`, the crate `alcedo-engine`: worlds, actors and components as native classes |
+//! | `testing` | `alcedo::testing` and `alcedo::test_world!`: headless worlds for the tests of a plugin; a dev-dependency |
 
 #[cfg(feature = "build")]
 pub use alcedo_build as build;
 #[cfg(feature = "engine")]
 pub use alcedo_engine as engine;
 pub use alcedo_runtime::*;
+
+#[cfg(feature = "testing")]
+pub mod testing;
 
 /// [`alcedo_runtime::native`], with attributes that expand to paths of this crate.
 ///

@@ -44,7 +44,7 @@ impl Default for Epoch {
 impl fmt::Debug for Epoch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { count, shut, observed, .. } = self;
-        let mut debug = f.debug_struct("Stamp");
+        let mut debug = f.debug_struct("Epoch");
         debug.field("count", count).field("shut", shut).field("observed", observed).finish_non_exhaustive()
     }
 }

@@ -15,7 +15,7 @@ use crate::emit::error::EmitError;
 use crate::emit::order::{Asked, batches};
 #[cfg(feature = "script")]
 use crate::emit::scripts;
-use crate::emit::{c_bodies, imports, read};
+use crate::emit::{c_bodies, conversions, imports, read};
 use crate::faults::{self, ReloadStep};
 use crate::lease::Leases;
 use crate::object::class::Class;
@@ -165,6 +165,7 @@ fn enroll(core: &Rc<Core>, module: &Declarer<'_>) -> Result<(), EmitError> {
         };
         core.hooks.borrow_mut().insert(class.id, hooks);
         imports::fill_own(core, module.name, described, &class)?;
+        conversions::check(module.name, &class)?;
     }
     core.explicit.set_title(module.gate.tag().id, &module.title);
     core.chain.set_title(module.gate.tag().id, &module.title);

@@ -69,6 +69,16 @@ pub enum EmitError {
         /// The older side, as far as both declarations show it, and the fix.
         help: String,
     },
+    /// A function of `#[migrate]` does not fit the class that declares it.
+    #[error("{module} has a conversion for {converted} that cannot be used: {problem}")]
+    Conversion {
+        /// The module.
+        module: String,
+        /// The property, or `objects of` a class.
+        converted: String,
+        /// Problem with the function, and the fix.
+        problem: String,
+    },
     /// Scripts with errors in this host: all diagnostics, each with its location.
     #[cfg(feature = "script")]
     #[error("the package {package} has errors, so none of it was loaded:\n\n{diagnostics}")]

@@ -3,6 +3,7 @@
 
 pub(crate) mod batch;
 pub(crate) mod c_bodies;
+pub(crate) mod conversions;
 pub(crate) mod described;
 pub(crate) mod diff;
 pub(crate) mod error;

@@ -7,7 +7,7 @@ mod natives;
 
 use std::collections::BTreeMap;
 
-use alcedo_abi::describe::ImportKind;
+use alcedo_abi::describe::{CONVERTS, ImportKind};
 use alcedo_abi::kinds::{class_flags, function_flags, property_flags};
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +16,7 @@ use crate::object::decl::{
     Batch, ClassDecl, DelegateDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, StructDecl,
 };
 use crate::object::enums::EnumEntry;
+use crate::object::meta::value_of;
 
 pub(crate) use file::{of_file, of_loaded};
 #[cfg(feature = "script")]
@@ -141,8 +142,8 @@ forms! {
         flags: Vec<String> = flags::words(class_flags::WORDS, found.flags),
         /// Own properties, in the order of the declaration.
         properties: Vec<DeclaredProperty> = all(found.properties),
-        /// Own functions, in the order of the declaration.
-        functions: Vec<DeclaredFunction> = all(found.functions),
+        /// Own functions, in the order of the declaration, without conversions of `#[migrate]`.
+        functions: Vec<DeclaredFunction> = all(without_conversions(found.functions)),
         /// Paths of the implemented interfaces, without those of the bases.
         implements: Vec<String> = found.interfaces,
         /// Doc comment.
@@ -347,6 +348,12 @@ forms! {
         /// Doc comment.
         doc: String = found.doc,
     }
+}
+
+/// Removes the functions that only the host calls, at a reload.
+fn without_conversions(mut functions: Vec<FunctionDecl>) -> Vec<FunctionDecl> {
+    functions.retain(|function| value_of(&function.meta, CONVERTS).is_none());
+    functions
 }
 
 fn is_result(param: &PropertyDecl) -> bool {

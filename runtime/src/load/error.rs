@@ -248,6 +248,18 @@ pub enum LoadError {
     /// A value could not be carried over.
     #[error("carrying the values over: {0}")]
     Carry(#[from] CallError),
+    /// A conversion of a plugin author failed.
+    #[error(
+        "{object}: the conversion of {value} {error}; correct the function of `#[migrate]`, or the value, and reload"
+    )]
+    Conversion {
+        /// Path of the object.
+        object: String,
+        /// The property, its old value, and both types; for whole objects all old values.
+        value: String,
+        /// Panic or error of the function, or the reason why the property cannot hold its result.
+        error: CallError,
+    },
     /// A class default object could not be constructed.
     #[error(transparent)]
     Construction(#[from] ConstructionFailed),

@@ -3,69 +3,24 @@
 use std::rc::Rc;
 
 use crate::boundary::CallError;
-use crate::bridge::core::Core;
-use crate::handles::ObjectHandle;
 use crate::object::body::Body;
-use crate::object::class::Class;
-use crate::object::convert::{convert_in_part, rejoin};
+use crate::object::convert::convert_in_part;
 use crate::object::dormant::{Aside, Dormant, KeptField, KeptValue, RemovedValues};
 use crate::object::fixed;
 use crate::object::fixed::Extent;
+use crate::object::function::Function;
 use crate::object::property::Property;
-use crate::object::storage::View;
-use crate::object::value::{Value, names_object};
+use crate::object::value::Value;
 use crate::object::values::fits;
 use crate::reload::changes::{CUT, PropertyChange};
-use crate::reload::class_mapping::ClassMapping;
+use crate::reload::converted::{Later, is_converted, own_conversion, pending, whole_conversions};
 use crate::reload::object_plan::ObjectPlan;
 use crate::reload::plan::{Action, ClassPlan, OwnReference, PropertyDefault, is_subobject, is_transient};
 use crate::reload::references;
+use crate::reload::sources::{Carried, Sources, Surroundings, has_default, own_value, with_sources};
 
 /// Values by property name.
 pub(super) type OwnValues = Vec<(Rc<str>, Value)>;
-
-#[derive(Clone, Copy)]
-pub(super) struct Surroundings<'a> {
-    pub(super) core: &'a Core,
-    /// Class mapping of the other objects, some of which already have their new bodies.
-    pub(super) mapping: &'a ClassMapping,
-}
-
-impl Surroundings<'_> {
-    /// Checks if all objects in the value will have classes that the property accepts.
-    fn suits(self, property: &Property, value: &Value) -> bool {
-        let class_of = |object| self.mapping.class_after(self.core, object);
-        self.core.world.check_objects_as(&property.ty, value, String::new, &class_of).is_ok()
-    }
-}
-
-#[derive(Clone, Copy)]
-pub(super) struct Carried {
-    pub(super) object: ObjectHandle,
-    /// Old and new template, if these are not the class default objects. A subobject uses those in the class default objects of
-    /// its owner's class, which may have other defaults.
-    pub(super) templates: Option<(ObjectHandle, ObjectHandle)>,
-}
-
-impl From<ObjectHandle> for Carried {
-    fn from(object: ObjectHandle) -> Self {
-        Self { object, templates: None }
-    }
-}
-
-/// Object and the three bodies its new values are computed from.
-struct Sources<'a> {
-    /// Class of the object in the report.
-    label: &'a str,
-    around: Surroundings<'a>,
-    object: ObjectHandle,
-    own: View<'a>,
-    dormant: Option<&'a Dormant>,
-    removed: Option<&'a RemovedValues>,
-    old_cdo: ObjectHandle,
-    old_default: View<'a>,
-    new_default: View<'a>,
-}
 
 /// Report text for a removed property.
 const REMOVED: &str = "removed";
@@ -75,6 +30,13 @@ enum Decision<'p> {
     /// The object's own value, copied byte for byte.
     Copy(&'p Property),
     Write(Value),
+    /// Result of a conversion that runs later; the default until then. The own value is put aside.
+    Convert {
+        function: Rc<Function>,
+        argument: Value,
+        own: Aside,
+        default: &'p PropertyDefault,
+    },
     Default(&'p PropertyDefault),
     /// Leaves the property unset for now.
     Leave,
@@ -86,23 +48,32 @@ pub(super) fn carry(
     carried: impl Into<Carried>,
     plan: &ClassPlan,
     changes: &mut Vec<PropertyChange>,
-    to_own: &mut Vec<OwnReference>,
+    later: &mut Later,
 ) -> Result<Body, CallError> {
     let carried = carried.into();
     let object = carried.object;
     let mut body = Body::new(&plan.new);
     body.removed = with_sources(around, carried, plan, |sources| {
         let mut removed = sources.removed.cloned().unwrap_or_default();
+        let mut whole = whole_conversions(sources, plan)?;
         for (property, action) in &plan.actions {
+            if is_converted(sources, (property, action), &mut whole, (&mut *changes, &mut removed))? {
+                continue;
+            }
             let own = match decide(sources, (property, action), (&mut *changes, &mut removed))? {
                 Decision::Copy(from) => body.view().copy_from(property, sources.own, from).map(|()| None)?,
                 Decision::Write(value) => body.view().write(property, &value).map(|()| None)?,
+                Decision::Convert { function, argument, own, default } => {
+                    later.conversions.push(pending(object, property, (function, argument, own)));
+                    default.give(property, body.view(), sources.new_default).map(|_own_parts| None)?
+                }
                 Decision::Default(default) => default.give(property, body.view(), sources.new_default)?,
                 Decision::Leave => None,
             };
             let property = &property.text;
-            to_own.extend(own.map(|to| OwnReference { object, property: Rc::clone(property), to }));
+            later.to_own.extend(own.map(|to| OwnReference { object, property: Rc::clone(property), to }));
         }
+        later.conversions.extend(whole);
         keep_removed(sources, plan, changes, &mut removed)?;
         Ok(removed.boxed())
     })?;
@@ -115,18 +86,27 @@ pub(super) fn own_values(
     around: Surroundings<'_>,
     carried: impl Into<Carried>,
     plan: &ClassPlan,
-    changes: &mut Vec<PropertyChange>,
+    (changes, later): (&mut Vec<PropertyChange>, &mut Later),
 ) -> Result<(OwnValues, Option<Box<RemovedValues>>), CallError> {
-    with_sources(around, carried.into(), plan, |sources| {
+    let carried: Carried = carried.into();
+    with_sources(around, carried, plan, |sources| {
         let mut values = Vec::new();
         let mut removed = sources.removed.cloned().unwrap_or_default();
+        let mut whole = whole_conversions(sources, plan)?;
         for (property, action) in plan.actions.iter().filter(|(property, _)| !is_transient(property)) {
+            if is_converted(sources, (property, action), &mut whole, (&mut *changes, &mut removed))? {
+                continue;
+            }
             match decide(sources, (property, action), (&mut *changes, &mut removed))? {
                 Decision::Copy(from) => values.push((Rc::clone(&property.text), sources.own.read(from)?)),
                 Decision::Write(value) => values.push((Rc::clone(&property.text), value)),
+                Decision::Convert { function, argument, own, .. } => {
+                    later.conversions.push(pending(carried.object, property, (function, argument, own)));
+                }
                 Decision::Default(_) | Decision::Leave => {}
             }
         }
+        later.conversions.extend(whole);
         keep_removed(sources, plan, changes, &mut removed)?;
         Ok((values, removed.boxed()))
     })
@@ -184,37 +164,6 @@ pub(super) fn asleep(
     Ok(dormant)
 }
 
-fn with_sources<R>(
-    around: Surroundings<'_>,
-    carried: Carried,
-    plan: &ClassPlan,
-    work: impl FnOnce(&Sources<'_>) -> Result<R, CallError>,
-) -> Result<R, CallError> {
-    let objects = &around.core.world.objects;
-    let own_classes = (plan.old.cdo.get(), plan.new.cdo.get());
-    let Carried { object, templates } = carried;
-    let is_of = |template, class: &Rc<Class>| objects.class_id(template) == Some(class.id);
-    let templates = templates.filter(|(old, new)| is_of(*old, &plan.old) && is_of(*new, &plan.new));
-    let (old_cdo, new_cdo) = templates.unwrap_or(own_classes);
-    objects.with_body(object, |own| {
-        objects.with_body(old_cdo, |old| {
-            objects.with_body(new_cdo, |new| {
-                work(&Sources {
-                    label: &plan.label,
-                    around,
-                    object,
-                    own: own.view(),
-                    dormant: own.dormant.as_deref(),
-                    removed: own.removed.as_deref(),
-                    old_cdo,
-                    old_default: old.view(),
-                    new_default: new.view(),
-                })
-            })
-        })
-    })???
-}
-
 /// Puts aside non-default values of removed properties.
 fn keep_removed(
     sources: &Sources<'_>,
@@ -265,44 +214,6 @@ fn put_aside((name, own): (&Rc<str>, Option<Aside>), change: &mut PropertyChange
     }
 }
 
-/// Returns the own value of a property of the old class, merged with its put-aside value, and its present form if that differs. `None`
-/// if the object has the default.
-fn own_value(
-    sources: &Sources<'_>,
-    property: &Property,
-    was: Option<&PropertyDefault>,
-    earlier: Option<Aside>,
-) -> Result<Option<Aside>, CallError> {
-    let has_default = has_default(sources, property, was)?;
-    let Some(earlier) = earlier else {
-        return if has_default { Ok(None) } else { sources.own.read(property).map(|own| Some(own.into())) };
-    };
-    let now = sources.own.read(property)?;
-    let default = sources.old_default.read(property)?;
-    let world = &sources.around.core.world;
-    let joined = || rejoin(&now, &earlier, property, Some(&default), &world.names, world);
-    if has_default {
-        let held = convert_in_part(&earlier.value, property, Some(&default), &world.names, world);
-        let extent = held.as_ref().map_or(Extent::OneWay, |(_, extent)| *extent);
-        match earlier.instead.clone().or(held.map(|(part, _)| part)) {
-            // The property still has the part that it could hold.
-            Some(part) if part == now => {
-                let instead = joined().and_then(|own| own.instead);
-                return Ok(Some(Aside { instead, ..earlier }));
-            }
-            Some(part) if !(names_object(&part) && names_object(&earlier.value)) => {
-                // The property had all of the put-aside value, so the default was written since.
-                if extent == Extent::OneWay {
-                    return Ok(None);
-                }
-            }
-            // The property could not hold the put-aside value.
-            _ => return Ok(Some(Aside { instead: None, ..earlier })),
-        }
-    }
-    Ok(Some(joined().unwrap_or_else(|| now.clone().into())))
-}
-
 /// Copies the own value of a property. A value equal to the new default is also put aside, so that it does not follow the next
 /// default.
 fn keep<'p>(
@@ -323,8 +234,9 @@ fn decide<'p>(
     (changes, removed): (&mut Vec<PropertyChange>, &mut RemovedValues),
 ) -> Result<Decision<'p>, CallError> {
     let restored = take_restored(sources, (property, action), (&mut *changes, &mut *removed))?;
+    let is_restored = restored.is_some();
     let (own, default, change, lost, is_same) = match action {
-        Action::Carry { default, change, .. } | Action::Convert { default, change, .. } if restored.is_some() => {
+        Action::Carry { default, change, .. } | Action::Convert { default, change, .. } if is_restored => {
             (restored, default, *change, Some(""), true)
         }
         Action::Carry { from, was, default, change } => {
@@ -385,6 +297,10 @@ fn decide<'p>(
         changes[change].followed += 1;
         return Ok(Decision::Default(default));
     };
+    if !is_restored && let Some((function, argument, own)) = own_conversion(sources, (property, action), &own) {
+        changes[change].converted += 1;
+        return Ok(Decision::Convert { function, argument, own, default });
+    }
     let fitting = fitting(sources, property, &own);
     let (words, which): (_, fn(&mut PropertyChange) -> &mut u64) = match (&fitting, lost) {
         // An earlier reload has already reported the value as put aside.
@@ -468,11 +384,6 @@ fn fitting(sources: &Sources<'_>, property: &Property, own: &Aside) -> Option<(V
         }
         (_, original) => original,
     }
-}
-
-fn has_default(sources: &Sources<'_>, property: &Property, was: Option<&PropertyDefault>) -> Result<bool, CallError> {
-    let (own, default) = ((sources.object, sources.own), (sources.old_cdo, sources.old_default));
-    was.map_or(Ok(false), |was| was.is_had(sources.around.core, property, own, default))
 }
 
 #[cfg(test)]

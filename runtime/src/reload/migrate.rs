@@ -14,15 +14,18 @@ use crate::load::error::LoadError;
 use crate::object::body::Body;
 use crate::object::class::{Class, Subobject};
 use crate::object::construction::{add_subobject, reconstruct};
+use crate::object::dormant::Aside;
 use crate::object::objects::object_flags;
 use crate::object::path::short;
 use crate::object::value::Value;
-use crate::reload::carry::{Carried, OwnValues, Surroundings, asleep, carry, own_values};
+use crate::reload::carry::{OwnValues, asleep, carry, own_values};
 use crate::reload::changes::{ClassChange, ValueCounts};
 use crate::reload::class_mapping::{ClassKey, ClassMapping, ClassTarget, key_of};
+use crate::reload::converted::Later;
 use crate::reload::journal::Changes;
 use crate::reload::object_plan::ObjectPlan;
-use crate::reload::plan::{ClassPlan, Notes, OwnReference, plan_class, refer_to_own};
+use crate::reload::plan::{ClassPlan, Notes, plan_class, refer_to_own};
+use crate::reload::sources::{Carried, Surroundings};
 
 pub(crate) struct Migration {
     /// Objects whose plugin parts are rebuilt, in creation order.
@@ -51,7 +54,7 @@ struct Walk<'a> {
     reconstructed: Vec<(ObjectHandle, OwnValues)>,
     /// Objects without a plugin part from now on.
     sleeping: HashSet<ObjectHandle>,
-    to_own: Vec<OwnReference>,
+    later: Later,
     removed_subobjects: Vec<ObjectHandle>,
     have_moved: bool,
 }
@@ -75,7 +78,7 @@ pub(crate) fn migrate(
         growing: Vec::new(),
         reconstructed: Vec::new(),
         sleeping: HashSet::new(),
-        to_own: Vec::new(),
+        later: Later::default(),
         removed_subobjects: Vec::new(),
         have_moved: false,
     };
@@ -85,9 +88,10 @@ pub(crate) fn migrate(
             walk.stage(*object, changes)?;
         }
     }
+    walk.convert()?;
     walk.grow()?;
     walk.reconstruct_all()?;
-    for own in std::mem::take(&mut walk.to_own) {
+    for own in std::mem::take(&mut walk.later.to_own) {
         refer_to_own(core, &own)?;
     }
     changes.classes = walk.class_changes();
@@ -128,7 +132,7 @@ impl Walk<'_> {
         let carried = Carried { object, templates: self.templates_in_owner(object) };
         match &plan.object_plan {
             ObjectPlan::Carried => {
-                let body = carry(from, carried, &plan, changes, &mut self.to_own)?;
+                let body = carry(from, carried, &plan, changes, &mut self.later)?;
                 if key.1.is_some() {
                     self.wake(object);
                     faults::at(ReloadStep::Wake)?;
@@ -140,7 +144,7 @@ impl Walk<'_> {
                 }
             }
             ObjectPlan::Dormant { .. } => {
-                let mut body = carry(from, carried, &plan, changes, &mut self.to_own)?;
+                let mut body = carry(from, carried, &plan, changes, &mut self.later)?;
                 let fields = self.kept.remove(&object).unwrap_or_default();
                 let dormant = asleep(from, carried, &plan, fields, (&mut body, changes))?;
                 body.dormant = Some(Box::new(dormant));
@@ -149,7 +153,7 @@ impl Walk<'_> {
                 faults::at(ReloadStep::Sleep)?;
             }
             ObjectPlan::Reconstructed { .. } => {
-                let (values, removed) = own_values(from, carried, &plan, changes)?;
+                let (values, removed) = own_values(from, carried, &plan, (changes, &mut self.later))?;
                 self.wake(object);
                 let mut body = Body::new(&plan.new);
                 body.removed = removed;
@@ -215,6 +219,37 @@ impl Walk<'_> {
         if !fields.is_empty() {
             self.kept.insert(object, fields);
         }
+    }
+
+    /// Runs the conversions of plugin authors. All objects have their new memory by now, which the functions may read. Values of objects
+    /// that are constructed again are written after that.
+    fn convert(&mut self) -> Result<(), LoadError> {
+        let (core, objects) = (self.core, &self.core.world.objects);
+        let again = self.reconstructed.iter().enumerate().map(|(at, (object, _))| (*object, at));
+        let again: HashMap<_, _> = again.collect();
+        for pending in std::mem::take(&mut self.later.conversions) {
+            let object = pending.object;
+            let converted = pending.run(core)?;
+            faults::at(ReloadStep::Conversion)?;
+            let Some(class) = objects.class(object) else { continue };
+            for ((property, original), value) in converted {
+                let name = &property.text;
+                match again.get(&object) {
+                    Some(at) => self.reconstructed[*at].1.push((Rc::clone(name), value.clone())),
+                    None => objects.write_unasked(object, name, &value)?,
+                }
+                // The undo restores the original. An own value that equals the new default does not follow later defaults.
+                let aside = match original {
+                    Some(own) => Aside { instead: Some(value), ..own },
+                    None if objects.read_value(class.cdo.get(), name)? == value => {
+                        Aside::from(value).of_type(&property.ty)
+                    }
+                    None => continue,
+                };
+                objects.put_aside(object, name, aside)?;
+            }
+        }
+        Ok(())
     }
 
     /// Creates new subobjects. All objects have their new memory by now, since constructors access the new world.

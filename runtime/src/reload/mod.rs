@@ -4,6 +4,8 @@
 mod carry;
 pub(crate) mod changes;
 pub(crate) mod class_mapping;
+pub(crate) mod conversion;
+mod converted;
 pub(crate) mod digest;
 pub(crate) mod journal;
 pub(crate) mod migrate;
@@ -12,5 +14,6 @@ pub(crate) mod plan;
 mod references;
 pub(crate) mod report;
 pub(crate) mod requests;
+mod sources;
 pub(crate) mod transaction;
 pub(crate) mod watch;

@@ -9,16 +9,19 @@ use rustc_hash::FxHashSet;
 
 use crate::boundary::CallError;
 use crate::bridge::core::Core;
+use crate::emit::conversions::types_of;
 use crate::emit::diff::{self, PropertyDiff};
 use crate::handles::ObjectHandle;
 use crate::object::class::{Class, Subobject};
 use crate::object::dormant::Dormant;
+use crate::object::function::Function;
 use crate::object::path;
 use crate::object::property::{Property, PropertyType};
 use crate::object::storage::View;
 use crate::object::types::OldNames;
 use crate::object::value::{Value, with_objects};
 use crate::reload::changes::PropertyChange;
+use crate::reload::conversion::{Conversions, conversions_of, is_live};
 use crate::reload::object_plan::ObjectPlan;
 
 /// Action for one property of the new class. `change` is the index of its line in the report.
@@ -102,6 +105,19 @@ pub(super) struct ClassPlan {
     /// Subobjects that the objects lack.
     pub(super) added_subobjects: Vec<Subobject>,
     pub(super) removed_subobjects: Vec<String>,
+    /// Functions of plugin authors that convert values of properties.
+    pub(super) conversions: Conversions,
+    /// Functions that convert whole objects, of which the old class has the earlier declaration.
+    pub(super) whole: Vec<WholeConversion>,
+}
+
+/// Conversion of whole objects from the old class.
+pub(super) struct WholeConversion {
+    pub(super) function: Rc<Function>,
+    /// Properties of the old class whose values the function takes, with their defaults.
+    pub(super) sources: Vec<(Rc<Property>, PropertyDefault)>,
+    /// Properties of the new class that the function sets.
+    pub(super) targets: Vec<Rc<Property>>,
 }
 
 impl ClassPlan {
@@ -144,6 +160,7 @@ pub(super) fn plan_class(
     let note = |property: &str, change: String, changes: &mut Vec<PropertyChange>| {
         PropertyChange::add(changes, short, property, change)
     };
+    let conversions = conversions_of(new);
     let mut actions = Vec::new();
     for (property, diff) in new.properties.iter().zip(&difference.properties) {
         let action = match diff {
@@ -170,7 +187,11 @@ pub(super) fn plan_class(
                 if matches!(diff, PropertyDiff::Retyped { .. }) {
                     let (before, after) = (source.ty.to_string(), property.ty.to_string());
                     let is_same = before != after && core.world.types.to_current_paths(&before) == after;
-                    let words = if is_same { String::new() } else { retyped(&source.ty, &property.ty) };
+                    let mut words = if is_same { String::new() } else { retyped(&source.ty, &property.ty) };
+                    let functions = conversions.get(&property.text).into_iter().flatten();
+                    if functions.filter_map(|it| types_of(it)).any(|(from, _)| is_live(&core.world, &before, from)) {
+                        words.push_str(", converted by its module");
+                    }
                     let change = note(&property.text, words, notes.changes);
                     Action::Convert { from: source, was, default, change, is_same }
                 } else {
@@ -210,6 +231,10 @@ pub(super) fn plan_class(
     let added: HashSet<&str> = difference.added_subobjects.iter().map(|(name, _)| &**name).collect();
     let is_added = |subobject: &Subobject| added.contains(&*subobject.name);
     let added_subobjects = new.chain().iter().flat_map(|class| class.subobjects.clone()).filter(is_added).collect();
+    let whole = if should_report { whole_conversions(core, (old, new), &conversions)? } else { Vec::new() };
+    for from in whole.iter().filter_map(|conversion| types_of(&conversion.function)).map(|(from, _)| from) {
+        notes.structure.push(format!("{short}: objects are converted by their module, from {from}"));
+    }
     // A dormant object keeps its subobjects, as they are separate objects.
     let removed_subobjects = difference.removed_subobjects.into_iter().filter(|_| !is_dormant);
     Ok(ClassPlan {
@@ -223,7 +248,35 @@ pub(super) fn plan_class(
         asleep: note("", String::new(), notes.changes),
         added_subobjects,
         removed_subobjects: removed_subobjects.map(|(name, _)| name).collect(),
+        conversions,
+        whole,
     })
+}
+
+/// Returns the conversions of whole objects whose earlier properties the old class has.
+fn whole_conversions(
+    core: &Core,
+    (old, new): (&Rc<Class>, &Rc<Class>),
+    conversions: &Conversions,
+) -> Result<Vec<WholeConversion>, CallError> {
+    let mut found = Vec::new();
+    for function in conversions.get("").into_iter().flatten() {
+        let Some((PropertyType::Struct(from), PropertyType::Struct(to))) = types_of(function) else { continue };
+        let source = |field: &Property| {
+            let source = old.find_property(&field.text).filter(|source| !is_subobject(source))?;
+            is_live(&core.world, &source.ty.to_string(), &field.ty).then_some(source)
+        };
+        let Some(sources) = from.fields().iter().map(source).collect::<Option<Vec<_>>>() else { continue };
+        let with_default = |source: &Rc<Property>| {
+            Ok::<_, CallError>((Rc::clone(source), PropertyDefault::of(core, old, &default_of(core, old, source)?)))
+        };
+        found.push(WholeConversion {
+            function: Rc::clone(function),
+            sources: sources.into_iter().map(with_default).collect::<Result<_, CallError>>()?,
+            targets: to.fields().iter().filter_map(|field| new.find_property(&field.text).cloned()).collect(),
+        });
+    }
+    Ok(found)
 }
 
 /// Returns a hint if one property is removed and one of its type is added.

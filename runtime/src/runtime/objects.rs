@@ -12,9 +12,11 @@ use crate::error::Error;
 use crate::handles::{ModuleId, ObjectHandle};
 use crate::load::context::info::ContextInfo;
 use crate::load::context_id::ContextId;
+use crate::native::failing;
 use crate::object::class::Class;
 use crate::object::construction::{ConstructionArgs, construct};
-use crate::object::member::{FunctionKey, PropertyKey};
+use crate::object::member::{FunctionKey, FunctionRef, PropertyKey};
+use crate::object::native_value::{NativeParams, NativeResult};
 use crate::object::natives::World;
 use crate::object::objects::RenameError;
 use crate::object::property::Property;
@@ -376,6 +378,50 @@ impl Objects<'_> {
             name: function.name().to_owned(),
         })?;
         Ok(call_with_out_parameters(world, &function, object, arguments, Dispatch::Virtual)?)
+    }
+
+    /// Calls a function by name with Rust types, once. Overrides take precedence. An [`Obj<Object>`](crate::native::Obj) fits each parameter
+    /// whose class the object has, and the result type `()` fits every function. [`Runtime::function`] is faster for repeated calls.
+    ///
+    /// # Errors
+    /// When the object is destroyed or has no such function, an argument or the result has another type, or the body fails.
+    /// [`CallError::WrongClass`] when an argument is an object that does not fit its parameter.
+    ///
+    /// # Examples
+    /// ```rust
+    /// use alcedo_runtime::native::uclass;
+    /// use alcedo_runtime::{Runtime, natives};
+    ///
+    /// #[uclass(package = "Game")]
+    /// #[derive(Default)]
+    /// struct Scale {
+    ///     #[uproperty]
+    ///     is_broken: bool,
+    /// }
+    ///
+    /// #[uclass]
+    /// impl Scale {
+    ///     #[ufunction]
+    ///     fn weigh(&self, grams: f64, pieces: u32) -> f64 {
+    ///         grams * f64::from(pieces)
+    ///     }
+    /// }
+    ///
+    /// let runtime = Runtime::builder().natives(natives![Scale]).build()?;
+    /// let scale = runtime.objects().spawn("/Script/Game.Scale")?;
+    /// let weight: f64 = runtime.objects().call_as(scale, "weigh", (2.5, 4_u32))?;
+    /// assert_eq!(weight, 10.0);
+    /// assert!(runtime.objects().call_as::<f64>(scale, "weigh", (2.5,)).is_err());
+    /// # Ok::<(), alcedo_runtime::Error>(())
+    /// ```
+    pub fn call_as<R: NativeResult>(
+        &self,
+        object: ObjectHandle,
+        function: &str,
+        arguments: impl NativeParams,
+    ) -> Result<R, Error> {
+        let world = &self.0.inner.core.world;
+        Ok(failing(|| world.call_typed(object, &FunctionRef::new(function), None, arguments))?)
     }
 
     /// Returns the object at a path.

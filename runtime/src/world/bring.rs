@@ -9,21 +9,24 @@ use alcedo_abi::value::LazyRaw;
 use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::bridge::rebuild::{KeptFields, Rebuilt, rebuild};
+use crate::emit::conversions::types_of;
 use crate::escape::line;
 use crate::faults::{self, ReloadStep};
 use crate::handles::ObjectHandle;
 use crate::object::body::Body;
 use crate::object::class::Subobject;
 use crate::object::construction::{add_subobject, destroy, reconstruct};
-use crate::object::convert::convert_in_part;
+use crate::object::convert::{convert, convert_in_part};
 use crate::object::dormant::{Aside, Dormant, KeptField, KeptValue};
 use crate::object::fixed::Extent;
+use crate::object::function::Function;
 use crate::object::objects::object_flags;
 use crate::object::path::short;
 use crate::object::property::Property;
 use crate::object::value::Value;
 use crate::object::values::fits;
 use crate::reload::changes::{CUT, PropertyChange};
+use crate::reload::conversion;
 use crate::reload::object_plan::ObjectPlan;
 use crate::reload::plan::{OwnReference, refer_to_own};
 use crate::world::error::WorldError;
@@ -196,7 +199,7 @@ impl<'a> Bringing<'a> {
         }
         faults::at(ReloadStep::CarryObject)?;
         let objects = &self.core.world.objects;
-        let (own, asleep, aside) = self.saved(record, plan);
+        let (own, asleep, aside) = self.saved(record, plan)?;
         let is_saved = |property: &Property| own.iter().any(|(saved, _)| saved.text == property.text);
         let mut to_own = Vec::new();
         let mut give_defaults = |to: &Body, from: &Body| {
@@ -228,7 +231,10 @@ impl<'a> Bringing<'a> {
     }
 
     /// Splits the saved values into those written to properties, dormant ones, and those set aside.
-    fn saved(&mut self, record: &ObjectRecord, plan: &ClassPlan) -> (Fitting, Asleep, SavedAside) {
+    ///
+    /// # Errors
+    /// The error of a conversion of a plugin author.
+    fn saved(&mut self, record: &ObjectRecord, plan: &ClassPlan) -> Result<(Fitting, Asleep, SavedAside), CallError> {
         let names = &self.core.world.names;
         let class = &self.file.classes[record.class as usize];
         let mut references = References { core: self.core, objects: &self.objects, lost: Vec::new() };
@@ -246,6 +252,16 @@ impl<'a> Bringing<'a> {
                 Target::Sleep => asleep.push((name.as_str().into(), KeptValue::Own(value))),
                 Target::Nowhere { change } => self.report.properties[*change].dropped += 1,
                 Target::Property { to, change } => {
+                    let saved_as = &class.properties[index].ty;
+                    let function = plan.conversion(self.core, to, saved_as);
+                    if let Some(converted) = function.and_then(|function| converted(self.core, to, function, &value)) {
+                        let converted = converted?;
+                        let original = Aside { instead: Some(converted.clone()), ..Aside::from(value) };
+                        own.push((Rc::clone(to), converted));
+                        aside.push((Rc::clone(&to.text), original));
+                        change.iter().for_each(|change| self.report.properties[*change].converted += 1);
+                        continue;
+                    }
                     let default = plan.fixed_default(self.core, to);
                     let converted = convert_in_part(&value, to, default.as_ref(), names, &self.core.world)
                         .filter(|(value, _)| fits(&to.ty, value).is_ok())
@@ -293,7 +309,7 @@ impl<'a> Bringing<'a> {
         for change in &plan.added {
             self.report.properties[*change].followed += 1;
         }
-        (own, asleep, aside)
+        Ok((own, asleep, aside))
     }
 
     /// Reconstructs an object whose class has another native base class now, and then writes its values.
@@ -306,7 +322,7 @@ impl<'a> Bringing<'a> {
         if !matches!(plan.object_plan, ObjectPlan::Reconstructed { .. }) {
             return Ok(());
         }
-        let (own, _, aside) = self.saved(record, plan);
+        let (own, _, aside) = self.saved(record, plan)?;
         reconstruct(&self.core.world, &self.core.plugins(), object)
             .map_err(|error| CallError::other(error.to_string()))?;
         let objects = &self.core.world.objects;
@@ -365,6 +381,18 @@ impl<'a> Bringing<'a> {
             self.report.structure.push(line);
         }
     }
+}
+
+/// Converts a saved value by a function of a plugin author; `None` if the function cannot take it.
+fn converted(core: &Core, to: &Property, function: &Function, value: &Value) -> Option<Result<Value, CallError>> {
+    let world = &core.world;
+    let argument = convert(value, types_of(function)?.0, &world.names, world)?;
+    let converted = conversion::call(core, function, &argument);
+    let checked = converted.and_then(|value| world.check_objects_of(to, &value).map(|()| value));
+    Some(checked.map_err(|error| {
+        let what = conversion::described(world, function, &argument);
+        CallError::other(format!("the conversion of {what} {error}; correct the function of `#[migrate]`"))
+    }))
 }
 
 fn failed(record: &ObjectRecord, error: CallError) -> WorldError {

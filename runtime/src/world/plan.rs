@@ -5,16 +5,19 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use crate::bridge::core::Core;
+use crate::emit::conversions::types_of;
 use crate::emit::diff::{self, ClassShape, PropertyDiff, PropertyShape, TypeKey};
 use crate::object::class::Class;
 use crate::object::construction::make_cdo;
 use crate::object::fixed;
+use crate::object::function::Function;
 use crate::object::origin::Origin;
 use crate::object::path::short;
 use crate::object::property::Property;
 use crate::object::types::OldNames;
 use crate::object::value::Value;
 use crate::reload::changes::PropertyChange;
+use crate::reload::conversion::{Conversions, conversions_of, is_live};
 use crate::reload::object_plan::{Before, ObjectPlan, plan_objects};
 use crate::reload::plan::{PropertyDefault, is_subobject, is_transient, native_ancestor};
 use crate::world::error::WorldError;
@@ -45,12 +48,20 @@ pub(super) struct ClassPlan {
     pub(super) added: Vec<usize>,
     /// Current names of default subobjects by their saved names.
     part_names: FxHashMap<String, Rc<str>>,
+    /// Functions of plugin authors that convert values of properties.
+    conversions: Conversions,
 }
 
 impl ClassPlan {
     /// Returns the current name of the default subobject saved under this name.
     pub(super) fn part_name(&self, saved: &str) -> Rc<str> {
         self.part_names.get(saved).map_or_else(|| saved.into(), Rc::clone)
+    }
+
+    /// Returns the function of a plugin author that converts a value saved as `ty` to a property.
+    pub(super) fn conversion(&self, core: &Core, property: &Property, ty: &str) -> Option<&Rc<Function>> {
+        let mut functions = self.conversions.get(&property.text)?.iter();
+        functions.find(|function| types_of(function).is_some_and(|(from, _)| is_live(&core.world, ty, from)))
     }
 
     /// Returns the default that fills a fixed array saved with fewer elements.
@@ -104,7 +115,8 @@ pub(super) fn plan_class(
     let (targets, added) = targets(core, record, &class, &redirects, is_dormant, report);
     let defaults = defaults(core, &class);
     let part_names = part_names(&class, &redirects);
-    Ok(ClassPlan { class, object_plan, targets, defaults, added, part_names })
+    let conversions = conversions_of(&class);
+    Ok(ClassPlan { class, object_plan, targets, defaults, added, part_names, conversions })
 }
 
 fn targets(

@@ -314,7 +314,7 @@ pub(crate) const VERBS: &[Verb] = &[
     ("worlds().digest", Nothing, quiet!(|host, tools| host.worlds().digest())),
     ("counters", Nothing, quiet!(|host, tools| host.counters())),
     ("types().class", Nothing, quiet!(|host, tools| host.types().class("/Script/Game.Holder"))),
-    ("conjugates().blacks", Nothing, quiet!(|host, tools| host.conjugates().owned_values())),
+    ("conjugates().owned_values", Nothing, quiet!(|host, tools| host.conjugates().owned_values())),
     ("conjugates().keep_sites", Nothing, quiet!(|host, tools| host.conjugates().keep_sites(true))),
     ("conjugates().lend", Nothing, quiet!(|host, tools| host.conjugates().lend(tools.holder, "numbers"))),
     (

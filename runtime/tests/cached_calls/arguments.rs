@@ -22,7 +22,7 @@ impl HostValue for Picky {
 
     fn from_raw(raw: i32) -> Self {
         if raw >= 100 {
-            alcedo_runtime::native::plumbing::fail(CallError::other(format!("{raw} is too much")));
+            alcedo_runtime::native::__private::fail(CallError::other(format!("{raw} is too much")));
         }
         Self(raw)
     }

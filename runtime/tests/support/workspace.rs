@@ -176,12 +176,13 @@ fn write_workspace(root: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns a lock file extended by the packages that only the other one has.
+/// Returns a lock file extended by the packages that only the other one has. A second version would make the name ambiguous in entries of
+/// the first file.
 fn both_locks(mut lock: String, other: &str) -> String {
     let entry = "\n[[package]]\n";
     for package in other.split(entry).skip(1) {
-        let name_and_version = package.split_inclusive('\n').take(2).collect::<String>();
-        if !lock.contains(&format!("{entry}{name_and_version}")) {
+        let name = package.split_inclusive('\n').next().unwrap_or_default();
+        if !lock.contains(&format!("{entry}{name}")) {
             lock.extend([entry, package]);
         }
     }
@@ -205,7 +206,9 @@ fn write_member(folder: &Path, package: &Package, features: &[&str]) -> io::Resu
             symlink(source, link)?;
         }
     }
-    let mut manifest = package.manifest.clone();
+    // The examples have tests of their own, which need the host.
+    let (library, _tests) = package.manifest.split_once("\n[dev-dependencies]\n").unwrap_or((&package.manifest, ""));
+    let mut manifest = library.to_owned();
     if !features.is_empty() {
         let name = member(&package.name, features).package;
         manifest = manifest.replacen(&format!("name = \"{}\"", package.name), &format!("name = \"{name}\""), 1);

@@ -110,7 +110,7 @@ pub enum BuildError {
     /// A library was built, but could not be kept as a variant.
     #[error("could not {doing} {}: {source}; check that the folder is writable and the disk is not full", path.display())]
     Store {
-        /// The verb: "create", "lock", "copy", "read".
+        /// The verb: "create", "lock", "copy", "read", "write", "delete".
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,

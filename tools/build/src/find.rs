@@ -158,6 +158,6 @@ fn source_dir(package: &Package, target: &Target) -> Option<PathBuf> {
     (library || script).then(|| dir.into())
 }
 
-fn same(one: &Path, other: &Path) -> bool {
+pub(crate) fn same(one: &Path, other: &Path) -> bool {
     one == other || matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }

@@ -2,9 +2,10 @@
 //! through this crate, so that plugins are built the same way everywhere.
 //!
 //! Decisions (the environment of a nested cargo, the result of cargo's messages, the end of a burst of saves) are pure
-//! functions; `running`, `find`, `variants`, `switches`, `origin` and `watch` execute them.
+//! functions; `running`, `find`, `copy`, `variants`, `switches`, `origin` and `watch` execute them.
 
 mod cargo_env;
+mod copy;
 mod debounce;
 mod error;
 mod find;
@@ -17,6 +18,7 @@ mod switches;
 mod variants;
 mod watch;
 
+pub use copy::SourceCopy;
 pub use debounce::{Debounce, Due, is_source, is_source_folder};
 pub use error::{BuildError, WatchError};
 pub use find::{PluginCrate, PluginFolder, metadata};

@@ -29,9 +29,8 @@ pub(crate) fn inputs(request: &BuildRequest<'_>) -> String {
         let digest = fs::read(value).map_or(0, |program| xxh3_128(&program));
         let _ = writeln!(text, "{}={} {digest:x}", name.display(), value.display());
     }
-    let manifest = request.manifest();
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
-    for folder in manifest.ancestors().skip(1).map(|folder| folder.join(".cargo")).chain(home) {
+    for folder in request.folder().ancestors().map(|folder| folder.join(".cargo")).chain(home) {
         for path in ["config", "config.toml"].map(|name| folder.join(name)) {
             if let Ok(config) = fs::read(&path) {
                 let _ = writeln!(text, "{} {:x}", path.display(), xxh3_128(&config));

@@ -21,6 +21,7 @@ use std::process::Command;
 #[derive(Debug, Clone)]
 pub struct BuildRequest<'a> {
     manifest: &'a Path,
+    folder: Option<PathBuf>,
     packages: Vec<&'a str>,
     features: Vec<String>,
     programs: bool,
@@ -38,6 +39,7 @@ impl<'a> BuildRequest<'a> {
     pub fn new(manifest: &'a Path) -> Self {
         Self {
             manifest,
+            folder: None,
             packages: Vec::new(),
             features: Vec::new(),
             programs: false,
@@ -99,6 +101,12 @@ impl<'a> BuildRequest<'a> {
         self
     }
 
+    /// Runs cargo in this folder instead of the manifest's: cargo searches its configuration from the working folder upward.
+    pub fn run_in(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = Some(folder.into());
+        self
+    }
+
     /// Sets a variable for cargo, the compiler and build scripts.
     pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.envs.push((name.into(), value.into()));
@@ -129,6 +137,12 @@ impl<'a> BuildRequest<'a> {
         full(self.manifest)
     }
 
+    /// Returns the folder in which cargo runs.
+    pub(crate) fn folder(&self) -> PathBuf {
+        let of_manifest = || self.manifest().parent().unwrap_or(Path::new("/")).to_owned();
+        self.folder.as_deref().map_or_else(of_manifest, full)
+    }
+
     pub(crate) fn own_target_dir(&self) -> Option<PathBuf> {
         self.target_dir.as_deref().map(full)
     }
@@ -145,8 +159,9 @@ impl<'a> BuildRequest<'a> {
             (None, Some(program)) if !program.is_empty() => Command::new(program),
             (None, _) => Command::new("cargo"),
         };
-        if let Some(dir) = self.manifest().parent().filter(|dir| dir.is_dir()) {
-            cargo.current_dir(dir);
+        let folder = self.folder();
+        if folder.is_dir() {
+            cargo.current_dir(folder);
         }
         let vars: Vec<_> = env::vars_os().collect();
         for change in cargo_env::changes(&vars, self.toolchain.is_some(), &env::current_dir().unwrap_or_default()) {

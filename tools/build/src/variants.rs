@@ -59,7 +59,7 @@ impl Variants {
     /// Threads and processes with the same target folder run in turn, to avoid copying each other's library. A copy
     /// that is up to date is not touched, so that it may stay loaded and watched.
     pub fn get(&self, request: &BuildRequest<'_>, label: &str) -> Result<PathBuf, BuildError> {
-        let _lock = lock_target(&target_dir(request)?)?;
+        let _lock = lock(&target_dir(request)?, LOCK)?;
         let inputs = origin::inputs(request);
         if let Some(library) = self.unchanged(label, &inputs) {
             return Ok(library);
@@ -86,7 +86,7 @@ impl Variants {
     ///
     /// Fails as [`Variants::get`] does; a package that does not compile leaves the copies of the others for the next build.
     pub fn get_all(&self, request: &BuildRequest<'_>, members: &[Member]) -> Result<Vec<PathBuf>, BuildError> {
-        let _lock = lock_target(&target_dir(request)?)?;
+        let _lock = lock(&target_dir(request)?, LOCK)?;
         let inputs = origin::inputs(request);
         let inputs = |member: &Member| format!("{} of {inputs}", member.package);
         let stale: Vec<_> =
@@ -113,7 +113,7 @@ impl Variants {
     ///
     /// [`BuildError::NoSwitch`] for a switch that the library does not have; [`BuildError::Store`].
     pub fn switched(&self, library: &Path, label: &str, switches: &Switches<'_>) -> Result<PathBuf, BuildError> {
-        let _lock = lock_target(&self.dir)?;
+        let _lock = lock(&self.dir, LOCK)?;
         let inputs = format!("{switches:?}\n");
         if let Some(copy) = self.unchanged(label, &inputs) {
             return Ok(copy);
@@ -145,10 +145,13 @@ impl Variants {
     }
 }
 
-/// Locks the target folder, which the builds share, not the copies. Closing the file releases the lock, also at the end of the process.
-fn lock_target(target: &Path) -> Result<File, BuildError> {
-    fs::create_dir_all(target).map_err(failed("create", target))?;
-    let path = target.join(".alcedo-variants.lock");
+/// File in the target folder, which the builds share, not in that of the copies.
+const LOCK: &str = ".alcedo-variants.lock";
+
+/// Locks a file in a folder against other threads and processes. Closing the file releases the lock, also at the end of the process.
+pub(crate) fn lock(folder: &Path, name: &str) -> Result<File, BuildError> {
+    fs::create_dir_all(folder).map_err(failed("create", folder))?;
+    let path = folder.join(name);
     let options = File::options().create(true).truncate(false).write(true).open(&path);
     let file = options.map_err(failed("create", &path))?;
     file.lock().map_err(failed("lock", &path))?;
@@ -178,6 +181,6 @@ fn keep_bytes(content: &[u8], library: &Path, copy: &Path) -> Result<(), BuildEr
     write().map_err(failed("copy", copy))
 }
 
-fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> BuildError {
+pub(crate) fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> BuildError {
     move |source| BuildError::Store { doing, path: path.to_owned(), source }
 }

@@ -11,8 +11,10 @@ use crate::described::LARGEST_SOURCE;
 
 /// Package of plugins, if the sources of the host name none.
 const PACKAGE: &str = "Game";
-/// Types for which a test can write a value: lower-case names of the variants of `Value`.
+/// Numbers, for which a test can write a value.
 const NUMBERS: [&str; 10] = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64"];
+/// Parameters of a call with Rust types.
+const MOST_ARGUMENTS: usize = 8;
 
 /// Facts about a host that a new plugin depends on.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -97,9 +99,10 @@ impl Host {
     /// Returns a call of the first event whose arguments a test can write.
     pub(super) fn call(&self) -> Option<String> {
         let is_plain = |event: &&Event| event.params.iter().all(|(_, ty)| argument(ty).is_some());
-        let event = self.events.iter().find(is_plain)?;
+        let event = self.events.iter().filter(|event| event.params.len() <= MOST_ARGUMENTS).find(is_plain)?;
         let arguments: Vec<_> = event.params.iter().filter_map(|(_, ty)| argument(ty)).collect();
-        Some(format!("call(object, \"{}\", &[{}])", event.name, arguments.join(", ")))
+        let comma = if arguments.len() == 1 { "," } else { "" };
+        Some(format!("call::<()>(object, \"{}\", ({}{comma}))", event.name, arguments.join(", ")))
     }
 }
 
@@ -124,9 +127,9 @@ impl Event {
 /// Returns a value of a type, as a test writes it.
 fn argument(ty: &str) -> Option<String> {
     match ty {
-        "bool" => Some("Value::Bool(true)".to_owned()),
-        float @ ("f32" | "f64") => Some(format!("Value::{}(1.0)", float.to_uppercase())),
-        number if NUMBERS.contains(&number) => Some(format!("Value::{}(1)", number.to_uppercase())),
+        "bool" => Some("true".to_owned()),
+        float @ ("f32" | "f64") => Some(format!("1.0_{float}")),
+        number if NUMBERS.contains(&number) => Some(format!("1_{number}")),
         _ => None,
     }
 }

@@ -152,7 +152,7 @@ fn add_plugin(name: &Name, around: &Around, checkout: &Checkout, here: &Path) ->
     for (placeholder, member) in [("factor", "factor"), ("count", "call_count"), ("recent", "recent_count")] {
         placeholders.insert(placeholder, host.free(member));
     }
-    let call = host.call().map(|call| format!("    runtime.objects().{call}.unwrap();\n"));
+    let call = host.call().map(|call| format!("    world.{call};\n"));
     placeholders.insert("call", call.unwrap_or_default());
     let mut files = filled(ADDED, "", &placeholders);
     files.retain(|(path, _)| host.has_builder || !path.starts_with("tests"));
@@ -227,7 +227,7 @@ fn plugin_placeholders(
         false => String::new(),
         true => format!(
             "\n\n# For the tests, which load the library as the host does. The plugin itself never links the runtime.\n\
-             [dev-dependencies]\n{}\nalcedo = {{ {facade}, features = [\"build\"] }}",
+             [dev-dependencies]\n{}\nalcedo = {{ {facade}, features = [\"testing\"] }}",
             member(&members.host)?
         ),
     };

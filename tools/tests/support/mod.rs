@@ -58,8 +58,10 @@ impl Scratch {
             let manifest = to.join("Cargo.toml");
             let (text, up) =
                 (fs::read_to_string(&manifest).unwrap(), "../".repeat(Path::new(workspace).iter().count()));
-            let whole = format!("\"{}/plugin-api", repository.display());
-            fs::write(&manifest, text.replace(&format!("\"{up}plugin-api"), &whole)).unwrap();
+            let whole = |text: String, crates: &str| {
+                text.replace(&format!("\"{up}{crates}"), &format!("\"{}/{crates}", repository.display()))
+            };
+            fs::write(&manifest, whole(whole(text, "plugin-api"), "runtime/alcedo")).unwrap();
         }
         fs::create_dir_all(&target).unwrap();
         let turn = File::create(target.join(".alcedo-demo.lock")).unwrap();

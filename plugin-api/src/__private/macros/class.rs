@@ -17,6 +17,7 @@ macro_rules! __alcedo_class {
         implements: [$(($interface:ty, $bodies:ident))*],
         subobjects: [$(($part:literal, $part_class:ty))*],
         defaults: [$(($default_path:literal, $default_text:literal))*],
+        $(conversions: $conversions:ident,)?
         checks: { $($checks:tt)* },
     ) => {
         $crate::__private::view! { $vis $class $view $view_doc }
@@ -115,7 +116,7 @@ macro_rules! __alcedo_class {
                     use $crate::__private::NoBody as _;
                     const ALCEDO_BODY: $crate::__private::Body<$class> = $class::ONE_UCLASS_IMPL_BLOCK_PER_CLASS;
                     const ALCEDO_LISTS: &[&[$crate::__private::Function<$class>]] =
-                        &[ALCEDO_BODY.functions(), $($class::$bodies.functions()),*];
+                        &[ALCEDO_BODY.functions(), $($class::$bodies.functions(),)* $($conversions)?];
                     const ALCEDO_COUNT: $crate::__private::core::primitive::usize =
                         $crate::__private::count_functions(ALCEDO_LISTS);
                     const ALCEDO_FUNCTIONS: &[$crate::__private::Function<$class>; ALCEDO_COUNT] =

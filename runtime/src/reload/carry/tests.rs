@@ -17,6 +17,7 @@ use crate::object::property::PropertyType;
 use crate::object::value::Value;
 use crate::reload::changes::PropertyChange;
 use crate::reload::class_mapping::ClassMapping;
+use crate::reload::converted::Later;
 use crate::reload::object_plan::ObjectPlan;
 use crate::reload::plan::{Notes, plan_class, refer_to_own};
 
@@ -152,10 +153,9 @@ pub(super) fn reload<'a>(
     let (mut changes, mut structure) = Default::default();
     let mut notes = Notes { changes: &mut changes, structure: &mut structure };
     let plan = plan_class(core, (before, &after), &ObjectPlan::Carried, None, &mut notes).expect("a plan");
-    let mut to_own = Vec::new();
-    let body =
-        carry(Surroundings { core, mapping: &ClassMapping::default() }, object, &plan, &mut changes, &mut to_own)
-            .expect("its values come along");
+    let mut later = Later::default();
+    let body = carry(Surroundings { core, mapping: &ClassMapping::default() }, object, &plan, &mut changes, &mut later)
+        .expect("its values come along");
     core.world.objects.stage(object, body).expect("it lives");
     let has = || core.world.objects.read_value(object, "x").map(|value| value.print(&core.world.names)).ok();
     let in_shadow = has();
@@ -335,17 +335,17 @@ fn a_default_that_names_parts_names_the_objects_own() {
         let (mut changes, mut structure) = Default::default();
         let mut notes = Notes { changes: &mut changes, structure: &mut structure };
         let plan = plan_class(&core, (&before, &after), &ObjectPlan::Carried, None, &mut notes).expect("a plan");
-        let mut to_own = Vec::new();
+        let mut later = Later::default();
         let body = carry(
             Surroundings { core: &core, mapping: &ClassMapping::default() },
             object,
             &plan,
             &mut changes,
-            &mut to_own,
+            &mut later,
         )
         .expect("its values come along");
         core.world.objects.stage(object, body).expect("it lives");
-        for own in &to_own {
+        for own in &later.to_own {
             refer_to_own(&core, own).expect("its parts are there");
         }
         let own = part_of(object);

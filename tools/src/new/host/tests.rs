@@ -56,7 +56,7 @@ fn the_first_blueprintable_class_of_the_host_is_extended_with_its_events() {
     let found = Host::of(GLUE, host, true);
     assert_eq!((found.base.as_deref(), found.package.as_str()), (Some("Animal"), "Mods"));
     assert_eq!(found.imports().into_iter().collect::<Vec<_>>(), ["Animal", "Keeper", "Mood"]);
-    assert_eq!(found.call().as_deref(), Some("call(object, \"on_wake\", &[])"));
+    assert_eq!(found.call().as_deref(), Some("call::<()>(object, \"on_wake\", ())"));
     assert_eq!((found.free("factor"), found.free("other")), ("own_factor".to_owned(), "other".to_owned()));
     let events: String = found.events.iter().map(super::Event::source).collect();
     for line in [

@@ -1,30 +1,19 @@
-//! Loads the library into the host. A test cannot link a `cdylib`: it is built and loaded, as in production.
+//! Tests in the host. A test cannot link a `cdylib`: `test_world!` builds the library and loads it, as in production.
 
-use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
-
-use alcedo::Value;
-use alcedo::build::BuildRequest;
-
-/// Built once for all tests: a file that is being written cannot be loaded.
-static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
-    let built = alcedo::build::build(&BuildRequest::new(&manifest).package(env!("CARGO_PKG_NAME")));
-    built.unwrap_or_else(|error| panic!("{error}")).artifacts.remove(0).path
-});
+use alcedo::test_world;
+use {{host}}::builder;
 
 #[test]
 fn a_reload_keeps_objects_and_their_values() {
-    let runtime = {{host}}::builder().build().unwrap();
-    runtime.create_master(&[&*LIBRARY]).unwrap_or_else(|error| panic!("{error}"));
-    let object = runtime.objects().spawn("/Script/{{plugins}}.{{class}}").unwrap();
-    runtime.objects().set(object, "{{factor}}", &Value::F64(5.0)).unwrap();
-{{call}}    let calls = runtime.objects().call(object, "{{count}}", &[]).unwrap();
+    let world = test_world!(builder());
+    let object = world.spawn("{{class}}");
+    world.set(object, "{{factor}}", 5.0);
+{{call}}    let calls: u32 = world.call(object, "{{count}}", ());
 
-    runtime.reload(&[&*LIBRARY]).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(runtime.generation(), 2);
-    assert_eq!(runtime.objects().get(object, "{{factor}}").unwrap(), Value::F64(5.0));
-    assert_eq!(runtime.objects().call(object, "{{count}}", &[]).unwrap(), calls, "a reload keeps it");
-    assert_eq!(runtime.objects().call(object, "{{recent}}", &[]).unwrap(), Some(Value::U32(0)), "a reload resets it");
-    runtime.shutdown().into_result().unwrap();
+    world.reload();
+    assert_eq!(world.runtime().generation(), 2);
+    assert_eq!(world.get::<f64>(object, "{{factor}}"), 5.0);
+    assert_eq!(world.call::<u32>(object, "{{count}}", ()), calls, "a reload keeps it");
+    assert_eq!(world.call::<u32>(object, "{{recent}}", ()), 0, "a reload resets it");
+    world.finish();
 }

@@ -1,34 +1,22 @@
-//! Loads the library into the sample engine. A test cannot link a `cdylib`: it is built and loaded, as in production.
+//! Tests in the sample engine. A test cannot link a `cdylib`: `test_world!` builds the library and loads it, as in production.
 
-use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
-
-use alcedo::build::BuildRequest;
-use alcedo::{Budget, Runtime, Value};
-
-/// Built once for all tests: a file that is being written cannot be loaded.
-static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
-    let built = alcedo::build::build(&BuildRequest::new(&manifest).package(env!("CARGO_PKG_NAME")));
-    built.unwrap_or_else(|error| panic!("{error}")).artifacts.remove(0).path
-});
+use alcedo::test_world;
 
 #[test]
-fn a_reload_keeps_actors_and_their_values() {
-    let runtime = Runtime::builder().package("Game").natives(alcedo::engine::natives()).build().unwrap();
-    runtime.create_master(&[&*LIBRARY]).unwrap_or_else(|error| panic!("{error}"));
-    let actor = runtime.objects().spawn("/Script/Game.{{camel}}Actor").unwrap();
+fn actors_and_their_values_survive_an_edit() {
+    let world = test_world!();
+    let actor = world.spawn("{{camel}}Actor");
     for _ in 0..3 {
-        runtime.tick(Budget::seconds(4.0));
+        world.tick(4.0);
     }
-    assert_eq!(runtime.objects().call(actor, "tick_count", &[]).unwrap(), Some(Value::U32(3)));
-    runtime.objects().set(actor, "turning", &Value::F64(5.0)).unwrap();
+    assert_eq!(world.call::<u32>(actor, "tick_count", ()), 3);
+    world.assert_logged("has flown for the 1. time");
+    world.set(actor, "turning", 5.0);
 
-    runtime.reload(&[&*LIBRARY]).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(runtime.generation(), 2);
-    assert!(runtime.objects().is_alive(actor));
-    assert_eq!(runtime.objects().get(actor, "turning").unwrap(), Value::F64(5.0));
-    assert_eq!(runtime.objects().call(actor, "flight_count", &[]).unwrap(), Some(Value::U32(1)), "it is kept");
-    assert_eq!(runtime.objects().call(actor, "tick_count", &[]).unwrap(), Some(Value::U32(0)), "it is rebuilt");
-    runtime.shutdown().into_result().unwrap();
+    // Builds an edited copy of this plugin, and reloads it.
+    world.edit("src/lib.rs", |text| text.replace("default = 90.0", "default = 45.0"));
+    assert_eq!(world.get::<f64>(actor, "turning"), 5.0, "it was set");
+    assert_eq!(world.call::<u32>(actor, "flight_count", ()), 1, "it is kept");
+    assert_eq!(world.call::<u32>(actor, "tick_count", ()), 0, "it is rebuilt");
+    world.finish();
 }

@@ -1,0 +1,186 @@
+//! `#[migrate(from = "f64", with = Self::of_number)]` on a property, and with `to` on a class: a function of the author that converts
+//! values of an earlier declaration. Each becomes a static function of the class, whose metadata names the property. Tools do not list
+//! these functions, and only the host calls them, at a reload.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use syn::{Attribute, Ident, LitStr, Path, Result, Type};
+
+use crate::attr_args::AttrArgs;
+use crate::custom_thunk::of_class;
+use crate::result::location_of;
+use crate::rules;
+use crate::type_names::borrowed_type;
+
+const NAME: &str = "migrate";
+
+/// Attribute of a property or a class.
+pub(crate) struct Migration {
+    /// Type of the function's parameter.
+    from: Type,
+    from_text: LitStr,
+    /// Type of the function's result; `None` for the type of the property.
+    to: Option<Type>,
+    with: Path,
+}
+
+/// Owner of a migration.
+pub(crate) enum Of<'a> {
+    /// A property, with its name and type.
+    Property(&'a str, &'a Type),
+    /// All objects of the class, whose package this is.
+    Objects(&'a str),
+}
+
+/// Removes the attributes of a property or class from a list, and parses them. `is_class` is true for those of a class.
+pub(crate) fn take(attrs: &mut Vec<Attribute>, is_class: bool) -> Result<Vec<Migration>> {
+    let (found, rest): (Vec<_>, Vec<_>) =
+        std::mem::take(attrs).into_iter().partition(|attr| attr.path().is_ident(NAME));
+    *attrs = rest;
+    let mut errors = rules::Errors::default();
+    let migrations: Vec<_> = found.iter().filter_map(|attr| errors.take(Migration::of(attr, is_class))).collect();
+    let text = |migration: &Migration| migration.from.to_token_stream().to_string();
+    for (at, migration) in migrations.iter().enumerate() {
+        if migrations[..at].iter().any(|known| text(known) == text(migration)) {
+            let problem = format!("`{}` is converted twice: keep one of the functions", migration.from_text.value());
+            errors.take::<()>(Err(rules::at("ALC0209", migration.from_text.span(), problem)));
+        }
+    }
+    errors.finish()?;
+    Ok(migrations)
+}
+
+/// Rejects the attribute where no reload converts values.
+pub(crate) fn refuse(attrs: &[Attribute], reason: &str) -> Result<()> {
+    match attrs.iter().find(|attr| attr.path().is_ident(NAME)) {
+        None => Ok(()),
+        Some(attr) => Err(rules::spanned("ALC0211", attr, reason)),
+    }
+}
+
+impl Migration {
+    fn of(attr: &Attribute, is_class: bool) -> Result<Self> {
+        let attr_args = AttrArgs::of(attr)?;
+        attr_args.expect(if is_class { &["from", "to", "with"] } else { &["from", "with"] })?;
+        let (from_text, to, with) = (attr_args.text("from")?, attr_args.text("to")?, attr_args.path("with")?);
+        let (Some(from_text), Some(with), true) = (from_text, with, to.is_some() == is_class) else {
+            let help = match is_class {
+                true => {
+                    "name structs with the earlier and the new properties, and a function: \
+                         `#[migrate(from = \"DoorV1\", to = \"DoorV2\", with = Self::of_v1)]`"
+                }
+                false => "name the earlier type and a function: `#[migrate(from = \"f64\", with = Self::of_number)]`",
+            };
+            return Err(rules::spanned("ALC0207", attr, help));
+        };
+        Ok(Self { from: parsed(&from_text)?, from_text, to: to.as_ref().map(parsed).transpose()?, with })
+    }
+}
+
+fn parsed(text: &LitStr) -> Result<Type> {
+    text.parse().map_err(|_error| {
+        let problem =
+            format!("`{}` is not a type: write it as in Rust, such as \"f64\" or \"UArray<f64>\"", text.value());
+        rules::at("ALC0208", text.span(), problem)
+    })
+}
+
+/// Static functions that the migrations of a class expand to.
+#[derive(Default)]
+pub(crate) struct Conversions {
+    /// Trampolines, cells and checks.
+    items: Vec<TokenStream>,
+    functions: Vec<TokenStream>,
+}
+
+impl Conversions {
+    pub(crate) fn add(&mut self, class: &Ident, migrations: &[Migration], of: &Of<'_>) {
+        for migration in migrations {
+            self.add_one(class, migration, of);
+        }
+    }
+
+    fn add_one(&mut self, class: &Ident, Migration { from, from_text, to, with }: &Migration, of: &Of<'_>) {
+        let at = self.functions.len();
+        let (trampoline, cell) = (format_ident!("AlcedoConversion{at}"), format_ident!("ALCEDO_CONVERSION_{at}"));
+        // Names are unique among the functions of the class, its bases and its subclasses.
+        let (name, property) = match of {
+            Of::Property(property, _) => (format!("alcedo_convert_{at}_{property}"), *property),
+            Of::Objects(package) => (format!("alcedo_convert_{at}_{package}_{class}"), ""),
+        };
+        let to = match (to, of) {
+            (Some(to), _) => quote! { #to },
+            (None, Of::Property(_, to)) => quote! { #to },
+            // Parsing has refused it.
+            (None, Of::Objects(_)) => return,
+        };
+        let (argument, value) = match borrowed_type(from) {
+            Some(value) => (quote! { ::alcedo_plugin_api::__private::Red<#value> }, quote! { #value }),
+            None => (quote! { #from }, quote! { #from }),
+        };
+        // An argument or a result of another type is reported at the function.
+        let last = with.segments.last().map(|segment| &segment.ident);
+        let location = last.map(location_of);
+        let earlier = last.map(|last| Ident::new("earlier", last.span()));
+        let with = of_class(with, class);
+        let problem = format!(
+            "`{}` is the type that the property has now: state an earlier type, or remove `#[migrate]` [ALC0210]",
+            from_text.value()
+        );
+        let check = matches!(of, Of::Property(..)).then(|| {
+            quote_spanned! {from_text.span()=>
+                const _: () = ::core::assert!(
+                    !::alcedo_plugin_api::__private::is_same_type::<#value, #to>(), "{}", #problem
+                );
+            }
+        });
+        self.items.push(quote! {
+            #check
+
+            struct #trampoline;
+            impl ::alcedo_plugin_api::__private::StaticMethod for #trampoline {
+                type Class = #class;
+                type Args = (#argument,);
+                type Result = #to;
+                type Returned = ::core::result::Result<#to, ::alcedo_plugin_api::__private::CallError>;
+                const PLACE: ::alcedo_plugin_api::__private::SourceLocation = #location;
+
+                fn run<'f>(
+                    (#earlier,): <Self::Args as ::alcedo_plugin_api::__private::Params>::Seen<'f>,
+                ) -> Self::Returned {
+                    ::alcedo_plugin_api::__private::converted::<#to, _>(#with(#earlier), Self::PLACE)
+                }
+            }
+            static #cell: ::alcedo_plugin_api::__private::FunctionCell<#class, (#value,), #to> =
+                ::alcedo_plugin_api::__private::FunctionCell::new();
+        });
+        self.functions.push(quote! {
+            ::alcedo_plugin_api::__private::static_function::<#trampoline>(
+                #name,
+                0,
+                {
+                    const BLOCK: &::alcedo_plugin_api::__private::SignatureBlock<(#value,), #to> =
+                        &::alcedo_plugin_api::__private::SignatureBlock::new(&["earlier"]);
+                    BLOCK
+                },
+                &#cell,
+                ::alcedo_plugin_api::__private::Metadata {
+                    doc: "",
+                    meta: &[::alcedo_plugin_api::__private::meta(::alcedo_plugin_api::__private::CONVERTS, #property)],
+                },
+            )
+        });
+    }
+
+    /// Expands to the items, and to the argument of the `class!` macro that lists the functions; nothing without migrations.
+    pub(crate) fn expand(&self, class: &Ident) -> (TokenStream, Option<TokenStream>) {
+        let Self { items, functions } = self;
+        if functions.is_empty() {
+            return Default::default();
+        }
+        let list = quote! {
+            const ALCEDO_CONVERSIONS: &[::alcedo_plugin_api::__private::Function<#class>] = &[#(#functions),*];
+        };
+        (quote! { #(#items)* #list }, Some(quote! { conversions: ALCEDO_CONVERSIONS, }))
+    }
+}

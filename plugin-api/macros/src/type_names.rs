@@ -1,0 +1,24 @@
+//! Recognizes types by their names, as the attributes see no definitions: for better messages and for conveniences.
+
+use syn::Type;
+
+/// Checks whether a type has parameters, as `Obj<C>` has.
+pub(crate) fn has_parameters(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|segment| !segment.arguments.is_none()))
+}
+
+/// Returns true if the last segment of a type is `name`: sufficient for better messages, not for semantics.
+pub(crate) fn is_named(ty: &Type, name: &str) -> bool {
+    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|segment| segment.ident == name))
+}
+
+/// Returns the `K` of `Borrowed<K>` or `Borrowed<'_, K>`.
+pub(crate) fn borrowed_type(ty: &Type) -> Option<Type> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last().filter(|segment| segment.ident == "Borrowed")?;
+    let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    arguments.args.iter().find_map(|argument| match argument {
+        syn::GenericArgument::Type(ty) => Some(ty.clone()),
+        _ => None,
+    })
+}

@@ -1,0 +1,69 @@
+//! Conversions of authors, `#[migrate(from = "f64", with = Self::of_number)]`: the macro emits a static function of the class for each,
+//! which calls the author's function through these items.
+
+use alcedo_abi::fingerprint::Fingerprint;
+use alcedo_rt::CallError;
+
+use super::returned::{Returned, SourceLocation};
+use crate::{ReturnValue, Value};
+
+/// Returns the value that a conversion returned, or its error in the form of the ABI.
+///
+/// # Errors
+/// The error that the conversion returned.
+///
+/// # Examples
+/// The parameter of a conversion has the type that the attribute states:
+/// ```compile_fail,E0308
+/// use alcedo_plugin_api::prelude::*;
+///
+/// #[uclass(package = "Game")]
+/// #[derive(Default)]
+/// pub struct Oven {
+///     #[uproperty]
+///     #[migrate(from = "f64", with = Self::of_text)]
+///     heat: i32,
+/// }
+///
+/// impl Oven {
+///     fn of_text(heat: String) -> i32 {
+///         heat.len() as i32
+///     }
+/// }
+/// # fn main() {}
+/// ```
+#[inline]
+pub fn converted<T: ReturnValue, R: Returned<Value = T>>(returned: R, place: SourceLocation) -> Result<T, CallError> {
+    returned.crossing(place)
+}
+
+/// Returns true if both are one type for the host.
+#[must_use]
+pub const fn is_same_type<A: Value, B: Value>() -> bool {
+    let (one, other) =
+        (Fingerprint::START.value(A::KIND, A::TYPE_PATH), Fingerprint::START.value(B::KIND, B::TYPE_PATH));
+    one.finish() == other.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{converted, is_same_type};
+    use crate::__private::SourceLocation;
+    use crate::{UArray, UString};
+
+    const HERE: SourceLocation = SourceLocation { file: "src/lib.rs", line: 4, column: 8 };
+
+    #[test]
+    fn a_conversion_returns_a_value_or_a_result() {
+        assert_eq!(converted::<u32, _>(7_u32, HERE).ok(), Some(7));
+        assert_eq!(converted::<u32, _>(Ok::<_, String>(7_u32), HERE).ok(), Some(7));
+        let error = converted::<u32, _>(Err::<u32, _>("too hot"), HERE).expect_err("it is one");
+        assert_eq!((error.is_returned(), error.message()), (true, "too hot"));
+    }
+
+    #[test]
+    fn types_of_one_kind_and_path_are_one_type() {
+        assert!(is_same_type::<String, UString>() && is_same_type::<Vec<f64>, UArray<f64>>());
+        assert!(!is_same_type::<f32, f64>() && !is_same_type::<UArray<f32>, UArray<f64>>());
+    }
+}

@@ -1,0 +1,76 @@
+//! Tests of a plugin: its library in a headless host, in the process of the test. For the dev-dependencies of a plugin.
+//!
+//! A plugin is a `cdylib`, so no test can link it. [`test_world!`](crate::test_world) builds the library and loads it as a host does. The
+//! test then creates objects, calls their functions by name, ticks, reads properties and the log, and edits the plugin between two builds.
+//!
+//! ```toml
+//! [dev-dependencies]
+//! alcedo = { path = "…/runtime/alcedo", features = ["testing"] }
+//! ```
+//!
+//! ```no_run
+//! #[test]
+//! fn a_cube_turns() {
+//!     let world = alcedo::test_world!();
+//!     let cube = world.spawn("MagicCube");
+//!     world.set(cube, "rotation_speed", 90.0);
+//!     world.tick(0.5);
+//!     assert_eq!(world.get::<alcedo::engine::Rotator>(cube, "rotation").yaw, 45.0);
+//! }
+//! ```
+//!
+//! A panic in the plugin fails the test with the message, the file and the line in the plugin. Cargo builds the plugin with the features of
+//! its own manifest, as for a host: dev-dependencies do not change them.
+
+mod log;
+mod plugin;
+mod world;
+
+pub use log::{Log, LogLine};
+pub use tracing::Level;
+pub use world::{TestWorld, TestWorldBuilder};
+
+/// Builds the package of the test, and returns a [`TestWorld`](crate::testing::TestWorld) with its library. The host is the small
+/// engine, or that of the builder in the argument. Needs the feature `testing`.
+///
+/// # Panics
+/// For the reasons of [`TestWorldBuilder::build`](crate::testing::TestWorldBuilder::build).
+///
+/// # Examples
+/// ```no_run
+/// use alcedo::Runtime;
+///
+/// let in_the_engine = alcedo::test_world!();
+/// let in_a_host = alcedo::test_world!(Runtime::builder().package("Mods"));
+/// ```
+#[macro_export]
+macro_rules! test_world {
+    () => {
+        $crate::__test_world!().build()
+    };
+    ($host:expr) => {
+        $crate::__test_world!().host($host).build()
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __test_world {
+    () => {
+        $crate::testing::of_test(
+            $crate::testing::TestWorld::builder(env!("CARGO_MANIFEST_DIR"), env!("CARGO_PKG_NAME")),
+            option_env!("CARGO_TARGET_TMPDIR"),
+            !cfg!(debug_assertions),
+        )
+    };
+}
+
+/// Adds the build folder and the profile of a test. `tmp` is a folder in cargo's build folder, which integration tests have.
+#[doc(hidden)]
+pub fn of_test(builder: TestWorldBuilder, tmp: Option<&str>, release: bool) -> TestWorldBuilder {
+    let builder = builder.release(release);
+    match tmp.and_then(|tmp| std::path::Path::new(tmp).parent()) {
+        Some(folder) => builder.build_dir(folder),
+        None => builder,
+    }
+}

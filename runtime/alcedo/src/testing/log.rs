@@ -1,0 +1,167 @@
+//! Log of one world: its plugins' records of all levels from any thread, and the host's lines of level INFO or above.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Metadata, Subscriber};
+
+/// Name of the records that the runtime forwards for a module.
+const OF_PLUGIN: &str = "plugin event";
+
+/// A line of a [`Log`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LogLine {
+    /// Level of the line.
+    pub level: Level,
+    /// Module path of the statement, or a target that its author chose.
+    pub target: String,
+    /// Module whose code logged the line, with its generation; `None` for the host.
+    pub module: Option<(String, u64)>,
+    /// Message, followed by the other fields.
+    pub message: String,
+    /// Set if the host reports a failure of plugin code that it called.
+    is_failure: bool,
+}
+
+impl fmt::Display for LogLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:5} {}: {}", self.level, self.target, self.message)
+    }
+}
+
+/// Lines of a world since it was built, in order; see [`TestWorld::log`](super::TestWorld::log).
+///
+/// # Examples
+/// ```no_run
+/// use alcedo::testing::Level;
+///
+/// let world = alcedo::test_world!();
+/// let log = world.log();
+/// assert!(log.contains("game module started"));
+/// assert!(log.lines().iter().all(|line| line.level > Level::WARN), "{log}");
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Log(Vec<LogLine>);
+
+impl Log {
+    /// Returns the lines.
+    #[must_use]
+    pub fn lines(&self) -> &[LogLine] {
+        &self.0
+    }
+
+    /// Returns `true` if the message of a line contains `text`.
+    #[must_use]
+    pub fn contains(&self, text: &str) -> bool {
+        self.0.iter().any(|line| line.message.contains(text))
+    }
+
+    /// Returns the failures after the first `count` lines, one per line.
+    pub(super) fn failures_after(&self, count: usize) -> String {
+        let failures = self.0.iter().skip(count).filter(|line| line.is_failure);
+        failures.map(|line| line.message.as_str()).collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl fmt::Display for Log {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|line| writeln!(f, "{line}"))
+    }
+}
+
+/// Subscriber that collects the lines of one world. A clone shares the lines.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Recorder {
+    lines: Arc<Mutex<Vec<LogLine>>>,
+    spans: Arc<AtomicU64>,
+}
+
+impl Recorder {
+    pub(super) fn log(&self) -> Log {
+        Log(self.lines().clone())
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.lines().len()
+    }
+
+    fn lines(&self) -> MutexGuard<'_, Vec<LogLine>> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Subscriber for Recorder {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.is_event() && (metadata.name() == OF_PLUGIN || *metadata.level() <= Level::INFO)
+    }
+
+    fn new_span(&self, _span: &Attributes<'_>) -> Id {
+        Id::from_u64(self.spans.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    fn record(&self, _span: &Id, _values: &Record<'_>) {}
+
+    fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
+
+    fn event(&self, event: &Event<'_>) {
+        let metadata = event.metadata();
+        let mut fields = Fields::default();
+        event.record(&mut fields);
+        let (level, target) = (*metadata.level(), metadata.target().to_owned());
+        let is_of_plugin = metadata.name() == OF_PLUGIN;
+        let line = LogLine {
+            level,
+            module: is_of_plugin.then_some((fields.module, fields.generation)),
+            message: fields.message + &fields.others,
+            is_failure: !is_of_plugin && is_failure(level, &target),
+            target,
+        };
+        self.lines().push(line);
+    }
+
+    fn enter(&self, _span: &Id) {}
+
+    fn exit(&self, _span: &Id) {}
+}
+
+/// Returns `true` for lines of the runtime about failed plugin code: errors, and the warnings of `Objects::log_failure`.
+fn is_failure(level: Level, target: &str) -> bool {
+    let is_of_runtime = target.starts_with("alcedo");
+    is_of_runtime && (level == Level::ERROR || (level == Level::WARN && target.ends_with("::failures")))
+}
+
+/// Fields of an event.
+#[derive(Default)]
+struct Fields {
+    message: String,
+    module: String,
+    generation: u64,
+    others: String,
+}
+
+impl Visit for Fields {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        match field.name() {
+            "module" => value.clone_into(&mut self.module),
+            _ => self.record_debug(field, &value),
+        }
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        match field.name() {
+            "generation" => self.generation = value,
+            _ => self.record_debug(field, &value),
+        }
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        match field.name() {
+            "message" => self.message = format!("{value:?}"),
+            name => self.others += &format!("  {name}={value:?}"),
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Libraries of the plugin under test: built once per process, and again for each edit of a copy of its sources.
+//!
+//! All files are below `alcedo-tests` in cargo's build folder: libraries, which no later build overwrites while they are loaded, and the
+//! sources that edits change. The author's own libraries stay as they are, since a running host may watch them. Dependencies are shared
+//! with the author's builds. Threads and processes build in turn, and a library whose inputs are unchanged is not built again.
+
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+use std::{fs, iter};
+
+use alcedo_build::{BuildError, BuildRequest, PluginFolder, SourceCopy, Variants, metadata};
+
+/// Changed files of a plugin, by their paths in its folder.
+pub(super) type Edits = BTreeMap<PathBuf, String>;
+
+/// A plugin under test, as its builds need it.
+#[derive(Clone, Debug)]
+pub(super) struct Plugin {
+    pub folder: PathBuf,
+    pub package: String,
+    pub features: Vec<String>,
+    pub release: bool,
+    /// Cargo's folder of intermediate files; by default that of the package.
+    pub build_dir: Option<PathBuf>,
+    /// Folders of plugins that are loaded as well.
+    pub others: Vec<PathBuf>,
+}
+
+/// Libraries of a plugin, its own first.
+#[derive(Clone, Debug)]
+pub(super) struct Built {
+    pub libraries: Vec<PathBuf>,
+    build_dir: PathBuf,
+}
+
+impl Plugin {
+    /// Returns the libraries, built by the first caller in this process.
+    pub(super) fn built(&self) -> Result<Built, BuildError> {
+        static BUILT: Mutex<BTreeMap<String, Built>> = Mutex::new(BTreeMap::new());
+        let key = format!("{self:?}");
+        // Other threads wait here for the first build.
+        let mut all = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(built) = all.get(&key) {
+            return Ok(built.clone());
+        }
+        let built = self.build()?;
+        all.insert(key, built.clone());
+        Ok(built)
+    }
+
+    fn build(&self) -> Result<Built, BuildError> {
+        let manifest = self.manifest();
+        let build_dir = match &self.build_dir {
+            Some(folder) => folder.clone(),
+            None => {
+                let metadata = metadata(&BuildRequest::new(&manifest))?;
+                metadata.build_directory.unwrap_or(metadata.target_directory).into()
+            }
+        };
+        let variants = Variants::new(root(&build_dir));
+        let own = self.with_features(BuildRequest::new(&manifest));
+        let mut libraries = vec![variants.get(&self.below(&build_dir, own), &self.label())?];
+        for other in &self.others {
+            for plugin in PluginFolder::of(&self.folder.join(other))?.plugins {
+                let request = self.below(&build_dir, plugin.request());
+                libraries.push(variants.get(&request, &self.labeled(&plugin.name))?);
+            }
+        }
+        Ok(Built { libraries, build_dir })
+    }
+
+    /// Returns the library of the plugin with these edits. The author's files do not change.
+    pub(super) fn edited(&self, built: &Built, edits: &Edits) -> Result<PathBuf, BuildError> {
+        let root = root(&built.build_dir);
+        let copy = SourceCopy::new(&self.manifest(), &root.join("source").join(&self.package), edits)?;
+        let libraries = root.join("edits").join(self.label());
+        if let Some(own) = built.libraries.first() {
+            remove_older(&libraries, own);
+        }
+        let mut hasher = DefaultHasher::new();
+        edits.hash(&mut hasher);
+        let request = self.below(&built.build_dir, self.with_features(copy.request()));
+        Variants::new(libraries).get(&request, &format!("{:016x}", hasher.finish()))
+    }
+
+    /// Returns the text of a file of the plugin.
+    pub(super) fn source(&self, file: &Path) -> io::Result<String> {
+        fs::read_to_string(self.folder.join(file))
+    }
+
+    fn manifest(&self) -> PathBuf {
+        self.folder.join("Cargo.toml")
+    }
+
+    fn with_features<'a>(&'a self, request: BuildRequest<'a>) -> BuildRequest<'a> {
+        let request = request.package(&self.package);
+        self.features.iter().fold(request, |request, feature| request.feature(feature))
+    }
+
+    /// Directs the files of a build below the build folder of the tests.
+    fn below<'a>(&self, build_dir: &Path, request: BuildRequest<'a>) -> BuildRequest<'a> {
+        let request = request.release(self.release).target_dir(root(build_dir).join("built"));
+        request.env("CARGO_BUILD_BUILD_DIR", build_dir.display().to_string())
+    }
+
+    fn label(&self) -> String {
+        let features = self.features.iter().map(String::as_str);
+        self.labeled(&iter::once(self.package.as_str()).chain(features).collect::<Vec<_>>().join("+"))
+    }
+
+    fn labeled(&self, name: &str) -> String {
+        if self.release { format!("{name}+release") } else { name.to_owned() }
+    }
+}
+
+fn root(build_dir: &Path) -> PathBuf {
+    build_dir.join("alcedo-tests")
+}
+
+/// Deletes libraries of edits from before the last build of the plugin itself: they were made of other sources.
+fn remove_older(edited: &Path, own: &Path) {
+    let built = |folder: &Path| fs::metadata(folder).and_then(|folder| folder.modified()).ok();
+    let own: Option<SystemTime> = own.parent().and_then(built);
+    for folder in fs::read_dir(edited).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        if folder.is_dir() && built(&folder) < own {
+            // A folder that remains only uses space.
+            let _ = fs::remove_dir_all(folder);
+        }
+    }
+}

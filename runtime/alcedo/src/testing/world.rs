@@ -1,0 +1,408 @@
+//! A headless host for one test. Its methods panic at their caller with the error of the plugin; those named `try_` return it.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+use std::{fmt, thread};
+
+use alcedo_build::BuildError;
+use alcedo_runtime::host::{HostValue, NativeParams, NativeResult, Obj, Object, Reference};
+use alcedo_runtime::{Budget, Builder, Canary, Error, ReloadReport, Runtime, Value};
+use tracing::{Dispatch, dispatcher};
+
+use super::log::{Log, Recorder};
+use super::plugin::{Built, Edits, Plugin};
+
+/// Describes a [`TestWorld`]; see [`TestWorld::builder`].
+///
+/// # Examples
+/// ```no_run
+/// use alcedo::Runtime;
+/// use alcedo::testing::TestWorld;
+///
+/// let world = TestWorld::builder(env!("CARGO_MANIFEST_DIR"), env!("CARGO_PKG_NAME"))
+///     .host(Runtime::builder().package("Mods").natives(alcedo::engine::natives()))
+///     .and("../glue-base")
+///     .feature("later")
+///     .build();
+/// ```
+#[must_use]
+pub struct TestWorldBuilder {
+    plugin: Plugin,
+    host: Option<Builder>,
+}
+
+impl fmt::Debug for TestWorldBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.plugin, f)
+    }
+}
+
+impl TestWorldBuilder {
+    /// Sets the host. The default is the small engine, with the package `Game`.
+    pub fn host(self, host: Builder) -> Self {
+        Self { host: Some(host), ..self }
+    }
+
+    /// Builds and loads the plugins of another folder as well, which this plugin needs. The path is relative to the folder of the plugin.
+    pub fn and(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.plugin.others.push(folder.into());
+        self
+    }
+
+    /// Builds the plugin with a feature.
+    pub fn feature(mut self, name: &str) -> Self {
+        self.plugin.features.push(name.to_owned());
+        self
+    }
+
+    /// Builds the plugins with the release profile. [`test_world!`](crate::test_world) builds them with the profile of the test.
+    pub fn release(mut self, yes: bool) -> Self {
+        self.plugin.release = yes;
+        self
+    }
+
+    /// Sets cargo's folder of intermediate files, by default that of the plugin. [`test_world!`](crate::test_world) uses that of
+    /// the test. All files of the tests are in its folder `alcedo-tests`.
+    pub fn build_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.plugin.build_dir = Some(folder.into());
+        self
+    }
+
+    /// Builds the libraries, if no world of this process has built them, and loads them into a new host. The calling thread becomes its
+    /// game thread.
+    ///
+    /// # Panics
+    /// If a build fails, with the errors of the compiler; if the host cannot be built, or refuses a library.
+    #[track_caller]
+    pub fn build(self) -> TestWorld {
+        match self.try_build() {
+            Ok(world) => world,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    fn try_build(self) -> Result<TestWorld, String> {
+        let built = self.plugin.built().map_err(|error| error.to_string())?;
+        let recorder = Recorder::default();
+        let dispatch = Dispatch::new(recorder.clone());
+        let engine = || Runtime::builder().package("Game").natives(alcedo_engine::natives()).canary(Canary::Off);
+        let host = self.host.unwrap_or_else(engine);
+        // The host keeps this subscriber for the records of other threads.
+        let runtime = dispatcher::with_default(&dispatch, || host.build()).map_err(|error| error.to_string())?;
+        let libraries = RefCell::new(built.libraries.clone());
+        let edits = RefCell::default();
+        let world = TestWorld { runtime, recorder, dispatch, plugin: self.plugin, built, libraries, edits };
+        world.inside(|runtime| runtime.create_master(&world.built.libraries)).map_err(|error| error.to_string())?;
+        Ok(world)
+    }
+}
+
+/// A headless host with the libraries of a plugin, for one test. Made by [`test_world!`](crate::test_world) or [`TestWorld::builder`].
+///
+/// Stays on its thread, so each test has its own. Tests in several threads run at once: the libraries are built once, and each world loads
+/// private copies. Drop unloads everything; [`TestWorld::finish`] also checks that. While a test panics, drop prints the log.
+///
+/// # Examples
+/// ```no_run
+/// let world = alcedo::test_world!();
+/// let cube = world.spawn("MagicCube");
+/// world.set(cube, "rotation_speed", 90.0);
+/// world.call::<()>(cube, "say_hello", ());
+/// world.tick(0.5);
+/// world.assert_logged("hello for the 1. time");
+///
+/// // A second build, of a copy of the sources.
+/// let report = world.edit("src/lib.rs", |text| text.replace("hello for the", "good morning for the"));
+/// assert_eq!(report.conjugates_rebuilt, 1);
+/// assert_eq!(world.get::<f64>(cube, "rotation_speed"), 90.0);
+/// assert_eq!(world.call::<u32>(cube, "greeting_count", ()), 1);
+/// world.finish();
+/// ```
+pub struct TestWorld {
+    runtime: Runtime,
+    recorder: Recorder,
+    dispatch: Dispatch,
+    plugin: Plugin,
+    built: Built,
+    /// Libraries of the last committed generation.
+    libraries: RefCell<Vec<PathBuf>>,
+    edits: RefCell<Edits>,
+}
+
+impl fmt::Debug for TestWorld {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a test world of `{}`, generation {}", self.plugin.package, self.runtime.generation())
+    }
+}
+
+impl TestWorld {
+    /// Describes a world with the plugin `package` in `folder`, the folder of its `Cargo.toml`.
+    pub fn builder(folder: impl Into<PathBuf>, package: &str) -> TestWorldBuilder {
+        let (folder, package) = (folder.into(), package.to_owned());
+        let (features, others) = (Vec::new(), Vec::new());
+        let plugin = Plugin { folder, package, features, release: false, build_dir: None, others };
+        TestWorldBuilder { plugin, host: None }
+    }
+
+    /// Returns the host, for the rest of its API. The log also has the records of plugins during its calls, but not the host's own lines.
+    #[must_use]
+    pub fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// Creates an object of a class of the plugin. `class` is the name, the name with its package (`Game.Cube`), or a path, which may be
+    /// that of a class of the host.
+    ///
+    /// # Panics
+    /// If no class or several classes have the name, and if the construction fails.
+    #[track_caller]
+    pub fn spawn(&self, class: &str) -> Obj<Object> {
+        let path = match self.class(class) {
+            Ok(path) => path,
+            Err(error) => panic!("{error}"),
+        };
+        match self.inside(|runtime| runtime.objects().spawn(&path)) {
+            Ok(object) => Obj::new(object),
+            Err(error) => panic!("spawning `{path}`: {error}"),
+        }
+    }
+
+    /// Reads a property.
+    ///
+    /// # Panics
+    /// If the object is destroyed, or has no such property of this type.
+    #[track_caller]
+    pub fn get<T: HostValue>(&self, object: impl Reference, property: &str) -> T {
+        match self.property::<T>(object, property) {
+            Ok(value) => value,
+            Err(error) => panic!("reading `{property}`: {error}"),
+        }
+    }
+
+    /// Reads a property of any type.
+    ///
+    /// # Panics
+    /// If the object is destroyed, or has no such property.
+    #[track_caller]
+    pub fn value(&self, object: impl Reference, property: &str) -> Value {
+        match self.inside(|runtime| runtime.objects().get(object.to_handle(), property)) {
+            Ok(value) => value,
+            Err(error) => panic!("reading `{property}`: {error}"),
+        }
+    }
+
+    /// Writes a property.
+    ///
+    /// # Panics
+    /// If the object is destroyed, or has no such property of this type.
+    #[track_caller]
+    pub fn set<T: HostValue>(&self, object: impl Reference, property: &str, value: T) {
+        let object = object.to_handle();
+        if let Err(error) = self.inside(|runtime| runtime.world().set(object, property, value.into_raw())) {
+            panic!("writing `{property}`: {error}");
+        }
+    }
+
+    /// Calls a function that the class declares, by name. An object of [`TestWorld::spawn`] fits each parameter whose class it has.
+    /// A private method is for a unit test in `src`.
+    ///
+    /// # Panics
+    /// If the object has no such function, an argument or the result has another type, or the function fails: with the message of a
+    /// panic in the plugin, its file and line.
+    #[track_caller]
+    pub fn call<R: NativeResult>(&self, object: impl Reference, function: &str, arguments: impl NativeParams) -> R {
+        match self.try_call(object, function, arguments) {
+            Ok(result) => result,
+            Err(error) => panic!("calling `{function}`: {error}"),
+        }
+    }
+
+    /// Calls a function like [`TestWorld::call`], for tests of its errors.
+    ///
+    /// # Errors
+    /// The error of the call.
+    ///
+    /// # Examples
+    /// ```no_run
+    /// # let world = alcedo::test_world!();
+    /// let listener = world.spawn("Listener");
+    /// let error = world.try_call::<()>(listener, "burst", (7, listener)).unwrap_err();
+    /// assert!(error.to_string().contains("7 points are too much"));
+    /// ```
+    pub fn try_call<R: NativeResult>(
+        &self,
+        object: impl Reference,
+        function: &str,
+        arguments: impl NativeParams,
+    ) -> Result<R, Error> {
+        self.inside(|runtime| runtime.objects().call_as(object.to_handle(), function, arguments))
+    }
+
+    /// Advances the game time in one tick, which also runs tasks of plugins.
+    ///
+    /// # Panics
+    /// If the host logs that code of a plugin failed in the tick: with each message, file and line.
+    #[track_caller]
+    pub fn tick(&self, seconds: f32) {
+        let before = self.recorder.count();
+        self.inside(|runtime| runtime.tick(Budget::seconds(seconds)));
+        let failures = self.log().failures_after(before);
+        assert!(failures.is_empty(), "in a tick of {seconds} s:\n{failures}");
+    }
+
+    /// Reloads the current libraries.
+    ///
+    /// # Panics
+    /// If the reload is rolled back, with its report.
+    #[track_caller]
+    pub fn reload(&self) -> ReloadReport {
+        let libraries = self.libraries.borrow().clone();
+        committed(self.inside(|runtime| runtime.reload(&libraries)))
+    }
+
+    /// Builds the plugin with a changed file, and reloads it. `file` is relative to the folder of the plugin, whose own files do not
+    /// change. Each edit changes the result of the earlier ones in this world, as saves of an editor do.
+    ///
+    /// # Panics
+    /// If the file does not exist, or `change` returns the same text; if the build fails, with the errors of the compiler; if the reload
+    /// is rolled back, with its report.
+    #[track_caller]
+    pub fn edit(&self, file: impl AsRef<Path>, change: impl FnOnce(&str) -> String) -> ReloadReport {
+        match self.try_edit(file, change) {
+            Ok(report) => committed(Ok(report)),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Edits like [`TestWorld::edit`], for a change after which the reload is rolled back. The report has the phase and the error. The file
+    /// stays changed, and the old code runs.
+    ///
+    /// # Panics
+    /// If the reload is committed, and for the other reasons of [`TestWorld::edit`].
+    ///
+    /// # Examples
+    /// ```no_run
+    /// # let world = alcedo::test_world!();
+    /// let broken = r#"fn new(_this: This<Self>) -> Self { panic!("no gears"); }"#;
+    /// let report = world.expect_rollback("src/lib.rs", |text| text.replace("// A constructor.", broken));
+    /// assert!(report.to_string().contains("no gears"), "{report}");
+    /// ```
+    #[track_caller]
+    pub fn expect_rollback(&self, file: impl AsRef<Path>, change: impl FnOnce(&str) -> String) -> ReloadReport {
+        match self.try_edit(file, change) {
+            Ok(report) if report.is_committed() => panic!("the reload was not rolled back:\n{report}"),
+            Ok(report) => report,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Edits like [`TestWorld::edit`], and also returns the report of a reload that is rolled back.
+    ///
+    /// # Errors
+    /// [`BuildError::DoesNotCompile`] with the errors of the compiler; the other errors of a build. The file stays changed.
+    ///
+    /// # Panics
+    /// If the file does not exist, or `change` returns the same text.
+    #[track_caller]
+    pub fn try_edit(
+        &self,
+        file: impl AsRef<Path>,
+        change: impl FnOnce(&str) -> String,
+    ) -> Result<ReloadReport, BuildError> {
+        let file = file.as_ref();
+        let edited = self.edits.borrow().get(file).cloned();
+        let old = match edited.map_or_else(|| self.plugin.source(file), Ok) {
+            Ok(text) => text,
+            Err(error) => panic!("reading `{}` in {}: {error}", file.display(), self.plugin.folder.display()),
+        };
+        let new = change(&old);
+        assert!(new != old, "the edit of `{}` changes nothing: the text has no such part", file.display());
+        self.edits.borrow_mut().insert(file.to_owned(), new);
+        let library = self.plugin.edited(&self.built, &self.edits.borrow())?;
+        let mut libraries = self.libraries.borrow().clone();
+        libraries[0] = library;
+        match self.inside(|runtime| runtime.reload(&libraries)) {
+            Ok(report) => {
+                if report.is_committed() {
+                    self.libraries.replace(libraries);
+                }
+                Ok(report)
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Returns the log so far: the records of plugins of all levels and threads, and the host's lines of level INFO or above during
+    /// calls of this world.
+    #[must_use]
+    pub fn log(&self) -> Log {
+        self.recorder.log()
+    }
+
+    /// Checks that the message of a line in the log contains `text`.
+    ///
+    /// # Panics
+    /// If no message does, with the log.
+    #[track_caller]
+    pub fn assert_logged(&self, text: &str) {
+        let log = self.log();
+        assert!(log.contains(text), "`{text}` was not logged. The log:\n{log}");
+    }
+
+    /// Shuts the host down, and checks that all code of plugins could be unloaded.
+    ///
+    /// # Panics
+    /// If an image stays mapped, with the reasons.
+    #[track_caller]
+    pub fn finish(self) {
+        let report = self.inside(|runtime| runtime.clone().shutdown());
+        assert!(report.left.is_empty(), "{report}");
+    }
+
+    /// Runs `action` with the subscriber of this world.
+    fn inside<R>(&self, action: impl FnOnce(&Runtime) -> R) -> R {
+        dispatcher::with_default(&self.dispatch, || action(&self.runtime))
+    }
+
+    fn property<T: HostValue>(&self, object: impl Reference, property: &str) -> Result<T, Error> {
+        let raw: T::Raw = self.inside(|runtime| runtime.world().get(object.to_handle(), property))?;
+        Ok(T::from_raw(raw))
+    }
+
+    /// Returns the path of a class of plugins by its name.
+    fn class(&self, name: &str) -> Result<String, String> {
+        if name.starts_with('/') {
+            return Ok(name.to_owned());
+        }
+        let classes = self.runtime.types().dynamic_classes();
+        let short = |path: &str| path.strip_prefix("/Script/").unwrap_or(path).to_owned();
+        let is_named = |path: &str| path == name || path.split_once('.').is_some_and(|(_, class)| class == name);
+        let named: Vec<_> = classes.iter().filter(|path| is_named(&short(path))).collect();
+        match named[..] {
+            [path] => Ok(path.clone()),
+            [] => {
+                let known: Vec<_> = classes.iter().map(|path| short(path)).collect();
+                Err(format!("no plugin declares the class `{name}`, but {}", known.join(", ")))
+            }
+            ref several => Err(format!("several classes are named `{name}`, so name one by its path: {several:?}")),
+        }
+    }
+}
+
+impl Drop for TestWorld {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            eprint!("the log of the world:\n{}", self.log());
+        }
+    }
+}
+
+/// Returns the report of a reload that must be committed.
+#[track_caller]
+fn committed(report: Result<ReloadReport, Error>) -> ReloadReport {
+    match report.map(ReloadReport::into_result) {
+        Ok(Ok(report)) => report,
+        Ok(Err(report)) => panic!("{report}"),
+        Err(error) => panic!("{error}"),
+    }
+}

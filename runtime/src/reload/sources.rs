@@ -1,0 +1,142 @@
+//! Bodies from which a reload computes the new values of one object: its own, and those of the class default objects.
+
+use std::rc::Rc;
+
+use crate::boundary::CallError;
+use crate::bridge::core::Core;
+use crate::handles::ObjectHandle;
+use crate::object::class::Class;
+use crate::object::convert::{convert_in_part, rejoin};
+use crate::object::dormant::{Aside, Dormant, RemovedValues};
+use crate::object::fixed::Extent;
+use crate::object::property::Property;
+use crate::object::storage::View;
+use crate::object::value::{Value, names_object};
+use crate::reload::class_mapping::ClassMapping;
+use crate::reload::conversion::Conversions;
+use crate::reload::plan::{ClassPlan, PropertyDefault};
+
+#[derive(Clone, Copy)]
+pub(super) struct Surroundings<'a> {
+    pub(super) core: &'a Core,
+    /// Class mapping of the other objects, some of which already have their new bodies.
+    pub(super) mapping: &'a ClassMapping,
+}
+
+impl Surroundings<'_> {
+    /// Checks if all objects in the value will have classes that the property accepts.
+    pub(super) fn suits(self, property: &Property, value: &Value) -> bool {
+        let class_of = |object| self.mapping.class_after(self.core, object);
+        self.core.world.check_objects_as(&property.ty, value, String::new, &class_of).is_ok()
+    }
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Carried {
+    pub(super) object: ObjectHandle,
+    /// Old and new template, if these are not the class default objects. A subobject uses those in the class default objects of
+    /// its owner's class, which may have other defaults.
+    pub(super) templates: Option<(ObjectHandle, ObjectHandle)>,
+}
+
+impl From<ObjectHandle> for Carried {
+    fn from(object: ObjectHandle) -> Self {
+        Self { object, templates: None }
+    }
+}
+
+/// Object and the three bodies its new values are computed from.
+pub(super) struct Sources<'a> {
+    /// Class of the object in the report.
+    pub(super) label: &'a str,
+    pub(super) around: Surroundings<'a>,
+    pub(super) object: ObjectHandle,
+    pub(super) own: View<'a>,
+    pub(super) dormant: Option<&'a Dormant>,
+    pub(super) removed: Option<&'a RemovedValues>,
+    pub(super) old_cdo: ObjectHandle,
+    pub(super) old_default: View<'a>,
+    pub(super) new_default: View<'a>,
+    pub(super) conversions: &'a Conversions,
+}
+
+pub(super) fn with_sources<R>(
+    around: Surroundings<'_>,
+    carried: Carried,
+    plan: &ClassPlan,
+    work: impl FnOnce(&Sources<'_>) -> Result<R, CallError>,
+) -> Result<R, CallError> {
+    let objects = &around.core.world.objects;
+    let own_classes = (plan.old.cdo.get(), plan.new.cdo.get());
+    let Carried { object, templates } = carried;
+    let is_of = |template, class: &Rc<Class>| objects.class_id(template) == Some(class.id);
+    let templates = templates.filter(|(old, new)| is_of(*old, &plan.old) && is_of(*new, &plan.new));
+    let (old_cdo, new_cdo) = templates.unwrap_or(own_classes);
+    objects.with_body(object, |own| {
+        objects.with_body(old_cdo, |old| {
+            objects.with_body(new_cdo, |new| {
+                work(&Sources {
+                    label: &plan.label,
+                    around,
+                    object,
+                    own: own.view(),
+                    dormant: own.dormant.as_deref(),
+                    removed: own.removed.as_deref(),
+                    old_cdo,
+                    old_default: old.view(),
+                    new_default: new.view(),
+                    conversions: &plan.conversions,
+                })
+            })
+        })
+    })???
+}
+
+/// Returns the own value of a property of the old class, merged with its put-aside value, and its present form if that differs. `None`
+/// if the object has the default.
+pub(super) fn own_value(
+    sources: &Sources<'_>,
+    property: &Property,
+    was: Option<&PropertyDefault>,
+    earlier: Option<Aside>,
+) -> Result<Option<Aside>, CallError> {
+    let has_default = has_default(sources, property, was)?;
+    let Some(earlier) = earlier else {
+        return if has_default { Ok(None) } else { sources.own.read(property).map(|own| Some(own.into())) };
+    };
+    let now = sources.own.read(property)?;
+    let default = sources.old_default.read(property)?;
+    let world = &sources.around.core.world;
+    // The property may have a form of the put-aside value that only a conversion of the author explains.
+    let unchanged = || (earlier.instead.as_ref() == Some(&now)).then(|| earlier.clone());
+    let joined = || rejoin(&now, &earlier, property, Some(&default), &world.names, world).or_else(unchanged);
+    if has_default {
+        let held = convert_in_part(&earlier.value, property, Some(&default), &world.names, world);
+        let extent = held.as_ref().map_or(Extent::OneWay, |(_, extent)| *extent);
+        match earlier.instead.clone().or(held.map(|(part, _)| part)) {
+            // The property still has the part that it could hold.
+            Some(part) if part == now => {
+                let instead = joined().and_then(|own| own.instead);
+                return Ok(Some(Aside { instead, ..earlier }));
+            }
+            Some(part) if !(names_object(&part) && names_object(&earlier.value)) => {
+                // The property had all of the put-aside value, so the default was written since.
+                if extent == Extent::OneWay {
+                    return Ok(None);
+                }
+            }
+            // The property could not hold the put-aside value.
+            _ => return Ok(Some(Aside { instead: None, ..earlier })),
+        }
+    }
+    Ok(Some(joined().unwrap_or_else(|| now.clone().into())))
+}
+
+pub(super) fn has_default(
+    sources: &Sources<'_>,
+    property: &Property,
+    was: Option<&PropertyDefault>,
+) -> Result<bool, CallError> {
+    let (own, default) = ((sources.object, sources.own), (sources.old_cdo, sources.old_default));
+    was.map_or(Ok(false), |was| was.is_had(sources.around.core, property, own, default))
+}
