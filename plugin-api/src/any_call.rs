@@ -120,7 +120,7 @@ pub enum Expected {
 
 impl Expected {
     /// Returns true if a result of this kind is accepted.
-    fn takes(self, kind: PropertyKind) -> bool {
+    fn accepts(self, kind: PropertyKind) -> bool {
         match self {
             Self::Plain(expected) => expected == kind,
             Self::Conjugate => kind != NO_VALUE && !kind.fits_slot(),
@@ -133,7 +133,7 @@ impl Expected {
     /// `SIGNATURE` if it is not.
     pub(crate) fn check<R: AnyResult>(name: &str, found: PropertyKind) -> Result<(), CallError> {
         let fits = match R::EXPECTED {
-            Some(expected) => expected.takes(found),
+            Some(expected) => expected.accepts(found),
             // Writing a property returns no value.
             None => found == NO_VALUE || name.starts_with("up:"),
         };

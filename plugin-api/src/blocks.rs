@@ -112,7 +112,7 @@ impl<'a, T> ArgumentSlot<'a, T> {
     /// `BUFFER` if the slot is not a pointer slot.
     pub fn ptr(self) -> Result<Ptr<'a, T>, CallError>
     where
-        T: Value<Way = ByPointer>,
+        T: Value<Passing = ByPointer>,
     {
         let at = pointer_of::<T::Raw>(self.slot)?;
         // SAFETY: `ArgumentSlots::new` was promised data as the ABI prescribes, which is a live value for types passed by
@@ -123,7 +123,7 @@ impl<'a, T> ArgumentSlot<'a, T> {
     /// Copies the string that the slot points to.
     pub(crate) fn text(self) -> Result<String, CallError>
     where
-        T: Value<Way = AsText>,
+        T: Value<Passing = AsText>,
     {
         let view = pointer_of::<TextView>(self.slot)?;
         // SAFETY: `ArgumentSlots::new` was promised data as the ABI prescribes, which is a live view for strings, whose bytes
@@ -159,7 +159,7 @@ impl<'a, T> ResultSlot<'a, T> {
     /// `BUFFER` if the slot is not a pointer slot.
     pub fn ptr_mut(self) -> Result<PtrMut<'a, T>, CallError>
     where
-        T: Value<Way = ByPointer>,
+        T: Value<Passing = ByPointer>,
     {
         let at = pointer_of::<T::Raw>(*self.slot)?;
         // SAFETY: `new` was promised data as the ABI prescribes, which is zero bytes or a live value for types passed by
@@ -170,7 +170,7 @@ impl<'a, T> ResultSlot<'a, T> {
     /// Passes a string to the caller.
     pub(crate) fn put_text(self, text: &str) -> Result<(), CallError>
     where
-        T: Value<Way = AsText>,
+        T: Value<Passing = AsText>,
     {
         let sink = pointer_of::<TextSink>(*self.slot)?;
         // SAFETY: `new` was promised data as the ABI prescribes, which is a live sink for strings, whose `put` copies its argument.

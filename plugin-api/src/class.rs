@@ -101,8 +101,8 @@ unsafe impl Class for Object {
 
 /// An interface of the host's reflection, as a type. `#[uinterface]` implements it.
 ///
-/// A class lists the interfaces it implements, `#[uclass(package = "Game", implements(Hears))]`, and contains the bodies in
-/// `#[uclass] impl Hears for Cat { … }`. A [`ScriptInterface`](crate::ScriptInterface) refers to objects of any implementing
+/// A class lists the interfaces it implements, `#[uclass(package = "Game", implements(Heeds))]`, and contains the bodies in
+/// `#[uclass] impl Heeds for Cat { … }`. A [`ScriptInterface`](crate::ScriptInterface) refers to objects of any implementing
 /// class; functions of the interface are called on the object that it returns.
 ///
 /// # Safety

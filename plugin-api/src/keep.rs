@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_struct_that_grew_names_the_field_and_the_way_out() {
+    fn a_struct_that_grew_names_the_field_and_the_fix() {
         let data = Before { steps: 3 }.to_cbor().expect("plain data");
         let mut after = After::default();
         let error = restore(&mut after, &data).expect_err("leaps are missing");

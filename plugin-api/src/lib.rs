@@ -151,23 +151,23 @@ pub use alcedo_macros::uenum;
 /// use alcedo_plugin_api::prelude::*;
 ///
 /// #[uinterface(package = "Game")]
-/// pub trait Hears {
+/// pub trait Heeds {
 ///     fn hear(&self, what: String) -> u32;
 /// }
 ///
-/// #[uclass(package = "Game", implements(Hears))]
+/// #[uclass(package = "Game", implements(Heeds))]
 /// #[derive(Default)]
 /// pub struct Cat {}
 ///
 /// #[uclass]
-/// impl Hears for Cat {
+/// impl Heeds for Cat {
 ///     fn hear(&self, what: String) -> u32 {
 ///         what.len() as u32
 ///     }
 /// }
 ///
 /// fn whisper(this: This<'_, Object>) -> Result<u32, CallError> {
-///     Ok(this.as_interface::<Hears>()?.hear("psst".to_owned()))
+///     Ok(this.as_interface::<Heeds>()?.hear("psst".to_owned()))
 /// }
 /// # fn main() {}
 /// ```

@@ -136,7 +136,12 @@ impl<C> PartCell<C> {
     ///
     /// # Errors
     /// Fails if `part` is the plugin part of another object, or is lent already.
-    pub(crate) fn lend<R>(&self, object: ObjectHandle, part: &mut C, code: impl FnOnce() -> R) -> Result<R, CallError> {
+    pub(crate) fn reborrow<R>(
+        &self,
+        object: ObjectHandle,
+        part: &mut C,
+        code: impl FnOnce() -> R,
+    ) -> Result<R, CallError> {
         let part = NonNull::from(part);
         if part != self.own() {
             return Err(CallError::other(format!(
@@ -144,7 +149,7 @@ impl<C> PartCell<C> {
             )));
         }
         let name = self.holder();
-        let holder = Holder { borrowed: Some(part.cast()), ..self.after(object, name, Event::Lend)? };
+        let holder = Holder { borrowed: Some(part.cast()), ..self.after(object, name, Event::Reborrow)? };
         let _loan = self.hold(&raw const holder);
         Ok(code())
     }
@@ -279,11 +284,11 @@ mod tests {
     }
 
     #[test]
-    fn a_lent_part_is_borrowed_again_and_returned_changed() {
+    fn a_reborrowed_part_is_borrowed_again_and_returned_changed() {
         let cell = PartCell::new(1);
         let value = cell.take(OBJECT, TICK, |part| {
             *part += 1;
-            let inner = cell.lend(OBJECT, part, || cell.take(OBJECT, HELLO, |part| *part *= 10));
+            let inner = cell.reborrow(OBJECT, part, || cell.take(OBJECT, HELLO, |part| *part *= 10));
             inner.expect("it is the very plugin part").expect("it is free");
             *part += 1;
             *part
@@ -293,13 +298,13 @@ mod tests {
     }
 
     #[test]
-    fn borrows_of_a_lent_part_derive_from_the_lent_reference() {
+    fn borrows_of_a_reborrowed_part_derive_from_the_first_reference() {
         let cell = PartCell::new(vec![1]);
         let read =
             |expected: usize| cell.share(OBJECT, READ, |part| assert_eq!(part.len(), expected)).expect("it is lent");
         let done = cell.take(OBJECT, TICK, |part| {
             part.push(2);
-            let borrowed = cell.lend(OBJECT, part, || {
+            let borrowed = cell.reborrow(OBJECT, part, || {
                 read(2);
                 // Nested shared borrows exclude an exclusive one.
                 let refused = cell.share(OBJECT, READ, |outer| {
@@ -312,7 +317,7 @@ mod tests {
                 cell.take(OBJECT, HELLO, |part| {
                     part.push(3);
                     assert!(cell.share(OBJECT, READ, |_part| ()).is_err(), "it is taken again");
-                    cell.lend(OBJECT, part, || read(3)).expect("the very part");
+                    cell.reborrow(OBJECT, part, || read(3)).expect("the very part");
                     assert_eq!(cell.holder(), "hello");
                     part.push(4);
                 })
@@ -341,10 +346,10 @@ mod tests {
     }
 
     #[test]
-    fn only_the_very_part_can_be_lent() {
+    fn only_the_part_of_the_object_can_be_reborrowed() {
         let cell = PartCell::new(1);
         let mut other = 5;
-        let refused = cell.take(OBJECT, TICK, |_part| cell.lend(OBJECT, &mut other, || ())).expect("free");
+        let refused = cell.take(OBJECT, TICK, |_part| cell.reborrow(OBJECT, &mut other, || ())).expect("free");
         assert!(refused.expect_err("another half").to_string().contains("another plugin part"));
     }
 
@@ -352,7 +357,7 @@ mod tests {
     fn a_panic_ends_its_borrows() {
         let cell = PartCell::new(1);
         let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            cell.take(OBJECT, TICK, |part| cell.lend(OBJECT, part, || panic!("inside")))
+            cell.take(OBJECT, TICK, |part| cell.reborrow(OBJECT, part, || panic!("inside")))
         }));
         assert!(caught.is_err());
         assert!(cell.is_free());

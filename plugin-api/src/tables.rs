@@ -478,7 +478,7 @@ macro_rules! entry_table {
             $($crate::__private::export! {
                 @of $crate::__private::core::stringify!($table), $crate::__private::core::stringify!($name),
                 ($($ty),*) -> ($($result)?), returns: ($($result)?),
-                place: $crate::__private::SourceLocation {
+                location: $crate::__private::SourceLocation {
                     file: $crate::__private::core::file!(),
                     line: $crate::__private::core::line!(),
                     column: $crate::__private::core::column!(),

@@ -229,7 +229,7 @@ impl<'f, C: Part> This<'f, C> {
         let cell = self.part().unwrap_or_else(|error| alcedo_rt::fail(error)).unwrap_or_else(|| {
             alcedo_rt::fail(CallError::other(format!("{}: no plugin part of {} to lend", self.object, C::PATH)))
         });
-        cell.lend(self.object, part, || code(self)).unwrap_or_else(|error| alcedo_rt::fail(error))
+        cell.reborrow(self.object, part, || code(self)).unwrap_or_else(|error| alcedo_rt::fail(error))
     }
 }
 

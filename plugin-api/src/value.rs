@@ -21,7 +21,7 @@ use crate::{Class, Obj, UName};
 /// # Safety
 /// `Raw` has the size, alignment and meaning that the host assigns to `KIND` and `TYPE_PATH`; any bytes are valid for it until
 /// its pointers are followed, and zero bytes are a value. Slots are written and read as the ABI prescribes for the kind, and
-/// `Way` matches that encoding.
+/// `Passing` matches that encoding.
 ///
 /// # Examples
 /// ```
@@ -87,7 +87,7 @@ pub unsafe trait Value: Sized + 'static {
     type Literal;
     /// Encoding of a value in a slot: [`InSlot`], [`ByPointer`] or [`AsText`].
     #[doc(hidden)]
-    type Way;
+    type Passing;
     /// Data kept on the caller's stack while an argument is passed in a slot.
     #[doc(hidden)]
     type In;
@@ -214,7 +214,7 @@ pub enum NoDefault {}
 
 macro_rules! in_the_slot {
     ($value:ident => $slot_value:expr, $from:expr) => {
-        type Way = InSlot;
+        type Passing = InSlot;
         type In = ();
         type Out = ();
 
@@ -373,7 +373,7 @@ unsafe impl Value for String {
     type Raw = TextRaw;
     type Literal = &'static str;
     type Seen<'f> = Self;
-    type Way = AsText;
+    type Passing = AsText;
     type In = TextView;
     type Out = TextOut;
 

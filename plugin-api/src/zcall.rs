@@ -7,7 +7,7 @@ use alcedo_abi::call::FailureKind;
 use alcedo_abi::describe::Cell;
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_abi::handles::{ObjectHandle, ZCallHandle};
-use alcedo_abi::values::ValuePlace;
+use alcedo_abi::values::RawLocation;
 use alcedo_abi::zcall::{Slot, ZCallBuffer};
 use alcedo_rt::CallError;
 
@@ -29,7 +29,7 @@ pub(crate) struct Callee<'a, A, R> {
 
 enum Target<'a> {
     Handle(ZCallHandle),
-    Delegate(&'a ValuePlace),
+    Delegate(&'a RawLocation),
 }
 
 impl<A: Params, R: ReturnValue> Callee<'static, A, R> {
@@ -72,7 +72,7 @@ impl<'a, A: Params, R: ReturnValue> Callee<'a, A, R> {
     ///
     /// # Safety
     /// `delegate` is live, and its functions have parameters `A` and result `R`.
-    pub(crate) unsafe fn bound(delegate: &'a ValuePlace) -> Self {
+    pub(crate) unsafe fn bound(delegate: &'a RawLocation) -> Self {
         Self { target: Target::Delegate(delegate), of: PhantomData, thread: PhantomData }
     }
 

@@ -126,7 +126,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
     /// time. If the host starts to observe calls during the host call, its remaining calls are not counted, except for events.
     ///
     /// # Errors
-    /// `DEAD_HANDLE` or `UNAVAILABLE` once the generation of the function has ended, `LENT` while a slice is borrowed: no
+    /// `DEAD_HANDLE` or `UNAVAILABLE` once the generation of the function has ended, `BORROWED` while a slice is borrowed: no
     /// object was called then.
     ///
     /// # Examples
@@ -286,7 +286,7 @@ mod tests {
     impl<T: Send> NotSend<Sent> for T {}
 
     #[test]
-    fn a_resolved_function_stays_on_its_thread() {
+    fn a_resolved_function_remains_on_its_thread() {
         <ZFunction<(i32,), i32> as NotSend<_>>::check();
         <ZMethod<(i32,), i32> as NotSend<_>>::check();
         <ZProperty<f64> as NotSend<_>>::check();

@@ -29,19 +29,19 @@ pub struct ZProperty<T> {
     handle: PropertyHandle<T>,
     name: Box<str>,
     /// Location in objects of the class that was used last.
-    place: Cell<Place>,
+    location: Cell<Location>,
 }
 
 /// Offset of a property in objects of exactly this class, as reported by the host under this version.
 #[derive(Clone, Copy)]
-struct Place {
+struct Location {
     version: u64,
     class: ClassId,
     offset: u32,
 }
 
 /// Location that matches no object.
-const NOWHERE: Place = Place { version: CLOSED, class: ClassId::NONE, offset: 0 };
+const NOWHERE: Location = Location { version: CLOSED, class: ClassId::NONE, offset: 0 };
 
 impl<T: Value> ZProperty<T> {
     /// Resolves `name`, as `up:/Script/Engine.Actor:seed`.
@@ -59,7 +59,7 @@ impl<T: Value> ZProperty<T> {
     /// assert!(error.to_string().ends_with("write `up:/Script/Package.Class:property`"));
     /// ```
     pub fn find(name: &str) -> Result<Self, CallError> {
-        Ok(Self { handle: PropertyHandle::resolve(name)?, name: name.into(), place: Cell::new(NOWHERE) })
+        Ok(Self { handle: PropertyHandle::resolve(name)?, name: name.into(), location: Cell::new(NOWHERE) })
     }
 
     /// Returns the name passed to [`find`](Self::find).
@@ -88,7 +88,7 @@ impl<T: Value> ZProperty<T> {
     #[inline]
     pub fn read<C: Class>(&self, object: Obj<C>) -> Result<T, CallError> {
         match self.find_in(object.handle()) {
-            Some(place) => Ok(T::load(place.as_ptr())),
+            Some(location) => Ok(T::load(location.as_ptr())),
             None => self.read_by_call(object.handle()),
         }
     }
@@ -111,9 +111,9 @@ impl<T: Value> ZProperty<T> {
     #[inline]
     pub fn write<C: Class>(&self, object: Obj<C>, value: T) -> Result<(), CallError> {
         match self.find_in(object.handle()) {
-            Some(place) => {
+            Some(location) => {
                 host::may_write(object.handle(), T::NAMES_OBJECTS)?;
-                value.store(place)
+                value.store(location)
             }
             None => self.write_by_call(object.handle(), &value),
         }
@@ -126,19 +126,19 @@ impl<T: Value> ZProperty<T> {
             return None;
         }
         let entry = host::entry(object)?;
-        let mut place = self.place.get();
-        if place.version != direct_version() || place.class != entry.class || place.version == CLOSED {
-            place = self.look(object)?;
+        let mut location = self.location.get();
+        if location.version != direct_version() || location.class != entry.class || location.version == CLOSED {
+            location = self.locate(object)?;
         }
         // SAFETY: the host has reported that the property is at this offset in every object of exactly this class, which is the
         // class of the object; the object is alive, since its entry has its serial. The report is valid as long as the version
         // does not change, and the location carries that version. This is the game thread: the host resolves names on no other
         // thread for a module that has a directory. The location is used immediately.
-        Some(unsafe { PtrMut::new(entry.memory.add(place.offset as usize).cast()) })
+        Some(unsafe { PtrMut::new(entry.memory.add(location.offset as usize).cast()) })
     }
 
     #[cold]
-    fn look(&self, object: ObjectHandle) -> Option<Place> {
+    fn locate(&self, object: ObjectHandle) -> Option<Location> {
         let version = direct_version();
         if version == CLOSED {
             return None;
@@ -146,10 +146,10 @@ impl<T: Value> ZProperty<T> {
         // The call reports the reason of a failure.
         let host = host::host(&self.name).ok()?;
         let (class, offset) =
-            host.property_place(self.handle.number(), PropertyHandle::<T>::FINGERPRINT, object).ok()?;
-        let place = Place { version, class, offset };
-        self.place.set(place);
-        Some(place)
+            host.property_location(self.handle.number(), PropertyHandle::<T>::FINGERPRINT, object).ok()?;
+        let location = Location { version, class, offset };
+        self.location.set(location);
+        Some(location)
     }
 
     #[cold]

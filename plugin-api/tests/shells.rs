@@ -152,7 +152,7 @@ impl Toy {
     }
 
     #[ufunction]
-    fn lend_another(&mut self, this: This<Self>) {
+    fn reborrow_another(&mut self, this: This<Self>) {
         let mut other = Self { greetings: 0, log: Vec::new(), bomb: false };
         this.lend(&mut other, |_this| ());
     }
@@ -178,9 +178,9 @@ impl Toy {
     }
 
     #[ufunction]
-    fn written_unasked(&self, this: This<Self>) -> String {
+    fn written_without_host(&self, this: This<Self>) -> String {
         let friend = this.as_base().as_obj();
-        let asked = [
+        let writes = [
             ("a number", this.try_set_count(7).is_err()),
             ("a text", this.try_set_title("a box").is_err()),
             ("a flag", this.try_set_flag(false).is_err()),
@@ -188,8 +188,8 @@ impl Toy {
             ("a reference", this.try_set_friend(friend).is_err()),
             ("a struct", this.try_set_spot(Spot { x: 1.5, y: 2.5 }).is_err()),
         ];
-        let unasked: Vec<_> = asked.iter().filter(|(_, is_asked)| !is_asked).map(|(what, _)| *what).collect();
-        unasked.join(", ")
+        let accepted: Vec<_> = writes.iter().filter(|(_, is_refused)| !is_refused).map(|(what, _)| *what).collect();
+        accepted.join(", ")
     }
 
     #[ufunction]
@@ -218,9 +218,9 @@ impl Toy {
 
     /// Greets.
     #[ufunction(blueprint_native_event, blueprint_callable)]
-    fn greet(&self, who: String, times: u32) -> String;
-    fn greet_implementation(&mut self, _this: This<Self>, who: String, times: u32) -> String {
-        format!("hello {who}").repeat(times as usize)
+    fn greet(&self, guest: String, times: u32) -> String;
+    fn greet_implementation(&mut self, _this: This<Self>, guest: String, times: u32) -> String {
+        format!("hello {guest}").repeat(times as usize)
     }
 
     #[ufunction]
@@ -306,7 +306,7 @@ fn properties_live_in_host_memory() {
     let host = Host::with("Toy");
     let toy = host.construct();
     host.class_constructor(toy).expect("it only sets a flag");
-    assert_eq!(host.ask(toy, "properties").expect("clean"), "5 a box Spot { x: 1.5, y: 2.5 } true true red 2");
+    assert_eq!(host.query(toy, "properties").expect("clean"), "5 a box Spot { x: 1.5, y: 2.5 } true true red 2");
 }
 
 #[test]
@@ -322,14 +322,14 @@ fn a_write_is_refused_while_the_host_rebuilds() {
 fn a_mark_observes_writes_that_could_be_references() {
     let host = Host::with("Toy");
     let toy = host.construct();
-    for (mode, unasked) in [
+    for (mode, accepted) in [
         (mode::NORMAL, "a number, a text, a flag, a name, a reference, a struct"),
         (mode::MARKING, "a number, a text, a flag, a name"),
         (mode::REBUILDING, ""),
         (mode::STAGING, ""),
     ] {
         host.mode(mode);
-        assert_eq!(host.ask(toy, "written_unasked").expect("clean"), unasked, "mode {mode}");
+        assert_eq!(host.query(toy, "written_without_host").expect("clean"), accepted, "mode {mode}");
     }
 }
 
@@ -337,14 +337,14 @@ fn a_mark_observes_writes_that_could_be_references() {
 fn calls_carry_numbers_texts_and_structs() {
     let host = Host::with("Toy");
     let toy = host.construct();
-    assert_eq!(host.ask(toy, "calls").expect("clean"), "-3 HEY 2 3 ex:/nowhere leads nowhere");
+    assert_eq!(host.query(toy, "calls").expect("clean"), "-3 HEY 2 3 ex:/nowhere leads nowhere");
 }
 
 #[test]
 fn an_event_runs_its_default_body_through_the_host() {
     let host = Host::with("Toy");
     let toy = host.construct();
-    assert_eq!(host.ask(toy, "greets").expect("clean"), "hello youhello you");
+    assert_eq!(host.query(toy, "greets").expect("clean"), "hello youhello you");
 }
 
 #[test]
@@ -357,7 +357,7 @@ fn a_reentrant_borrow_names_object_and_methods() {
     let mut result = [Slot::EMPTY];
     host.call(toy, "reenter_borrowed", &mut result).expect("its half is lent");
     assert_eq!((result[0].kind(), result[0].bits()), (Some(SlotType::U32), 42));
-    let failure = host.call(toy, "lend_another", &mut []).expect_err("another half");
+    let failure = host.call(toy, "reborrow_another", &mut []).expect_err("another half");
     assert!(failure.message.as_str().contains("another plugin part"), "{failure:?}");
 }
 
@@ -372,7 +372,7 @@ fn a_panic_is_reported_with_message_and_location() {
 }
 
 #[test]
-fn an_error_from_below_stays_the_same_error() {
+fn an_error_from_below_remains_the_same_error() {
     let host = Host::with("Toy");
     let toy = host.construct();
     let failure = host.call(toy, "fails_below", &mut []).expect_err("the host does not have it");
@@ -490,7 +490,7 @@ fn descriptions_match_the_declarations() {
     let greet = find("greet").expect("declared");
     assert_eq!(greet.flags, function_flags::NATIVE_EVENT | function_flags::CALLABLE);
     let names: Vec<_> = greet.params.as_slice().iter().map(|param| (param.name.as_str(), param.offset)).collect();
-    assert_eq!(names, [("who", 0), ("times", 24), ("return_value", 32)]);
+    assert_eq!(names, [("guest", 0), ("times", 24), ("return_value", 32)]);
     let host_side = Fingerprint::START.value(PropertyKind::STRING, "").value(PropertyKind::U32, "");
     assert_eq!(greet.fingerprint, host_side.number(0xfeed).value(PropertyKind::STRING, "").finish());
     let tick = find("receive_tick").expect("declared");

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn every_library_can_be_asked_for_its_build() {
+    fn every_library_reports_its_build() {
         assert!(SUBJECTS.iter().all(|subject| subject.libraries.len() == subject.build_tags.len()));
     }
 }

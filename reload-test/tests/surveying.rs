@@ -33,7 +33,7 @@ fn harmed(row: &str, harm: &str, more: &[&str]) -> [String; 2] {
 }
 
 #[test]
-fn a_sound_row_is_sound_both_ways_and_recorded() {
+fn a_sound_row_is_sound_in_both_modes_and_recorded() {
     let dir = TempDir::new().expect("a folder");
     let page = dir.path().join("page.md");
     let (output, messages) = run(program(dir.path(), "rand").arg("--page").arg(&page));

@@ -521,8 +521,9 @@ mod tests {
         let long = "x".repeat(100_000);
         for name in ["", ".Game", "..", "My Game", "Game\u{1f3ae}", "1Game", "A/B", "A\0B", &long] {
             let Err(refused) = Runtime::builder().package(name).build() else { panic!("{name} is accepted") };
-            let shown = format!("\"{}\" in the packages of the host cannot be a name", alcedo_base::escape::line(name));
-            assert!(refused.to_string().contains(&shown), "{refused}");
+            let message =
+                format!("\"{}\" in the packages of the host cannot be a name", alcedo_base::escape::line(name));
+            assert!(refused.to_string().contains(&message), "{refused}");
         }
         assert!(Runtime::builder().package("Größe_2").declared().is_ok());
     }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use alcedo_abi::stack::StackSpan;
 use alcedo_sys::process::{coarse_clock, describe_thread, thread_number};
 
-use crate::lease::{Blocker, Lease, LeaseKind, Leases, place_of};
+use crate::lease::{Blocker, Lease, LeaseKind, Leases, location_text};
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::thread::{self, Thread};
 use crate::sync::{Arc, Mutex, MutexGuard, lock, thread_local};
@@ -170,7 +170,7 @@ impl EntryGate {
         });
         let inside = match taken {
             Ok(Some(at)) => Inside { admission: Admission::Slot(at), gate: PhantomData },
-            _ => match self.leases.take_at(LeaseKind::Call, name(), calling.from.map(place_of)) {
+            _ => match self.leases.take_at(LeaseKind::Call, name(), calling.from.map(location_text)) {
                 Ok(lease) => self.enter_by(lease)?,
                 Err(_sealed) => return Ok(None),
             },
@@ -210,7 +210,7 @@ impl EntryGate {
                     owner: name(slot.function.load(Ordering::Relaxed)).to_string(),
                     thread: describe_thread(row.thread.name(), row.number),
                     age: now.saturating_sub(Duration::from_nanos(slot.since.load(Ordering::Relaxed))),
-                    place: slot.from.get().map(|from| place_of(from).to_string()),
+                    place: slot.from.get().map(|from| location_text(from).to_string()),
                 });
             }
         }
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_reported_with_function_thread_and_place_until_it_returns() {
+    fn a_call_is_reported_with_function_thread_and_location_until_it_returns() {
         let gate = EntryGate::new(Leases::new("m"), RESERVE);
         let (give, take) = channel();
         std::thread::scope(|scope| {

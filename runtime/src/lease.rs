@@ -217,13 +217,13 @@ struct Entry {
     place: Option<Arc<str>>,
 }
 
-pub(crate) fn place_of(at: &Location<'_>) -> Arc<str> {
+pub(crate) fn location_text(at: &Location<'_>) -> Arc<str> {
     format!("{}:{}", at.file(), at.line()).into()
 }
 
 thread_local! {
     /// Location of the host call whose public function runs on this thread.
-    static ASKED_AT: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
+    static CALLED_FROM: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
 }
 
 /// Marks a public function of the host as running on this thread until dropped.
@@ -234,13 +234,13 @@ pub(crate) struct HostVerb(Option<&'static Location<'static>>, PhantomData<*cons
 pub(crate) fn host_verb() -> HostVerb {
     // `Location::caller` inside the closure would return this line.
     let caller = Location::caller();
-    HostVerb(ASKED_AT.with(|asked| asked.replace(Some(caller))), PhantomData)
+    HostVerb(CALLED_FROM.with(|location| location.replace(Some(caller))), PhantomData)
 }
 
 impl Drop for HostVerb {
     fn drop(&mut self) {
         // A thread that ends takes no more leases.
-        let _gone = ASKED_AT.try_with(|asked| asked.set(self.0));
+        let _gone = CALLED_FROM.try_with(|location| location.set(self.0));
     }
 }
 
@@ -275,7 +275,7 @@ impl Leases {
     /// [`Sealed`] once the unload has begun.
     #[track_caller]
     pub(crate) fn take(self: &Arc<Self>, kind: LeaseKind, owner: impl Into<Arc<str>>) -> Result<Lease, Sealed> {
-        self.take_at(kind, owner, Some(place_of(Location::caller())))
+        self.take_at(kind, owner, Some(location_text(Location::caller())))
     }
 
     /// Takes a lease for `owner` inside a public function. Records the host's call of that function, from the innermost [`host_verb`]
@@ -284,7 +284,7 @@ impl Leases {
     /// # Errors
     /// [`Sealed`] once the unload has begun.
     pub(crate) fn take_inside(self: &Arc<Self>, kind: LeaseKind, owner: impl Into<Arc<str>>) -> Result<Lease, Sealed> {
-        self.take_at(kind, owner, ASKED_AT.with(Cell::get).map(place_of))
+        self.take_at(kind, owner, CALLED_FROM.with(Cell::get).map(location_text))
     }
 
     /// Takes a lease for `owner` with the source location `place`.

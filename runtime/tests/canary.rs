@@ -158,7 +158,7 @@ fn a_module_refused_by_the_loader_is_named() {
     match support::builder().build().expect("a host").create_master(&[broken(&["unresolved-symbol"])]) {
         Err(Error::Load(LoadError::CanaryRefused { module, step, text })) => {
             assert_eq!((module.as_str(), step), ("broken", CanaryStep::Mapping));
-            assert!(text.contains("alcedo_nobody_defines_this"), "{text}");
+            assert!(text.contains("alcedo_undefined_symbol"), "{text}");
         }
         other => panic!("{other:?}"),
     }
@@ -292,11 +292,11 @@ fn a_module_closing_the_canary_socket_is_refused() {
     let slim = host.contexts().create_slim("takes").expect("a free name");
     for feature in ["closes-everything", "replaces-everything"] {
         let error = refused_by(&slim, feature);
-        let is_told = matches!(
+        let is_reported = matches!(
             &error,
             LoadError::CanaryCrashed { module, .. } | LoadError::CanaryHung { module, .. } if module == "unruly"
         );
-        assert!(is_told, "{feature}: {error}");
+        assert!(is_reported, "{feature}: {error}");
     }
     assert_unmapped(&host);
 }

@@ -200,7 +200,7 @@ fn an_object_changes_its_name_and_its_outer() {
     );
     let other = host.objects().spawn_in(NODE, house).expect("an object");
     let refused = host.objects().rename(other, "chair", house).expect_err("the name is taken");
-    assert!(matches!(refused, RenameError::Taken { holder, .. } if holder == chair), "{refused}");
+    assert!(matches!(refused, RenameError::InUse { holder, .. } if holder == chair), "{refused}");
     let refused = host.objects().rename(house, "house", chair).expect_err("it would contain itself");
     assert!(matches!(refused, RenameError::Circle { .. }), "{refused}");
 }

@@ -16,7 +16,7 @@ use alcedo_runtime::{Budget, ReloadReport, Runtime, Value};
 use semver::Version;
 
 use support::elf::section;
-use support::{asks_other_compilers, skip};
+use support::{skip, uses_other_compilers};
 
 const CUBE: &str = "/Script/Game.MagicCube";
 const FRAGILE: &str = "/Script/Game.Fragile";
@@ -140,7 +140,7 @@ fn output_of(program: &str, args: &[&str]) -> Option<String> {
 #[test]
 fn a_nightly_plugin_with_layouts_of_its_own_works_in_this_host() {
     let test = "a_nightly_plugin_with_layouts_of_its_own_works_in_this_host";
-    if !asks_other_compilers(test) {
+    if !uses_other_compilers(test) {
         return;
     }
     // Queries rustup, since naming a missing toolchain may start its installation.
@@ -170,7 +170,7 @@ const DEBIANS: &str = "/usr/bin/rustc";
 #[test]
 fn a_plugin_of_debians_compiler_works_in_this_host() {
     let test = "a_plugin_of_debians_compiler_works_in_this_host";
-    if !asks_other_compilers(test) {
+    if !uses_other_compilers(test) {
         return;
     }
     let Some(version) = output_of(DEBIANS, &["-V"]) else {
@@ -212,7 +212,7 @@ fn a_plugin_linked_by_gnu_ld_works_in_this_host() {
 
 #[test]
 fn an_optimized_plugin_of_one_piece_works_in_this_host() {
-    if !asks_other_compilers("an_optimized_plugin_of_one_piece_works_in_this_host") {
+    if !uses_other_compilers("an_optimized_plugin_of_one_piece_works_in_this_host") {
         return;
     }
     let other = Other {

@@ -299,7 +299,7 @@ pub(crate) fn direct_host(libraries: &[PathBuf]) -> Runtime {
     runtime
 }
 
-pub(crate) fn ask(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> String {
+pub(crate) fn query(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> String {
     match host.objects().call(object, function, arguments) {
         Ok(Some(Value::Text(text))) => text,
         other => panic!("{function}: {other:?}"),
@@ -324,7 +324,7 @@ fn direct_calls_match_calls_with_slots() {
     let witness = witness(&host);
     // The construction has counted once; the class default object has its own fields.
     for counted in 2..5 {
-        let lines = ask(&host, witness, "call_all", &[]);
+        let lines = query(&host, witness, "call_all", &[]);
         let method = format!("method: {counted}");
         // The defaults are applied after the red constructor.
         let read = if counted == 2 { "read: 0" } else { "read: 5" };
@@ -346,7 +346,7 @@ fn direct_calls_match_calls_with_slots() {
 fn errors_and_panics_of_direct_calls_reach_the_caller() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
     let witness = witness(&host);
-    let count = |number| ask(&host, witness, "count_what", &[Value::I32(number)]);
+    let count = |number| query(&host, witness, "count_what", &[Value::I32(number)]);
     for _ in 0..3 {
         let error = count(-1);
         assert!(error.starts_with("count: PANIC") && error.contains("-1 is below zero"), "{error}");
@@ -410,7 +410,7 @@ fn a_direct_call_does_not_borrow_a_plugin_part_in_use() {
 #[test]
 fn a_panicking_leaf_with_a_borrowed_slice_returns_its_own_error() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
-    let call = |left| ask(&host, witness(&host), "call_leaf_while_borrowed", &[Value::I32(left)]);
+    let call = |left| query(&host, witness(&host), "call_leaf_while_borrowed", &[Value::I32(left)]);
     assert_eq!(call(2), "leaf: 3");
     let panics = call(-13);
     assert!(panics.starts_with("leaf: PANIC") && panics.contains("not with -13"), "{panics}");
@@ -421,13 +421,19 @@ fn a_panicking_leaf_with_a_borrowed_slice_returns_its_own_error() {
 fn direct_calls_are_refused_with_borrowed_slices_or_destroyed_objects() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
     for _ in 0..2 {
-        let results = ask(&host, witness(&host), "call_all_while_borrowed", &[]);
-        begins(&results, ["function: LENT", "method: LENT", "event: LENT", "read: LENT", "write: LENT"]);
-        let results = ask(&host, witness(&host), "call_all_after_inner_slice", &[]);
-        begins(&results, ["function: LENT", "method: LENT", "event: LENT", "read: LENT", "write: LENT"]);
-        let gone = ask(&host, witness(&host), "call_all_after_the_end", &[]);
+        let results = query(&host, witness(&host), "call_all_while_borrowed", &[]);
+        begins(
+            &results,
+            ["function: BORROWED", "method: BORROWED", "event: BORROWED", "read: BORROWED", "write: BORROWED"],
+        );
+        let results = query(&host, witness(&host), "call_all_after_inner_slice", &[]);
+        begins(
+            &results,
+            ["function: BORROWED", "method: BORROWED", "event: BORROWED", "read: BORROWED", "write: BORROWED"],
+        );
+        let gone = query(&host, witness(&host), "call_all_after_the_end", &[]);
         begins(&gone, ["function: 3", "method: STALE", "event: STALE", "read: STALE", "write: STALE"]);
-        let lines = ask(&host, witness(&host), "call_all", &[]);
+        let lines = query(&host, witness(&host), "call_all", &[]);
         begins(&lines, ["function: 3", "method: 2", "event: 3", "read: 0", "write: ()"]);
     }
 }
@@ -437,13 +443,16 @@ fn direct_calls_before_a_commit_are_refused_like_other_calls() {
     let build = |tag| [support::tagged("crossings", &[], tag)];
     let host = direct_host(&build(1));
     let witness = witness(&host);
-    begins(&ask(&host, witness, "heard", &[]), ["function: 3", "method: 1", "event: 3", "read: 0", "write: ()"]);
+    begins(&query(&host, witness, "received", &[]), ["function: 3", "method: 1", "event: 3", "read: 0", "write: ()"]);
     let refused =
         ["function: DURING_REBUILD", "method: DURING_REBUILD", "event: DURING_REBUILD", "read: ", "write: ()"];
     for tag in [2, 1, 2] {
         host.reload(&build(tag)).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
-        begins(&ask(&host, witness, "heard", &[]), refused);
-        begins(&ask(&host, witness, "call_all", &[]), ["function: 3", "method: ", "event: 3", "read: 5", "write: ()"]);
+        begins(&query(&host, witness, "received", &[]), refused);
+        begins(
+            &query(&host, witness, "call_all", &[]),
+            ["function: 3", "method: ", "event: 3", "read: 5", "write: ()"],
+        );
     }
     // The module that has called directly reaches a phase without direct calls.
     let path = support::test_dir().join("direct_calls.world");
@@ -451,8 +460,8 @@ fn direct_calls_before_a_commit_are_refused_like_other_calls() {
     let found = host.objects().path_of(witness).expect("alive");
     host.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
     let again = host.objects().at_path(&found).expect("it is there again");
-    begins(&ask(&host, again, "heard", &[]), refused);
-    begins(&ask(&host, again, "call_all", &[]), ["function: 3", "method: ", "event: 3", "read: 5", "write: ()"]);
+    begins(&query(&host, again, "received", &[]), refused);
+    begins(&query(&host, again, "call_all", &[]), ["function: 3", "method: ", "event: 3", "read: 5", "write: ()"]);
 }
 
 #[test]
@@ -462,14 +471,14 @@ fn a_direct_call_runs_the_current_override() {
     let host = direct_host(&libraries(&[], 1));
     let witness = witness(&host);
     let detour = host.objects().spawn("/Script/Game.Detour").expect("spawned");
-    let other = |function: &str| ask(&host, witness, function, &[Value::Object(detour)]);
+    let other = |function: &str| query(&host, witness, function, &[Value::Object(detour)]);
     assert_eq!(other("sum_of"), "sum: 3");
     for (features, tag, sum) in [(&["override"][..], 2, "sum: 4"), (&[], 3, "sum: 3"), (&["override"], 4, "sum: 4")] {
         let report = host.reload_changed(&libraries(features, tag)).expect("a Master");
         report.into_result().unwrap_or_else(|report| panic!("{report}"));
         assert_eq!(other("sum_of"), sum);
         // Objects without the override are not affected.
-        assert!(ask(&host, witness, "call_all", &[]).contains("event: 3"));
+        assert!(query(&host, witness, "call_all", &[]).contains("event: 3"));
     }
     let sums = other("sums_of");
     let lines: Vec<_> = sums.lines().collect();
@@ -509,7 +518,7 @@ fn calls_on_several_objects_name_those_that_fail_and_do_the_others() {
     host.objects().destroy(gone);
     let each = |objects: [ObjectHandle; 3], left| {
         let [first, second, third] = objects.map(Value::Object);
-        ask(&host, witness, "sum_of_each", &[first, second, third, Value::I32(left)])
+        query(&host, witness, "sum_of_each", &[first, second, third, Value::I32(left)])
     };
     assert_eq!(each([plain, detour, plain], 1), "Some(2)\nSome(3)\nSome(2)");
     // The override panics for a sum of thirteen; the remaining objects are still called.
@@ -534,7 +543,7 @@ fn an_object_destroyed_in_its_direct_call_is_dropped_after_the_call() {
     // The method of the host destroys its own object, then counts in its fields.
     for _ in 0..3 {
         let adder = host.objects().spawn("/Script/Test.Adder").expect("spawned");
-        assert_eq!(ask(&host, witness, "end_of", &[Value::Object(adder)]), "end: 7");
+        assert_eq!(query(&host, witness, "end_of", &[Value::Object(adder)]), "end: 7");
         assert!(!host.objects().is_alive(adder));
     }
     assert_eq!(DROPPED.get(), 3, "the fields of each are dropped, once");
@@ -550,13 +559,13 @@ fn drops_after_a_failed_direct_call_do_not_replace_its_error() {
     IN_THE_DROP.set(Some(Rc::new(move || {
         let host = inner.upgrade().expect("it is there");
         // A failing direct call of the plugin, which reads the error.
-        let answer = ask(&host, witness, "count_of", &[Value::Object(other)]);
+        let answer = query(&host, witness, "count_of", &[Value::Object(other)]);
         assert!(answer.contains("nothing to count"), "{answer}");
         seen.set(seen.get() + 1);
     })));
     for times in 1..=3 {
         let adder = host.objects().spawn("/Script/Test.Adder").expect("spawned");
-        let answer = ask(&host, witness, "bad_end_of", &[Value::Object(adder)]);
+        let answer = query(&host, witness, "bad_end_of", &[Value::Object(adder)]);
         assert!(answer.contains("it ends badly"), "{answer}");
         assert_eq!(drops.get(), times);
     }

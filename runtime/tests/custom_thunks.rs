@@ -75,10 +75,10 @@ impl Sums {
     }
 
     /// Reads an array before and after the action of the test.
-    #[ufunction(blueprint_callable, custom_thunk = Self::exec_look_around, array_parm = "target")]
-    fn look_around(target: ArrayWildcard) -> String;
+    #[ufunction(blueprint_callable, custom_thunk = Self::exec_describe, array_parm = "target")]
+    fn describe(target: ArrayWildcard) -> String;
 
-    fn exec_look_around(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
+    fn exec_describe(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
         let target = frame.step_compiled_in::<AnyArray>()?;
         frame.finish()?;
         let rows = array_ref(frame.value(target)).expect("an array");

@@ -15,7 +15,7 @@ use crate::support;
 
 const PLAYER: &str = "/Script/Game.Player";
 const LISTENER: &str = "/Script/Game.Listener";
-const TALLY: &str = "/Script/Game.Tally";
+const COUNTER: &str = "/Script/Game.Counter";
 
 fn scores(features: &[&str]) -> PathBuf {
     support::plugin("delegates", features)
@@ -43,8 +43,8 @@ fn earn(host: &Runtime, player: ObjectHandle, points: i32) -> String {
 
 /// Takes the calls that a listener has received since the last check.
 fn take_calls(host: &Runtime, listener: ObjectHandle) -> String {
-    let Ok(Value::Array(values)) = host.objects().get(listener, "heard") else { panic!("not an array") };
-    host.objects().set(listener, "heard", &Value::Array(Vec::new())).unwrap_or_else(|error| panic!("{error}"));
+    let Ok(Value::Array(values)) = host.objects().get(listener, "received") else { panic!("not an array") };
+    host.objects().set(listener, "received", &Value::Array(Vec::new())).unwrap_or_else(|error| panic!("{error}"));
     let text = |value: &Value| if let Value::Text(text) = value { text.clone() } else { format!("{value:?}") };
     values.iter().map(text).collect::<Vec<_>>().join(", ")
 }
@@ -83,9 +83,9 @@ fn unbound(report: &ReloadReport) -> String {
 fn a_named_delegate_is_a_property_an_element_and_a_parameter() {
     let (host, player, listener) = followed();
     assert_eq!(earn(&host, player, 5), "I32(5)");
-    assert_eq!(take_calls(&host, listener), "heard 5 of 5");
+    assert_eq!(take_calls(&host, listener), "received 5 of 5");
     assert_eq!(earn(&host, player, 100), "I32(5)", "the rule denies it");
-    assert_eq!(take_calls(&host, listener), "heard nothing");
+    assert_eq!(take_calls(&host, listener), "received nothing");
     let rule = host.objects().get(player, "may_score").unwrap_or_else(|error| panic!("{error}"));
     let other = spawn(&host, PLAYER);
     assert_eq!(call(&host, other, "agree", &[rule, Value::I32(99)]), "Bool(true)");
@@ -171,7 +171,7 @@ fn glue_of_a_module_has_its_delegates() {
 fn bindings_survive_a_reload_and_call_the_new_code() {
     let (host, player, listener) = followed();
     assert_eq!(earn(&host, player, 5), "I32(5)");
-    assert_eq!(take_calls(&host, listener), "heard 5 of 5");
+    assert_eq!(take_calls(&host, listener), "received 5 of 5");
     let report = reload(&host, &[scores(&["changed"])]);
     assert_eq!(unbound(&report), "");
     assert_eq!(earn(&host, player, 5), "I32(10)");
@@ -203,7 +203,7 @@ fn changing_delegate_and_function_together_keeps_only_matching_bindings() {
         .assert_eq(&unbound(&report));
     assert_eq!(bound(&host, player, "on_scored"), 1);
     assert_eq!(earn(&host, player, 5), "I32(5)");
-    assert_eq!(take_calls(&host, listener), "heard 5 of 5, false");
+    assert_eq!(take_calls(&host, listener), "received 5 of 5, false");
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn a_removed_function_is_unbound_and_rebound_when_it_returns() {
     assert_eq!(bound(&host, player, "on_scored"), 0, "a removed binding is not restored by the host");
     assert_eq!(call(&host, listener, "follow", &[Value::Object(player)]), "nothing");
     assert_eq!(earn(&host, player, 5), "I32(10)");
-    assert_eq!(take_calls(&host, listener), "heard 5 of 10");
+    assert_eq!(take_calls(&host, listener), "received 5 of 10");
 }
 
 #[test]
@@ -232,24 +232,24 @@ fn a_failed_reload_leaves_bindings_unchanged() {
     assert!(armed.has_fired() && !report.is_committed(), "{report}");
     drop(armed);
     assert_eq!(earn(&host, player, 5), "I32(5)");
-    assert_eq!(take_calls(&host, listener), "heard 5 of 5");
+    assert_eq!(take_calls(&host, listener), "received 5 of 5");
     assert_eq!(host.types().declared_by("delegates").expect("it is loaded").delegates[0].params.len(), 2);
 }
 
 #[test]
 fn reloading_one_of_two_modules_keeps_bindings_between_them() {
     let host = support::host(&[scores(&[]), tallies(&[])]);
-    let (player, tally, listener) = (spawn(&host, PLAYER), spawn(&host, TALLY), spawn(&host, LISTENER));
-    assert_eq!(call(&host, tally, "watch", &[Value::Object(player)]), "nothing");
-    bind(&host, tally, "on_counted", listener, "hear");
-    let total = |host: &Runtime| host.objects().get(tally, "total").unwrap_or_else(|error| panic!("{error}"));
+    let (player, counter, listener) = (spawn(&host, PLAYER), spawn(&host, COUNTER), spawn(&host, LISTENER));
+    assert_eq!(call(&host, counter, "watch", &[Value::Object(player)]), "nothing");
+    bind(&host, counter, "on_counted", listener, "hear");
+    let total = |host: &Runtime| host.objects().get(counter, "total").unwrap_or_else(|error| panic!("{error}"));
     earn(&host, player, 5);
-    assert_eq!((total(&host), take_calls(&host, listener)), (Value::I32(5), "heard 5 of 5".to_owned()));
+    assert_eq!((total(&host), take_calls(&host, listener)), (Value::I32(5), "received 5 of 5".to_owned()));
     // Reloads the module that uses the delegate.
     let report = host.reload_changed(&[scores(&[]), tallies(&["changed"])]).expect("a Master");
     assert!(report.is_committed() && unbound(&report).is_empty(), "{report}");
     earn(&host, player, 1);
-    assert_eq!((total(&host), take_calls(&host, listener)), (Value::I32(105), "heard 1 of 6".to_owned()));
+    assert_eq!((total(&host), take_calls(&host, listener)), (Value::I32(105), "received 1 of 6".to_owned()));
     // Reloads the module that declares the delegate: its dependents were built for the same signature.
     let report = host.reload_changed(&[scores(&["changed"]), tallies(&["changed"])]).expect("a Master");
     assert!(report.is_committed() && unbound(&report).is_empty(), "{report}");
@@ -281,7 +281,7 @@ fn a_module_built_for_another_signature_is_refused_with_both_signatures() {
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let refused = host.create_master(&[scores(&[]), tallies(&["stale"])]).expect_err("another signature").to_string();
     for part in [
-        "/Script/Game.Tally:on_counted cannot be a MulticastDelegate(/Script/Game.OnScored(u64))",
+        "/Script/Game.Counter:on_counted cannot be a MulticastDelegate(/Script/Game.OnScored(u64))",
         "declared as MulticastDelegate(/Script/Game.OnScored(i32, Object(/Script/Game.Player)))",
     ] {
         assert!(refused.contains(part), "{refused}");
@@ -299,7 +299,7 @@ fn a_panic_in_one_bound_function_keeps_no_other_from_being_called() {
     bind(&host, player, "on_scored", last, "hear");
     let answer = earn(&host, player, 5);
     assert!(answer.contains("5 points are too much"), "{answer}");
-    assert_eq!([take_calls(&host, last), take_calls(&host, first)], ["heard 5 of 5", "heard 5 of 5"]);
+    assert_eq!([take_calls(&host, last), take_calls(&host, first)], ["received 5 of 5", "received 5 of 5"]);
     assert_eq!(bound(&host, player, "on_scored"), 3, "a failed listener is called the next time, too");
     assert!(earn(&host, player, 1).contains("1 points are too much"));
 }
@@ -318,9 +318,9 @@ fn a_bound_function_binds_and_unbinds_while_the_delegate_is_called() {
     }
     assert_eq!(earn(&host, player, 5), "I32(5)");
     let all = |host: &Runtime| [passes, out, before, late].map(|listener| take_calls(host, listener));
-    assert_eq!(all(&host), ["passed 5 on", "", "heard 5 of 5", ""], "removed or bound during the call");
+    assert_eq!(all(&host), ["passed 5 on", "", "received 5 of 5", ""], "removed or bound during the call");
     assert_eq!(earn(&host, player, 1), "I32(6)");
-    assert_eq!(all(&host), ["", "", "heard 1 of 6", "heard 1 of 6"]);
+    assert_eq!(all(&host), ["", "", "received 1 of 6", "received 1 of 6"]);
 }
 
 #[test]
@@ -334,7 +334,7 @@ fn hosts_on_two_threads_have_delegates_of_their_own() {
             earn(&host, player, points);
         });
         let calls = take_calls(&host, listener);
-        assert_eq!(calls.matches(&format!("heard {points} of")).count(), 200, "{calls}");
+        assert_eq!(calls.matches(&format!("received {points} of")).count(), 200, "{calls}");
         host.objects().get(player, "score").unwrap_or_else(|error| panic!("{error}"))
     };
     std::thread::scope(|scope| {
@@ -355,7 +355,7 @@ fn a_world_has_its_bindings_when_it_is_loaded_by_later_code() {
     second.worlds().load(&path).unwrap_or_else(|error| panic!("{error}"));
     let one = |class: &str| second.objects().iter().find(|object| second.objects().is_a(*object, class));
     let (player, listener) = (one(PLAYER).expect("a player"), one(LISTENER).expect("a listener"));
-    assert_eq!(take_calls(&second, listener), "heard 5 of 5");
+    assert_eq!(take_calls(&second, listener), "received 5 of 5");
     assert_eq!(earn(&second, player, 5), "I32(10)");
     assert_eq!(take_calls(&second, listener), "wow, 5 of 10");
 }
@@ -380,7 +380,7 @@ pub(crate) struct Bell {
     may_toll: MayToll,
     /// Number of tolls received.
     #[uproperty]
-    heard: u32,
+    received: u32,
 }
 
 #[uclass]
@@ -389,7 +389,7 @@ impl Bell {
     #[ufunction]
     fn hear(&self, this: This<Self>, times: u32, by: Obj<Bell>) {
         assert_ne!(by, this.as_obj(), "another one");
-        this.set_heard(this.heard() + times);
+        this.set_received(this.received() + times);
     }
 
     /// Stores the rule and calls it.
@@ -413,7 +413,7 @@ impl Bell {
 }
 
 #[test]
-fn a_native_function_takes_a_delegate_calls_it_and_keeps_it() {
+fn a_native_function_accepts_a_delegate_calls_it_and_keeps_it() {
     let host = support::builder().natives(natives![Bell, MayToll, OnTolled]).build().expect("a host");
     let [bell, other] = [(); 2].map(|()| host.objects().spawn_as::<Bell>().expect("a bell"));
     let declared = host.types().declared_natives();
@@ -477,7 +477,7 @@ fn a_host_declares_delegates_and_binds_closures_by_type() {
     drop(listener);
     tolled.call(&host, (4, bell)).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(seen.borrow().len(), 1, "the closure is gone");
-    assert_eq!(host.objects().with(other, |other| other.heard()).expect("it is there"), 7);
+    assert_eq!(host.objects().with(other, |other| other.received()).expect("it is there"), 7);
     let refused = may.bind(&host, other, "hear").expect_err("it returns no result").to_string();
     assert!(refused.contains("(u32, Object(/Script/Test.Bell))") && refused.contains("(u32 -> bool)"), "{refused}");
 }

@@ -1,6 +1,6 @@
 //! Direct calls of a plugin, without slots: permitted actions during a call, and observers of calls.
 
-use crate::crossings::{Adder, DROPPED, ask, direct_host, witness};
+use crate::crossings::{Adder, DROPPED, direct_host, query, witness};
 use crate::support;
 
 use std::cell::{Cell, RefCell};
@@ -26,7 +26,7 @@ fn adder(host: &Runtime) -> ObjectHandle {
 /// Results of a function without parameters on three objects, called by the plugin in one crossing.
 fn each(host: &Runtime, name: &str, objects: [ObjectHandle; 3]) -> String {
     let [first, second, third] = objects.map(Value::Object);
-    ask(host, witness(host), "each", &[Value::Text(name.into()), first, second, third])
+    query(host, witness(host), "each", &[Value::Text(name.into()), first, second, third])
 }
 
 /// Sets a flag when it is dropped.
@@ -42,11 +42,11 @@ impl Drop for SetOnDrop {
 fn the_last_runtime_handle_may_be_dropped_in_a_direct_call() {
     let host = host();
     let (host_slot, dropped): (Rc<RefCell<Option<Runtime>>>, Rc<Cell<bool>>) = Default::default();
-    let (taken, seen, set_on_drop) = (Rc::clone(&host_slot), Rc::clone(&dropped), SetOnDrop(Rc::clone(&dropped)));
+    let (to_clear, seen, set_on_drop) = (Rc::clone(&host_slot), Rc::clone(&dropped), SetOnDrop(Rc::clone(&dropped)));
     let kept = adder(&host);
     let body = move |runtime: &Runtime, (left, right): (i32, i32)| {
         let _owned = &set_on_drop;
-        drop(taken.take());
+        drop(to_clear.take());
         // Further handles are created and dropped; none of them is the last.
         let others = [runtime.clone(), runtime.clone()];
         drop(runtime.downgrade().upgrade());
@@ -54,8 +54,8 @@ fn the_last_runtime_handle_may_be_dropped_in_a_direct_call() {
         assert!(!seen.get() && runtime.objects().is_alive(kept), "nothing has ended yet");
         left + right
     };
-    host.calls().register_typed("host.ask", body).expect("the name is free");
-    let often = host.function::<(i32,), i32>("nm:/crossings:Sums:ask_often").expect("it is there");
+    host.calls().register_typed("host.query", body).expect("the name is free");
+    let often = host.function::<(i32,), i32>("nm:/crossings:Sums:query_often").expect("it is there");
     assert_eq!(often.call((3,)).expect("the call succeeds"), 3);
     let weak = host.downgrade();
     *host_slot.borrow_mut() = Some(host);
@@ -75,8 +75,8 @@ fn a_host_function_panic_reaches_the_caller_and_leaves_counts_unchanged() {
         assert!(seen.get() % 3 != 0, "each third call");
         left + right
     };
-    host.calls().register_typed("host.ask", body).expect("the name is free");
-    let often = host.function::<(i32,), i32>("nm:/crossings:Sums:ask_often").expect("it is there");
+    host.calls().register_typed("host.query", body).expect("the name is free");
+    let often = host.function::<(i32,), i32>("nm:/crossings:Sums:query_often").expect("it is there");
     for _ in 0..4 {
         assert_eq!(often.call((2,)).expect("the call succeeds"), 2);
         let error = often.call((1,)).expect_err("it panics").to_string();
@@ -151,7 +151,7 @@ fn a_watchdog_observes_calls_between_modules() {
     let (witness, fragile) = (witness(&host), host.objects().spawn("/Script/Game.Fragile").expect("spawned"));
     let poke = || {
         let name = Value::Text("uf:/Script/Game.Fragile:poke".into());
-        ask(&host, witness, "ask", &[name, Value::Object(fragile)])
+        query(&host, witness, "query", &[name, Value::Object(fragile)])
     };
     assert_eq!(poke(), "asked: 1");
     let wait = ["method", flag.to_str().expect("UTF-8")].map(|text| Value::Text(text.to_owned()));

@@ -233,7 +233,7 @@ fn a_table_of_the_master_ends_with_its_generation() {
 }
 
 #[test]
-fn a_table_stays_good_when_a_reload_is_rolled_back() {
+fn a_table_remains_good_when_a_reload_is_rolled_back() {
     let (host, _) = host();
     let scores = master(&host, &[]);
     for features in [&["next", "panics-in-main"][..], &["next", "panics-in-entry"]] {

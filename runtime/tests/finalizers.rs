@@ -21,7 +21,7 @@ fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn ask(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> Option<Value> {
+fn query(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> Option<Value> {
     host.objects().call(object, function, arguments).unwrap_or_else(|error| panic!("{function}: {error}"))
 }
 
@@ -31,8 +31,8 @@ fn plugin_parts_end_on_the_finalizer_thread_derived_before_base() {
     let host = host();
     for _ in 0..3 {
         let lair = spawn(&host, LAIR);
-        ask(&host, lair, "gather", &[Value::U32(2)]);
-        ask(&host, lair, "inhabit", &[Value::Text("Fafnir".into())]);
+        query(&host, lair, "gather", &[Value::U32(2)]);
+        query(&host, lair, "inhabit", &[Value::Text("Fafnir".into())]);
         host.objects().destroy(lair);
         let drained = host.drain_finalizers(LONG).expect("a safe point");
         // The thread may have been faster than the drain, so its count is unspecified.
@@ -47,8 +47,8 @@ fn a_finalizer_that_panics_is_reported_and_ends_its_plugin_part() {
     let record = support::record("hoard");
     let host = host();
     let lair = spawn(&host, LAIR);
-    ask(&host, lair, "gather", &[Value::U32(2)]);
-    ask(&host, lair, "will_panic", &[]);
+    query(&host, lair, "gather", &[Value::U32(2)]);
+    query(&host, lair, "will_panic", &[]);
     host.objects().destroy(lair);
     let drained = host.drain_finalizers(LONG).expect("a safe point");
     assert_eq!((drained.is_complete, drained.pending), (true, 0));
@@ -65,7 +65,7 @@ fn finalizers_of_a_class_that_fail_are_logged_at_powers_of_ten() {
     let host = host();
     for turn in 1..=11 {
         let lair = spawn(&host, LAIR);
-        ask(&host, lair, "will_panic", &[]);
+        query(&host, lair, "will_panic", &[]);
         host.objects().destroy(lair);
         let drained = host.drain_finalizers(LONG).expect("a safe point");
         assert_eq!((drained.is_complete, drained.failures.len()), (true, 1), "each is reported: {drained}");
@@ -81,7 +81,7 @@ fn a_finalizer_and_the_game_thread_may_wait_for_each_other() {
     let record = support::record("hoard");
     let host = host();
     let cave = spawn(&host, CAVE);
-    ask(&host, cave, "will_ask", &[]);
+    query(&host, cave, "will_query", &[]);
     host.objects().destroy(cave);
     let drained = host.drain_finalizers(LONG).expect("a safe point");
     assert!(drained.is_complete, "{drained}");
@@ -97,7 +97,7 @@ fn a_drain_that_runs_out_of_time_names_the_finalizer_that_runs() {
         .call("ex:/lingering.set_alarm", &[Value::Text(file.display().to_string())])
         .unwrap_or_else(|error| panic!("{error}"));
     let sleeper = spawn(&host, "/Script/Game.Sleeper");
-    ask(&host, sleeper, "sleep", &[]);
+    query(&host, sleeper, "sleep", &[]);
     host.objects().destroy(sleeper);
     support::until("the finalizer runs", || {
         let drained = host.drain_finalizers(Duration::from_millis(1)).expect("a safe point");

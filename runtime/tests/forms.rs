@@ -59,8 +59,8 @@ fn the_last_arguments_may_be_left_out_where_they_have_defaults() {
 #[test]
 fn an_event_without_a_body_returns_the_zero_value() {
     let (host, bulb) = bulb_host();
-    let looked_at = host.objects().call(bulb, "looked_at", &[text("somebody")]);
-    assert_eq!(looked_at.expect("it does nothing"), Some(Value::U32(0)));
+    let inspected = host.objects().call(bulb, "inspected", &[text("somebody")]);
+    assert_eq!(inspected.expect("it does nothing"), Some(Value::U32(0)));
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn a_host_has_the_flags_and_the_metadata_that_the_author_wrote() {
     assert_eq!(flags("sum"), Some(f::STATIC));
     assert_eq!(flags("blink"), Some(f::CALLABLE));
     assert_eq!(flags("warm"), Some(f::NATIVE_EVENT | f::CONST));
-    assert_eq!(flags("looked_at"), Some(f::IMPLEMENTABLE_EVENT | f::CALLABLE));
+    assert_eq!(flags("inspected"), Some(f::IMPLEMENTABLE_EVENT | f::CALLABLE));
     assert_eq!(flags("all"), Some(f::FALLIBLE | f::CONST));
     assert_eq!(flags("nothing"), None);
     let meta = |member: &str, key: &str| host.types().member_meta(&format!("{BULB}:{member}"), key);

@@ -55,7 +55,7 @@ impl Stable {
             }
             number
         };
-        host.calls().register_typed("host.told", on_tick).expect("the name is free");
+        host.calls().register_typed("host.tick", on_tick).expect("the name is free");
         Self {
             ticked,
             actions,

@@ -53,7 +53,7 @@ fn properties_and_functions_have_the_types_of_the_plugin() {
     // A static function, an implementable event, and containers.
     let bulb = Bulb::create(&host).expect("it is declared");
     assert_eq!(bulb.lumens(&host, 2, 3.0).expect("it computes"), 6.0);
-    assert_eq!(bulb.looked_at(&host, "me".to_owned()).expect("the zero value"), 0);
+    assert_eq!(bulb.inspected(&host, "me".to_owned()).expect("the zero value"), 0);
     assert_eq!(bulb.watts(&host).expect("it is there"), 40);
     let numbers = Value::Array(vec![Value::F64(1.0), Value::F64(2.5)]);
     assert_eq!(bulb.sum(&host, &[numbers]).expect("with values"), Some(Value::F64(3.5)));
@@ -151,7 +151,7 @@ fn a_typed_function_is_revalidated_and_calls_new_code_after_a_reload() {
 }
 
 #[test]
-fn a_typed_method_takes_its_object_first_and_stays_in_its_runtime() {
+fn a_typed_method_has_its_object_first_and_remains_in_its_runtime() {
     let host = lamps_host();
     let lamp = Lamp::create(&host).expect("it is declared");
     lamp.set_brightness(&host, 1.0).expect("it is there");
@@ -183,9 +183,9 @@ fn a_host_closure_answers_a_delegate_across_reloads_until_dropped() {
     let listener = listener.expect("it is bound");
     assert!(listener.is_bound());
     assert_eq!(lamp.before().call(&host, (4,)).expect("it answers"), 40);
-    let answer = lamp.ask_before(&host, 2).expect("it answers");
+    let answer = lamp.call_before(&host, 2).expect("it answers");
     assert!(answer.contains("20"), "{answer}");
-    let answer = lamp.ask_before(&host, 7).expect("the call succeeds");
+    let answer = lamp.call_before(&host, 7).expect("the call succeeds");
     assert!(answer.contains("not seven"), "{answer}");
     let again = [support::plugin("lamps", &[]), support::plugin("lamps-plus", &[])];
     assert!(host.reload(&again).expect("it is done").is_committed());
@@ -216,11 +216,11 @@ fn closures_may_panic_drop_themselves_or_own_the_runtime() {
         }
     }
     let own = Rc::new(RefCell::new(None));
-    let (taken, found) = (Rc::clone(&own), Rc::new(Cell::new(usize::MAX)));
+    let (to_clear, found) = (Rc::clone(&own), Rc::new(Cell::new(usize::MAX)));
     let on_drop = OnDrop(host.clone(), Rc::clone(&found));
     let listener = lamp.before().listen(&host, move |_, (times,)| {
         let _all_of_it = &on_drop;
-        drop(taken.borrow_mut().take());
+        drop(to_clear.borrow_mut().take());
         Ok(times)
     });
     *own.borrow_mut() = Some(listener.expect("it is bound"));
@@ -269,7 +269,7 @@ fn a_closure_is_bound_only_at_safe_points_with_the_delegates_signature() {
             Ok(Some(Value::U32(0)))
         })
         .expect("the name is free");
-    lamp.ask_host(&host, name.to_owned(), 1).expect("the call succeeds");
+    lamp.call_host(&host, name.to_owned(), 1).expect("the call succeeds");
     let error = late.borrow_mut().take().expect("it was asked").expect_err("plugin code is on the stack");
     assert!(matches!(error, Error::NotASafePoint { .. }), "{error}");
     drop(lamp.before().listen(&host, |_, (times,)| Ok(times)).expect("now it is declared"));
@@ -279,7 +279,7 @@ fn a_closure_is_bound_only_at_safe_points_with_the_delegates_signature() {
             Ok(Some(Value::U32(0)))
         })
         .expect("the name is free");
-    lamp.ask_host(&host, "ex:/host.listen_again".to_owned(), 1).expect("the call succeeds");
+    lamp.call_host(&host, "ex:/host.listen_again".to_owned(), 1).expect("the call succeeds");
     let bound = later.borrow_mut().take().expect("it was asked").expect("it was declared before");
     assert_eq!(lamp.before().call(&host, (4,)).expect("it answers"), 5);
     drop(bound);
@@ -326,7 +326,7 @@ fn plugin_glue_works_across_reloads_of_either_or_both_plugins() {
         // State of the plugin's own fields restarts with each build.
         assert_eq!(twin.flicker(&host, 2).expect("an override"), 4, "{lamps_tag} {plus_tag}");
         assert_eq!(lamp.build_tag(&host).expect("it answers"), lamps_tag);
-        assert_eq!(lamp.ask_before(&host, 3).expect("it answers"), format!("{}", 3 + 100 * plus_tag));
+        assert_eq!(lamp.call_before(&host, 3).expect("it answers"), format!("{}", 3 + 100 * plus_tag));
         assert_eq!(twin.dim_other(&host, lamp, 0.5).expect("it answers"), "darker");
         assert_eq!(
             twin.shine(&host, 2.0).map_err(call_error).is_ok(),
@@ -347,7 +347,7 @@ fn plugin_glue_works_across_reloads_of_either_or_both_plugins() {
         Err(error) => error.to_string(),
     };
     assert!(message.contains("shine"), "{message}");
-    assert_eq!(lamp.ask_before(&host, 3).expect("it answers"), "403");
+    assert_eq!(lamp.call_before(&host, 3).expect("it answers"), "403");
     assert!(host.reload(&libraries(6, 6)).expect("it is done").is_committed());
     check(6, 6);
     host.shutdown().into_result().expect("a clean shutdown");

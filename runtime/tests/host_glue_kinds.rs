@@ -26,7 +26,7 @@ mod parcels;
 use chores::{Robot, RobotMembers as _};
 use delegates::{MayScore, Player, PlayerMembers as _};
 use moods::{Far, High, Mood, Person, PersonMembers as _, Rights};
-use parcels::{Depot, DepotMembers as _, Drawer, Parcel, Size, Way};
+use parcels::{Depot, DepotMembers as _, Drawer, Parcel, Route, Size};
 
 fn call_error(error: Error) -> CallError {
     match error {
@@ -96,7 +96,7 @@ fn a_changed_enum_is_an_error_before_any_access() {
 fn structs_with_strings_enums_containers_and_bases_are_copied_in_and_out() {
     let host = host("parcels");
     let depot = Depot::create(&host).expect("it is declared");
-    let size = Size { height: 2.5, width: -1, way: Way::Air, weight: 0 };
+    let size = Size { height: 2.5, width: -1, route: Route::Air, weight: 0 };
     let next = depot.next(&host).expect("there");
     let tall = Size { height: 3.0, ..size.clone() };
     assert_eq!(next, Parcel { to: "nobody".to_owned(), size: tall.clone(), inner: size.clone() });
@@ -112,7 +112,7 @@ fn structs_with_strings_enums_containers_and_bases_are_copied_in_and_out() {
     let mut back = Size::default();
     assert_eq!(depot.send(&host, sent.clone(), &mut back).expect("it is sent"), sent);
     assert_eq!((back, depot.next(&host).expect("there")), (tall, sent));
-    assert!(depot.told(&host, size).expect("the call succeeds").contains("way: Air"));
+    assert!(depot.format_size(&host, size).expect("the call succeeds").contains("route: Air"));
     host.shutdown().into_result().expect("a clean shutdown");
 }
 

@@ -67,8 +67,8 @@ fn put_up_room(host: &Runtime, room: ObjectHandle) -> String {
 fn an_object_casts_to_the_interfaces_of_its_class() {
     let host = lamp_host();
     let (room, candle) = (spawn(&host, ROOM), spawn(&host, CANDLE));
-    assert_eq!(call_text(&host, room, "look_at", &[Value::Object(candle)]), "yellow");
-    let refused = call_text(&host, room, "look_at", &[Value::Object(room)]);
+    assert_eq!(call_text(&host, room, "inspect", &[Value::Object(candle)]), "yellow");
+    let refused = call_text(&host, room, "inspect", &[Value::Object(room)]);
     assert!(refused.contains("a /Script/Game.Room, not a") && refused.contains("/Script/Game.Shines"), "{refused}");
     host.objects().call(room, "put_up", &[Value::Object(candle)]).expect("it shines");
     let gone = call_text(&host, room, "break_light", &[]);
@@ -159,7 +159,7 @@ fn natives(result: PropertyKind) -> Natives {
 }
 
 #[test]
-fn the_module_knows_them_by_glue() {
+fn the_module_uses_them_by_glue() {
     support::glue_is_written(natives(PropertyKind::STRING), "Test", "lamps-plus", "switches.rs");
 }
 

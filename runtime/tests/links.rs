@@ -47,7 +47,7 @@ fn natives() -> Natives {
     let hub = NativeClass::new("Test", "Hub", "/Script/Core.Object")
         .property("single", (PropertyKind::DELEGATE, "String -> String"), 0, "")
         .property("shift", (PropertyKind::DELEGATE, "-> String"), 0, "")
-        .property("said", (PropertyKind::MULTICAST_DELEGATE, "String"), 0, "")
+        .property("reported", (PropertyKind::MULTICAST_DELEGATE, "String"), 0, "")
         .property("rarely", (PropertyKind::SPARSE_DELEGATE, "String"), 0, "")
         .property("all", (PropertyKind::ARRAY, "Delegate(-> String)"), 0, "")
         .property("soft", (PropertyKind::SOFT_OBJECT, ACTOR), 0, "")
@@ -103,7 +103,7 @@ fn does(host: &Runtime, does: impl Fn(&Runtime, ObjectHandle) + 'static) {
 #[test]
 fn listeners_are_called_once_each_last_bound_first() {
     let host = host(&[]);
-    for property in ["said", "rarely"] {
+    for property in ["reported", "rarely"] {
         let (hub, [one, two, three]) = hub_and_ears(&host, property);
         host.links().bind(hub, property, one, "hear").expect("it is bound already");
         let names = [three, two, one].map(|ear| host.objects().name_of(ear).expect("a name"));
@@ -120,26 +120,26 @@ fn listeners_are_called_once_each_last_bound_first() {
 #[test]
 fn a_destroyed_object_is_skipped_and_unbound() {
     let host = host(&[]);
-    let (hub, [one, two, three]) = hub_and_ears(&host, "said");
+    let (hub, [one, two, three]) = hub_and_ears(&host, "reported");
     host.objects().destroy(two);
-    assert_eq!(broadcast(&host, hub, "said", "hi").matches("hi").count(), 2);
-    let Value::Multicast(left) = host.objects().get(hub, "said").expect("a value") else { panic!("several") };
+    assert_eq!(broadcast(&host, hub, "reported", "hi").matches("hi").count(), 2);
+    let Value::Multicast(left) = host.objects().get(hub, "reported").expect("a value") else { panic!("several") };
     assert_eq!(left.iter().map(|binding| binding.object).collect::<Vec<_>>(), [one, three]);
 }
 
 #[test]
 fn a_broadcast_skips_removed_listeners_and_defers_added_ones() {
     let host = host(&[]);
-    let (hub, [one, two, _three]) = hub_and_ears(&host, "said");
+    let (hub, [one, two, _three]) = hub_and_ears(&host, "reported");
     let late = spawn(&host, EAR);
     does(&host, move |host, _| {
-        host.links().unbind(hub, "said", two, "hear").expect("a delegate");
+        host.links().unbind(hub, "reported", two, "hear").expect("a delegate");
         host.objects().destroy(one);
-        host.links().bind(hub, "said", late, "hear").expect("it fits");
+        host.links().bind(hub, "reported", late, "hear").expect("it fits");
     });
-    expect!["Ear_3: hi"].assert_eq(&broadcast(&host, hub, "said", "hi"));
+    expect!["Ear_3: hi"].assert_eq(&broadcast(&host, hub, "reported", "hi"));
     DOES.take();
-    expect!["Ear_4: again, Ear_3: again"].assert_eq(&broadcast(&host, hub, "said", "again"));
+    expect!["Ear_4: again, Ear_3: again"].assert_eq(&broadcast(&host, hub, "reported", "again"));
 }
 
 #[test]
@@ -168,28 +168,28 @@ fn a_delegate_destroyed_during_its_broadcast_still_calls_its_listeners() {
 fn nested_broadcasts_end_with_an_error_before_a_stack_overflow() {
     let host = host(&[]);
     let hub = spawn(&host, HUB);
-    host.links().bind(hub, "said", spawn(&host, EAR), "hear").expect("it fits");
+    host.links().bind(hub, "reported", spawn(&host, EAR), "hear").expect("it fits");
     let deepest = Rc::new(RefCell::new(None));
     let inner = Rc::clone(&deepest);
     does(&host, move |host, _| {
-        if let Err(Error::Call(error)) = host.links().broadcast(hub, "said", &[Value::Text("deeper".to_owned())]) {
+        if let Err(Error::Call(error)) = host.links().broadcast(hub, "reported", &[Value::Text("deeper".to_owned())]) {
             inner.replace(Some(error));
         }
     });
-    let receivers = broadcast(&host, hub, "said", "hi");
+    let receivers = broadcast(&host, hub, "reported", "hi");
     DOES.take();
     assert_eq!(receivers.split(", ").count(), 64);
     let error = deepest.take().expect("one call was refused");
     assert!(matches!(error, CallError::TooDeep { limit: 64, .. }), "{error}");
-    assert_eq!(broadcast(&host, hub, "said", "hi"), "Ear_1: hi", "later broadcasts work");
+    assert_eq!(broadcast(&host, hub, "reported", "hi"), "Ear_1: hi", "later broadcasts work");
 }
 
 #[test]
 fn a_failing_listener_does_not_stop_the_broadcast() {
     let host = host(&[]);
-    let (hub, [one, ..]) = hub_and_ears(&host, "said");
-    host.links().bind(hub, "said", one, "complain").expect("it fits");
-    expect!["Ear_3: hi, Ear_2: hi, Ear_1: hi, ! hi is too loud"].assert_eq(&broadcast(&host, hub, "said", "hi"));
+    let (hub, [one, ..]) = hub_and_ears(&host, "reported");
+    host.links().bind(hub, "reported", one, "complain").expect("it fits");
+    expect!["Ear_3: hi, Ear_2: hi, Ear_1: hi, ! hi is too loud"].assert_eq(&broadcast(&host, hub, "reported", "hi"));
 }
 
 #[test]
@@ -203,16 +203,16 @@ fn a_value_with_a_binding_to_an_unknown_function_is_not_set() {
         expected.assert_eq(&refused.to_string());
         assert_eq!(host.objects().get(hub, property).expect("a delegate"), before);
     };
-    let said = Value::Multicast(vec![bound("hear"), bound("nowhere")]);
+    let reported = Value::Multicast(vec![bound("hear"), bound("nowhere")]);
     let unknown = || expect!["/Script/Test.Ear has no function nowhere to bind: check the declarations of the class"];
-    check("said", said, unknown());
+    check("reported", reported, unknown());
     check("all", Value::Array(vec![Value::Delegate(bound("nowhere"))]), unknown());
     let single = host.objects().set(hub, "single", &Value::Delegate(bound("hear"))).expect_err("it has no result");
     assert!(matches!(single, Error::Call(CallError::Signature { .. })), "{single}");
-    host.objects().set(hub, "said", &Value::Multicast(vec![bound("hear")])).expect("it suits");
+    host.objects().set(hub, "reported", &Value::Multicast(vec![bound("hear")])).expect("it suits");
     host.objects().set(hub, "single", &Value::Delegate(Binding::default())).expect("none is bound");
     host.objects().destroy(ear);
-    host.objects().set(hub, "said", &Value::Multicast(vec![bound("nowhere")])).expect("it is never called");
+    host.objects().set(hub, "reported", &Value::Multicast(vec![bound("nowhere")])).expect("it is never called");
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn only_matching_functions_are_bound() {
         let outcome = host.links().bind(hub, property, target, function);
         expected.assert_eq(&outcome.map_or_else(|error| error.to_string(), |()| "bound".to_owned()));
     };
-    check("said", ear, "hear", expect!["bound"]);
+    check("reported", ear, "hear", expect!["bound"]);
     check("single", line, "answer", expect!["bound"]);
     check(
         "single",
@@ -247,7 +247,7 @@ fn only_matching_functions_are_bound() {
         ],
     );
     check(
-        "said",
+        "reported",
         ear,
         "see",
         expect!["/Script/Test.Ear has no function see to bind: check the declarations of the class"],
@@ -261,7 +261,7 @@ fn only_matching_functions_are_bound() {
         ],
     );
     host.objects().destroy(ear);
-    let gone = host.links().bind(hub, "said", ear, "hear").expect_err("it is gone");
+    let gone = host.links().bind(hub, "reported", ear, "hear").expect_err("it is gone");
     assert!(matches!(gone, Error::Call(CallError::Stale { handle }) if handle == ear), "{gone}");
 }
 
@@ -269,16 +269,16 @@ fn only_matching_functions_are_bound() {
 fn a_single_delegate_returns_its_result_from_the_override() {
     let host = host(&["switchboard"]);
     let hub = spawn(&host, HUB);
-    let ask = || match host.links().broadcast(hub, "single", &[Value::Text("me".to_owned())]) {
+    let query = || match host.links().broadcast(hub, "single", &[Value::Text("me".to_owned())]) {
         Ok(answer) => format!("{answer:?}"),
         Err(error) => error.to_string(),
     };
-    expect!["a delegate (String -> String) is bound to nothing: bind it first"].assert_eq(&ask());
+    expect!["a delegate (String -> String) is bound to nothing: bind it first"].assert_eq(&query());
     let line = spawn(&host, "/Script/Game.DirectLine");
     host.links().bind(hub, "single", line, "answer").expect("it fits");
-    expect![[r#"Some(Text("directly: line 7 answers me"))"#]].assert_eq(&ask());
+    expect![[r#"Some(Text("directly: line 7 answers me"))"#]].assert_eq(&query());
     host.objects().destroy(line);
-    expect!["a delegate (String -> String) is bound to a destroyed object: bind it first"].assert_eq(&ask());
+    expect!["a delegate (String -> String) is bound to a destroyed object: bind it first"].assert_eq(&query());
 }
 
 #[test]
@@ -335,7 +335,7 @@ const ALL_TARGETS: &str = "soft /World/Shapeshifter_1\nlazy /World/Shapeshifter_
     field Some(\"/Script/Game.Shapeshifter:speed\")";
 
 #[test]
-fn the_module_knows_the_interface_by_glue() {
+fn the_module_uses_the_interface_by_glue() {
     let natives = Natives::in_package("Test").interface("Test", "Listens", "Receives a sound.");
     support::glue_is_written(natives, "Test", "values", "listens.rs");
 }

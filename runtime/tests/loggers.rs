@@ -11,7 +11,7 @@ fn loggers(features: &[&str]) -> Result<Runtime, String> {
 }
 
 fn log(host: &Runtime, what: &str) {
-    let result = host.calls().call("ex:/loggers.say", &[Value::Text(what.to_owned())]);
+    let result = host.calls().call("ex:/loggers.write", &[Value::Text(what.to_owned())]);
     result.unwrap_or_else(|error| panic!("{what}: {error}"));
 }
 

@@ -153,14 +153,14 @@ fn references_still_resolve_to_equal_objects() {
 }
 
 #[test]
-fn a_reference_to_nothing_stays_one() {
+fn a_reference_to_nothing_remains_one() {
     let Before { host, plain, .. } = before();
     reload(&host, &["v2"]);
     assert_eq!(host.objects().get(plain, "friend").expect("a reference"), Value::Object(ObjectHandle(0)));
 }
 
 #[test]
-fn a_subobject_that_stays_is_the_same_object_with_its_values() {
+fn a_kept_subobject_is_the_same_object_with_its_values() {
     let Before { host, changed, .. } = before();
     let torso = host.objects().get(changed, "torso").expect("a subobject");
     let Value::Object(handle) = torso else { panic!("{torso:?}") };

@@ -80,7 +80,7 @@ impl Lamp {
     }
 
     #[post_init_properties]
-    fn settle(&mut self, this: This<Self>) {
+    fn brighten(&mut self, this: This<Self>) {
         if !this.is_template() {
             this.set_brightness(this.brightness() + 10.0);
         }
@@ -106,7 +106,7 @@ impl Lamp {
 
     /// Reads the counter during the call and returns the error.
     #[ufunction]
-    fn look_inside(&mut self, this: This<Self>) -> bool {
+    fn read_inside(&mut self, this: This<Self>) -> bool {
         let error = this.try_flickered().expect_err("it is held");
         note(error.to_string());
         self.flickered == 0
@@ -114,7 +114,7 @@ impl Lamp {
 
     /// Flickers once and counts calls made during this call.
     #[ufunction]
-    fn lend_inside(&mut self, this: This<Self>, times: u32) -> Result<u32, CallError> {
+    fn reborrow_inside(&mut self, this: This<Self>, times: u32) -> Result<u32, CallError> {
         self.flickered += 1;
         let inside = this.lend(self, |this| this.flicker(times));
         self.flickered += 1;
@@ -123,7 +123,7 @@ impl Lamp {
 
     /// Lends fields of another object.
     #[ufunction]
-    fn lend_another(&mut self, this: This<Self>) -> u32 {
+    fn reborrow_another(&mut self, this: This<Self>) -> u32 {
         let mut other = Self::new(this);
         this.lend(&mut other, |this| this.flickered())
     }
@@ -364,8 +364,8 @@ fn a_reentrant_borrow_is_an_error_naming_both_methods() {
     }
     // The part is released, and the counter is kept.
     assert_eq!(call_text(&host, lamp, "flickered", &[]), "U32(1)");
-    assert_eq!(call_text(&host, lamp, "look_inside", &[]), "Bool(false)");
-    assert!(seen()[0].contains("`flickered` needs the plugin part while `look_inside` holds it"));
+    assert_eq!(call_text(&host, lamp, "read_inside", &[]), "Bool(false)");
+    assert!(seen()[0].contains("`flickered` needs the plugin part while `read_inside` holds it"));
 }
 
 #[test]
@@ -393,14 +393,14 @@ fn a_host_interface_is_called_on_host_and_plugin_objects() {
 fn nested_calls_reborrow_fields_that_a_method_lends() {
     let host = host();
     let [lamp, lantern] = [spawn(&host, LAMP), spawn(&host, LANTERN)];
-    let lend = |object, times| call_text(&host, object, "lend_inside", &[Value::U32(times)]);
+    let reborrow = |object, times| call_text(&host, object, "reborrow_inside", &[Value::U32(times)]);
     // The plugin's lantern flickers twice per call, and calls back for it.
-    assert_eq!([lend(lamp, 3), lend(lantern, 3)], ["U32(405)", "U32(708)"]);
+    assert_eq!([reborrow(lamp, 3), reborrow(lantern, 3)], ["U32(405)", "U32(708)"]);
     // A failed call ends all its borrows.
-    assert!(lend(lamp, 101).contains("101 times are too often"));
-    assert_eq!([lend(lamp, 0), call_text(&host, lamp, "flickered", &[])], ["U32(809)", "U32(9)"]);
+    assert!(reborrow(lamp, 101).contains("101 times are too often"));
+    assert_eq!([reborrow(lamp, 0), call_text(&host, lamp, "flickered", &[])], ["U32(809)", "U32(9)"]);
     seen();
-    let refused = call_text(&host, lamp, "lend_another", &[]);
+    let refused = call_text(&host, lamp, "reborrow_another", &[]);
     assert!(refused.contains("`lend` received other Rust fields"), "{refused}");
     assert_eq!(call_text(&host, lamp, "flickered", &[]), "U32(9)");
 }

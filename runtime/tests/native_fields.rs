@@ -42,7 +42,7 @@ impl Drop for Counted {
 #[uclass(package = "Test", blueprintable)]
 struct Fuse {
     counted: Counted,
-    looked: i32,
+    calls: i32,
 }
 
 #[uclass]
@@ -58,15 +58,15 @@ impl Fuse {
             Wrong::Panics => panic!("it blows"),
             _ => {}
         }
-        Self { counted, looked: 0 }
+        Self { counted, calls: 0 }
     }
 
     /// Number of calls so far.
     #[ufunction]
-    fn look(&mut self) -> i32 {
-        let Self { counted: Counted, looked } = self;
-        *looked += 1;
-        *looked
+    fn count(&mut self) -> i32 {
+        let Self { counted: Counted, calls } = self;
+        *calls += 1;
+        *calls
     }
 
     #[begin_destroy]
@@ -96,7 +96,7 @@ fn an_object_that_ends_during_field_construction_has_no_fields() {
         host.safe_point();
         assert_eq!(FIELDS.get(), before, "no fields are left");
         let fuse = host.objects().spawn(FUSE).expect("spawned");
-        assert_eq!(host.objects().call(fuse, "look", &[]).expect("it looks"), Some(Value::I32(1)));
+        assert_eq!(host.objects().call(fuse, "count", &[]).expect("it looks"), Some(Value::I32(1)));
         host.objects().destroy(fuse);
         assert_eq!(FIELDS.get(), before);
     }
@@ -112,6 +112,6 @@ fn fields_are_dropped_even_if_a_destruction_callback_panics() {
     host.objects().destroy(fuse);
     WRONG.set(Wrong::Nothing);
     assert_eq!(FIELDS.get(), before, "the fields were dropped with the object");
-    let error = host.objects().call(fuse, "look", &[]).expect_err("it is gone");
+    let error = host.objects().call(fuse, "count", &[]).expect_err("it is gone");
     assert!(matches!(error, Error::Call(CallError::Stale { handle }) if handle == fuse), "{error}");
 }

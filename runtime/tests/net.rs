@@ -52,8 +52,8 @@ fn with(value: &Value, name: &str, new: Value) -> Value {
 fn constructors_start_with_the_struct_defaults() {
     let host = parcels();
     let made = host.objects().call(spawn(&host), "constructed", &[]).expect("it makes them");
-    let expected = "me Size { height: 6.0, width: -1, way: Air, weight: 0 } Size { height: 2.5, width: -1, way: Air, weight: 0 } | \
-                    Size { height: 1.0, width: -1, way: Road, weight: 0 }";
+    let expected = "me Size { height: 6.0, width: -1, route: Air, weight: 0 } Size { height: 2.5, width: -1, route: Air, weight: 0 } | \
+                    Size { height: 1.0, width: -1, route: Road, weight: 0 }";
     assert_eq!(made, Some(Value::Text(expected.to_owned())));
     host.shutdown().into_result().expect("a clean shutdown");
 }

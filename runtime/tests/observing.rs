@@ -133,16 +133,16 @@ fn each_observed_call_is_a_span_inside_its_callers_span() {
     subscriber::with_default(layers, || {
         let host = host();
         let line = host.objects().spawn("/Script/Game.Line").expect("a line");
-        let ask = || {
+        let query = || {
             let arguments = [Value::Object(line), text("ex:/host.sum"), Value::I32(1), Value::I32(2)];
             host.calls().call("uf:/Script/Game.Line:add_by", &arguments).expect("the call succeeds");
         };
-        ask();
+        query();
         assert!(lines.lock().expect("no panic").is_empty(), "no observer was set");
         host.calls().observe(Observed { counts: false, spans: true });
-        ask();
+        query();
         host.calls().observe(Observed::default());
-        ask();
+        query();
         assert!(counted(&host).is_empty());
     });
     let mut lines = lines.lock().expect("no panic").clone();

@@ -63,12 +63,12 @@ fn an_override_in_another_module_reads_and_writes_out_parameters() {
     let host = host();
     let (splitter, miser) = (spawn(&host, SPLITTER), spawn(&host, MISER));
     for turn in 0..3 {
-        let ask = |other| text(&host, miser, "ask", &[Value::Object(other), Value::U32(11)]);
-        assert_eq!(ask(splitter), "3 2 [\"11 among 3\"]");
-        assert_eq!(ask(miser), "2 3 [\"11 among 4\", \"kept 2\"]");
+        let query = |other| text(&host, miser, "query", &[Value::Object(other), Value::U32(11)]);
+        assert_eq!(query(splitter), "3 2 [\"11 among 3\"]");
+        assert_eq!(query(miser), "2 3 [\"11 among 4\", \"kept 2\"]");
         let modules = [support::plugin("lamps", &[]), support::plugin("lamps-plus", &[])];
         host.reload(&modules).unwrap_or_else(|error| panic!("{error}"));
-        let later = host.objects().get(splitter, "asked").unwrap_or_else(|error| panic!("{error}"));
+        let later = host.objects().get(splitter, "splits").unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(later, Value::U32(turn + 1));
     }
 }

@@ -28,14 +28,14 @@ fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
     host.objects().spawn(class).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn ask(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> Option<Value> {
+fn query(host: &Runtime, object: ObjectHandle, function: &str, arguments: &[Value]) -> Option<Value> {
     host.objects().call(object, function, arguments).unwrap_or_else(|error| panic!("{function}: {error}"))
 }
 
 /// Spawns a cave with this number of owned values of each of three kinds.
 fn cave(host: &Runtime, count: u32) -> ObjectHandle {
     let cave = spawn(host, CAVE);
-    ask(host, cave, "gather", &[Value::U32(count)]);
+    query(host, cave, "gather", &[Value::U32(count)]);
     cave
 }
 
@@ -64,7 +64,7 @@ fn owned_values_are_counted_by_type_and_released() {
         .map(|lease| (lease.module, lease.blocker.kind, lease.blocker.owner))
         .collect();
     assert!(leases.contains(&("hoard".to_owned(), LeaseKind::Black, "Array(f64)".to_owned())), "{leases:?}");
-    ask(&host, cave, "let_go", &[]);
+    query(&host, cave, "let_go", &[]);
     assert_eq!(
         (host.conjugates().owned_values().count(), host.conjugates().owned_values().queued, host.unloads().leases()),
         (0, 0, Vec::new())
@@ -75,7 +75,7 @@ fn owned_values_are_counted_by_type_and_released() {
 fn values_dropped_on_eight_threads_are_released_in_ticks() {
     let host = host();
     let cave = cave(&host, 400);
-    ask(&host, cave, "scatter", &[Value::U32(8)]);
+    query(&host, cave, "scatter", &[Value::U32(8)]);
     assert_eq!((host.conjugates().owned_values().count(), host.conjugates().owned_values().queued), (1200, 1200));
     until_flushed(&host);
     assert_eq!(host.conjugates().owned_values().count(), 0);
@@ -85,15 +85,15 @@ fn values_dropped_on_eight_threads_are_released_in_ticks() {
 fn a_rollback_restores_owned_values() {
     let host = host();
     let cave = cave(&host, 10);
-    let worth = ask(&host, cave, "worth", &[]);
+    let worth = query(&host, cave, "worth", &[]);
     assert!(matches!(worth, Some(Value::F64(worth)) if worth > 0.0), "{worth:?}");
     for _attempt in 0..3 {
         let report = host.reload(&[hoard(&["failing"])]).unwrap_or_else(|error| panic!("{error}"));
         assert!(!report.is_committed(), "{report}");
-        assert_eq!(ask(&host, cave, "worth", &[]), worth);
+        assert_eq!(query(&host, cave, "worth", &[]), worth);
     }
     assert_eq!(host.conjugates().owned_values().count(), 30);
-    ask(&host, cave, "scatter", &[Value::U32(8)]);
+    query(&host, cave, "scatter", &[Value::U32(8)]);
     let report = host.reload(&[hoard(&["failing"])]).unwrap_or_else(|error| panic!("{error}"));
     assert!(!report.is_committed(), "{report}");
     until_flushed(&host);
@@ -107,11 +107,11 @@ fn a_reload_frees_only_owned_values_of_the_old_generation() {
     for (build, features) in [(2, &["second"] as &[_]), (1, &[])] {
         let report = host.reload(&[hoard(features)]).unwrap_or_else(|error| panic!("{error}"));
         assert!(report.is_committed(), "{report}");
-        assert_eq!(ask(&host, cave, "build", &[]), Some(Value::U32(build)));
+        assert_eq!(query(&host, cave, "build", &[]), Some(Value::U32(build)));
         assert_eq!(host.conjugates().owned_values().count(), 0);
-        let worth = ask(&host, cave, "worth", &[]);
+        let worth = query(&host, cave, "worth", &[]);
         assert!(matches!(worth, Some(Value::F64(worth)) if worth == 0.0), "{worth:?}");
-        ask(&host, cave, "gather", &[Value::U32(5)]);
+        query(&host, cave, "gather", &[Value::U32(5)]);
         assert_eq!(host.conjugates().owned_values().count(), 15);
     }
     assert!(host.unloads().wait(LONG).expect("a safe point"));
@@ -125,9 +125,9 @@ fn an_unload_frees_all_values_and_reports_those_never_dropped() {
     let host = host();
     let cave = cave(&host, 10);
     host.console("blacks sites on");
-    ask(&host, cave, "gather", &[Value::U32(1)]);
-    ask(&host, cave, "forget", &[]);
-    ask(&host, cave, "scatter", &[Value::U32(2)]);
+    query(&host, cave, "gather", &[Value::U32(1)]);
+    query(&host, cave, "forget", &[]);
+    query(&host, cave, "scatter", &[Value::U32(2)]);
     assert_eq!(host.conjugates().owned_values().count(), 33, "no value was released yet");
     let output = host.console("blacks");
     assert!(output.contains("33 black conjugates · 32 drops wait") && output.contains("src/lib.rs:"), "{output}");
@@ -151,7 +151,7 @@ fn a_thread_may_drop_values_after_its_generation_ended() {
     let host = support::builder().unloads(|policy| policy.grace = Duration::ZERO).build().expect("a host");
     host.create_master(&[hoard(&[])]).unwrap_or_else(|error| panic!("{error}"));
     let cave = cave(&host, 10);
-    ask(&host, cave, "hide", &[Value::Text(file.display().to_string())]);
+    query(&host, cave, "hide", &[Value::Text(file.display().to_string())]);
     host.unload_master().unwrap_or_else(|error| panic!("{error}"));
     let undropped = || host.conjugates().owned_values().undropped.iter().map(|left| left.count).sum::<u64>();
     support::until("the finalizers have run", || {
@@ -175,10 +175,10 @@ fn objects_referenced_by_an_owned_value_are_not_collected() {
     let knowing = spawn(&host, CAVE);
     // An outer does not keep the objects inside it.
     let known = host.objects().spawn_in(CAVE, knowing).unwrap_or_else(|error| panic!("{error}"));
-    ask(&host, knowing, "know", &[Value::Object(known)]);
+    query(&host, knowing, "keep_alive", &[Value::Object(known)]);
     host.collection().collect().expect("a safe point");
     assert!(host.objects().is_alive(known));
-    ask(&host, knowing, "let_go", &[]);
+    query(&host, knowing, "let_go", &[]);
     host.collection().collect().expect("a safe point");
     assert!(!host.objects().is_alive(known));
 }
@@ -201,7 +201,7 @@ fn fence() -> (Runtime, ObjectHandle) {
     };
     let lend = |host: &Runtime, values: &[Value]| {
         let [Value::Object(owner)] = values else { panic!("an object, not {values:?}") };
-        let borrowed = host.conjugates().lend(*owner, "goods").unwrap_or_else(|error| panic!("{error}"));
+        let borrowed = host.conjugates().borrow(*owner, "goods").unwrap_or_else(|error| panic!("{error}"));
         Some(Value::U64(borrowed.number()))
     };
     register("lend", "Object(/Script/Core.Object) -> u64", Box::new(move |host, values| Ok(lend(host, values))));
@@ -227,7 +227,7 @@ fn fence() -> (Runtime, ObjectHandle) {
 }
 
 fn answer_of(host: &Runtime, object: ObjectHandle, function: &str) -> String {
-    match ask(host, object, function, &[]) {
+    match query(host, object, function, &[]) {
         Some(Value::Text(text)) => text,
         other => panic!("`{function}` returns a string, not {other:?}"),
     }
@@ -239,13 +239,14 @@ fn a_conjugate_borrowed_by_number_expires_with_the_call_unlike_its_copy() {
     expect!["red Array false Array(f64) (1, 2); true Array(f64) is no Array(f32); (1, 2, 8)"]
         .assert_eq(&answer_of(&host, fence, "borrow"));
     assert_eq!(host.conjugates().owned_values().count(), 1, "the copy");
-    expect!["red Array true gone; black Array false Array(f64) (1, 2, 8)"].assert_eq(&answer_of(&host, fence, "look"));
+    expect!["red Array true gone; black Array false Array(f64) (1, 2, 8)"]
+        .assert_eq(&answer_of(&host, fence, "describe"));
     expect!["[true, true, true, true] red Array true"].assert_eq(&answer_of(&host, fence, "misuse"));
     for _ in 0..3 {
-        ask(&host, fence, "borrow", &[]);
+        query(&host, fence, "borrow", &[]);
     }
     assert_eq!(host.conjugates().owned_values().count(), 1, "each copy replaced the previous one");
-    ask(&host, fence, "let_go", &[]);
+    query(&host, fence, "let_go", &[]);
     assert_eq!(
         (host.conjugates().owned_values().count(), host.conjugates().owned_values().queued),
         (1, 1),
@@ -253,7 +254,7 @@ fn a_conjugate_borrowed_by_number_expires_with_the_call_unlike_its_copy() {
     );
     until_flushed(&host);
     assert_eq!(host.conjugates().owned_values().count(), 0);
-    assert_eq!(answer_of(&host, fence, "look"), "nothing; nothing");
+    assert_eq!(answer_of(&host, fence, "describe"), "nothing; nothing");
     drop(host.shutdown());
 }
 
@@ -271,7 +272,7 @@ fn untyped_calls_accept_conjugates_and_return_values_owned_by_the_caller() {
         a black String of another module: open a `clone()` of it
         a String that is not a property cannot be lent: pass an owned copy, from `to_owned()`"#]].assert_eq(&answer_of(&host, fence, "trade"));
     assert_eq!(counts(&host), [("Array(f64)".to_owned(), 1)], "values that were not kept are dropped despite failures");
-    ask(&host, fence, "let_go", &[]);
+    query(&host, fence, "let_go", &[]);
     until_flushed(&host);
     assert_eq!((host.conjugates().owned_values().count(), host.conjugates().owned_values().queued), (0, 0));
     drop(host.shutdown());
@@ -281,7 +282,7 @@ fn untyped_calls_accept_conjugates_and_return_values_owned_by_the_caller() {
 fn a_shutdown_reports_values_never_dropped() {
     let host = host();
     let cave = cave(&host, 4);
-    ask(&host, cave, "forget", &[]);
+    query(&host, cave, "forget", &[]);
     let kept = host
         .conjugates()
         .make("Array(f64)", &Value::Array(vec![Value::F64(1.0)]))

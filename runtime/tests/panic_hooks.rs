@@ -18,7 +18,7 @@ fn change(host: &Runtime, what: &str) {
 
 /// Number of runs of the author's hook since the last call.
 fn hook_calls(host: &Runtime) -> u32 {
-    match host.calls().call("ex:/outcry.heard", &[]) {
+    match host.calls().call("ex:/outcry.hook_calls", &[]) {
         Ok(Some(Value::U32(times))) => times,
         other => panic!("it counts: {other:?}"),
     }

@@ -67,7 +67,7 @@ fn plugin_protocol_names_are_called_by_host_and_other_plugins() {
     let count: TypedFunction<(i64,), i64> = host.function("db:/users.count").expect("it is there");
     assert_eq!(count.call((1,)).expect("six"), 6);
     let line = host.objects().spawn("/Script/Game.Line").expect("a line");
-    let answer = host.objects().call(line, "ask", &[text("console:/greet"), text("Ana")]).expect("the call succeeds");
+    let answer = host.objects().call(line, "query", &[text("console:/greet"), text("Ana")]).expect("the call succeeds");
     assert_eq!(answer, Some(text("the ledger greets Ana")), "the smallest priority is first");
     check(&host, "db:/other.sum", &[Value::I32(20), Value::I32(22)], expect!["Some(I32(42))"]);
 }
@@ -211,8 +211,8 @@ fn protocol_names_and_labels_have_one_owner_each() {
     let refused =
         host.calls().add_resolver("db", 0, "mine", |_: &ZCallName| Ok(Answer::declined(""))).expect_err("it ends");
     assert!(refused.to_string().contains("it is ledger 0.1.0 (build "), "{refused}");
-    let taken = host.calls().add_protocol(PlainProtocol::new("http")).expect_err("it is the ledger's");
-    assert!(taken.to_string().contains("has registered it; choose another name"), "{taken}");
+    let in_use = host.calls().add_protocol(PlainProtocol::new("http")).expect_err("it is the ledger's");
+    assert!(in_use.to_string().contains("has registered it; choose another name"), "{in_use}");
     let thread = call_text(&host, "ex:/ledger.register", &[text("ftp"), Value::Bool(true)]);
     assert!(thread.starts_with("FailureKind(4)") && thread.contains("registering a protocol"), "{thread}");
     check(

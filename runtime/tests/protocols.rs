@@ -67,9 +67,9 @@ impl Dispatcher for Greeter {
     }
 }
 
-/// Resolver for `say`, identified by `who`, and for the names in its list; counts its requests.
+/// Resolver for `say`, identified by `label`, and for the names in its list; counts its requests.
 struct Commands {
-    who: &'static str,
+    label: &'static str,
     host: WeakRuntime,
     more: Rc<RefCell<Vec<String>>>,
     requests: Rc<Cell<u32>>,
@@ -81,7 +81,7 @@ impl Resolver for Commands {
         let text = || signature("String -> String");
         let host = || self.host.upgrade().expect("the host is alive");
         Ok(match name.rest() {
-            "say" => Answer::Function(Resolved::new(text(), Greeter(self.who)).pure()),
+            "say" => Answer::Function(Resolved::new(text(), Greeter(self.label)).pure()),
             "add" => Answer::Function(Resolved::new(signature("i32, i32 -> i32"), |mut call: Call<'_>| {
                 call.set_result(call.argument::<i32>(0)? + call.argument::<i32>(1)?)
             })),
@@ -141,9 +141,9 @@ fn scene(host: Runtime) -> Scene {
 }
 
 impl Scene {
-    fn add(&self, protocol: &str, priority: i32, who: &'static str) -> Result<(), Error> {
+    fn add(&self, protocol: &str, priority: i32, label: &'static str) -> Result<(), Error> {
         let (host, more, requests) = (self.host.downgrade(), Rc::clone(&self.more), Rc::clone(&self.requests));
-        self.host.calls().add_resolver(protocol, priority, who, Commands { who, host, more, requests })
+        self.host.calls().add_resolver(protocol, priority, label, Commands { label, host, more, requests })
     }
 }
 
@@ -229,7 +229,7 @@ fn the_first_match_wins_and_all_reasons_are_reported() {
 }
 
 #[test]
-fn an_invalid_or_taken_protocol_or_label_is_refused_with_a_hint() {
+fn an_invalid_or_used_protocol_or_label_is_refused_with_a_hint() {
     let scene = empty();
     let refused = |done: Result<(), Error>, expected: Expect| {
         expected.assert_eq(&done.expect_err("it is refused").to_string());
@@ -325,22 +325,22 @@ fn a_host_protocol_survives_rollback_reload_and_unload() {
     let library = support::plugin("switchboard", &[]);
     let Scene { host, more, .. } = scene(support::host(std::slice::from_ref(&library)));
     let handle = host.calls().resolve("console:/say").expect("it is there");
-    let ask = |line, name: &str| {
-        host.objects().call(line, "ask", &[text(name), text("Ana")]).expect("the call succeeds").expect("a text")
+    let query = |line, name: &str| {
+        host.objects().call(line, "query", &[text(name), text("Ana")]).expect("the call succeeds").expect("a text")
     };
     let line = host.objects().spawn(LINE).expect("a line");
-    assert_eq!(ask(line, "console:/say"), text("commands: Ana"));
+    assert_eq!(query(line, "console:/say"), text("commands: Ana"));
     let before = host.worlds().digest();
     let broken = host.reload(&[library.clone(), support::plugin("reports", &["panic-in-main"])]).expect("a Master");
     assert!(!broken.is_committed());
     assert_eq!(before.differences(&host.worlds().digest()), [""; 0]);
     host.reload(&[library]).expect("a Master").into_result().expect("a reload");
-    assert_eq!(ask(line, "console:/say"), text("commands: Ana"));
+    assert_eq!(query(line, "console:/say"), text("commands: Ana"));
     // The module requested the name before and received an error, which is not cached past the load.
-    let unknown = ask(line, "console:/sing");
+    let unknown = query(line, "console:/sing");
     assert!(matches!(&unknown, Value::Text(text) if text.contains("unknown command sing")), "{unknown:?}");
     more.borrow_mut().push("sing".to_owned());
-    assert_eq!(ask(line, "console:/sing"), text("more: Ana"));
+    assert_eq!(query(line, "console:/sing"), text("more: Ana"));
     host.unload_master().expect("a Master");
     assert_eq!(host.calls().call_handle(handle, &[text("Ana")]).expect("it answers"), Some(text("commands: Ana")));
 }

@@ -109,8 +109,8 @@ impl<'ast> Visit<'ast> for Body {
     fn visit_macro(&mut self, mac: &'ast syn::Macro) {
         let mut names = Names::default();
         names.visit_macro(mac);
-        let says_unsafe = self.is_unsafe || names.0.contains("unsafe");
-        self.found.extend(names.0.into_iter().filter(|name| says_unsafe && self.pointers.contains(name)));
+        let names_unsafe = self.is_unsafe || names.0.contains("unsafe");
+        self.found.extend(names.0.into_iter().filter(|name| names_unsafe && self.pointers.contains(name)));
     }
 
     fn visit_item(&mut self, _: &'ast syn::Item) {}

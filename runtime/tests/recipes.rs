@@ -48,7 +48,7 @@ fn a_plugins_tokio_runtime_serves_the_game_thread_until_unload() {
     let courier = host.objects().spawn("/Script/Game.Courier").expect("spawned");
     call(&host, courier, "fetch", &[Value::U32(200), Value::U32(1)]);
     wait(&host, "all parcels are there", || number(&host, courier, "parcels") == 200);
-    call(&host, courier, "ask", &[Value::Text("where".to_owned())]);
+    call(&host, courier, "query", &[Value::Text("where".to_owned())]);
     wait(&host, "there is an answer", || {
         host.objects().get(courier, "answer").expect("a text") == Value::Text("where? on tokio-worker".to_owned())
     });

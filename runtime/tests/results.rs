@@ -92,10 +92,10 @@ fn named_delegate_and_host_calls_return_equal_errors() {
         assert_eq!(returned(called).0, "20 times are too often");
     }
     host.objects().call(lamp, "bind_own", &[]).expect("permitted");
-    assert_eq!(text(&host, lamp, "ask_before", &[Value::U32(2)]), "2");
-    assert_eq!(text(&host, lamp, "ask_before", &[Value::U32(30)]), "an error: 30 times are too often");
+    assert_eq!(text(&host, lamp, "call_before", &[Value::U32(2)]), "2");
+    assert_eq!(text(&host, lamp, "call_before", &[Value::U32(30)]), "an error: 30 times are too often");
 
-    let even = |number| text(&host, lamp, "ask_host", &[Value::Text("ex:/host.even".into()), Value::U32(number)]);
+    let even = |number| text(&host, lamp, "call_host", &[Value::Text("ex:/host.even".into()), Value::U32(number)]);
     assert_eq!(even(6), "6");
     assert_eq!(even(5), "an error: 5 is not even");
 }

@@ -92,8 +92,8 @@ impl Stage {
         self.host.objects().call(object, function, arguments).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    fn play(&self, band: ObjectHandle, who: ObjectHandle) -> String {
-        match self.call(band, "Play", &[Value::Object(who)]) {
+    fn play(&self, band: ObjectHandle, player: ObjectHandle) -> String {
+        match self.call(band, "Play", &[Value::Object(player)]) {
             Some(Value::Text(text)) => text.to_string(),
             other => panic!("{other:?} is not a string"),
         }
@@ -120,7 +120,7 @@ fn a_package_calls_through_the_interface_of_another_and_follows_its_reloads() {
 }
 
 #[test]
-fn a_class_not_implementing_its_interface_is_refused_and_the_old_stays() {
+fn a_class_not_implementing_its_interface_is_refused_and_the_old_remains() {
     let stage = Stage::new();
     let (band, horn) = (stage.spawn("/Script/Town.Band"), stage.spawn("/Script/Brass.Horn"));
     let before = stage.host.worlds().digest();

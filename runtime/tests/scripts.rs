@@ -314,7 +314,7 @@ fn a_watched_package_is_reloaded_when_a_file_of_it_is_saved() {
 }
 
 #[test]
-fn a_package_stays_watched_after_its_folder_is_recreated() {
+fn a_package_remains_watched_after_its_folder_is_recreated() {
     let package = Package::new("Tale", &[("Hero.uc", HERO_TEXT)]);
     let host = builder().build().expect("a host");
     host.create_master(std::slice::from_ref(&package.folder)).unwrap_or_else(|error| panic!("{error}"));

@@ -6,7 +6,7 @@ use crate::scripts::{Package, call, spawn};
 use crate::support;
 
 /// Checks results of functions of the class `Foo`; the source is the class body after its first line.
-fn gives(text: &str, expected: &[(&str, &str)]) {
+fn check_values(text: &str, expected: &[(&str, &str)]) {
     let package = Package::new("Tale", &[("Foo.uc", &format!("class Foo extends Actor;\n{text}"))]);
     let builder: Builder = support::builder().package("Tale");
     let host = builder.build().unwrap_or_else(|error| panic!("{error}"));
@@ -31,7 +31,7 @@ fn a_fixed_array_in_a_struct_keeps_elements_without_defaults() {
         defaultproperties {
             p=(fx[0]=4)
         }";
-    gives(text, &[("A", "0 9 0a"), ("B", "4 9 0a"), ("C", "0 9 0a")]);
+    check_values(text, &[("A", "0 9 0a"), ("B", "4 9 0a"), ("C", "0 9 0a")]);
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn a_string_is_true_if_it_reads_true_or_nonzero() {
         function string B() { return bool(\"TRUE\") @ bool(\" true \") @ bool(\"1\") @ bool(\"-7x\"); }
         function string C() { return Given(\"false\") @ Given(\"true\"); }
         function string Given(coerce bool b) { return string(b); }";
-    gives(text, &[("A", "False False False False False"), ("B", "True True True True"), ("C", "False True")]);
+    check_values(text, &[("A", "False False False False False"), ("B", "True True True True"), ("C", "False True")]);
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn a_value_convertible_to_an_optionals_content_is_assigned_to_it() {
         function string B() { oa = none; ow = none; return oa.IsSet() @ oa.Get() @ ow.IsSet(); }
         function string C() { ob.Reset(); Given(9); return ob.IsSet() @ ob.Get(); }
         function Given(optional<byte> x) { ob = x; }";
-    gives(text, &[("A", "200 Foo_1 True 3.0000"), ("B", "True None True"), ("C", "True 9")]);
+    check_values(text, &[("A", "200 Foo_1 True 3.0000"), ("B", "True None True"), ("C", "True 9")]);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn an_object_assigned_to_any_reference_is_its_target() {
             a = w; b = s; c = l;
             return a @ b @ c;
         }";
-    gives(text, &[("A", "Foo_1 Foo_1 Foo_1"), ("B", "None None None")]);
+    check_values(text, &[("A", "Foo_1 Foo_1 Foo_1"), ("B", "None None None")]);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn const_parameters_can_be_passed_on() {
         function string A() { local array<int> l; l[1] = 4; return string(B(5, l)); }
         function int B(const int x, const out array<int> list) { return C(x, list) + x; }
         function int C(const out int y, const out array<int> list) { return y + list[1]; }";
-    gives(text, &[("A", "14")]);
+    check_values(text, &[("A", "14")]);
 }
 
 #[test]

@@ -55,11 +55,12 @@ fn a_struct_starts_with_its_defaults_everywhere() {
     assert_eq!(value_of(&host, depot, "large"), "2.5 -1 Air 9");
     host.objects().set(depot, "sizes", &Value::Array(vec![wide(7), wide(8)])).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(value_of(&host, depot, "sizes"), "2.5 7 Air 0 | 2.5 8 Air 0");
-    let size = |height: f64, width: i32| format!("Size {{ height: {height:?}, width: {width}, way: Air, weight: 0 }}");
+    let size =
+        |height: f64, width: i32| format!("Size {{ height: {height:?}, width: {width}, route: Air, weight: 0 }}");
     let made = display_call(&host, depot, "made", &[]);
     assert_eq!(made, format!("{} | nobody {} {}", size(2.5, -1), size(3.0, -1), size(2.5, -1)));
-    assert_eq!(display_call(&host, depot, "told", &[wide(5)]), size(2.5, 5));
-    assert_eq!(display_call(&host, depot, "told", &[]), size(2.5, -1), "an omitted argument");
+    assert_eq!(display_call(&host, depot, "format_size", &[wide(5)]), size(2.5, 5));
+    assert_eq!(display_call(&host, depot, "format_size", &[]), size(2.5, -1), "an omitted argument");
     let black = host.conjugates().make("/Script/Game.Size", &wide(4)).unwrap_or_else(|error| panic!("{error}"));
     let read = host.conjugates().read(black).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(display(&read), "2.5 4 Air 0");
@@ -82,7 +83,7 @@ fn changed_struct_values_survive_a_reload_and_others_follow_defaults() {
 fn an_invalid_field_default_is_refused_with_its_location() {
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     let refused = host.create_master(&[parcels(&["sad"])]).expect_err("no such entry").to_string();
-    assert!(refused.contains("/Script/Game.Size:way") && refused.contains("Road, Air"), "{refused}");
+    assert!(refused.contains("/Script/Game.Size:route") && refused.contains("Road, Air"), "{refused}");
 }
 
 #[test]
@@ -98,7 +99,7 @@ fn a_file_and_its_loaded_module_agree_on_field_defaults() {
         [
             ("height", "2.5", "Height."),
             ("width", "-1", "Width; negative if unknown."),
-            ("way", "\"Air\"", "Way of transport."),
+            ("route", "\"Air\"", "Route of transport."),
             ("weight", "", "Weight, without a declared default."),
         ]
     );

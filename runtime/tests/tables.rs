@@ -153,7 +153,7 @@ fn leave(host: &Runtime, habit: &str) {
 }
 
 fn probe(host: &Runtime, habit: &str) -> String {
-    match host.calls().call("ex:/traces.look", &[Value::Text(habit.to_owned())]) {
+    match host.calls().call("ex:/traces.inspect", &[Value::Text(habit.to_owned())]) {
         Ok(Some(Value::Text(text))) => text,
         other => panic!("{habit}: {other:?}"),
     }
@@ -325,8 +325,8 @@ fn a_callback_behind_eight_blocks_of_different_lengths_keeps_its_image() {
 }
 
 #[test]
-fn an_image_stays_when_the_search_for_callbacks_ends_at_a_limit() {
-    let test = "an_image_stays_when_the_search_for_callbacks_ends_at_a_limit";
+fn an_image_remains_when_the_search_for_callbacks_ends_at_a_limit() {
+    let test = "an_image_remains_when_the_search_for_callbacks_ends_at_a_limit";
     is_kept_in(test, "much", "memory of libraries, searched only in part");
 }
 

@@ -64,8 +64,8 @@ fn a_body_accesses_properties_by_handle_in_subclasses_across_reloads() {
     let host = host(detours(&[], 1));
     let spawn = |class: &str| host.objects().spawn(class).expect("it is declared");
     let [teacher, adder, detour] = ["/Script/School.Teacher", ADDER, "/Script/Game.Detour"].map(spawn);
-    let ask = |object| host.objects().call(teacher, "sum_twice", &[Value::Object(object)]);
-    let twice = |object| ask(object).unwrap_or_else(|error| panic!("{error}"));
+    let query = |object| host.objects().call(teacher, "sum_twice", &[Value::Object(object)]);
+    let twice = |object| query(object).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!([adder, detour].map(twice), [const { Some(Value::I32(9)) }; 2], "3, and 3 + 3");
     host.reload(&[detours(&["override"], 2)]).expect("a Master").into_result().expect("it is committed");
     // The event's handle calls the override, which calls the host's body: 3, then 4 + 4.
@@ -73,7 +73,7 @@ fn a_body_accesses_properties_by_handle_in_subclasses_across_reloads() {
     host.reload(&[detours(&[], 3)]).expect("a Master").into_result().expect("it is committed");
     assert_eq!(twice(detour), Some(Value::I32(29)));
     host.objects().destroy(detour);
-    let gone = ask(detour).expect_err("it is gone");
+    let gone = query(detour).expect_err("it is gone");
     assert!(matches!(gone, Error::Call(CallError::Stale { .. })), "{gone:?}");
     host.shutdown().into_result().expect("a clean shutdown");
 }
@@ -105,23 +105,23 @@ fn a_handle_is_an_error_for_another_class_with_equal_names() {
     let host = Runtime::builder().natives(natives).build().unwrap_or_else(|error| panic!("{error}"));
     let spawn = |class: &str| host.objects().spawn(&format!("/Script/Test.{class}")).expect("it is declared");
     let [lamp, small, cat] = ["Lamp", "SmallLamp", "Cat"].map(spawn);
-    let ask = |function: &str, other| host.objects().call(lamp, function, &[Value::Object(other)]);
-    assert_eq!(ask("gain_of", small).expect("it is a lamp"), Some(Value::F64(2.5)));
+    let query = |function: &str, other| host.objects().call(lamp, function, &[Value::Object(other)]);
+    assert_eq!(query("gain_of", small).expect("it is a lamp"), Some(Value::F64(2.5)));
     // Alternates, so that lookups of one are not used for the other.
     for _ in 0..2 {
         for function in ["gain_of", "set_in", "light"] {
-            let refused = ask(function, cat).expect_err("it is a cat");
+            let refused = query(function, cat).expect_err("it is a cat");
             let Error::Call(CallError::WrongClass { place, handle, found, expected }) = refused else {
                 panic!("{refused:?}")
             };
             let member = if function == "light" { "/Script/Test.Lamp:lit" } else { "/Script/Test.Lamp:gain" };
             assert_eq!((&*place, handle, &*found, &*expected), (member, cat, "/Script/Test.Cat", "/Script/Test.Lamp"));
-            ask(function, small).expect("it is a lamp");
+            query(function, small).expect("it is a lamp");
         }
     }
     assert_eq!(host.objects().get(cat, "gain").expect("it has one"), Value::F64(9.0), "nothing was written");
     assert_eq!(host.objects().get(small, "gain").expect("it has one"), Value::F64(7.0));
-    let gone = ask("gain_of", ObjectHandle::NONE).expect_err("there is none");
+    let gone = query("gain_of", ObjectHandle::NONE).expect_err("there is none");
     assert!(matches!(gone, Error::Call(CallError::Stale { .. })), "{gone:?}");
     assert_eq!(format!("{gain:?}"), "/Script/Test.Lamp:gain");
 }

@@ -61,7 +61,7 @@ fn file() -> (TempDir, PathBuf, Value) {
     (dir, path, value)
 }
 
-fn ask(host: &Runtime, name: &str, arguments: &[Value]) {
+fn query(host: &Runtime, name: &str, arguments: &[Value]) {
     host.calls().call(&format!("ex:/lingering.{name}"), arguments).unwrap_or_else(|error| panic!("{error}"));
 }
 
@@ -98,7 +98,7 @@ fn assert_nothing_mapped(host: &Runtime) {
 }
 
 fn sleeper(host: &Runtime, alarm: &Value) -> ObjectHandle {
-    ask(host, "set_alarm", std::slice::from_ref(alarm));
+    query(host, "set_alarm", std::slice::from_ref(alarm));
     let sleeper = host.objects().spawn(SLEEPER).expect("spawned");
     host.objects().call(sleeper, "sleep", &[]).expect("it sleeps");
     sleeper
@@ -170,7 +170,7 @@ fn no_new_lease_starts_after_the_unload_began() {
 fn a_running_thread_blocks_the_unload_and_is_named() {
     let (record, host, _) = stage(patient());
     let (_dir, path, until) = file();
-    ask(&host, "export", &[until]);
+    query(&host, "export", &[until]);
     let ticket = host.unload_master().expect("a Master").ticket;
     let report = until_blocked_by(&ticket, &[LeaseKind::Thread], || host.safe_point());
     let threads = owners(&report, LeaseKind::Thread);
@@ -184,8 +184,8 @@ fn a_running_thread_blocks_the_unload_and_is_named() {
 #[test]
 fn threads_that_stop_on_request_end_with_their_module() {
     let (record, host, _) = stage(patient());
-    ask(&host, "obey", &[]);
-    ask(&host, "obey_joined", &[]);
+    query(&host, "obey", &[]);
+    query(&host, "obey_joined", &[]);
     let ticket = host.unload_master().expect("a Master").ticket;
     assert_gone(&host, &ticket);
     assert_nothing_mapped(&host);
@@ -197,7 +197,7 @@ fn a_thread_that_never_stops_is_parked_by_name_and_budgeted() {
     let impatient = patient().park_after(Duration::ZERO).parked_budget(0);
     let (_record, host, events) = stage(impatient);
     let (_dir, _never, until) = file();
-    ask(&host, "export", &[until]);
+    query(&host, "export", &[until]);
     let ticket = host.unload_master().expect("a Master").ticket;
     until_blocked_by(&ticket, &[LeaseKind::Thread], || assert_ne!(ticket.poll(), ContextState::Dead));
     host.safe_point();
@@ -230,7 +230,7 @@ fn a_sleeping_thread_is_evicted_if_the_host_allows_it() {
     let forceful = patient().unloads(|policy| unsafe { policy.evict_after(Some(Duration::ZERO)) });
     let (_record, host, _) = stage(forceful);
     let (_dir, _never, until) = file();
-    ask(&host, "export", &[until]);
+    query(&host, "export", &[until]);
     let ticket = host.unload_master().expect("a Master").ticket;
     assert_gone(&host, &ticket);
     assert_nothing_mapped(&host);
@@ -340,9 +340,9 @@ fn an_unload_requested_inside_a_call_waits_for_the_safe_point() {
 fn auto_disposed_resources_drop_after_the_exit_hook_with_their_successors() {
     let (record, host, _) = stage(patient());
     let text = |text: &str| Value::Text(text.to_owned());
-    ask(&host, "leave", &[text("first")]);
-    ask(&host, "leave_two", &[text("second"), text("left by it")]);
-    ask(&host, "leave", &[text("stubborn")]);
+    query(&host, "leave", &[text("first")]);
+    query(&host, "leave_two", &[text("second"), text("left by it")]);
+    query(&host, "leave", &[text("stubborn")]);
     assert_eq!(record.take(), "");
     let ticket = host.unload_master().expect("a Master").ticket;
     assert_gone(&host, &ticket);
@@ -355,7 +355,7 @@ fn auto_disposed_resources_drop_after_the_exit_hook_with_their_successors() {
 #[test]
 fn a_resource_that_recreates_itself_on_drop_is_reported() {
     let (_record, host, _) = stage(patient());
-    ask(&host, "leave_endless", &[]);
+    query(&host, "leave_endless", &[]);
     let ticket = host.unload_master().expect("a Master").ticket;
     assert_gone(&host, &ticket);
     let expected = format!(
@@ -418,7 +418,7 @@ fn another_thread_takes_over_from_a_finalizer_that_never_returns() {
 fn a_reload_works_while_an_older_generation_is_kept_by_a_thread() {
     let (_record, host, events) = stage(patient());
     let (_dir, path, until) = file();
-    ask(&host, "export", &[until]);
+    query(&host, "export", &[until]);
     for generation in 2..5 {
         let report = host.reload(&[lingering()]).expect("a Master").into_result().expect("a reload");
         assert_eq!(report.generation, generation);
@@ -440,7 +440,7 @@ fn a_shutdown_waits_and_then_names_remaining_blockers() {
     let hasty = patient().unloads(|policy| policy.shutdown = Duration::ZERO);
     let (_record, host, _) = stage(hasty);
     let (_dir, _never, until) = file();
-    ask(&host, "export", &[until]);
+    query(&host, "export", &[until]);
     let left = host.shutdown().left;
     assert!(left.len() == 1 && left[0].contains("thread \"exporter\""), "{left:?}");
 }

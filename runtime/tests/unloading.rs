@@ -243,7 +243,7 @@ fn an_authors_own_allocator_is_left_alone() {
 }
 
 #[test]
-fn a_plugin_bypassing_the_hooks_stays_loaded_with_a_warning() {
+fn a_plugin_bypassing_the_hooks_remains_loaded_with_a_warning() {
     let library = support::plugin("leftovers", &["bypass"]);
     let host = support::host(std::slice::from_ref(&library));
     leave(&host, "bypass");
@@ -411,11 +411,11 @@ fn memory_mapped_past_the_hooks_is_reported_when_left() {
 }
 
 #[test]
-fn without_a_heap_of_its_own_a_megabyte_stays() {
+fn without_a_heap_of_its_own_a_megabyte_remains() {
     if std::env::var_os(JOURNAL).is_none() {
         support::plugin("leftovers", &["pass-through"]);
     }
-    alone("without_a_heap_of_its_own_a_megabyte_stays", &[], || {
+    alone("without_a_heap_of_its_own_a_megabyte_remains", &[], || {
         // Shows that the other tests can detect leaks: this build has none of the countermeasures.
         let library = support::plugin("leftovers", &["pass-through"]);
         let host = support::host(std::slice::from_ref(&library));

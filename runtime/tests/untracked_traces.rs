@@ -78,8 +78,8 @@ fn a_limit_that_cannot_be_restored_kills_no_process() {
 }
 
 #[test]
-fn a_limit_stays_as_long_as_another_module_handles_its_signal() {
-    alone("a_limit_stays_as_long_as_another_module_handles_its_signal", |library| {
+fn a_limit_remains_as_long_as_another_module_handles_its_signal() {
+    alone("a_limit_remains_as_long_as_another_module_handles_its_signal", |library| {
         let before = limits(libc::RLIMIT_CPU).rlim_cur;
         let first = host(library);
         leave(&first, "cpu_limit");

@@ -16,7 +16,7 @@ fn cabinet(host: &Runtime) -> ObjectHandle {
     host.objects().spawn(CABINET).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn ask(host: &Runtime, cabinet: ObjectHandle, function: &str) -> String {
+fn query(host: &Runtime, cabinet: ObjectHandle, function: &str) -> String {
     match host.objects().call(cabinet, function, &[]) {
         Ok(Some(Value::Text(text))) => text,
         Ok(other) => panic!("`{function}` returns a string, not {other:?}"),
@@ -27,7 +27,7 @@ fn ask(host: &Runtime, cabinet: ObjectHandle, function: &str) -> String {
 fn check(function: &str, expected: Expect) {
     let host = host();
     let cabinet = cabinet(&host);
-    expected.assert_eq(&ask(&host, cabinet, function));
+    expected.assert_eq(&query(&host, cabinet, function));
     assert_eq!(host.conjugates().owned_values().count(), 0, "values made by `{function}` are released");
 }
 
@@ -123,23 +123,23 @@ fn values_kept_by_a_plugin_survive_rollbacks_but_not_reloads() {
     let cabinet = cabinet(&host);
     host.objects().call(cabinet, "keep", &[]).unwrap_or_else(|error| panic!("{error}"));
     let kept = |numbers: &str| format!("{numbers} | 7 | [\"one\", \"two\"]");
-    assert_eq!(ask(&host, cabinet, "kept"), kept("(1, 2, 9)"));
-    assert_eq!(ask(&host, cabinet, "kept"), kept("(1, 2, 9, 9)"));
+    assert_eq!(query(&host, cabinet, "kept"), kept("(1, 2, 9)"));
+    assert_eq!(query(&host, cabinet, "kept"), kept("(1, 2, 9, 9)"));
     assert_eq!(host.conjugates().owned_values().count(), 4);
     let numbers = host.objects().get(cabinet, "numbers").unwrap_or_else(|error| panic!("{error}"));
 
     let report = host.reload(&[support::plugin("values", &["failing"])]).expect("there is a Master");
     assert_ne!(report.outcome, Outcome::Committed, "{report}");
-    assert_eq!(ask(&host, cabinet, "kept"), kept("(1, 2, 9, 9, 9)"));
+    assert_eq!(query(&host, cabinet, "kept"), kept("(1, 2, 9, 9, 9)"));
     assert_eq!(host.conjugates().owned_values().count(), 4, "the values were set aside and restored");
 
     let report = host.reload(&[support::plugin("values", &["second"])]).expect("there is a Master");
     assert_eq!(report.outcome, Outcome::Committed, "{report}");
     assert_eq!(host.objects().call(cabinet, "build", &[]).expect("it answers"), Some(Value::U32(2)));
-    assert_eq!(ask(&host, cabinet, "kept"), "nothing");
+    assert_eq!(query(&host, cabinet, "kept"), "nothing");
     assert_eq!(host.conjugates().owned_values().count(), 0, "the values were dropped with their generation");
     assert_eq!(host.objects().get(cabinet, "numbers").expect("carried over"), numbers);
-    assert_eq!(ask(&host, cabinet, "structs"), "1.5 | onwards | (\"first\", \"second\")");
+    assert_eq!(query(&host, cabinet, "structs"), "1.5 | onwards | (\"first\", \"second\")");
     drop(host.shutdown());
 }
 
@@ -160,7 +160,7 @@ fn a_value_of_each_kind_survives_a_reload() {
     let host = host();
     let cabinet = cabinet(&host);
     for function in ["texts", "arrays", "keyed", "structs", "std_types"] {
-        let answer = ask(&host, cabinet, function);
+        let answer = query(&host, cabinet, function);
         assert!(!answer.starts_with("refused"), "{function}: {answer}");
     }
     let values = |host: &Runtime| {
@@ -180,7 +180,7 @@ fn an_interface_reference_resolves_to_any_implementing_class() {
     let host = host();
     let ringer = host.objects().spawn(RINGER).unwrap_or_else(|error| panic!("{error}"));
     expect!["true true (true, true) [true, true]: not a class that implements /Script/Game.Rings"]
-        .assert_eq(&ask(&host, ringer, "try_all"));
+        .assert_eq(&query(&host, ringer, "try_all"));
     for (class, rings) in [("Bell", true), ("Chime", true), ("Ringer", false)] {
         let class = format!("/Script/Game.{class}");
         assert!(host.types().has(&class), "{class} is declared");
@@ -204,7 +204,7 @@ fn a_class_dropping_an_interface_resets_references_by_it() {
     let reload = |build: &str| {
         let report = host.reload(&[support::plugin("values", &[build])]).expect("there is a Master");
         assert_eq!(report.outcome, Outcome::Committed, "{report}");
-        (ask(&host, ringer, "rings"), report.structure.join("\n"))
+        (query(&host, ringer, "rings"), report.structure.join("\n"))
     };
     let rings = || ("/Script/Game.Bell".to_owned(), String::new());
     assert_eq!(reload("second"), rings(), "the interface was declared again, unchanged");
@@ -224,14 +224,14 @@ fn a_class_dropping_an_interface_resets_references_by_it() {
 fn shelf(function: &str, expected: &str) {
     let host = host();
     let shelf = host.objects().spawn("/Script/Game.Shelf").unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(ask(&host, shelf, function), expected);
+    assert_eq!(query(&host, shelf, function), expected);
     let kept = u64::from(function == "blacks");
     support::until("the created values are released", || {
         host.tick(Budget::frame());
         host.conjugates().owned_values().count() == kept
     });
     if kept == 1 {
-        assert_eq!(ask(&host, shelf, "uses_kept"), "[1.0, 2.0, 3.0]");
+        assert_eq!(query(&host, shelf, "uses_kept"), "[1.0, 2.0, 3.0]");
     }
     host.objects().destroy(shelf);
     support::until("the finalizer releases the kept values", || {
@@ -273,7 +273,7 @@ fn a_borrowed_slice_excludes_calls_and_writes() {
 }
 
 #[test]
-fn every_way_to_write_checks_the_type() {
+fn every_kind_of_write_checks_the_type() {
     let host = host();
     let [one, other] =
         [(); 2].map(|()| host.objects().spawn("/Script/Game.Shelf").unwrap_or_else(|error| panic!("{error}")));
@@ -283,5 +283,5 @@ fn every_way_to_write_checks_the_type() {
         .unwrap_or_else(|error| panic!("{error}"));
     let report = host.reload(&[support::plugin("values", &["second"])]).expect("there is a Master");
     assert_eq!(report.outcome, Outcome::Committed, "{report}");
-    assert_eq!(ask(&host, one, "refused_writes"), "all");
+    assert_eq!(query(&host, one, "refused_writes"), "all");
 }

@@ -461,10 +461,10 @@ fn saving_and_loading_are_refused_inside_a_call() {
     let line = host.objects().spawn("/Script/Game.Line").expect("a line");
     let answer = host
         .objects()
-        .call(line, "ask_office", &[Value::Text("ex:/test.tried".to_owned())])
+        .call(line, "query_office", &[Value::Text("ex:/test.tried".to_owned())])
         .expect("the call succeeds");
     let Some(Value::Text(answer)) = answer else { panic!("{answer:?}") };
-    expect!["saving the world is for a safe point, and `Game.Line:ask_office` has not returned: do it between ticks; loading a world is for a safe point, and `Game.Line:ask_office` has not returned: do it between ticks"].assert_eq(&answer);
+    expect!["saving the world is for a safe point, and `Game.Line:query_office` has not returned: do it between ticks; loading a world is for a safe point, and `Game.Line:query_office` has not returned: do it between ticks"].assert_eq(&answer);
     assert!(host.objects().is_alive(line));
 }
 

@@ -244,7 +244,7 @@ fn any_file_loads_as_a_world_or_returns_an_error() {
     let seed = from_environment("ALCEDO_FUZZ_SEED").unwrap_or(20_261_122);
     let from = from_environment("ALCEDO_FUZZ_FROM").unwrap_or(0);
     let until = from_environment("ALCEDO_FUZZ_SECONDS").map(|seconds| Instant::now() + Duration::from_secs(seconds));
-    let (mut round, mut taken) = (from, 0_u64);
+    let (mut round, mut accepted) = (from, 0_u64);
     while until.map_or(round < from + ROUNDS, |until| Instant::now() < until) {
         let mut dice = Dice(seed ^ round.wrapping_mul(0xd6e8_feb8_6659_fd93));
         let mut changes = Vec::new();
@@ -282,12 +282,12 @@ fn any_file_loads_as_a_world_or_returns_an_error() {
             }
         };
         let what = || format!("ALCEDO_FUZZ_SEED={seed} ALCEDO_FUZZ_FROM={round}: {}", changes.join(", "));
-        taken += u64::from(scene.offer(&bytes, &what));
+        accepted += u64::from(scene.offer(&bytes, &what));
         round += 1;
     }
     let rounds = round - from;
-    eprintln!("{rounds} files, {taken} of them worlds");
-    assert!(until.is_some() || (taken > 0 && taken < rounds), "both happen: {taken} of {rounds}");
+    eprintln!("{rounds} files, {accepted} of them worlds");
+    assert!(until.is_some() || (accepted > 0 && accepted < rounds), "both happen: {accepted} of {rounds}");
 }
 
 fn rows<'a>(body: &'a mut Cbor, name: &str) -> &'a mut Vec<Cbor> {

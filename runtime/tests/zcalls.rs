@@ -66,7 +66,7 @@ fn a_registered_host_function_is_called_by_plugin_and_host() {
     let line = host.objects().spawn(LINE).expect("a line");
     let two = [text("ex:/host.double"), Value::I32(20), Value::I32(1)];
     check_from(&host, line, "add_by", &two, expect!["42"]);
-    check_from(&host, line, "ask", &[text("ex:/host.greet"), text("Ana")], expect!["the host greets Ana"]);
+    check_from(&host, line, "query", &[text("ex:/host.greet"), text("Ana")], expect!["the host greets Ana"]);
     check(&host, "ex:/host.greet", &[text("itself")], expect![[r#"Text("the host greets itself")"#]]);
 }
 
@@ -76,7 +76,7 @@ fn a_plugin_calls_functions_registered_by_plugins() {
     let line = host.objects().spawn(LINE).expect("a line");
     let two = [text("ex:/switchboard.add"), Value::I32(20), Value::I32(1)];
     check_from(&host, line, "add_by", &two, expect!["21"]);
-    check_from(&host, line, "ask", &[text("ex:/switchboard.greet"), text("Ana")], expect!["hello, Ana"]);
+    check_from(&host, line, "query", &[text("ex:/switchboard.greet"), text("Ana")], expect!["hello, Ana"]);
 }
 
 #[test]
@@ -148,14 +148,14 @@ fn the_plugin_chooses_between_virtual_and_final_too() {
     check_from(
         &host,
         direct,
-        "ask",
+        "query",
         &[text("uf:/Script/Game.Line:answer"), text("Ana")],
         expect!["directly: line 7 answers Ana"],
     );
     check_from(
         &host,
         direct,
-        "ask",
+        "query",
         &[text("uf!:/Script/Game.Line:answer"), text("Ana")],
         expect!["line 7 answers Ana"],
     );
@@ -205,7 +205,7 @@ fn a_module_method_is_called_with_and_without_an_object() {
         &[Value::Object(line), text("Ana")],
         expect![[r#"Text("line 7 answers Ana")"#]],
     );
-    check_from(&host, line, "ask_office", &[text("nm:/switchboard:Line:office")], expect!["the office"]);
+    check_from(&host, line, "query_office", &[text("nm:/switchboard:Line:office")], expect!["the office"]);
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn an_unknown_name_lists_the_resolvers_tried() {
     check_from(
         &host,
         line,
-        "ask_office",
+        "query_office",
         &[text("ex:/missing")],
         expect!["refused: `ex:/missing` leads nowhere: tried ex; register a function of that name first"],
     );
@@ -305,7 +305,7 @@ fn a_mismatched_signature_is_refused_before_the_call() {
     check_from(
         &host,
         line,
-        "ask",
+        "query",
         &[text("ex:/host.double"), text("Ana")],
         expect![
             "refused: `ex:/host.double` has the signature (i32, i32 -> i32, fingerprint 4d2b11245e6fb736), the caller was built for (fingerprint 3f41716b21d0b306): rebuild the caller"
@@ -445,7 +445,7 @@ fn a_host_protocol_is_called_by_host_and_plugin() {
     let two = [text("db:/add"), Value::I32(20), Value::I32(1)];
     check_from(&host, line, "add_by", &two, expect!["21"]);
     check_from(&host, line, "add_any", &two, expect!["21"]);
-    check_from(&host, line, "ask", &[text("db:/greet"), text("Ana")], expect!["the table greets Ana"]);
+    check_from(&host, line, "query", &[text("db:/greet"), text("Ana")], expect!["the table greets Ana"]);
     assert_eq!(*requests.borrow(), ["add", "greet"], "a name is looked up once");
     check(
         &host,
@@ -456,7 +456,7 @@ fn a_host_protocol_is_called_by_host_and_plugin() {
     check_from(
         &host,
         line,
-        "ask",
+        "query",
         &[text("db:/add"), text("Ana")],
         expect![
             "refused: `db:/add` has the signature (i32, i32 -> i32, fingerprint 4d2b11245e6fb736), the caller was built for (fingerprint 3f41716b21d0b306): rebuild the caller"
@@ -476,7 +476,7 @@ fn a_name_declined_by_the_host_is_reported_and_retried() {
     check_from(
         &host,
         line,
-        "ask_office",
+        "query_office",
         &[text("db:/users")],
         expect!["refused: `db:/users` leads nowhere: tried the host's `db` (declined: unknown table users)"],
     );
@@ -515,8 +515,8 @@ fn a_protocol_has_one_resolver() {
     let host = host();
     with_db(&host);
     let none = |_: &Runtime, _: &str| Err::<ZCallFunction, _>(Declined::from("no"));
-    for taken in ["db", "ex"] {
-        let error = host.calls().add_value_resolver(taken, none).expect_err("it is taken").to_string();
+    for reserved in ["db", "ex"] {
+        let error = host.calls().add_value_resolver(reserved, none).expect_err("it is taken").to_string();
         assert!(error.contains("is taken"), "{error}");
     }
     assert!(host.calls().add_value_resolver("two words", none).is_err());
@@ -538,7 +538,7 @@ fn a_protocol_of_the_host_outlives_rollback_reload_and_unload() {
     host.reload(&[library]).expect("a Master").into_result().expect("a reload");
     tables.borrow_mut().push("users".to_owned());
     let line = host.objects().spawn(LINE).expect("a line");
-    check_from(&host, line, "ask", &[text("db:/greet"), text("Ana")], expect!["the table greets Ana"]);
+    check_from(&host, line, "query", &[text("db:/greet"), text("Ana")], expect!["the table greets Ana"]);
     host.unload_master().expect("a Master");
     assert_eq!(host.calls().call_handle(handle, &two).expect("it answers"), Some(Value::I32(42)));
     check(&host, "db:/users", &[], expect!["U32(7)"]);

@@ -22,14 +22,14 @@ impl Pace {
         self.next.saturating_sub(now)
     }
 
-    /// Records a tick that ended at `now` after `took`.
+    /// Records a tick that ended at `now` after `elapsed`.
     ///
     /// A tick that is longer than its frame is followed by a pause of equal length: a world that is too heavy for the
     /// machine slows down, instead of taking the processor from the build that the user waits for.
-    pub(crate) fn ticked(&mut self, now: Duration, took: Duration) {
+    pub(crate) fn ticked(&mut self, now: Duration, elapsed: Duration) {
         self.next += FRAME;
-        if took > FRAME {
-            self.next = now + took;
+        if elapsed > FRAME {
+            self.next = now + elapsed;
         } else if self.next + FORGIVEN < now {
             self.next = now + FRAME;
         }

@@ -114,7 +114,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_way_back_has_neither_edit_nor_build() {
+    fn a_rollback_has_neither_edit_nor_build() {
         let back = Live { edit_to_live_ms: None, build_ms: None, code_of: Some(1), ..live(Outcome::Committed) };
         check(
             &back,

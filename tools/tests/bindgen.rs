@@ -43,7 +43,7 @@ uint32_t CallDLL3(const char16_t *s, const int32_t i[2], float *f, vector *V);
 enum color paint(enum color with, uint8_t cells[16], int64_t *self);
 _Bool is_even(long number);
 const char16_t *title(void);
-void login(struct player *who, const struct player *other);
+void login(struct player *account, const struct player *other);
 engine *engine_new(void);
 int engine_run(engine *e, size_t steps);
 
@@ -151,7 +151,7 @@ fn a_header_becomes_a_class_with_reasons_for_omitted_items() {
 
             /// `login` in C.
             #[dll_import]
-            fn login(&self, who: &mut Player, other: Player);
+            fn login(&self, account: &mut Player, other: Player);
 
             /// `engine_new` in C.
             #[dll_import]

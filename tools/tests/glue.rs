@@ -63,7 +63,7 @@ fn the_glue_for_hosts_is_what_the_tool_writes() {
 }
 
 #[test]
-fn an_unchanged_file_stays_and_a_plugin_uses_another_through_it() {
+fn an_unchanged_file_remains_and_a_plugin_uses_another_through_it() {
     let scratch = Scratch::new();
     let lamps = built(&scratch, "lamps");
     let out = scratch.other("lamps-plus").join("src/lamps.rs");

@@ -69,14 +69,14 @@ fn builder() -> Builder {
 fn first(tag: u32) -> String {
     let mut text = "//! Generated.\n#![forbid(unsafe_code)]\nuse alcedo_plugin_api::prelude::*;\n#[allow(missing_docs)]\nmod \
                     host;\nuse host::*;\nmodule! { name: \"lamps\" }\n\n/// What hears of it.\n#[uinterface(package = \
-                    \"Game\")]\npub trait Hears {\n    /// Hears; gives how often it did.\n    fn hear(&self, by: f64) -> \
+                    \"Game\")]\npub trait Heeds {\n    /// Heeds; gives how often it did.\n    fn hear(&self, by: f64) -> \
                     u32;\n}\n"
         .to_owned();
     for class in [2, 5, CLASSES - 1] {
         let _ = write!(
             text,
             "\n/// Extends it.\n#[uclass(package = \"Game\", base = C{class}, blueprintable)]\n#[derive(Default)]\npub struct \
-             A{class} {{\n    /// Who hears.\n    #[uproperty]\n    told: Delegate<fn(f64) -> u32>,\n    /// Sum.\n    #[uproperty]\n    \
+             A{class} {{\n    /// Who hears.\n    #[uproperty]\n    on_call: Delegate<fn(f64) -> u32>,\n    /// Sum.\n    #[uproperty]\n    \
              sum: f64,\n}}\n\n#[uclass]\nimpl A{class} {{\n    #[overrides(C{class})]\n    fn e{class}(&mut self, this: This<Self>, by: \
              f64) {{\n        this.set_sum(this.sum() + by * {tag}.0);\n    }}\n\n    /// Which build.\n    #[ufunction]\n    fn \
              build(&self) -> u32 {{\n        {tag}\n    }}\n\n    /// An event of its own.\n    #[ufunction(blueprint_native_event)]\n    \
@@ -112,16 +112,16 @@ fn first(tag: u32) -> String {
 fn second(tag: u32) -> String {
     format!(
         "//! Generated.\n#![forbid(unsafe_code)]\nuse alcedo_plugin_api::prelude::*;\n#[allow(missing_docs, dead_code)]\nmod \
-         host;\n#[allow(missing_docs, dead_code)]\nmod first;\nuse first::{{A2, Hears}};\nuse host::C2;\nmodule! {{ name: \
+         host;\n#[allow(missing_docs, dead_code)]\nmod first;\nuse first::{{A2, Heeds}};\nuse host::C2;\nmodule! {{ name: \
          \"lamps_plus\", dependencies: [(\"lamps\", \"^0.1\")] }}\n\n/// Extends both.\n#[uclass(package = \"Game\", base = A2, \
-         implements(Hears))]\n#[derive(Default)]\npub struct B {{\n    /// Heard.\n    #[uproperty]\n    heard: \
+         implements(Heeds))]\n#[derive(Default)]\npub struct B {{\n    /// Heard.\n    #[uproperty]\n    received: \
          u32,\n}}\n\n#[uclass]\nimpl B {{\n    #[overrides(A2)]\n    fn own(&mut self, this: This<Self>, by: u32) -> u32 {{\n        \
          this.base_own(by) * {tag}\n    }}\n\n    #[overrides(C2)]\n    fn e2(&mut self, this: This<Self>, by: f64) {{\n        \
          this.base_e2(by);\n        this.set_sum(this.sum() + 0.5);\n    }}\n\n    /// Binds another one's delegate to \
          this.\n    #[ufunction]\n    fn listen_to(&self, this: This<Self>, other: Obj<A2>) -> Result<(), CallError> {{\n        \
-         this.get(other)?.told().bind(this.as_obj(), \"hear\");\n        Ok(())\n    }}\n}}\n\n#[uclass]\nimpl Hears for B {{\n    fn \
-         hear(&mut self, this: This<Self>, by: f64) -> u32 {{\n        this.set_heard(this.heard() + by as u32 + {tag});\n        \
-         this.heard()\n    }}\n}}\n"
+         this.get(other)?.on_call().bind(this.as_obj(), \"hear\");\n        Ok(())\n    }}\n}}\n\n#[uclass]\nimpl Heeds for B {{\n    fn \
+         hear(&mut self, this: This<Self>, by: f64) -> u32 {{\n        this.set_received(this.received() + by as u32 + {tag});\n        \
+         this.received()\n    }}\n}}\n"
     )
 }
 
@@ -206,7 +206,7 @@ fn thirty_native_classes_and_two_plugins_use_glue_over_all_reloads() {
         sum += 2.0 * f64::from(first) + 0.5;
         assert_eq!(objects.get(b, "sum").unwrap(), Value::F64(sum));
         expected_sum += 4 + second;
-        let result = runtime.links().broadcast(a, "told", &[Value::F64(4.0)]).unwrap();
+        let result = runtime.links().broadcast(a, "on_call", &[Value::F64(4.0)]).unwrap();
         assert_eq!(result, Some(Value::U32(expected_sum)));
         assert_eq!(call(a, "build", &[]), Some(Value::U32(first)));
     };

@@ -33,7 +33,7 @@ fn cube() -> (Scratch, std::path::PathBuf) {
 }
 
 #[test]
-fn a_library_is_shown_with_its_types_and_what_it_uses() {
+fn a_library_is_printed_with_its_types_and_imports() {
     let (_scratch, library) = cube();
     let output = inspect(&library, false);
     assert!(output.status.success(), "{output:?}");
@@ -74,7 +74,7 @@ fn a_library_is_shown_with_its_types_and_what_it_uses() {
 }
 
 #[test]
-fn functions_that_may_fail_are_shown_with_a_result() {
+fn functions_that_may_fail_are_printed_with_a_result() {
     let (_scratch, library) = library("lamps");
     let text = String::from_utf8(inspect(&library, false).stdout).unwrap();
     for line in [
@@ -86,7 +86,7 @@ fn functions_that_may_fail_are_shown_with_a_result() {
 }
 
 #[test]
-fn delegates_are_shown_with_what_they_take() {
+fn delegates_are_printed_with_their_parameters() {
     let (_scratch, library) = library("delegates");
     let text = String::from_utf8(inspect(&library, false).stdout).unwrap();
     for lines in [

@@ -32,7 +32,7 @@ impl Folder {
         // Omits a line that depends on PATH.
         let out: String =
             out.lines().filter(|line| !line.contains("cargo install")).map(|line| format!("{line}\n")).collect();
-        if output.status.success() { Ok(self.shown(&out)) } else { Err(self.shown(&err)) }
+        if output.status.success() { Ok(self.without_paths(&out)) } else { Err(self.without_paths(&err)) }
     }
 
     fn alcedo(&self, dir: &str, args: &[&str], env: &[(&str, &Path)]) -> Output {
@@ -42,14 +42,14 @@ impl Folder {
     }
 
     /// Replaces parts that differ from run to run.
-    fn shown(&self, text: &str) -> String {
+    fn without_paths(&self, text: &str) -> String {
         let here = self.dir.path().canonicalize().unwrap();
         text.trim_end().replace(&here.display().to_string(), "HERE")
     }
 
     /// Runs `cargo test` in the folder and returns the number of passed tests.
     fn cargo_test(&mut self, dir: &str, packages: &[&'static str]) -> usize {
-        self.takes_its_turn(dir, packages);
+        self.lock_packages(dir, packages);
         let output = self.cargo(dir).args(["test", "--offline", "--workspace"]).output().unwrap();
         let (out, err) = (text(&output.stdout), text(&output.stderr));
         assert!(output.status.success(), "{err}\n{out}");
@@ -58,7 +58,7 @@ impl Folder {
     }
 
     /// Waits for the lock before these packages are built.
-    fn takes_its_turn(&mut self, dir: &str, packages: &[&'static str]) {
+    fn lock_packages(&mut self, dir: &str, packages: &[&'static str]) {
         self.turn.get_or_insert_with(|| TURN.lock().unwrap_or_else(PoisonError::into_inner));
         self.built.push((self.dir.path().join(dir), packages.to_vec()));
     }
@@ -125,7 +125,7 @@ fn a_new_workspace_passes_its_tests_with_an_added_plugin() {
 fn alcedo_dev_runs_a_new_workspace_and_reloads_its_plugin() {
     let mut folder = Folder::new();
     folder.new_in("", &["workspace", "live"]).unwrap();
-    folder.takes_its_turn("live", &["live-glue", "live-host", "live-patrol"]);
+    folder.lock_packages("live", &["live-glue", "live-host", "live-patrol"]);
     let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
     command.arg("dev").current_dir(folder.dir.path().join("live")).env("CARGO_TARGET_DIR", target());
     let mut dev = Dev::run(command);
@@ -153,7 +153,7 @@ fn a_new_standalone_plugin_passes_its_tests_in_the_sample_engine() {
 
 #[test]
 #[ignore = "compiles workspaces of its own, about 2 minutes: `cargo test --test commands new:: -- --ignored`, as .ci/run does"]
-fn a_new_host_passes_its_own_tests_and_takes_a_first_plugin() {
+fn a_new_host_passes_its_own_tests_and_loads_a_first_plugin() {
     let mut folder = Folder::new();
     folder.new_in("", &["host", "server"]).unwrap();
     assert_eq!(folder.cargo_test("server", &["server-glue", "server-host"]), 1);
@@ -335,7 +335,7 @@ fn a_workspace_without_a_needed_line_names_it_for_a_new_plugin() {
 }
 
 #[test]
-fn another_checkout_is_taken_where_one_is_named() {
+fn a_named_checkout_is_used() {
     let folder = Folder::new();
     let real = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
     // Name that a manifest must escape.

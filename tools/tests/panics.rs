@@ -68,7 +68,7 @@ fn mapped(dev: &Dev) -> BTreeSet<String> {
 }
 
 #[test]
-fn backtraces_of_panics_are_shown_in_every_generation_without_keeping_images() {
+fn backtraces_of_panics_are_printed_in_every_generation_without_keeping_images() {
     let scratch = Scratch::new();
     let mut dev = Dev::start(&scratch);
     dev.wait_until_live();

@@ -59,7 +59,7 @@ fn eval(dev: &mut Dev, text: &str, expected: &str) {
 }
 
 #[test]
-fn every_way_of_saving_a_file_makes_it_live() {
+fn every_method_of_saving_a_file_makes_it_live() {
     let tale = Tale::new();
     let mut dev = tale.dev();
     let begun = Instant::now();

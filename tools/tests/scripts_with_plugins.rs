@@ -38,7 +38,7 @@ fn alcedo(scratch: &Scratch, within: &Path, args: &[&str]) -> (bool, String, Str
 }
 
 #[test]
-fn packages_are_checked_with_the_plugins_beside_them() {
+fn packages_are_checked_with_the_plugins_next_to_them() {
     let scratch = Scratch::new();
     let tale = tale(&scratch);
     let check = |within: &Path, args: &[&str]| {

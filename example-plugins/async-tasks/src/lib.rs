@@ -73,7 +73,7 @@ impl Courier {
     /// Sends a question to a tokio task and awaits the answer in a game-thread task. Its waker is called on a tokio
     /// thread.
     #[ufunction(blueprint_callable)]
-    fn ask(&self, this: This<Self>, question: String) {
+    fn query(&self, this: This<Self>, question: String) {
         let (sender, receiver) = oneshot::channel();
         worker().spawn(async move {
             tokio::time::sleep(Duration::from_millis(1)).await;

@@ -150,7 +150,7 @@ impl Database {
 
     /// Returns the answer to a query, or the error message of SQLite.
     #[ufunction(blueprint_callable)]
-    fn ask(&self, this: This<Self>, statements: String) -> Result<String, String> {
+    fn evaluate(&self, this: This<Self>, statements: String) -> Result<String, String> {
         let mut answer = " ".repeat(256);
         match this.query(statements, &mut answer) {
             0 => Ok(answer),

@@ -81,7 +81,7 @@ impl Player {
 pub struct Listener {
     /// Log of the received reports.
     #[uproperty]
-    heard: UArray<UString>,
+    received: UArray<UString>,
     /// Next listener in the chain of `pass_on`.
     #[uproperty]
     next: Obj<Listener>,
@@ -89,7 +89,7 @@ pub struct Listener {
 
 /// Returns the first word of a log line, which differs by build.
 fn words() -> &'static str {
-    if fixture::on!("changed") { "wow," } else { "heard" }
+    if fixture::on!("changed") { "wow," } else { "received" }
 }
 
 #[uclass]
@@ -108,27 +108,27 @@ impl Listener {
     #[cfg(not(any(feature = "widened", feature = "without", feature = "deaf")))]
     #[ufunction]
     fn hear(&self, this: This<Self>, points: i32, by: Obj<Player>) -> Result<(), CallError> {
-        say(this, &format!("{} {points} of {}", words(), this.get(by)?.score()))
+        record(this, &format!("{} {points} of {}", words(), this.get(by)?.score()))
     }
 
     /// Receives a score that may count twice.
     #[cfg(feature = "widened")]
     #[ufunction]
     fn hear(&self, this: This<Self>, points: i32, by: Obj<Player>, twice: bool) -> Result<(), CallError> {
-        say(this, &format!("{} {points} of {}, {twice}", words(), this.get(by)?.score()))
+        record(this, &format!("{} {points} of {}, {twice}", words(), this.get(by)?.score()))
     }
 
     /// Takes another parameter, so bindings of `hear` do not match.
     #[cfg(feature = "deaf")]
     #[ufunction]
     fn hear(&self, this: This<Self>, points: f64) -> Result<(), CallError> {
-        say(this, &format!("{} {points}", words()))
+        record(this, &format!("{} {points}", words()))
     }
 
     /// Receives the report that no points were scored.
     #[ufunction]
     fn hear_nothing(&self, this: This<Self>) -> Result<(), CallError> {
-        say(this, &format!("{} nothing", words()))
+        record(this, &format!("{} nothing", words()))
     }
 
     /// Called before each score.
@@ -148,7 +148,7 @@ impl Listener {
     #[cfg(not(feature = "widened"))]
     #[ufunction]
     fn pass_on(&self, this: This<Self>, points: i32, by: Obj<Player>) -> Result<(), CallError> {
-        say(this, &format!("passed {points} on"))?;
+        record(this, &format!("passed {points} on"))?;
         let player = this.get(by)?;
         assert!(player.on_scored().unbind(this.as_obj(), "pass_on"), "it is bound");
         let next = this.next();
@@ -158,7 +158,7 @@ impl Listener {
 }
 
 /// Adds a line to the log.
-fn say(this: This<'_, Listener>, words: &str) -> Result<(), CallError> {
-    this.heard().push(words);
+fn record(this: This<'_, Listener>, words: &str) -> Result<(), CallError> {
+    this.received().push(words);
     Ok(())
 }

@@ -8,11 +8,11 @@ fn a_listener_hears_scores_before_and_after_a_reload() {
     let (player, listener) = (world.spawn("Player"), world.spawn("Listener"));
     world.call::<()>(listener, "follow", (player,));
     assert_eq!(world.call::<i32>(player, "earn", (7,)), 7);
-    assert_eq!(world.get::<Vec<String>>(listener, "heard"), ["heard 7 of 7"]);
+    assert_eq!(world.get::<Vec<String>>(listener, "received"), ["received 7 of 7"]);
 
-    world.edit("src/lib.rs", |text| text.replace("else { \"heard\" }", "else { \"noted\" }"));
+    world.edit("src/lib.rs", |text| text.replace("else { \"received\" }", "else { \"noted\" }"));
     world.call::<i32>(player, "earn", (5,));
-    assert_eq!(world.get::<Vec<String>>(listener, "heard"), ["heard 7 of 7", "noted 5 of 12"]);
+    assert_eq!(world.get::<Vec<String>>(listener, "received"), ["received 7 of 7", "noted 5 of 12"]);
 }
 
 #[test]
@@ -21,7 +21,7 @@ fn a_score_that_a_rule_refuses_does_not_count() {
     let (player, listener) = (world.spawn("Player"), world.spawn("Listener"));
     world.call::<()>(listener, "follow", (player,));
     assert_eq!(world.call::<i32>(player, "earn", (100,)), 0);
-    assert_eq!(world.get::<Vec<String>>(listener, "heard"), ["heard nothing"]);
+    assert_eq!(world.get::<Vec<String>>(listener, "received"), ["received nothing"]);
 }
 
 #[test]

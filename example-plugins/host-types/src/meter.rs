@@ -73,10 +73,10 @@ pub(crate) struct Meter {
     last: Reading,
     /// Broadcast after units passed.
     #[uproperty]
-    told: OnPassed,
+    reported: OnPassed,
     /// Called before units pass.
     #[uproperty(transient)]
-    asked: MayPass,
+    may_pass: MayPass,
     /// Broadcast after a reset.
     #[uproperty]
     was_set_back: SparseDelegate<fn()>,
@@ -184,14 +184,14 @@ impl Meter {
     fn connect(&self, this: This<Self>, meters: Vec<Obj<Meter>>, tariffs: Vec<Tariff>) -> Vec<Obj<Meter>> {
         let (mut behind, mut readings) = (this.behind(), this.readings());
         for (meter, tariff) in meters.into_iter().zip(tariffs) {
-            this.told().bind(meter, "hear");
+            this.reported().bind(meter, "hear");
             behind.push(meter);
             readings.push(Reading { units: u32::from(tariff == Tariff::Night), ..Reading::default() });
         }
         this.set_behind(behind.clone());
         this.set_readings(readings);
-        this.told().broadcast((behind.len() as u32, this.as_obj()));
-        this.told().clear();
+        this.reported().broadcast((behind.len() as u32, this.as_obj()));
+        this.reported().clear();
         behind.reverse();
         behind
     }

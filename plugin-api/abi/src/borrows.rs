@@ -36,9 +36,9 @@ pub enum Event {
     /// A `&mut self` method ends.
     EndTake,
     /// The exclusive borrow is lent.
-    Lend,
+    Reborrow,
     /// The loan ends.
-    EndLend,
+    EndReborrow,
 }
 
 impl Borrows {
@@ -55,8 +55,8 @@ impl Borrows {
             Event::EndShare if top.0 > 0 => (borrowed, Top(top.0 - 1)),
             Event::Take if top.0 == 0 => (borrowed, Top::EXCLUSIVE),
             Event::EndTake if top.0 < 0 => (borrowed, Top::FREE),
-            Event::Lend if top.0 < 0 && borrowed < u32::MAX => (borrowed + 1, Top::FREE),
-            Event::EndLend if top.0 == 0 && borrowed > 0 => (borrowed - 1, Top::EXCLUSIVE),
+            Event::Reborrow if top.0 < 0 && borrowed < u32::MAX => (borrowed + 1, Top::FREE),
+            Event::EndReborrow if top.0 == 0 && borrowed > 0 => (borrowed - 1, Top::EXCLUSIVE),
             _ => return None,
         };
         Some(Self { borrowed, top })
@@ -65,10 +65,10 @@ impl Borrows {
 
 #[cfg(test)]
 mod tests {
-    use super::Event::{EndLend, EndShare, EndTake, Lend, Share, Take};
+    use super::Event::{EndReborrow, EndShare, EndTake, Reborrow, Share, Take};
     use super::{Borrows, Event, Top};
 
-    const EVENTS: [Event; 3] = [Share, Take, Lend];
+    const EVENTS: [Event; 3] = [Share, Take, Reborrow];
 
     #[test]
     fn each_state_and_each_beginning_has_the_next_state_of_the_table() {
@@ -113,25 +113,31 @@ mod tests {
     }
 
     #[test]
-    fn no_walk_ever_has_an_exclusive_borrow_beside_another() {
+    fn no_walk_ever_has_an_exclusive_borrow_next_to_another() {
         // All sequences of eight events from the free state.
         let mut states = vec![(Borrows::FREE, Vec::new())];
         for _step in 0..8 {
             let mut next = Vec::new();
             for (state, holders) in states {
-                for event in [Share, EndShare, Take, EndTake, Lend, EndLend] {
+                for event in [Share, EndShare, Take, EndTake, Reborrow, EndReborrow] {
                     let Some(after) = Borrows::step(state, event) else { continue };
                     let mut holders = holders.clone();
                     match event {
-                        Share | Take | Lend => holders.push(event),
+                        Share | Take | Reborrow => holders.push(event),
                         _ => {
                             let begin = holders.pop().expect("an end has a beginning");
-                            assert!(matches!((begin, event), (Share, EndShare) | (Take, EndTake) | (Lend, EndLend)));
+                            assert!(matches!(
+                                (begin, event),
+                                (Share, EndShare) | (Take, EndTake) | (Reborrow, EndReborrow)
+                            ));
                         }
                     }
                     // An unlent `Take` is the last holder; a `Share` is only followed by shares.
                     for pair in holders.windows(2) {
-                        assert!(matches!(pair, [Take, Lend] | [Share, Share] | [Lend, Share | Take]), "{holders:?}");
+                        assert!(
+                            matches!(pair, [Take, Reborrow] | [Share, Share] | [Reborrow, Share | Take]),
+                            "{holders:?}"
+                        );
                     }
                     assert_eq!(after == Borrows::FREE, holders.is_empty());
                     next.push((after, holders));
@@ -145,6 +151,6 @@ mod tests {
     #[test]
     fn counters_refuse_to_wrap() {
         assert_eq!(Borrows { borrowed: 0, top: Top(Top::MOST) }.step(Share), None);
-        assert_eq!(Borrows { borrowed: u32::MAX, top: Top::EXCLUSIVE }.step(Lend), None);
+        assert_eq!(Borrows { borrowed: u32::MAX, top: Top::EXCLUSIVE }.step(Reborrow), None);
     }
 }

@@ -64,7 +64,7 @@ impl FailureKind {
     /// An expired conjugate; `held` is its color and kind, `expected` its age.
     pub const EXPIRED: Self = Self(12);
     /// A call to the host while the module holds a slice of host memory.
-    pub const LENT: Self = Self(13);
+    pub const BORROWED: Self = Self(13);
     /// Nested calls exceed the host's limit; `line` is the limit.
     pub const TOO_DEEP: Self = Self(14);
     /// The handle of a call whose module has ended.

@@ -195,10 +195,10 @@ pub struct HookTable {
     /// `opendir`, 5 for `fdopendir`.
     pub stream_opened: unsafe extern "C" fn(image: *const c_void, stream: *mut c_void, fd: c_int, made_by: c_int),
     /// Reports a stream that writes into memory of the module; `made_by` is 0 for `open_memstream`, 1 for `open_wmemstream`, 2
-    /// for `fmemopen`. If `place` is not null, it will contain the address of a block for the module to free.
+    /// for `fmemopen`. If `location` is not null, it will contain the address of a block for the module to free.
     pub stream_bound:
-        unsafe extern "C" fn(image: *const c_void, stream: *mut c_void, made_by: c_int, place: *const *mut c_void),
-    /// Reports that the module is about to close this stream or directory stream. Returns the `place` reported for it, or null.
+        unsafe extern "C" fn(image: *const c_void, stream: *mut c_void, made_by: c_int, location: *const *mut c_void),
+    /// Reports that the module is about to close this stream or directory stream. Returns the `location` reported for it, or null.
     pub stream_closed: unsafe extern "C" fn(image: *const c_void, stream: *mut c_void) -> *const *mut c_void,
     /// `openlog`.
     pub log_open: unsafe extern "C" fn(image: *const c_void, ident: *const c_char, option: c_int, facility: c_int),

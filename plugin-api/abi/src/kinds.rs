@@ -262,8 +262,8 @@ impl PropertyKind {
 }
 
 macro_rules! flags {
-    ($(#[$about:meta])* $module:ident { $($(#[$doc:meta])* $name:ident = $bit:literal, $word:literal;)* }) => {
-        $(#[$about])*
+    ($(#[$docs:meta])* $module:ident { $($(#[$doc:meta])* $name:ident = $bit:literal, $word:literal;)* }) => {
+        $(#[$docs])*
         pub mod $module {
             $($(#[$doc])* pub const $name: u64 = 1 << $bit;)*
 

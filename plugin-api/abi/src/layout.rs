@@ -19,7 +19,7 @@ use crate::task::Job;
 use crate::value::{
     ArrayRaw, DelegateRaw, KeepSink, LazyRaw, LocalTextRaw, MapRaw, SparseRaw, TextRaw, TextSink, TextView,
 };
-use crate::values::{ConjugateState, Site, ValuePlace};
+use crate::values::{ConjugateState, RawLocation, Site};
 use crate::zcall::{Slot, ZCallBuffer};
 
 macro_rules! layout {
@@ -58,7 +58,7 @@ pub const LAYOUT_HASH: u64 = layout! {
     MapRaw { entries, index }
     DelegateRaw { object, function, reserved }
     SparseRaw { list }
-    ValuePlace { owner, at, ty }
+    RawLocation { owner, at, ty }
     Site { file, line }
     ConjugateState { color, expired, kind, older, age }
     Call { object, memory, part, params, failure }

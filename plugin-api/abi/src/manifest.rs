@@ -421,11 +421,11 @@ mod tests {
             ("base", "ba\0se", "its dependency is"),
             ("^1", "^1\n", "its version range of a dependency is"),
         ];
-        for (old, new, says) in cases {
+        for (old, new, part) in cases {
             let bytes = with_text(old, new);
             let error = Manifest::read(&bytes).expect_err(new);
             let text = error.to_string();
-            assert!(matches!(error, ManifestError::Text { .. }) && text.contains(says), "{new:?}: {text}");
+            assert!(matches!(error, ManifestError::Text { .. }) && text.contains(part), "{new:?}: {text}");
             assert!(text.len() < 300 && !text.contains(char::is_control), "{text}");
         }
         assert_eq!(Manifest::read(&with_text("kitchen", "kitchen_2")).expect("a name").name, "kitchen_2");

@@ -17,7 +17,7 @@ use crate::zcall::{ZCallBuffer, ZCallStatus};
 /// A value in host memory, with its type and its owner.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
-pub struct ValuePlace {
+pub struct RawLocation {
     /// Object that owns the value, directly or in a nested value; none for values of parameter blocks and owned values. The
     /// owner determines write permission.
     pub owner: ObjectHandle,
@@ -27,7 +27,7 @@ pub struct ValuePlace {
     pub ty: TypeNumber,
 }
 
-impl ValuePlace {
+impl RawLocation {
     /// No value; initial value of an output parameter.
     pub const NONE: Self = Self { owner: ObjectHandle::NONE, at: core::ptr::null_mut(), ty: TypeNumber::NONE };
 }

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn any_changed_bit_and_any_moved_border_changes_the_id() {
+    fn any_changed_bit_and_any_moved_boundary_changes_the_id() {
         let text = *b"fn main() { let x = 1; }";
         let id = hash(&[&text]);
         for bit in 0..text.len() * 8 {

@@ -329,9 +329,9 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    fn life_hook(&mut self, attr: &Attribute, signature: &Signature, what: &str, is_taken: bool) -> Result<Ident> {
+    fn life_hook(&mut self, attr: &Attribute, signature: &Signature, what: &str, is_present: bool) -> Result<Ident> {
         AttrArgs::of(attr)?.expect(&[])?;
-        if is_taken {
+        if is_present {
             return Err(rules::spanned("ALC0010", attr, format!("a class has one {what}: this is the second")));
         }
         let method = Method::of(signature)?;

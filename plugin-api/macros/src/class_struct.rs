@@ -463,7 +463,7 @@ impl Property {
         let flags = specifiers::flags(&self.attr_args, PROPERTY, "property_flags")?;
         let (name, doc, accessors) = (self.text(), docs::text(&self.field.attrs), self.accessors());
         let metadata = specifiers::metadata(Some(&self.attr_args), PROPERTY, &doc)?;
-        Ok((quote! { #accessors, name: #name, flags: #flags, default: #default, about: #metadata }, check))
+        Ok((quote! { #accessors, name: #name, flags: #flags, default: #default, metadata: #metadata }, check))
     }
 }
 

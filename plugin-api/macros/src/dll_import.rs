@@ -94,10 +94,10 @@ impl DllImport {
             quote! { #ident #back }
         });
         let checks = each().map(|(parameter, param)| param.check(&parameter.ty));
-        let gives = method.result.returned.as_ref().map(|ty| {
+        let returns = method.result.returned.as_ref().map(|ty| {
             let text = "C cannot return this: the result is a number, `bool`, `String` or a struct [ALC0146]";
             quote_spanned! {ty.span()=>
-                const _: () = ::core::assert!(::alcedo_plugin_api::__private::c_gives::<#ty>(), #text);
+                const _: () = ::core::assert!(::alcedo_plugin_api::__private::c_returns::<#ty>(), #text);
             }
         });
         let unbound = format!(
@@ -127,7 +127,7 @@ impl DllImport {
             }
             #bound
             #(#checks)*
-            #gives
+            #returns
         }
     }
 
@@ -224,7 +224,7 @@ impl CParam {
         let text =
             "C cannot read this: it takes numbers, `String`, structs, `[T; N]` of these, and `&mut` of all [ALC0146]";
         quote_spanned! {self.written.span()=>
-            const _: () = ::core::assert!(::alcedo_plugin_api::__private::c_takes::<#ty>(#has_len), #text);
+            const _: () = ::core::assert!(::alcedo_plugin_api::__private::c_accepts::<#ty>(#has_len), #text);
         }
     }
 }

@@ -93,7 +93,7 @@ pub(crate) fn export(method: &Method, name: &str, type_path: &TokenStream, targe
     quote! {
         ::alcedo_plugin_api::__private::export! {
             type_path: #type_path, name: #name,
-            (#(#parameters),*) -> #result, returns: #returned, place: #location, #target
+            (#(#parameters),*) -> #result, returns: #returned, location: #location, #target
         }
         #check
     }

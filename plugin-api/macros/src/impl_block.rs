@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn a_block_is_written_as_it_was_read() {
         let tokens = quote! {
-            #[a] unsafe impl<T> Hears for Cat<T> where T: Copy {
+            #[a] unsafe impl<T> Heeds for Cat<T> where T: Copy {
                 const A: u32 = { 1 };
                 type B = u32;
                 #[b(c)] pub(crate) const unsafe extern "C" fn d(&self, e: [u8; { 2 }]) -> Vec<{ 3 }> where T: Copy, { any text 1 }
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn an_item_of_another_sort_is_no_block() {
-        for tokens in [quote! { pub struct Cat { a: u32 } }, quote! { #[a] trait Hears { fn hear(&self) {} } }] {
+        for tokens in [quote! { pub struct Cat { a: u32 } }, quote! { #[a] trait Heeds { fn hear(&self) {} } }] {
             assert!(matches!(AnyItem::of(tokens), Ok(AnyItem::Other(_))));
         }
     }

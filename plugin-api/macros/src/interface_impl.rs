@@ -1,4 +1,4 @@
-//! `#[uclass] impl Hears for Cat`: the bodies of a class for an interface. Each becomes an event of the class, which subclasses
+//! `#[uclass] impl Heeds for Cat`: the bodies of a class for an interface. Each becomes an event of the class, which subclasses
 //! can override; the block is compared with the interface at compile time.
 
 use proc_macro2::TokenStream;

@@ -65,7 +65,7 @@ use crate::native::Side;
 /// With `#[migrate(from = "f64", with = Self::of_number)]`, a property converts values of an earlier declaration at a reload by that
 /// function. On the class, `#[migrate(from = "DoorV1", to = "DoorV2", with = …)]` converts several properties together.
 ///
-/// With `implements(Hears, Sings)`, references to those interfaces accept its objects; see [`macro@uinterface`]. With
+/// With `implements(Heeds, Sings)`, references to those interfaces accept its objects; see [`macro@uinterface`]. With
 /// `imported`, on a struct and on an `impl` of declarations: a class that the host or another module declares.
 #[proc_macro_attribute]
 pub fn uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
@@ -146,13 +146,13 @@ pub fn udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
     of_type(attr, item, None, delegate::expand)
 }
 
-/// An interface: `#[uinterface(package = "Game")] pub trait Hears { fn hear(&self, what: String) -> u32; }`. The name becomes a
-/// type that represents the interface, in `ScriptInterface<Hears>` and in `#[uclass(package = "Game", implements(Hears))]`. A
-/// class that lists the interface contains the bodies in `#[uclass] impl Hears for Cat { … }`. With `imported`, the host or
+/// An interface: `#[uinterface(package = "Game")] pub trait Heeds { fn hear(&self, what: String) -> u32; }`. The name becomes a
+/// type that represents the interface, in `ScriptInterface<Heeds>` and in `#[uclass(package = "Game", implements(Heeds))]`. A
+/// class that lists the interface contains the bodies in `#[uclass] impl Heeds for Cat { … }`. With `imported`, the host or
 /// another module declares the interface.
 ///
 /// Functions are called on the object that a reference returns: `this.listener().get(&this)`, and on any object viewed as the
-/// interface: `object.as_interface::<Hears>()`.
+/// interface: `object.as_interface::<Heeds>()`.
 #[proc_macro_attribute]
 pub fn uinterface(attr: TokenStream, item: TokenStream) -> TokenStream {
     of_type(attr, item, None, interface)
@@ -161,7 +161,7 @@ pub fn uinterface(attr: TokenStream, item: TokenStream) -> TokenStream {
 fn interface(attr_args: &AttrArgs, item: AnyItem) -> syn::Result<proc_macro2::TokenStream> {
     match item.into_item() {
         Item::Trait(item) => interface::expand(attr_args, &item),
-        other => Err(rules::spanned("ALC0058", other, "`#[uinterface]` belongs on a trait: `pub trait Hears {}`")),
+        other => Err(rules::spanned("ALC0058", other, "`#[uinterface]` belongs on a trait: `pub trait Heeds {}`")),
     }
 }
 

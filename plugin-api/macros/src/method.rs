@@ -188,7 +188,7 @@ impl Method {
                 type Returned = #returned;
                 type Receiver = ::alcedo_plugin_api::__private::#receiver;
                 const NAME: &'static str = #text;
-                const PLACE: ::alcedo_plugin_api::__private::SourceLocation = #location;
+                const LOCATION: ::alcedo_plugin_api::__private::SourceLocation = #location;
 
                 #[allow(unused_variables, reason = "a method may do without `this`")]
                 fn run<'f>(

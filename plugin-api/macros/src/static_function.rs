@@ -103,7 +103,7 @@ pub(crate) fn trampoline(method: &Method, trampoline: &Ident, class: &Ident) -> 
             type Args = (#(#types,)*);
             type Result = #result;
             type Returned = #returned;
-            const PLACE: ::alcedo_plugin_api::__private::SourceLocation = #location;
+            const LOCATION: ::alcedo_plugin_api::__private::SourceLocation = #location;
 
             fn run<'f>(
                 #patterns: <Self::Args as ::alcedo_plugin_api::__private::Params>::Seen<'f>,

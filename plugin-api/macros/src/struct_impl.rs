@@ -72,17 +72,17 @@ fn expect_no_arguments(attr: &Attribute) -> Result<()> {
 }
 
 /// First parameter of a function: the struct.
-enum Takes {
+enum SelfForm {
     /// `&mut self`: a struct that is passed by value.
     Value,
     /// `Borrowed<'_, Self>`: a struct that is used in place.
     View,
 }
 
-fn takes(function: &Function) -> Result<Takes> {
+fn self_form(function: &Function) -> Result<SelfForm> {
     match function.sig.inputs.first() {
-        Some(FnArg::Receiver(own)) if own.reference.is_some() && own.mutability.is_some() => Ok(Takes::Value),
-        Some(FnArg::Typed(first)) if borrowed_type(&first.ty).is_some() => Ok(Takes::View),
+        Some(FnArg::Receiver(own)) if own.reference.is_some() && own.mutability.is_some() => Ok(SelfForm::Value),
+        Some(FnArg::Typed(first)) if borrowed_type(&first.ty).is_some() => Ok(SelfForm::View),
         _ => Err(rules::spanned(
             "ALC0193",
             &function.sig,
@@ -94,7 +94,7 @@ fn takes(function: &Function) -> Result<Takes> {
 /// Returns a function that creates a value, and the author's function, which modifies the default value.
 fn constructor(mut function: Function) -> Result<Vec<Member>> {
     Conditions::refuse(&function.attrs)?;
-    let takes = takes(&function)?;
+    let self_form = self_form(&function)?;
     if !matches!(function.sig.output, ReturnType::Default) {
         return Err(rules::spanned(
             "ALC0194",
@@ -111,13 +111,13 @@ fn constructor(mut function: Function) -> Result<Vec<Member>> {
     });
     let (names, types): (Vec<_>, Vec<_>) = typed.map(|(at, typed)| (name_of(at, &typed.pat), &typed.ty)).unzip();
     let generics = &function.sig.generics;
-    let change = match takes {
-        Takes::Value => quote! { Self::#body(&mut value, #(#names),*); },
-        Takes::View => quote! {
+    let change = match self_form {
+        SelfForm::Value => quote! { Self::#body(&mut value, #(#names),*); },
+        SelfForm::View => quote! {
             ::alcedo_plugin_api::__private::with_open(&value, |value| Self::#body(value, #(#names),*));
         },
     };
-    let is_mut = matches!(takes, Takes::Value).then(|| quote! { mut });
+    let is_mut = matches!(self_form, SelfForm::Value).then(|| quote! { mut });
     let maker = quote! {
         #(#attrs)*
         #[must_use]
@@ -141,7 +141,7 @@ fn name_of(at: usize, pattern: &Pat) -> Ident {
 }
 
 fn net_serialize(ty: &Ident, function: &Function, side: Side) -> Result<TokenStream> {
-    let (takes, sig) = (takes(function)?, &function.sig);
+    let (self_form, sig) = (self_form(function)?, &function.sig);
     let is_by_mut = |input: &FnArg, name: &str| match input {
         FnArg::Typed(typed) => match &*typed.ty {
             Type::Reference(reference) => reference.mutability.is_some() && is_named(&reference.elem, name),
@@ -179,9 +179,9 @@ fn net_serialize(ty: &Ident, function: &Function, side: Side) -> Result<TokenStr
             }
         });
     }
-    let (mutable, call) = match takes {
-        Takes::Value => (quote! { mut }, quote! { value.#name(archive, map) }),
-        Takes::View => (
+    let (mutable, call) = match self_form {
+        SelfForm::Value => (quote! { mut }, quote! { value.#name(archive, map) }),
+        SelfForm::View => (
             TokenStream::new(),
             quote! { ::alcedo_plugin_api::__private::with_open(&value, |value| #ty::#name(value, archive, map)) },
         ),
@@ -205,11 +205,11 @@ fn net_serialize(ty: &Ident, function: &Function, side: Side) -> Result<TokenStr
 
             ::alcedo_plugin_api::__private::export! {
                 type_path: <#ty as ::alcedo_plugin_api::__private::Value>::TYPE_PATH, name: "net_save",
-                (value: #ty) -> AlcedoSaved, returns: AlcedoResult<AlcedoSaved>, place: #location, alcedo_save
+                (value: #ty) -> AlcedoSaved, returns: AlcedoResult<AlcedoSaved>, location: #location, alcedo_save
             }
             ::alcedo_plugin_api::__private::export! {
                 type_path: <#ty as ::alcedo_plugin_api::__private::Value>::TYPE_PATH, name: "net_load",
-                (value: #ty, bytes: AlcedoBytes) -> AlcedoLoaded, returns: AlcedoResult<AlcedoLoaded>, place: #location, alcedo_load
+                (value: #ty, bytes: AlcedoBytes) -> AlcedoLoaded, returns: AlcedoResult<AlcedoLoaded>, location: #location, alcedo_load
             }
         };
     })

@@ -11,7 +11,7 @@ use crate::outside::{Attachment, this_thread};
 static ATTACHMENT: Attachment = Attachment::alone();
 
 /// The thread that the module was attached on; zero while detached. A module with objects or values is attached on the game thread.
-static HOME: AtomicUsize = AtomicUsize::new(0);
+static OWNER: AtomicUsize = AtomicUsize::new(0);
 
 /// True if the module has no objects, and is therefore not bound to a thread.
 static IS_FREE: AtomicBool = AtomicBool::new(false);
@@ -19,7 +19,7 @@ static IS_FREE: AtomicBool = AtomicBool::new(false);
 /// Stores the context of the host and the number of this thread. Returns false if a host was attached before.
 pub(crate) fn begin(context: &ModuleContext) -> bool {
     ATTACHMENT.attach(context, || {
-        HOME.store(this_thread(), Ordering::Relaxed);
+        OWNER.store(this_thread(), Ordering::Relaxed);
         IS_FREE.store(context.directory.is_null(), Ordering::Relaxed);
     })
 }
@@ -27,7 +27,7 @@ pub(crate) fn begin(context: &ModuleContext) -> bool {
 /// Clears the attachment. No other host can be attached afterwards.
 pub(crate) fn end() {
     ATTACHMENT.detach();
-    HOME.store(0, Ordering::Relaxed);
+    OWNER.store(0, Ordering::Relaxed);
     ATTACHMENT.forget_words();
 }
 
@@ -43,7 +43,7 @@ pub fn context() -> Option<&'static ModuleContext> {
 #[inline]
 #[must_use]
 pub fn is_game_thread() -> bool {
-    HOME.load(Ordering::Relaxed) == this_thread()
+    OWNER.load(Ordering::Relaxed) == this_thread()
 }
 
 /// Returns true if the module has no objects, and is therefore not bound to a thread.

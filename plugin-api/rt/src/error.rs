@@ -158,7 +158,7 @@ impl CallError {
     ///
     /// /// Returns `true` if a later attempt may succeed.
     /// fn is_temporary(error: &CallError) -> bool {
-    ///     matches!(error.kind(), FailureKind::UNAVAILABLE | FailureKind::DURING_REBUILD | FailureKind::LENT)
+    ///     matches!(error.kind(), FailureKind::UNAVAILABLE | FailureKind::DURING_REBUILD | FailureKind::BORROWED)
     /// }
     /// assert!(is_temporary(&CallError::no_host("spawn")));
     /// ```

@@ -268,7 +268,7 @@ macro_rules! rule {
 
 macro_rules! methods {
     (
-        $(#[doc = $about:tt])*
+        $(#[doc = $docs:tt])*
         $table:ident, $reference:ident, $field:ident;
         $(
             $(#[doc = $doc:tt])*
@@ -276,7 +276,7 @@ macro_rules! methods {
             $rule:ident($action:literal $(, $safety:tt)?)
             fn $name:ident(
                 $($host:ident $(, $module:ident)?)?; $($param:ident: $ty:ty),*
-                $(; gives $($out:ident: $out_ty:ty = $before:expr),+)? $(; text $sink:ident)? $(; or $failure:ident)?
+                $(; returns $($out:ident: $out_ty:ty = $before:expr),+)? $(; text $sink:ident)? $(; or $failure:ident)?
             ) $(-> $result:ty)?;
         )*
     ) => {

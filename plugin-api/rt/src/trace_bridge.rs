@@ -66,7 +66,7 @@ impl Subscriber for Bridge {
         let metadata = span.metadata();
         let mut fields = Fields::default();
         span.record(&mut fields);
-        let number = fields.lend(|_message, fields| {
+        let number = fields.with_fields(|_message, fields| {
             records::open_span(&records::record(
                 level_of(*metadata.level()),
                 metadata.target(),
@@ -92,7 +92,7 @@ impl Subscriber for Bridge {
         let metadata = event.metadata();
         let mut fields = Fields::default();
         event.record(&mut fields);
-        fields.lend(|message, fields| {
+        fields.with_fields(|message, fields| {
             records::send_event(&records::record(
                 level_of(*metadata.level()),
                 metadata.target(),
@@ -163,7 +163,7 @@ struct Fields {
 }
 
 impl Fields {
-    fn lend<R>(&self, code: impl FnOnce(&str, &[LogField<'_>]) -> R) -> R {
+    fn with_fields<R>(&self, code: impl FnOnce(&str, &[LogField<'_>]) -> R) -> R {
         let borrowed: Vec<_> = self
             .fields
             .iter()

@@ -19,7 +19,7 @@ pub const fn dll_import<C: Class, A: Params, R: ReturnValue, O: OutParameters>(
     convention: CallingConvention,
     block: &'static SignatureBlock<A, R>,
     cell: &'static ImportCell<C, A::Values, R, O>,
-    about: Metadata,
+    metadata: Metadata,
 ) -> Function<C> {
     // The host fills as many slots, of exactly these types.
     let (params, mut at, mut out_parameters) = (block.descriptions(), 0, Fingerprint::START);
@@ -30,7 +30,7 @@ pub const fn dll_import<C: Class, A: Params, R: ReturnValue, O: OutParameters>(
         at += 1;
     }
     assert!(out_parameters.finish() == O::FINGERPRINT.finish(), "the out parameters of C are those of the cell");
-    without_body::<C, A, R>((name, convention.flags()), block, &cell.0, about)
+    without_body::<C, A, R>((name, convention.flags()), block, &cell.0, metadata)
 }
 
 /// Calls a function of a C library; returns the result and the out parameters.
@@ -74,12 +74,12 @@ impl<T, const N: usize> GiveBack<Vec<T>> for [T; N] {
 
 /// Returns true if C can take a value of the type; an array has a declared length.
 #[must_use]
-pub const fn c_takes<T: Value>(has_len: bool) -> bool {
+pub const fn c_accepts<T: Value>(has_len: bool) -> bool {
     if has_len { T::KIND.0 == PropertyKind::ARRAY.0 } else { T::KIND.fits_c() }
 }
 
 /// Returns true if C can return a value of the type.
 #[must_use]
-pub const fn c_gives<T: Value>() -> bool {
+pub const fn c_returns<T: Value>() -> bool {
     T::KIND.fits_c() || T::KIND.0 == PropertyKind::BOOL.0
 }

@@ -72,7 +72,7 @@ pub const fn property<C: Class, T: Value>(
     name: &'static str,
     flags: u64,
     default: &'static str,
-    about: Metadata,
+    metadata: Metadata,
     cell: &'static PropertyCell<C, T>,
 ) -> Property<C> {
     let is_subobject = flags & property_flags::DEFAULT_SUBOBJECT != 0;
@@ -80,8 +80,8 @@ pub const fn property<C: Class, T: Value>(
     assert!(flags & (property_flags::OUT | property_flags::RETURN) == 0, "a property is not a parameter");
     let desc = PropertyDesc {
         default: RStr::from_str(default),
-        doc: RStr::from_str(about.doc),
-        meta: RSlice::from_slice(about.meta),
+        doc: RStr::from_str(metadata.doc),
+        meta: RSlice::from_slice(metadata.meta),
         cell: ROption::RSome(&cell.0),
         ..value(name, ValueType::of::<T>(), flags)
     };
@@ -187,7 +187,7 @@ pub const fn function<M: Method>(
     overrides: &'static str,
     block: &'static BlockOf<M>,
     cell: &'static FunctionCell<M::Class, <M::Args as Params>::Values, M::Result>,
-    about: Metadata,
+    metadata: Metadata,
 ) -> Function<M::Class> {
     let known =
         function_flags::CALLABLE | function_flags::PURE | function_flags::NATIVE_EVENT | function_flags::OVERRIDE;
@@ -197,7 +197,7 @@ pub const fn function<M: Method>(
     let fingerprint = fingerprint::<M::Args, M::Result>();
     let flags = flags | fallible | unchanging;
     let Function(desc, of) =
-        described((name, flags, overrides), block.block(), fingerprint, Invoke(invoke::<M>), &cell.0, about);
+        described((name, flags, overrides), block.block(), fingerprint, Invoke(invoke::<M>), &cell.0, metadata);
     Function(FunctionDesc { direct: direct::of_method::<M>(), ..desc }, of)
 }
 
@@ -208,14 +208,14 @@ pub const fn static_function<M: StaticMethod>(
     flags: u64,
     block: &'static SignatureBlock<<M::Args as Params>::Values, M::Result>,
     cell: &'static FunctionCell<M::Class, <M::Args as Params>::Values, M::Result>,
-    about: Metadata,
+    metadata: Metadata,
 ) -> Function<M::Class> {
     assert!(flags & !(function_flags::CALLABLE | function_flags::PURE) == 0, "a static function cannot be overridden");
     let fallible = if <M::Returned as Returned>::MAY_FAIL { function_flags::FALLIBLE } else { 0 };
     let fingerprint = fingerprint::<M::Args, M::Result>();
     let flags = flags | function_flags::STATIC | fallible;
     let Function(desc, of) =
-        described((name, flags, ""), block.block(), fingerprint, Invoke(invoke_static::<M>), &cell.0, about);
+        described((name, flags, ""), block.block(), fingerprint, Invoke(invoke_static::<M>), &cell.0, metadata);
     Function(FunctionDesc { direct: direct::of_static::<M>(), ..desc }, of)
 }
 
@@ -226,13 +226,13 @@ pub const fn implementable_event<C: Class, A: Params, R: ReturnValue>(
     flags: u64,
     block: &'static SignatureBlock<A, R>,
     cell: &'static FunctionCell<C, A::Values, R>,
-    about: Metadata,
+    metadata: Metadata,
 ) -> Function<C> {
     assert!(
         flags & !(function_flags::CALLABLE | function_flags::PURE) == 0,
         "an implementable event has no native body"
     );
-    without_body((name, flags | function_flags::IMPLEMENTABLE_EVENT), block, cell, about)
+    without_body((name, flags | function_flags::IMPLEMENTABLE_EVENT), block, cell, metadata)
 }
 
 /// Describes a function with the custom thunk `T`; its parameters may be of any type.
@@ -242,7 +242,7 @@ pub const fn custom_thunk<T: CustomThunk, A: Params, R: ReturnValue>(
     flags: u64,
     block: &'static SignatureBlock<A, R>,
     cell: &'static FunctionCell<T::Class, A::Values, R>,
-    about: Metadata,
+    metadata: Metadata,
 ) -> Function<T::Class> {
     assert!(
         flags & !(function_flags::CALLABLE | function_flags::PURE | function_flags::STATIC) == 0,
@@ -250,7 +250,7 @@ pub const fn custom_thunk<T: CustomThunk, A: Params, R: ReturnValue>(
     );
     let flags = flags | function_flags::CUSTOM_THUNK;
     let fingerprint = fingerprint::<A, R>();
-    described((name, flags, ""), block.block(), fingerprint, Invoke(invoke_custom::<T>), &cell.0, about)
+    described((name, flags, ""), block.block(), fingerprint, Invoke(invoke_custom::<T>), &cell.0, metadata)
 }
 
 /// Describes a function whose body a script or a C library contains. Without that body it returns the zero value.
@@ -258,7 +258,7 @@ pub(super) const fn without_body<C: Class, A: Params, R: ReturnValue>(
     (name, flags): (&'static str, u64),
     block: &'static SignatureBlock<A, R>,
     cell: &'static FunctionCell<C, A::Values, R>,
-    about: Metadata,
+    metadata: Metadata,
 ) -> Function<C> {
     described(
         (name, flags, ""),
@@ -266,7 +266,7 @@ pub(super) const fn without_body<C: Class, A: Params, R: ReturnValue>(
         c_fingerprint::<A, R>(block.descriptions()),
         Invoke(invoke_nothing),
         &cell.0,
-        about,
+        metadata,
     )
 }
 
@@ -292,7 +292,7 @@ const fn described<C>(
     fingerprint: u64,
     invoke: Invoke,
     cell: &'static Cell,
-    about: Metadata,
+    metadata: Metadata,
 ) -> Function<C> {
     let desc = FunctionDesc {
         name: RStr::from_str(name),
@@ -305,8 +305,8 @@ const fn described<C>(
         invoke,
         direct: ROption::RNone,
         cell,
-        doc: RStr::from_str(about.doc),
-        meta: RSlice::from_slice(about.meta),
+        doc: RStr::from_str(metadata.doc),
+        meta: RSlice::from_slice(metadata.meta),
     };
     Function(desc, PhantomData)
 }

@@ -102,7 +102,7 @@ mod tests {
     use super::{name_in, package_of};
 
     #[test]
-    fn a_path_is_taken_apart_at_its_first_dot() {
+    fn a_path_is_split_at_its_first_dot() {
         let path = "/Script/Game.Cube:OnHit";
         assert_eq!((package_of(path), name_in(path)), ("Game", "Cube:OnHit"));
     }

@@ -238,7 +238,7 @@ unsafe fn run_export<E: Export>(_target: Target, words: &[u64]) -> Result<u64, C
     let mut result = Slot::EMPTY;
     // SAFETY: no slot is a pointer slot: the trampoline exists only for functions of plain values.
     let (args, waiting) = unsafe { (ArgumentSlots::new(&slots[..at]), ResultSlot::new(&mut result)) };
-    E::run(E::Args::from_slots(args)?).crossing(E::PLACE)?.into_result_slot(waiting)?;
+    E::run(E::Args::from_slots(args)?).crossing(E::LOCATION)?.into_result_slot(waiting)?;
     Ok(result.bits())
 }
 

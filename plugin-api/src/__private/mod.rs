@@ -48,7 +48,7 @@ pub use crate::keep::{Keep, KeptWriter, Restore, restore, unknown_field};
 pub use crate::kinds::with_open;
 pub use crate::kinds::{
     Delegate, Field, FieldPlace, FieldType, MulticastDelegate, Owned, Passed, Ptr, PtrMut, Red, SparseDelegate, Stored,
-    Temp, ValidityToken, Viewable, blank, field, lend, set_field,
+    Temp, ValidityToken, Viewable, blank, borrowed_view, field, set_field,
 };
 pub use crate::out::{Out, OutParameters, OutValue};
 pub use crate::part_cell::PartCell;
@@ -70,7 +70,7 @@ pub use crate::{
 };
 pub use crate::{Borrowed, IntoHost, Kind};
 pub use crate::{CallError, Class, Interface, ObjectView, Params, Plain, ReturnValue, This, Value};
-pub use c_functions::{GiveBack, c_gives, c_takes, dll_import, invoke_import};
+pub use c_functions::{GiveBack, c_accepts, c_returns, dll_import, invoke_import};
 pub use conversions::{converted, is_same_type};
 pub(crate) use declared::SignatureWords;
 pub use declared::{

@@ -29,8 +29,8 @@ pub fn load_owned<K: Kind>(from: Ptr<'_, K>, site: &Location<'_>) -> K {
 
 /// Overwrites a value in host memory.
 pub fn store_owned<K: Kind>(of: &K, target: PtrMut<'_, K>) -> Result<(), CallError> {
-    let place = target.into_place(ObjectHandle::NONE)?;
-    verbs::copy(&place, of.owned().ptr()?.as_ptr())
+    let location = target.into_location(ObjectHandle::NONE)?;
+    verbs::copy(&location, of.owned().ptr()?.as_ptr())
 }
 
 /// Creates the value that receives a result; the running call fails if the host refuses.
@@ -95,6 +95,6 @@ pub fn parse_owned<K: Kind>(text: &str, site: &Location<'_>) -> Result<K, CallEr
     if let Some(put) = K::put_plain_text(value.owned().ptr()?, text) {
         return put.map(|()| value);
     }
-    verbs::parse(&value.owned().ptr()?.into_place(ObjectHandle::NONE)?, text)?;
+    verbs::parse(&value.owned().ptr()?.into_location(ObjectHandle::NONE)?, text)?;
     Ok(value)
 }

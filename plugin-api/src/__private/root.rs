@@ -108,7 +108,7 @@ struct Root<M>(PhantomData<M>);
 /// Fills the table with the function of the same name, for each line of the list.
 macro_rules! fill {
     (
-        $(#[doc = $about:tt])*
+        $(#[doc = $docs:tt])*
         $table:ident, $reference:ident;
         $(
             $(#[doc = $doc:tt])*
@@ -166,7 +166,7 @@ impl<M: ModuleHooks> Root<M> {
 
     extern "C" fn detach() {
         // A host older than `dispose` may not have called it.
-        let _told = dispose_all(&mut Failure::none());
+        let _result = dispose_all(&mut Failure::none());
         alcedo_rt::detach();
     }
 

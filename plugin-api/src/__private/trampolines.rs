@@ -130,7 +130,7 @@ pub trait Method {
     /// Name of the method, for errors.
     const NAME: &'static str;
     /// Location of the method, for errors that it returns.
-    const PLACE: SourceLocation;
+    const LOCATION: SourceLocation;
 
     /// Calls the method.
     fn run<'f>(part: Held<'_, Self>, this: This<'f, Self::Class>, args: Arguments<'f, Self>) -> Self::Returned;
@@ -153,7 +153,7 @@ pub trait StaticMethod {
     /// Rust return type: the result, or a `Result` of it.
     type Returned: Returned<Value = Self::Result>;
     /// Location of the function, for errors that it returns.
-    const PLACE: SourceLocation;
+    const LOCATION: SourceLocation;
 
     /// Calls the function.
     fn run<'f>(args: <Self::Args as Params>::Seen<'f>) -> Self::Returned;
@@ -197,7 +197,7 @@ pub(super) unsafe fn perform_static<M: StaticMethod>(
 ) -> Result<(), CallError> {
     // SAFETY: the caller promises the block, which has the layout in the description of this function: parameters, then result.
     let (args, result_at) = unsafe { (Block::new(params, BlockLayout::EMPTY), Block::new(params, M::Args::LAYOUT)) };
-    M::run(M::Args::open(args)).crossing(M::PLACE)?.store_result(result_at)
+    M::run(M::Args::open(args)).crossing(M::LOCATION)?.store_result(result_at)
 }
 
 /// A custom thunk written by the author, as a type.
@@ -259,7 +259,7 @@ pub(super) unsafe fn perform<M: Method>(
     let returned = M::run(M::Receiver::part(&mut borrow), this, args);
     // The borrow ends here, because `Display` and `Drop` of an error run code of the author.
     drop(borrow);
-    returned.crossing(M::PLACE)?.store_result(result_at)
+    returned.crossing(M::LOCATION)?.store_result(result_at)
 }
 
 /// # Safety
@@ -441,7 +441,7 @@ pub trait Export {
     /// Name of the function, for errors.
     const NAME: &'static str;
     /// Location of the function, for errors that it returns.
-    const PLACE: SourceLocation;
+    const LOCATION: SourceLocation;
 
     /// Calls the function.
     fn run(args: Self::Args) -> Self::Returned;
@@ -463,7 +463,7 @@ pub(super) unsafe extern "C" fn export_trampoline<E: Export>(
 /// See [`alcedo_abi::describe::ZCallInvoke`].
 unsafe fn export<E: Export>(buffer: &mut ZCallBuffer) -> Result<(), CallError> {
     // SAFETY: `ZCallInvoke` promises the slots of the signature, for the call.
-    unsafe { typed_slots::<E::Args, E::Returned>(E::NAME, E::PLACE, buffer, E::run) }
+    unsafe { typed_slots::<E::Args, E::Returned>(E::NAME, E::LOCATION, buffer, E::run) }
 }
 
 /// # Safety

@@ -125,7 +125,7 @@ fn refusal(action: &str) -> CallError {
         "{action} is refused while a slice of host memory is lent: finish the closure of `with_slice` first, and let it \
          return what is to be done"
     );
-    CallError::new(FailureKind::LENT, message)
+    CallError::new(FailureKind::BORROWED, message)
 }
 
 #[cfg(test)]

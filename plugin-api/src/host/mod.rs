@@ -41,13 +41,13 @@ pub(crate) fn may_write(object: ObjectHandle, names_objects: bool) -> Result<(),
     match alcedo_rt::mode() {
         mode::NORMAL => Ok(()),
         mode::MARKING if !names_objects => Ok(()),
-        _ => ask_may_write(object),
+        _ => check_may_write(object),
     }
 }
 
 #[cold]
 #[inline(never)]
-fn ask_may_write(object: ObjectHandle) -> Result<(), CallError> {
+fn check_may_write(object: ObjectHandle) -> Result<(), CallError> {
     host("a property write")?.may_write(object)
 }
 

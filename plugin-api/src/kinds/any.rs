@@ -14,7 +14,7 @@ use crate::host;
 
 /// Value of any type in host memory, by its number.
 ///
-/// A *red* value belongs to the host and is lent for one call: [`Borrowed::lend`](crate::Borrowed::lend) returns one, and a
+/// A *red* value belongs to the host and is lent for one call: [`Borrowed::to_conjugate`](crate::Borrowed::to_conjugate) returns one, and a
 /// host may pass a number. It may be kept in fields, but after that call each use returns `EXPIRED` with kind and age.
 /// A [`clone`](Clone::clone) is *black*: an owned value, which may be kept, and dropped on any thread. Results of
 /// [`ObjectView::zcall_any`](crate::ObjectView::zcall_any) are black too.
@@ -32,7 +32,7 @@ use crate::host;
 /// #     scores: UArray<f64>,
 /// # }
 /// fn sorted(board: This<'_, Board>) -> Result<Vec<f64>, CallError> {
-///     let scores = board.scores().lend()?; // red: valid during this call
+///     let scores = board.scores().to_conjugate()?; // red: valid during this call
 ///     let sorted: AnyConjugate = board.zcall_any("ex:/sort", (scores,))?; // black: owned
 ///     Ok(sorted.as_::<UArray<f64>>(&board)?.to_vec())
 /// }

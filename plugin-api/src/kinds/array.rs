@@ -166,7 +166,7 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
     pub fn try_insert(&self, index: usize, value: impl IntoHost<T>) -> Result<(), CallError> {
         // The argument can be an element of this array, so it is copied before elements move.
         let value = super::into_host::staged::<T, _>(&value)?;
-        insert_into(&self.place()?, index, core::iter::once(value))
+        insert_into(&self.location()?, index, core::iter::once(value))
     }
 
     /// Removes and returns the value at `index`; shifts the following values down.
@@ -215,7 +215,7 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
 
     /// Reserves capacity for `more` additional values.
     pub fn reserve(&self, more: usize) {
-        let reserved = self.place().and_then(|array| verbs::array_reserve(&array, count(more)?));
+        let reserved = self.location().and_then(|array| verbs::array_reserve(&array, count(more)?));
         reserved.unwrap_or_else(|error| fail(error));
     }
 
@@ -243,7 +243,7 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
         let values: Vec<G> = values.into_iter().collect();
         let values = values.iter().map(super::into_host::staged::<T, G>).collect::<Result<Vec<_>, _>>()?;
         let first = self.row()?.len;
-        insert_into(&self.place()?, first, values.into_iter())
+        insert_into(&self.location()?, first, values.into_iter())
     }
 
     /// Iterates over the values. Changes during iteration are visible; views returned earlier may then be expired.
@@ -313,7 +313,7 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
     }
 
     fn take_out(&self, at: usize, values: usize) -> Result<(), CallError> {
-        verbs::array_splice(&self.place()?, count(at)?, count(values)?, 0)
+        verbs::array_splice(&self.location()?, count(at)?, count(values)?, 0)
     }
 }
 

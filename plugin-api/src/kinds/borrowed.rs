@@ -15,7 +15,7 @@ use super::into_host::{IntoHost, with_ptr};
 use super::owned::seen;
 use super::ptr::{Field, OptionalValue, Ptr, PtrMut, Viewable};
 use super::row::{Items, Keyed, Keys, List, Mapped, Part, Row, Values};
-use super::verbs::{self, Place};
+use super::verbs::{self, ValueLocation};
 use super::{AnyConjugate, Kind, Owned, ValidityToken};
 use crate::blocks::ArgumentSlot;
 use crate::host::lending::{self, Access};
@@ -86,15 +86,15 @@ impl<'f, K: Kind> Borrowed<'f, K> {
         is_own: bool,
         is_black: impl FnOnce() -> bool,
     ) -> Result<Self, CallError> {
-        let place = verbs::conjugate_open_as::<K>(conjugate)?;
+        let location = verbs::conjugate_open_as::<K>(conjugate)?;
         if !is_own && is_black() {
             let message = format!("a black {} of another module: open a `clone()` of it", K::TYPE.as_str());
             return Err(CallError::other(message));
         }
         // A red conjugate without an owner ends with the call that lent it, which a view made here cannot detect.
-        let (at, token) = match (is_own, place.owner().is_none()) {
+        let (at, token) = match (is_own, location.owner().is_none()) {
             (true, _) => seen::<K>(BlackHandle(conjugate.0)),
-            (false, false) => (place.at(), ValidityToken::of_object(place.owner())),
+            (false, false) => (location.at(), ValidityToken::of_object(location.owner())),
             (false, true) => {
                 let message = format!("a {} that belongs to no object: open a `clone()` of it", K::TYPE.as_str());
                 return Err(CallError::other(message));
@@ -144,8 +144,8 @@ impl<'f, K: Kind> Borrowed<'f, K> {
 
     /// Returns the value for a change made by the host, which checks that the owner may be written.
     #[inline]
-    pub(crate) fn place(&self) -> Result<Place<'_, K>, CallError> {
-        self.checked(Access::Write)?.into_place(self.token.owner())
+    pub(crate) fn location(&self) -> Result<ValueLocation<'_, K>, CallError> {
+        self.checked(Access::Write)?.into_location(self.token.owner())
     }
 
     #[inline]
@@ -242,11 +242,11 @@ impl<'f, K: Kind> Borrowed<'f, K> {
     /// #     scores: UArray<f64>,
     /// # }
     /// fn sum(board: This<'_, Board>) -> Result<f64, CallError> {
-    ///     let borrowed = board.scores().lend()?;
+    ///     let borrowed = board.scores().to_conjugate()?;
     ///     board.zcall_any("ex:/scores.sum", (borrowed,))
     /// }
     /// ```
-    pub fn lend(&self) -> Result<AnyConjugate, CallError> {
+    pub fn to_conjugate(&self) -> Result<AnyConjugate, CallError> {
         let value = self.checked(Access::Read)?;
         if !self.token.is_property() {
             let what = K::TYPE.as_str();
@@ -255,7 +255,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
             )));
         }
         // SAFETY: the value has just been checked, and the token marks it as part of a property of its owner.
-        let borrowed = unsafe { verbs::conjugate_lend(&value.into_place(self.token.owner())?) }?;
+        let borrowed = unsafe { verbs::conjugate_borrow(&value.into_location(self.token.owner())?) }?;
         Ok(AnyConjugate::from_number(borrowed.0))
     }
 
@@ -293,7 +293,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
     /// }
     /// ```
     pub fn try_assign(&self, value: impl IntoHost<K>) -> Result<(), CallError> {
-        with_ptr::<K, _, _>(&value, |from| verbs::copy(&self.place()?, from))
+        with_ptr::<K, _, _>(&value, |from| verbs::copy(&self.location()?, from))
     }
 
     /// Overwrites the value with a parsed string, in the format of `Display`. For a localized text, sets the visible
@@ -317,7 +317,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
         if let Some(put) = K::put_plain_text(self.ptr_mut()?, text) {
             return put;
         }
-        verbs::parse(&self.place()?, text)
+        verbs::parse(&self.location()?, text)
     }
 
     /// Compares this value with another of the same kind.
@@ -395,11 +395,11 @@ unsafe impl<K: Kind> IntoHost<K> for &Borrowed<'_, K> {
 }
 
 fn put_copy<T: Value>(from: Ptr<'_, T>, target: PtrMut<'_, T>) -> Result<(), CallError> {
-    verbs::copy(&target.into_place(ObjectHandle::NONE)?, from)
+    verbs::copy(&target.into_location(ObjectHandle::NONE)?, from)
 }
 
 /// Returns the view of a value.
-pub fn lend<'f, K: Kind>(value: Viewable<'_, K, impl FnOnce() -> ValidityToken<'f>>) -> Borrowed<'f, K> {
+pub fn borrowed_view<'f, K: Kind>(value: Viewable<'_, K, impl FnOnce() -> ValidityToken<'f>>) -> Borrowed<'f, K> {
     Borrowed::of(value)
 }
 
@@ -497,7 +497,7 @@ impl ValidityToken<'_> {
     /// Checks that the value is still alive and may be accessed now.
     ///
     /// # Errors
-    /// `EXPIRED` with kind and age; `LENT` while a slice forbids the access; `OTHER` for a write to a key.
+    /// `EXPIRED` with kind and age; `BORROWED` while a slice forbids the access; `OTHER` for a write to a key.
     #[inline]
     pub(crate) fn check(&self, access: Access, kind: &str) -> Result<(), CallError> {
         lending::allows(access, kind)?;

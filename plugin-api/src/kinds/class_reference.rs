@@ -57,9 +57,9 @@ macro_rules! classes {
             #[track_caller]
             pub fn of(path: &str) -> Result<Self, CallError> {
                 let reference = Self::new()?;
-                let place = reference.owned().ptr()?.into_place(ObjectHandle::NONE)?;
+                let location = reference.owned().ptr()?.into_location(ObjectHandle::NONE)?;
                 let path = host::intern(path)?;
-                verbs::class_assign(&place, path)?;
+                verbs::class_assign(&location, path)?;
                 Ok(reference)
             }
         }
@@ -130,7 +130,7 @@ macro_rules! classes {
             }
 
             fn assign_name(&self, path: Name) -> Result<(), CallError> {
-                verbs::class_assign(&self.place()?, path)
+                verbs::class_assign(&self.location()?, path)
             }
         }
     )*};

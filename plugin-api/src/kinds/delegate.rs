@@ -96,16 +96,16 @@ macro_rules! delegates {
             /// }
             /// ```
             pub fn try_bind<C: Class>(&self, object: Obj<C>, function: &str) -> Result<(), CallError> {
-                verbs::delegate_bind(&self.place()?, object.handle(), function)
+                verbs::delegate_bind(&self.location()?, object.handle(), function)
             }
 
             fn take_out(&self, object: ObjectHandle, function: &str) -> u32 {
-                let taken = self.place().and_then(|place| verbs::delegate_unbind(&place, object, function));
+                let taken = self.location().and_then(|location| verbs::delegate_unbind(&location, object, function));
                 taken.unwrap_or_else(|error| fail(error))
             }
 
             fn run(&self, args: &F::Args) -> Result<F::Result, CallError> {
-                let delegate = self.place()?;
+                let delegate = self.location()?;
                 delegate.bound::<F>().call(None, "calling a delegate", args)
             }
         }

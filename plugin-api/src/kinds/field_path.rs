@@ -42,7 +42,7 @@ impl FieldPath {
     #[track_caller]
     pub fn of(path: &str) -> Result<Self, CallError> {
         let field = Self::new()?;
-        verbs::field_assign(&field.owned().ptr()?.into_place(ObjectHandle::NONE)?, path)?;
+        verbs::field_assign(&field.owned().ptr()?.into_location(ObjectHandle::NONE)?, path)?;
         Ok(field)
     }
 }
@@ -65,7 +65,7 @@ impl Borrowed<'_, FieldPath> {
     /// # Errors
     /// `NOT_FOUND` if the property does not exist; `EXPIRED`; `DURING_REBUILD`.
     pub fn try_set(&self, path: &str) -> Result<(), CallError> {
-        verbs::field_assign(&self.place()?, path)
+        verbs::field_assign(&self.location()?, path)
     }
 
     /// Returns the type of the property as a string, `Array(f64)`; empty if the property does not exist.

@@ -13,7 +13,7 @@ use alcedo_rt::CallError;
 use super::owned::new_owned;
 use super::ptr::{OptionalValue, Ptr, PtrMut, Temp, Viewable};
 use super::row::{Keyed, List, Mapped};
-use super::verbs::{self, Place};
+use super::verbs::{self, ValueLocation};
 use super::{Delegate, Kind, UArray, UMap, UOptional, USet, ValidityToken};
 use crate::blocks::ArgumentSlot;
 use crate::delegate_signature::Signature;
@@ -144,7 +144,7 @@ where
     let mut fresh = Temp::<A>::zeroed();
     fill_array(values, fresh.ptr_mut())?;
     // The copy by the host changes the epoch of the container.
-    verbs::copy(&target.place(ObjectHandle::NONE)?, fresh.ptr())
+    verbs::copy(&target.location(ObjectHandle::NONE)?, fresh.ptr())
 }
 
 /// Fills an empty array, which is empty again after an error.
@@ -153,7 +153,7 @@ where
     A: List,
     G: IntoHost<A::Item> + 'a,
 {
-    let array = target.place(ObjectHandle::NONE)?;
+    let array = target.location(ObjectHandle::NONE)?;
     let len = count(values.len())?;
     verbs::array_splice(&array, 0, 0, len)?;
     // The host has just inserted `len` values; the arguments are not among them.
@@ -174,9 +174,9 @@ where
     S: Keyed,
     G: IntoHost<S::Key> + 'a,
 {
-    let set = target.place(ObjectHandle::NONE)?;
+    let set = target.location(ObjectHandle::NONE)?;
     let mut fresh = Temp::<S>::zeroed();
-    let new = fresh.ptr_mut().into_place(ObjectHandle::NONE)?;
+    let new = fresh.ptr_mut().into_location(ObjectHandle::NONE)?;
     for value in values {
         with_ptr(value, |key| verbs::map_insert(&new, key))?;
     }
@@ -194,7 +194,7 @@ where
     G: IntoHost<M::Key> + 'a,
     H: IntoHost<M::Item> + 'a,
 {
-    let map = target.place(ObjectHandle::NONE)?;
+    let map = target.location(ObjectHandle::NONE)?;
     let mut fresh = Temp::<M>::zeroed();
     for (key, value) in argument {
         put_entry(ObjectHandle::NONE, &fresh.ptr_mut(), key, value)?;
@@ -218,11 +218,11 @@ where
     // The arguments may be values of this map, so they are copied before any value moves. All fallible steps come first.
     let value = staged::<M::Item, H>(value)?;
     verbs::type_number::<M::Item>()?;
-    let map = target.place(owner)?;
+    let map = target.location(owner)?;
     with_ptr(key, |key| {
         insert(&map, key, value, |_at, there, value| {
             // The insertion of the key has checked that the map may be written.
-            verbs::copy(&there.into_place(ObjectHandle::NONE)?, value.ptr())
+            verbs::copy(&there.into_location(ObjectHandle::NONE)?, value.ptr())
         })
     })
 }
@@ -230,7 +230,7 @@ where
 /// Inserts a key into a map. For a new key, moves the value there; for an existing key, calls `replace` with the index
 /// of the key, the old value and the new value.
 pub(crate) fn insert<M: Mapped>(
-    map: &Place<'_, M>,
+    map: &ValueLocation<'_, M>,
     key: Ptr<'_, M::Key>,
     value: Temp<M::Item>,
     replace: impl FnOnce(u32, PtrMut<'_, M::Item>, Temp<M::Item>) -> Result<(), CallError>,
@@ -248,7 +248,7 @@ pub(crate) fn insert<M: Mapped>(
 
 /// Inserts values into an array at an index; shifts the following values up.
 pub(crate) fn insert_into<A: List>(
-    array: &Place<'_, A>,
+    array: &ValueLocation<'_, A>,
     index: usize,
     values: impl ExactSizeIterator<Item = Temp<A::Item>>,
 ) -> Result<(), CallError> {
@@ -278,7 +278,7 @@ where
         Some(value) => Temp::optional_of(staged::<O::Item, G>(value)?),
         None => Temp::<O>::zeroed(),
     };
-    verbs::copy(&target.into_place(ObjectHandle::NONE)?, fresh.ptr())
+    verbs::copy(&target.into_location(ObjectHandle::NONE)?, fresh.ptr())
 }
 
 /// Value passed to a parameter that the method receives as [`Borrowed`](crate::Borrowed).
@@ -308,7 +308,7 @@ impl<K: Kind, G: IntoHost<K>> Passed<K, G> {
 pub struct OnStack<K: Kind> {
     /// Value, if the argument is not in host form.
     temp: Option<Temp<K>>,
-    shown: K::Shown,
+    slot_data: K::SlotData,
 }
 
 // SAFETY: `Kind` makes the slot of a live value of the kind.
@@ -329,13 +329,13 @@ unsafe impl<K: Kind, G: IntoHost<K>> Param for Passed<K, G> {
             Some(_) => None,
             None => Some(staged::<K, G>(&self.0).unwrap_or_else(|error| alcedo_rt::fail(error))),
         };
-        // `shown` does not contain the address of `temp` itself, which moves into the result.
-        let shown = K::show(self.location(temp.as_ref()));
-        OnStack { temp, shown }
+        // `slot_data` does not contain the address of `temp` itself, which moves into the result.
+        let slot_data = K::slot_data_of(self.location(temp.as_ref()));
+        OnStack { temp, slot_data }
     }
 
     fn slot_in(&self, staged: &OnStack<K>) -> Slot {
-        K::slot_of(self.location(staged.temp.as_ref()), &staged.shown)
+        K::slot_of(self.location(staged.temp.as_ref()), &staged.slot_data)
     }
 
     fn from_slot(_slot: ArgumentSlot<'_, K>) -> Result<Self, CallError> {
@@ -425,7 +425,7 @@ unsafe impl<F: Signature, C: Class> IntoHost<Delegate<F>> for (Obj<C>, &str) {
     /// Binds the function of the object.
     fn put(&self, target: PtrMut<'_, Delegate<F>>) -> Result<(), CallError> {
         let (object, function) = self;
-        verbs::delegate_bind(&target.into_place(ObjectHandle::NONE)?, object.handle(), function)
+        verbs::delegate_bind(&target.into_location(ObjectHandle::NONE)?, object.handle(), function)
     }
 }
 
@@ -433,6 +433,6 @@ unsafe impl<F: Signature, C: Class> IntoHost<Delegate<F>> for (Obj<C>, &str) {
 unsafe impl<F: Signature> IntoHost<Delegate<F>> for () {
     /// Removes the binding.
     fn put(&self, target: PtrMut<'_, Delegate<F>>) -> Result<(), CallError> {
-        verbs::delegate_unbind(&target.into_place(ObjectHandle::NONE)?, ObjectHandle::NONE, "").map(drop)
+        verbs::delegate_unbind(&target.into_location(ObjectHandle::NONE)?, ObjectHandle::NONE, "").map(drop)
     }
 }

@@ -37,7 +37,7 @@ pub unsafe trait Kind: Value {
     type View<'f>;
     /// Data on the caller's stack while a value is passed in a slot.
     #[doc(hidden)]
-    type Shown;
+    type SlotData;
 
     /// Returns the owned value.
     #[doc(hidden)]
@@ -61,11 +61,11 @@ pub unsafe trait Kind: Value {
 
     /// Returns the data that must stay on the caller's stack while the value is passed in a slot.
     #[doc(hidden)]
-    fn show(from: Ptr<'_, Self>) -> Self::Shown;
+    fn slot_data_of(from: Ptr<'_, Self>) -> Self::SlotData;
 
-    /// Returns the slot of a value; `shown` is the result of `show`. The caller must not move either while the slot is in use.
+    /// Returns the slot of a value; `slot_data` is the result of `slot_data_of`. The caller must not move either while the slot is in use.
     #[doc(hidden)]
-    fn slot_of(from: Ptr<'_, Self>, shown: &Self::Shown) -> Slot;
+    fn slot_of(from: Ptr<'_, Self>, slot_data: &Self::SlotData) -> Slot;
 }
 
 /// View of built-in types, whose methods are defined on [`Borrowed`](crate::Borrowed) itself.
@@ -102,7 +102,7 @@ macro_rules! kind {
         // SAFETY: `Bare` has no size; each constructor of the type calls the host with this type's id.
         unsafe impl<$($param: $bound),*> $crate::Kind for $name<$($param),*> {
             type View<'f> = $crate::kinds::kind::Bare;
-            $crate::kinds::kind!(@shown $slots);
+            $crate::kinds::kind!(@slot_data $slots);
             $(
                 fn plain_text(from: $crate::kinds::Ptr<'_, Self>) -> Option<String> {
                     Some(from.$plain())
@@ -130,11 +130,11 @@ macro_rules! kind {
     (@pointer) => {
         $crate::__alcedo_owned_value! { @slots }
     };
-    (@shown pointer) => {
-        $crate::__alcedo_owned_value! { @shown }
+    (@slot_data pointer) => {
+        $crate::__alcedo_owned_value! { @slot_data }
     };
     (@text) => {
-        type Way = $crate::value::AsText;
+        type Passing = $crate::value::AsText;
         type In = alcedo_abi::value::TextView;
         type Out = $crate::value::TextOut;
 
@@ -172,18 +172,18 @@ macro_rules! kind {
             slot.put_text(&text)
         }
     };
-    (@shown text) => {
-        type Shown = alcedo_abi::value::TextView;
+    (@slot_data text) => {
+        type SlotData = alcedo_abi::value::TextView;
 
-        fn show(from: $crate::kinds::Ptr<'_, Self>) -> alcedo_abi::value::TextView {
+        fn slot_data_of(from: $crate::kinds::Ptr<'_, Self>) -> alcedo_abi::value::TextView {
             from.view()
         }
 
         fn slot_of(
             _from: $crate::kinds::Ptr<'_, Self>,
-            shown: &alcedo_abi::value::TextView,
+            slot_data: &alcedo_abi::value::TextView,
         ) -> alcedo_abi::zcall::Slot {
-            $crate::value::pointer_slot(shown)
+            $crate::value::pointer_slot(slot_data)
         }
     };
 }

@@ -99,7 +99,7 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
     }
 
     fn find(&self, key: &impl IntoHost<K>) -> Result<Option<u32>, CallError> {
-        with_ptr::<K, _, _>(key, |key| verbs::map_find(&self.place()?, key))
+        with_ptr::<K, _, _>(key, |key| verbs::map_find(&self.location()?, key))
     }
 
     /// Returns `true` if the map contains the key.
@@ -179,7 +179,7 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
     pub fn try_remove(&self, key: impl IntoHost<K>) -> Result<Option<V>, CallError> {
         let Some(at) = self.find(&key)? else { return Ok(None) };
         let value = self.ptr()?.values().get(at as usize).map(|value| V::load(value.as_ptr()));
-        verbs::map_remove(&self.place()?, at)?;
+        verbs::map_remove(&self.location()?, at)?;
         Ok(value)
     }
 
@@ -206,23 +206,23 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
             Ok((super::into_host::staged::<K, G>(key)?, super::into_host::staged::<V, H>(value)?))
         };
         let entries = argument.iter().map(stage).collect::<Result<Vec<_>, CallError>>()?;
-        let (map, before) = (self.place()?, self.ptr()?.keys().len);
+        let (map, before) = (self.location()?, self.ptr()?.keys().len);
         verbs::type_number::<V>()?;
         let mut overwritten: Vec<(u32, Temp<V>)> = Vec::new();
         let put = |(key, value): (Temp<K>, Temp<V>)| {
             insert(&map, key.ptr(), value, |at, there, value| {
                 let mut old = Temp::<V>::zeroed();
-                verbs::copy(&old.ptr_mut().into_place(ObjectHandle::NONE)?, there.as_ptr())?;
+                verbs::copy(&old.ptr_mut().into_location(ObjectHandle::NONE)?, there.as_ptr())?;
                 overwritten.push((at, old));
                 // The insertion of the key has checked that the map may be written.
-                verbs::copy(&there.into_place(ObjectHandle::NONE)?, value.ptr())
+                verbs::copy(&there.into_location(ObjectHandle::NONE)?, value.ptr())
             })
             .map(drop)
         };
         entries.into_iter().try_for_each(put).or_else(|error| {
             for (at, old) in overwritten.iter().rev() {
                 if let Some(there) = self.ptr()?.values().get(*at as usize) {
-                    verbs::copy(&there.into_place(ObjectHandle::NONE)?, old.ptr())?;
+                    verbs::copy(&there.into_location(ObjectHandle::NONE)?, old.ptr())?;
                 }
             }
             // New entries follow the old ones, so the last ones are removed.

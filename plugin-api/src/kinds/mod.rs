@@ -27,7 +27,7 @@ pub use crate::ptr::{Ptr, PtrMut, Viewable, blank};
 pub use crate::validity_token::ValidityToken;
 pub use any::AnyConjugate;
 pub use array::UArray;
-pub use borrowed::{Borrowed, Red, lend, with_open};
+pub use borrowed::{Borrowed, Red, borrowed_view, with_open};
 pub use class_reference::{SoftClass, SubclassOf};
 pub use delegate::{Delegate, MulticastDelegate, SparseDelegate};
 pub use field_path::FieldPath;

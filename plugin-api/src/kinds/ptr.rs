@@ -304,8 +304,8 @@ impl<T: Value> Drop for Temp<T> {
             return;
         }
         // Without a host, or on another thread, the value has never owned memory.
-        if let Ok(place) = self.ptr_mut().place(ObjectHandle::NONE) {
-            let _nothing_to_free = clear(&place);
+        if let Ok(location) = self.ptr_mut().location(ObjectHandle::NONE) {
+            let _nothing_to_free = clear(&location);
         }
     }
 }

@@ -82,17 +82,17 @@ kind! {
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     /// # #[uinterface(package = "Game")]
-    /// # pub trait Hears {
+    /// # pub trait Heeds {
     /// #     fn hear(&self, what: String) -> u32;
     /// # }
     /// # #[uclass(package = "Game")]
     /// # #[derive(Default)]
     /// # pub struct Speaker {
     /// #     #[uproperty]
-    /// #     listener: ScriptInterface<Hears>,
+    /// #     listener: ScriptInterface<Heeds>,
     /// # }
     /// fn whisper(speaker: This<'_, Speaker>, ear: Obj<Object>) -> Result<u32, CallError> {
-    ///     speaker.listener().try_set(ear)?; // `WRONG_CLASS` if the object does not implement `Hears`
+    ///     speaker.listener().try_set(ear)?; // `WRONG_CLASS` if the object does not implement `Heeds`
     ///     let listener = speaker.listener().get(&speaker);
     ///     Ok(listener.map_or(0, |listener| listener.hear("psst".to_owned())))
     /// }
@@ -103,7 +103,7 @@ kind! {
 }
 
 macro_rules! references {
-    ($($name:ident<$class:ident: $bound:ident> gives $target:ty;)*) => {$(
+    ($($name:ident<$class:ident: $bound:ident> resolves_to $target:ty;)*) => {$(
         impl<$class: $bound> $name<$class> {
             /// Creates an owned reference to an object or to none.
             ///
@@ -112,8 +112,8 @@ macro_rules! references {
             #[track_caller]
             pub fn of(object: Obj<$target>) -> Result<Self, CallError> {
                 let reference = Self::new()?;
-                let place = reference.owned().ptr()?.into_place(ObjectHandle::NONE)?;
-                verbs::reference_assign(&place, object.handle())?;
+                let location = reference.owned().ptr()?.into_location(ObjectHandle::NONE)?;
+                verbs::reference_assign(&location, object.handle())?;
                 Ok(reference)
             }
         }
@@ -148,7 +148,7 @@ macro_rules! references {
             /// # Errors
             /// `WRONG_CLASS` if the object has another class; `STALE` if the object is gone; `EXPIRED`; `DURING_REBUILD`.
             pub fn try_set(&self, object: Obj<$target>) -> Result<(), CallError> {
-                verbs::reference_assign(&self.place()?, object.handle())
+                verbs::reference_assign(&self.location()?, object.handle())
             }
 
             /// Sets the reference to none.
@@ -165,10 +165,10 @@ macro_rules! references {
     )*};
 }
 references! {
-    SoftObject<C: Class> gives C;
-    LazyObject<C: Class> gives C;
-    WeakObject<C: Class> gives C;
-    ScriptInterface<I: Interface> gives Object;
+    SoftObject<C: Class> resolves_to C;
+    LazyObject<C: Class> resolves_to C;
+    WeakObject<C: Class> resolves_to C;
+    ScriptInterface<I: Interface> resolves_to Object;
 }
 
 macro_rules! get {

@@ -240,8 +240,8 @@ impl<'a, A: Value> Ptr<'a, A> {
     /// Passes the values to `code` as a slice.
     ///
     /// # Errors
-    /// `LENT` during `lend_mut`.
-    pub(crate) fn lend<R>(self, code: impl FnOnce(&[A::Item]) -> R) -> Result<R, CallError>
+    /// `BORROWED` during `with_slice_mut`.
+    pub(crate) fn with_slice<R>(self, code: impl FnOnce(&[A::Item]) -> R) -> Result<R, CallError>
     where
         A: List,
         A::Item: Plain,
@@ -262,8 +262,8 @@ impl<A: Value> PtrMut<'_, A> {
     /// Passes the values of an array to `code` as a mutable slice.
     ///
     /// # Errors
-    /// `LENT` during another `lend` or `lend_mut`.
-    pub(crate) fn lend_mut<R>(self, code: impl FnOnce(&mut [A::Item]) -> R) -> Result<R, CallError>
+    /// `BORROWED` during another `with_slice` or `with_slice_mut`.
+    pub(crate) fn with_slice_mut<R>(self, code: impl FnOnce(&mut [A::Item]) -> R) -> Result<R, CallError>
     where
         A: List,
         A::Item: Plain,

@@ -72,7 +72,7 @@ impl<'f, T: Value> Borrowed<'f, USet<T>> {
     fn find(&self, value: &impl IntoHost<T>) -> Result<Option<u32>, CallError> {
         with_ptr::<T, _, _>(value, |key| {
             self.ptr()?;
-            verbs::map_find(&self.place()?, key)
+            verbs::map_find(&self.location()?, key)
         })
     }
 
@@ -95,7 +95,7 @@ impl<'f, T: Value> Borrowed<'f, USet<T>> {
     /// # Errors
     /// `EXPIRED`; `DURING_REBUILD`.
     pub fn try_insert(&self, value: impl IntoHost<T>) -> Result<bool, CallError> {
-        with_ptr::<T, _, _>(&value, |key| verbs::map_insert(&self.place()?, key).map(|(_at, is_new)| is_new))
+        with_ptr::<T, _, _>(&value, |key| verbs::map_insert(&self.location()?, key).map(|(_at, is_new)| is_new))
     }
 
     /// Removes a value; returns `true` if it was in the set.
@@ -118,7 +118,7 @@ impl<'f, T: Value> Borrowed<'f, USet<T>> {
     /// `EXPIRED`; `DURING_REBUILD`.
     pub fn try_remove(&self, value: impl IntoHost<T>) -> Result<bool, CallError> {
         let Some(at) = self.find(&value)? else { return Ok(false) };
-        verbs::map_remove(&self.place()?, at)?;
+        verbs::map_remove(&self.location()?, at)?;
         Ok(true)
     }
 
@@ -139,7 +139,7 @@ impl<'f, T: Value> Borrowed<'f, USet<T>> {
     pub fn try_extend<G: IntoHost<T>>(&self, values: impl IntoIterator<Item = G>) -> Result<(), CallError> {
         let values: Vec<G> = values.into_iter().collect();
         let values = values.iter().map(super::into_host::staged::<T, G>).collect::<Result<Vec<_>, _>>()?;
-        let set = self.place()?;
+        let set = self.location()?;
         let before = self.ptr()?.keys().len;
         let insert = |value: &Temp<T>| verbs::map_insert(&set, value.ptr()).map(drop);
         values.iter().try_for_each(insert).or_else(|error| {
@@ -231,9 +231,9 @@ impl<T: Value, G: IntoHost<T>> FromIterator<G> for USet<T> {
     #[track_caller]
     fn from_iter<I: IntoIterator<Item = G>>(values: I) -> Self {
         let set = Self::default();
-        let made = set.owned().ptr().and_then(|set| set.into_place(ObjectHandle::NONE)).and_then(|place| {
+        let made = set.owned().ptr().and_then(|set| set.into_location(ObjectHandle::NONE)).and_then(|location| {
             values.into_iter().try_for_each(|value| {
-                with_ptr::<T, G, _>(&value, |key| verbs::map_insert(&place, key))?;
+                with_ptr::<T, G, _>(&value, |key| verbs::map_insert(&location, key))?;
                 Ok(())
             })
         });

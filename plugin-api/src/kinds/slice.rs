@@ -31,12 +31,12 @@ impl<T: Value> Borrowed<'_, UArray<T>> {
     /// Passes the values to `code` as a slice.
     ///
     /// # Errors
-    /// `EXPIRED`; `LENT` during `with_slice_mut`.
+    /// `EXPIRED`; `BORROWED` during `with_slice_mut`.
     pub fn try_with_slice<R>(&self, code: impl FnOnce(&[T]) -> R) -> Result<R, CallError>
     where
         T: Plain,
     {
-        self.ptr()?.lend(code)
+        self.ptr()?.with_slice(code)
     }
 
     /// Passes the values to `code` as a mutable slice. During `code`, calls of the host and all other views are
@@ -64,11 +64,11 @@ impl<T: Value> Borrowed<'_, UArray<T>> {
     /// Passes the values to `code` as a mutable slice.
     ///
     /// # Errors
-    /// `EXPIRED`; `DURING_REBUILD`; `LENT` during another closure with a slice.
+    /// `EXPIRED`; `DURING_REBUILD`; `BORROWED` during another closure with a slice.
     pub fn try_with_slice_mut<R>(&self, code: impl FnOnce(&mut [T]) -> R) -> Result<R, CallError>
     where
         T: Plain,
     {
-        self.ptr_mut()?.lend_mut(code)
+        self.ptr_mut()?.with_slice_mut(code)
     }
 }

@@ -99,7 +99,7 @@ put_utf8!(String, UString, UUtf8String);
 impl PutText for UAnsiString {
     fn put_text(text: &str, target: PtrMut<'_, Self>) -> Result<(), CallError> {
         let bytes = to_latin(text)?;
-        verbs::ansi_assign(&target.into_place(ObjectHandle::NONE)?, &bytes)
+        verbs::ansi_assign(&target.into_location(ObjectHandle::NONE)?, &bytes)
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::{PoisonError, RwLock};
 use alcedo_abi::handles::{BlackHandle, ClassId, ConjugateHandle, Name, ObjectHandle, TypeNumber};
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::type_text::is_same;
-use alcedo_abi::values::ValuePlace;
+use alcedo_abi::values::RawLocation;
 use alcedo_rt::CallError;
 
 use super::row::{Keyed, List};
@@ -37,12 +37,12 @@ pub(crate) fn type_number<T: Value>() -> Result<TypeNumber, CallError> {
 }
 
 /// Value of type `T` in host memory, for host functions that change values: a [`PtrMut`] with the type id and the owning object.
-pub(crate) struct Place<'a, T> {
-    raw: ValuePlace,
+pub(crate) struct ValueLocation<'a, T> {
+    raw: RawLocation,
     of: PhantomData<&'a mut fn() -> T>,
 }
 
-impl<T: Value> Place<'_, T> {
+impl<T: Value> ValueLocation<'_, T> {
     /// Returns a pointer for reading the value.
     #[inline]
     pub(crate) fn ptr(&self) -> Ptr<'_, T> {
@@ -76,22 +76,22 @@ const fn is_delegate_of<F: Signature, D: Value>() -> bool {
 
 impl<'a, T: Value> PtrMut<'a, T> {
     /// Returns the place of the value.
-    pub(crate) fn place(&self, owner: ObjectHandle) -> Result<Place<'_, T>, CallError> {
-        self.again().into_place(owner)
+    pub(crate) fn location(&self, owner: ObjectHandle) -> Result<ValueLocation<'_, T>, CallError> {
+        self.again().into_location(owner)
     }
 
     /// Returns the place, without the pointer.
-    pub(crate) fn into_place(self, owner: ObjectHandle) -> Result<Place<'a, T>, CallError> {
-        let raw = ValuePlace { owner, at: self.at().cast(), ty: type_number::<T>()? };
-        Ok(Place { raw, of: PhantomData })
+    pub(crate) fn into_location(self, owner: ObjectHandle) -> Result<ValueLocation<'a, T>, CallError> {
+        let raw = RawLocation { owner, at: self.at().cast(), ty: type_number::<T>()? };
+        Ok(ValueLocation { raw, of: PhantomData })
     }
 }
 
 /// Returns the place of the value of a conjugate, which is of type `T`.
-pub(crate) fn conjugate_open_as<'a, T: Value>(conjugate: ConjugateHandle) -> Result<Place<'a, T>, CallError> {
+pub(crate) fn conjugate_open_as<'a, T: Value>(conjugate: ConjugateHandle) -> Result<ValueLocation<'a, T>, CallError> {
     let ty = type_number::<T>()?;
     let raw = host("opening a conjugate")?.conjugate_open_as(conjugate, ty)?;
-    Ok(Place { raw, of: PhantomData })
+    Ok(ValueLocation { raw, of: PhantomData })
 }
 
 /// Returns the address of an owned value. Any thread may call this.
@@ -100,11 +100,11 @@ pub(crate) fn conjugate_open_as<'a, T: Value>(conjugate: ConjugateHandle) -> Res
 /// `EXPIRED`, with kind and age, when it has ended; `WRONG_THREAD` off the game thread; `UNAVAILABLE` without a host.
 #[inline]
 pub(crate) fn black_at<T: Value>(black: BlackHandle) -> Result<*mut T::Raw, CallError> {
-    let looked = if alcedo_rt::is_game_thread() { black_in(black) } else { None };
-    match looked.and_then(|(at, _ends)| at) {
+    let local = if alcedo_rt::is_game_thread() { black_in(black) } else { None };
+    match local.and_then(|(at, _ends)| at) {
         Some(at) => Ok(at.cast()),
         // The host returns the address, or the reason why there is none.
-        None => conjugate_open_as::<T>(black.into()).map(|place| place.at()),
+        None => conjugate_open_as::<T>(black.into()).map(|location| location.at()),
     }
 }
 
@@ -130,7 +130,7 @@ macro_rules! calls {
         pub(crate) $($unsafe)? fn $name$(<$kind: $bound>)?($($arg: $arg_ty),*) -> Result<$result, CallError> {
             $(let $var = $first;)?
             let host = host($what)?;
-            // SAFETY: `Place`, `Ptr` and `PtrMut` were promised a live value of the type, whose number the host receives; other
+            // SAFETY: `ValueLocation`, `Ptr` and `PtrMut` were promised a live value of the type, whose number the host receives; other
             // arguments are promised by their own types, or by the caller, and live for the call.
             let argument = unsafe { host.$call($($argument),*) };
             argument$(.map($map))?
@@ -139,7 +139,7 @@ macro_rules! calls {
 }
 calls! {
     /// Overwrites a value with another.
-    copy<T: Value>(of: &Place<'_, T>, from: Ptr<'_, T>) -> () =
+    copy<T: Value>(of: &ValueLocation<'_, T>, from: Ptr<'_, T>) -> () =
         "copying a value" => copy(&of.raw, from.at().cast());
     equal<T: Value>(of: Ptr<'_, T>, two: Ptr<'_, T>) -> bool [ty = type_number::<T>()?] =
         "comparing values" => equal(ty, of.at().cast(), two.at().cast()), |same| same != 0;
@@ -148,44 +148,44 @@ calls! {
     print<T: Value>(of: Ptr<'_, T>) -> String [ty = type_number::<T>()?] =
         "printing a value" => print(ty, of.at().cast());
     /// Overwrites a value with one parsed from a string.
-    parse<T: Value>(of: &Place<'_, T>, text: &str) -> () =
+    parse<T: Value>(of: &ValueLocation<'_, T>, text: &str) -> () =
         "reading a value from text" => parse(&of.raw, text);
     /// Frees what a value owns and leaves zero bytes.
-    clear<T: Value>(of: &Place<'_, T>) -> () =
+    clear<T: Value>(of: &ValueLocation<'_, T>) -> () =
         "freeing a value" => clear(&of.raw);
     /// Removes elements from an array and inserts zeroed elements.
-    array_splice<T: List>(of: &Place<'_, T>, at: u32, remove: u32, insert: u32) -> () =
+    array_splice<T: List>(of: &ValueLocation<'_, T>, at: u32, remove: u32, insert: u32) -> () =
         "changing the length of an array" => array_splice(&of.raw, at, remove, insert);
     /// Reserves capacity in an array.
-    array_reserve<T: List>(of: &Place<'_, T>, more: u32) -> () =
+    array_reserve<T: List>(of: &ValueLocation<'_, T>, more: u32) -> () =
         "making room in an array" => array_reserve(&of.raw, more);
     /// Returns the index of a key in the buffer of a set or map.
-    map_find<M: Keyed>(of: &Place<'_, M>, key: Ptr<'_, M::Key>) -> Option<u32> =
+    map_find<M: Keyed>(of: &ValueLocation<'_, M>, key: Ptr<'_, M::Key>) -> Option<u32> =
         "looking up a key" => map_find(&of.raw, key.at().cast()), |at| (at != u32::MAX).then_some(at);
     /// Inserts a key. Returns its index in the buffer, and `true` if the key is new.
-    map_insert<M: Keyed>(of: &Place<'_, M>, key: Ptr<'_, M::Key>) -> (u32, bool) =
+    map_insert<M: Keyed>(of: &ValueLocation<'_, M>, key: Ptr<'_, M::Key>) -> (u32, bool) =
         "inserting a key" => map_insert(&of.raw, key.at().cast()), |(at, is_new)| (at, is_new != 0);
-    map_remove<M: Keyed>(of: &Place<'_, M>, at: u32) -> () =
+    map_remove<M: Keyed>(of: &ValueLocation<'_, M>, at: u32) -> () =
         "removing a key" => map_remove(&of.raw, at);
     /// Sets a reference to an object.
-    reference_assign<T: Value>(of: &Place<'_, T>, object: ObjectHandle) -> () =
+    reference_assign<T: Value>(of: &ValueLocation<'_, T>, object: ObjectHandle) -> () =
         "pointing a reference" => reference_assign(&of.raw, object);
     /// Returns the object to which a reference resolves.
     reference_resolve<T: Value>(of: Ptr<'_, T>) -> ObjectHandle [ty = type_number::<T>()?] =
         "following a reference" => reference_resolve(ty, of.at().cast());
     /// Sets the class of a class reference.
-    class_assign<T: Value>(of: &Place<'_, T>, path: Name) -> () =
+    class_assign<T: Value>(of: &ValueLocation<'_, T>, path: Name) -> () =
         "naming a class" => class_assign(&of.raw, path);
     /// Returns the class to which a class reference resolves.
     class_resolve<T: Value>(of: Ptr<'_, T>) -> ClassId [ty = type_number::<T>()?] =
         "finding a class" => class_resolve(ty, of.at().cast());
-    delegate_bind<T: Value>(of: &Place<'_, T>, object: ObjectHandle, function: &str) -> () =
+    delegate_bind<T: Value>(of: &ValueLocation<'_, T>, object: ObjectHandle, function: &str) -> () =
         "binding a delegate" => delegate_bind(&of.raw, object, function);
     /// Removes bindings from a delegate and returns their number.
-    delegate_unbind<T: Value>(of: &Place<'_, T>, object: ObjectHandle, function: &str) -> u32 =
+    delegate_unbind<T: Value>(of: &ValueLocation<'_, T>, object: ObjectHandle, function: &str) -> u32 =
         "unbinding a delegate" => delegate_unbind(&of.raw, object, function);
     /// Sets the property of a field path.
-    field_assign<T: Value>(of: &Place<'_, T>, path: &str) -> () =
+    field_assign<T: Value>(of: &ValueLocation<'_, T>, path: &str) -> () =
         "naming a property" => field_assign(&of.raw, path);
     /// Creates an owned value: a copy of `from`, or the value of all zero bytes.
     black_new<T: Value>(from: Option<Ptr<'_, T>>, site: &Location<'_>) -> BlackHandle [ty = type_number::<T>()?] =
@@ -195,11 +195,11 @@ calls! {
     ///
     /// # Safety
     /// The place is a property of its owner.
-    [unsafe] conjugate_lend<T: Value>(place: &Place<'_, T>) -> ConjugateHandle =
-        "lending a value" => conjugate_lend(&place.raw);
+    [unsafe] conjugate_borrow<T: Value>(location: &ValueLocation<'_, T>) -> ConjugateHandle =
+        "lending a value" => conjugate_borrow(&location.raw);
     /// Overwrites a string with one byte per character.
-    ansi_assign(place: &Place<'_, UAnsiString>, bytes: &[u8]) -> () =
-        "writing a text" => ansi_assign(&place.raw, bytes.as_ptr(), bytes.len());
+    ansi_assign(location: &ValueLocation<'_, UAnsiString>, bytes: &[u8]) -> () =
+        "writing a text" => ansi_assign(&location.raw, bytes.as_ptr(), bytes.len());
     /// Returns the type of the property of a field path; empty if the property does not exist.
     field_type(path: Ptr<'_, FieldPath>) -> String = "finding a property" => field_type(path.at().cast());
 }

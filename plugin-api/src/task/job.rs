@@ -32,8 +32,8 @@ pub(crate) fn here() -> Site {
     site(Location::caller())
 }
 
-pub(crate) fn site(place: &'static Location<'static>) -> Site {
-    (place.file(), place.line())
+pub(crate) fn site(location: &'static Location<'static>) -> Site {
+    (location.file(), location.line())
 }
 
 /// Schedule of a timer; zero for other jobs.

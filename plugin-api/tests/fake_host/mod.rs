@@ -151,7 +151,7 @@ impl Host {
     }
 
     /// Calls a function without parameters that returns a string.
-    pub(crate) fn ask(&self, object: ObjectHandle, name: &str) -> Result<String, Failure> {
+    pub(crate) fn query(&self, object: ObjectHandle, name: &str) -> Result<String, Failure> {
         let mut text = String::new();
         let sink = TextSink { context: (&raw mut text).cast(), put };
         let slot = Slot::from_bits(SlotType::POINTER, (&raw const sink).expose_provenance() as u64);

@@ -65,7 +65,7 @@ macro_rules! or_none {
 
 macro_rules! fake {
     (
-        $(#[doc = $about:tt])*
+        $(#[doc = $docs:tt])*
         $table:ident, $reference:ident, $field:ident;
         $(
             $(#[doc = $doc:tt])*
@@ -73,7 +73,7 @@ macro_rules! fake {
             $rule:ident($action:literal $(, $safety:tt)?)
             fn $name:ident(
                 $($host:ident $(, $module:ident)?)?; $($param:ident: $ty:ty),*
-                $(; gives $($out:ident: $out_ty:ty = $before:expr),+)? $(; text $sink:ident)? $(; or $failure:ident)?
+                $(; returns $($out:ident: $out_ty:ty = $before:expr),+)? $(; text $sink:ident)? $(; or $failure:ident)?
             ) $(-> $result:ty)?;
         )*
     ) => {

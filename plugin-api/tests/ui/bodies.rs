@@ -8,28 +8,28 @@ mod interface_with_bodies_that_differ {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {
+    pub trait Heeds {
         fn hear(&self, what: String) -> u32;
         fn hush(&self);
     }
 
-    #[uclass(package = "Game", implements(Hears))]
+    #[uclass(package = "Game", implements(Heeds))]
     #[derive(Default)]
     pub struct Half {}
 
     #[uclass]
-    impl Hears for Half {
+    impl Heeds for Half {
         fn hear(&self, _what: String) -> u32 {
             1
         }
     }
 
-    #[uclass(package = "Game", implements(Hears))]
+    #[uclass(package = "Game", implements(Heeds))]
     #[derive(Default)]
     pub struct Misspelled {}
 
     #[uclass]
-    impl Hears for Misspelled {
+    impl Heeds for Misspelled {
         fn hear(&self, _what: String) -> u32 {
             1
         }

@@ -112,18 +112,18 @@ mod alc0058 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub struct Hears;
+    pub struct Heeds;
 }
 
 mod alc0102 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {
+    pub trait Heeds {
         fn hear(&self, what: String) -> u32;
     }
 
-    #[uclass(package = "Game", implements(Hears))]
+    #[uclass(package = "Game", implements(Heeds))]
     #[derive(Default)]
     pub struct Thing {}
 }

@@ -51,7 +51,7 @@ mod every_error_of_an_item {
     }
 
     #[uinterface]
-    pub trait Hears: Send {
+    pub trait Heeds: Send {
         const COUNT: u32;
         fn hear(&self) {}
     }
@@ -89,18 +89,18 @@ mod implements_something_else {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {}
+    pub trait Heeds {}
 
     #[uclass(package = "Game", implements())]
     pub struct Empty {}
 
-    #[uclass(package = "Game", implements = Hears)]
+    #[uclass(package = "Game", implements = Heeds)]
     pub struct Assigned {}
 
-    #[uclass(package = "Game", implements("/Script/Game.Hears"))]
+    #[uclass(package = "Game", implements("/Script/Game.Heeds"))]
     pub struct Path {}
 
-    #[uclass(imported, package = "Game", implements(Hears))]
+    #[uclass(imported, package = "Game", implements(Heeds))]
     pub struct Elsewhere {}
 }
 
@@ -110,12 +110,12 @@ mod interface_that_is_a_class {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {}
+    pub trait Heeds {}
 
     #[uclass(package = "Game", implements(Object))]
     pub struct Ear {}
 
-    pub fn anyone(_listener: &ScriptInterface<Ear>, _ear: &WeakObject<Hears>) {}
+    pub fn anyone(_listener: &ScriptInterface<Ear>, _ear: &WeakObject<Heeds>) {}
 }
 
 mod interface_with_more_than_functions {

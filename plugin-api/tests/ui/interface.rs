@@ -6,7 +6,7 @@ mod alc0046 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {
+    pub trait Heeds {
         const COUNT: u32;
     }
 }
@@ -15,7 +15,7 @@ mod alc0047 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {
+    pub trait Heeds {
         fn hear(&self) {}
     }
 }
@@ -24,7 +24,7 @@ mod alc0048 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {
+    pub trait Heeds {
         #[cfg(unix)]
         fn hear(&self);
     }
@@ -34,7 +34,7 @@ mod alc0049 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {
+    pub trait Heeds {
         fn hear(&self, this: This<Self>);
     }
 }
@@ -43,21 +43,21 @@ mod alc0050 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears: Send {}
+    pub trait Heeds: Send {}
 }
 
 mod alc0051 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears<T> {}
+    pub trait Heeds<T> {}
 }
 
 mod alc0052 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears
+    pub trait Heeds
     where
         Self: Sized,
     {
@@ -68,7 +68,7 @@ mod alc0053 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub unsafe trait Hears {}
+    pub unsafe trait Heeds {}
 }
 
 mod alc0054 {
@@ -80,23 +80,23 @@ mod alc0054 {
             $($tokens)*
         };
     }
-    of_its_own! { pub auto trait Hears {} }
+    of_its_own! { pub auto trait Heeds {} }
 }
 
 mod alc0055 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {
+    pub trait Heeds {
         fn hear(&self, what: String) -> u32;
     }
 
-    #[uclass(package = "Game", implements(Hears))]
+    #[uclass(package = "Game", implements(Heeds))]
     #[derive(Default)]
     pub struct Thing {}
 
     #[uclass]
-    impl Hears for Thing {
+    impl Heeds for Thing {
         const COUNT: u32 = 1;
     }
 }
@@ -105,16 +105,16 @@ mod alc0056 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {
+    pub trait Heeds {
         fn hear(&self, what: String) -> u32;
     }
 
-    #[uclass(package = "Game", implements(Hears))]
+    #[uclass(package = "Game", implements(Heeds))]
     #[derive(Default)]
     pub struct Thing {}
 
     #[uclass]
-    impl Hears for Thing {
+    impl Heeds for Thing {
         #[ufunction]
         fn hear(&self, what: String) -> u32 {
             1
@@ -126,23 +126,23 @@ mod alc0103 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {
+    pub trait Heeds {
         fn hear(&self, what: String) -> u32;
     }
 
-    #[uclass(package = "Game", implements(Hears))]
+    #[uclass(package = "Game", implements(Heeds))]
     #[derive(Default)]
     pub struct Thing {}
 
     #[uclass]
-    impl Hears for Thing {}
+    impl Heeds for Thing {}
 }
 
 mod alc0104 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {
+    pub trait Heeds {
         fn hear(&self, what: String) -> u32;
     }
 
@@ -151,7 +151,7 @@ mod alc0104 {
     pub struct Thing {}
 
     #[uclass]
-    impl Hears for Thing {
+    impl Heeds for Thing {
         fn hear(&self, what: String) -> u32 {
             1
         }
@@ -162,16 +162,16 @@ mod alc0105 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {
+    pub trait Heeds {
         fn hear(&self, what: String) -> u32;
     }
 
-    #[uclass(package = "Game", implements(Hears))]
+    #[uclass(package = "Game", implements(Heeds))]
     #[derive(Default)]
     pub struct Thing {}
 
     #[uclass]
-    impl Hears for Thing {
+    impl Heeds for Thing {
         fn heer(&self, what: String) -> u32 {
             1
         }
@@ -182,16 +182,16 @@ mod alc0106 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {
+    pub trait Heeds {
         fn hear(&self, what: String) -> u32;
     }
 
-    #[uclass(package = "Game", implements(Hears))]
+    #[uclass(package = "Game", implements(Heeds))]
     #[derive(Default)]
     pub struct Thing {}
 
     #[uclass]
-    impl Hears for Thing {
+    impl Heeds for Thing {
         fn hear(&self, what: f64) -> u32 {
             1
         }

@@ -145,7 +145,7 @@ mod alc0092 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {}
+    pub trait Heeds {}
 
     #[uclass(package = "Game", implements)]
     #[derive(Default)]
@@ -156,9 +156,9 @@ mod alc0093 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {}
+    pub trait Heeds {}
 
-    #[uclass(package = "Game", implements(Hears, Hears))]
+    #[uclass(package = "Game", implements(Heeds, Heeds))]
     #[derive(Default)]
     pub struct Thing {}
 }

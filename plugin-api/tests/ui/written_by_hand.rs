@@ -58,7 +58,7 @@ mod borrow_by_hand {
         type Receiver = __private::Exclusive;
         const NAME: &'static str = "grow";
         const HOLDER: &'static __private::Holder = &__private::Holder::sharing("grow");
-        const PLACE: __private::SourceLocation = __private::SourceLocation { file: "", line: 1, column: 1 };
+        const LOCATION: __private::SourceLocation = __private::SourceLocation { file: "", line: 1, column: 1 };
 
         fn run<'f>(part: &mut Breaker, this: This<'f, Breaker>, (): ()) -> u64 {
             let list = part.list.get_mut().unwrap();

@@ -108,7 +108,7 @@ impl Host<'_> {
         let free = freed(&before, &mappings()?);
         let free: String = free.iter().map(Freed::line).collect();
         let descriptor = lowest_free_descriptor()?;
-        self.neighbor("settle", &[Value::Text(free)])?;
+        self.neighbor("reuse", &[Value::Text(free)])?;
         if reload == fault_injection::AT {
             self.inject(&before, descriptor)?;
         }

@@ -19,22 +19,22 @@ impl Freed {
 /// Returns ranges that are mapped in `before` and not in `after`. The growing end of the heap, and the stack, are
 /// excluded: mapping their neighborhood would harm this process.
 pub(crate) fn freed(before: &str, after: &str) -> Vec<Freed> {
-    let mut taken: Vec<_> = after.lines().filter_map(mapping).collect();
-    taken.sort_by_key(|mapping| mapping.start);
+    let mut mapped: Vec<_> = after.lines().filter_map(mapping).collect();
+    mapped.sort_by_key(|mapping| mapping.start);
     let grows = |was: &str| was == "[heap]" || was.starts_with("[stack");
     before
         .lines()
         .filter_map(mapping)
         .filter(|mapping| !grows(&mapping.was))
-        .flat_map(|old| without(old, &taken))
+        .flat_map(|old| without(old, &mapped))
         .collect()
 }
 
-/// Returns the parts of a range that do not overlap `taken`.
-fn without(old: Freed, taken: &[Freed]) -> Vec<Freed> {
+/// Returns the parts of a range that do not overlap `mapped`.
+fn without(old: Freed, mapped: &[Freed]) -> Vec<Freed> {
     let mut left = Vec::new();
     let mut start = old.start;
-    for other in taken.iter().filter(|other| other.start < old.end && other.end > old.start) {
+    for other in mapped.iter().filter(|other| other.start < old.end && other.end > old.start) {
         if other.start > start {
             left.push(Freed { start, end: other.start, was: old.was.clone() });
         }

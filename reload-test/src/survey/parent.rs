@@ -100,7 +100,7 @@ impl Survey<'_> {
             row: row.name.clone(),
             key: self.keys[&*row.name].clone(),
             date: machine::today(),
-            asked: self.args.reloads,
+            requested: self.args.reloads,
             outcomes: BTreeMap::new(),
             faults: Vec::new(),
         };
@@ -174,12 +174,12 @@ fn modes(row: &Row) -> impl Iterator<Item = ReloadMode> {
 }
 
 /// Returns the number of reloads: fewer with a neighbor, which waits.
-fn reloads(row: &Row, mode: ReloadMode, asked: u64) -> u64 {
+fn reloads(row: &Row, mode: ReloadMode, requested: u64) -> u64 {
     let most = match mode.alternates() {
         false => u64::MAX,
         true => FEWEST.max(WAITING_MS / row.strikes_after_ms().max(1)),
     };
-    row.reloads(asked).min(most)
+    row.reloads(requested).min(most)
 }
 
 /// Builds the surveyed plugin with one feature, or the neighbor. Errors of the compiler are returned as text: they
@@ -252,8 +252,9 @@ mod tests {
     #[test]
     fn rows_with_long_waits_alternate_less_often() {
         let slow = Row { strikes_after_ms: Some(1000), ..found("rand").clone() };
-        let check =
-            |row: &Row, mode, asked, expected| assert_eq!(reloads(row, mode, asked), expected, "{mode:?} {asked}");
+        let check = |row: &Row, mode, requested, expected| {
+            assert_eq!(reloads(row, mode, requested), expected, "{mode:?} {requested}")
+        };
         check(&slow, ReloadMode::OntoItself, 200, 200);
         check(&slow, ReloadMode::Alternating, 200, 10);
         check(&slow, ReloadMode::Alternating, 4, 4);

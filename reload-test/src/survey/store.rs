@@ -26,7 +26,8 @@ pub(crate) struct Record {
     /// Date of the run.
     pub(crate) date: String,
     /// Requested number of reloads.
-    pub(crate) asked: u64,
+    #[serde(rename = "asked")]
+    pub(crate) requested: u64,
     pub(crate) outcomes: BTreeMap<ReloadMode, Outcome>,
     /// Errors that left no outcome.
     pub(crate) faults: Vec<String>,
@@ -79,8 +80,8 @@ impl Store {
 }
 
 /// Returns true if a result is sound and current, so that the row need not be run again.
-pub(crate) fn is_current(row: &Row, record: Option<&Record>, key: &Key, asked: u64) -> bool {
-    record.is_some_and(|record| record.key == *key && record.judged(row).is_empty() && record.asked >= asked)
+pub(crate) fn is_current(row: &Row, record: Option<&Record>, key: &Key, requested: u64) -> bool {
+    record.is_some_and(|record| record.key == *key && record.judged(row).is_empty() && record.requested >= requested)
 }
 
 #[cfg(test)]
@@ -100,7 +101,7 @@ mod tests {
             row: "rand".to_owned(),
             key: key("0.9.1", "a1"),
             date: "2026-11-22".to_owned(),
-            asked: 200,
+            requested: 200,
             outcomes: BTreeMap::from([(ReloadMode::Alternating, Outcome { requested: 200, ..Outcome::default() })]),
             faults: faults.iter().map(|&fault| fault.to_owned()).collect(),
         }
@@ -122,11 +123,11 @@ mod tests {
     }
 
     #[test]
-    fn a_sound_result_of_equal_code_and_length_settles_a_row() {
+    fn a_sound_result_of_equal_code_and_length_decides_a_row() {
         let sound = record(&[]);
         let row = rows(&["rand".to_owned()]).expect("a row")[0];
-        let check = |record: Option<&Record>, key: &Key, asked, expected| {
-            assert_eq!(is_current(row, record, key, asked), expected, "{record:?} {key:?} {asked}");
+        let check = |record: Option<&Record>, key: &Key, requested, expected| {
+            assert_eq!(is_current(row, record, key, requested), expected, "{record:?} {key:?} {requested}");
         };
         check(Some(&sound), &sound.key, 200, true);
         check(Some(&sound), &sound.key, 20, true);

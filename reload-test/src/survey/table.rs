@@ -135,7 +135,7 @@ pub(crate) fn page(entries: &[Entry], made: &Made) -> String {
     let (first, last) = (dates.iter().min().unwrap_or(&"never"), dates.iter().max().unwrap_or(&"never"));
     let days = if first == last { format!("on {first}") } else { format!("from {first} to {last}") };
     let profile = if cfg!(debug_assertions) { "" } else { "--release " };
-    let reloads: BTreeSet<_> = records().map(|record| record.asked).collect();
+    let reloads: BTreeSet<_> = records().map(|record| record.requested).collect();
     let reloads = reloads.iter().map(u64::to_string).collect::<Vec<_>>().join(" or ");
     let written = format!(
         "Written by `cargo run {profile}-p alcedo-reload-test --bin alcedo-survey -- --page \
@@ -219,7 +219,7 @@ mod tests {
                 sources: "a1".to_owned(),
             },
             date: "2026-11-21".to_owned(),
-            asked: 4,
+            requested: 4,
             outcomes: outcomes.iter().cloned().collect(),
             faults: Vec::new(),
         };

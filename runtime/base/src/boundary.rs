@@ -324,7 +324,7 @@ impl CallError {
             Self::Expired { .. } => FailureKind::EXPIRED,
             Self::TooDeep { .. } => FailureKind::TOO_DEEP,
             Self::TooLarge { .. } => FailureKind::TOO_LARGE,
-            Self::Borrowed { .. } => FailureKind::LENT,
+            Self::Borrowed { .. } => FailureKind::BORROWED,
             Self::InScript { error, .. } => error.kind(),
             Self::Other { .. } => FailureKind::OTHER,
         }
@@ -440,7 +440,7 @@ impl CallError {
                 expected: owned(&failure.expected),
             },
             FailureKind::BUFFER => Self::Buffer { message },
-            FailureKind::LENT => Self::Borrowed { message },
+            FailureKind::BORROWED => Self::Borrowed { message },
             FailureKind::UNAVAILABLE => Self::Unavailable { what: message },
             FailureKind::TOO_DEEP => Self::TooDeep { what: owned(&failure.held), limit: failure.line },
             FailureKind::TOO_LARGE => {

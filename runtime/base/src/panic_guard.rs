@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_is_what_it_said_and_a_result_is_the_result() {
+    fn a_panic_is_its_message_and_a_result_is_returned() {
         assert_eq!(caught(|| 1), Ok(1));
         assert_eq!(caught(|| -> u8 { panic!("one") }), Err("one".to_owned()));
         assert_eq!(caught(|| -> u8 { panic!("no {}", 1) }), Err("no 1".to_owned()));

@@ -6,19 +6,19 @@
 /// ```
 /// use alcedo_dll_bind::{Breach, Broken};
 ///
-/// let (library, function, place) = ("MathDLL".into(), "Sum".into(), "`values`".into());
-/// let broken = Broken { library, function, place, breach: Breach::Len { found: 3, expected: 4 } };
+/// let (library, function, location) = ("MathDLL".into(), "Sum".into(), "`values`".into());
+/// let broken = Broken { library, function, location, breach: Breach::Len { found: 3, expected: 4 } };
 /// assert!(broken.to_string().starts_with("`Sum` of `MathDLL`: `values` has 3 values, and 4 are declared"));
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("`{function}` of `{library}`: {place} {breach}; its results were discarded")]
+#[error("`{function}` of `{library}`: {location} {breach}; its results were discarded")]
 pub struct Broken {
     /// Name of the library.
     pub library: String,
     /// Name of the function.
     pub function: String,
     /// The parameter with its field, or the result.
-    pub place: String,
+    pub location: String,
     /// The violation.
     pub breach: Breach,
 }

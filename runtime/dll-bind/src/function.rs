@@ -149,14 +149,14 @@ pub struct Outcome {
 /// fn report(function: &Imported) -> String {
 ///     match function.route() {
 ///         Route::Nothing => format!("`{}` is missing: calls have no effect", function.name()),
-///         Route::Shell | Route::Libffi => format!("`{}` is bound", function.name()),
+///         Route::Trampoline | Route::Libffi => format!("`{}` is bound", function.name()),
 ///     }
 /// }
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Route {
     /// Through a precompiled trampoline.
-    Shell,
+    Trampoline,
     /// Through `libffi`.
     Libffi,
     /// No call: the function does not exist.
@@ -318,7 +318,7 @@ impl Imported {
     pub fn route(&self) -> Route {
         match &self.stub {
             None => Route::Nothing,
-            Some(stub) if stub.has_trampoline() => Route::Shell,
+            Some(stub) if stub.has_trampoline() => Route::Trampoline,
             Some(_) => Route::Libffi,
         }
     }
@@ -398,10 +398,10 @@ impl Imported {
         let sizes: Vec<_> = plan.ranges().map(|range| range.len()).collect();
         let fence = |(block, size): (usize, usize)| {
             let (param, path) = plan.location_of(block);
-            let place = format!("parameter `{}{path}`", self.params[param].name);
-            let label = format!("{place} of `{}` of `{}`, {size} bytes long", self.name, self.library.name());
+            let location = format!("parameter `{}{path}`", self.params[param].name);
+            let label = format!("{location} of `{}` of `{}`, {size} bytes long", self.name, self.library.name());
             let mut fence = Fenced::new(RED_ZONE + size, &label)
-                .map_err(|error| self.broken(place, Breach::NoFence { message: error.to_string() }))?;
+                .map_err(|error| self.broken(location, Breach::NoFence { message: error.to_string() }))?;
             plan.set_address(block, fence.bytes().as_ptr().addr() + RED_ZONE);
             Ok(fence)
         };
@@ -479,8 +479,8 @@ impl Imported {
         self.broken(format!("parameter `{}{path}`", self.params[param].name), breach)
     }
 
-    pub(crate) fn broken(&self, place: String, breach: Breach) -> Broken {
-        Broken { library: self.library.name().to_owned(), function: self.name.clone(), place, breach }
+    pub(crate) fn broken(&self, location: String, breach: Breach) -> Broken {
+        Broken { library: self.library.name().to_owned(), function: self.name.clone(), location, breach }
     }
 }
 

@@ -106,18 +106,18 @@ enum Real {
 /// ```
 /// use alcedo_dll_bind::BindError;
 ///
-/// let error = BindError::TooLarge { function: "Fill".into(), place: "`pixels`".into(), limit: 1 << 24 };
+/// let error = BindError::TooLarge { function: "Fill".into(), location: "`pixels`".into(), limit: 1 << 24 };
 /// assert_eq!(error.to_string(), "`Fill` cannot be bound: `pixels` is larger than 16777216 bytes");
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BindError {
     /// The type has no C representation.
-    #[error("`{function}` cannot be bound: {place} is {found}, which C cannot read; {help}")]
+    #[error("`{function}` cannot be bound: {location} is {found}, which C cannot read; {help}")]
     Type {
         /// Name of the function.
         function: String,
         /// The parameter with its field.
-        place: String,
+        location: String,
         /// Formatted type.
         found: String,
         /// Help: alternatives to the type.
@@ -125,14 +125,14 @@ pub enum BindError {
     },
     /// A script passes a struct of the host or of a plugin whose `f64` fields may be `float` or `double` in C.
     #[error(
-        "`{function}` cannot be bound: the C layout of {found} is not stated: {place} may be a `float` or a `double`; the host \
+        "`{function}` cannot be bound: the C layout of {found} is not stated: {location} may be a `float` or a `double`; the host \
          states it by `UserCode::layouts` with `Layouts::floats(\"{found}\")` or `Layouts::doubles(\"{found}\")`"
     )]
     Layout {
         /// Name of the function.
         function: String,
         /// The field of the parameter or result.
-        place: String,
+        location: String,
         /// Path of the struct.
         found: String,
     },
@@ -148,12 +148,12 @@ pub enum BindError {
         found: String,
     },
     /// A parameter or result is too large.
-    #[error("`{function}` cannot be bound: {place} is larger than {limit} bytes")]
+    #[error("`{function}` cannot be bound: {location} is larger than {limit} bytes")]
     TooLarge {
         /// Name of the function.
         function: String,
         /// The parameter.
-        place: String,
+        location: String,
         /// Maximum size in bytes.
         limit: usize,
     },
@@ -273,33 +273,40 @@ impl Shape {
     }
 
     pub(crate) fn of_result(site: &Site<'_>, ty: &PropertyType) -> Result<Self, BindError> {
-        let place = "the result";
+        let location = "the result";
         let shape = match ty {
-            PropertyType::Array(_) => return Err(site.refused(place, ty, "return a struct, or take an out parameter")),
-            _ => site.inner(place, ty)?,
+            PropertyType::Array(_) => {
+                return Err(site.refused(location, ty, "return a struct, or take an out parameter"));
+            }
+            _ => site.inner(location, ty)?,
         };
         match &shape {
             Self::Struct(_) if shape.owns_memory() => {
                 Err(BindError::OwningResult { function: site.function.to_owned(), found: ty.to_string() })
             }
-            _ => site.check_size(place, &shape).map(|()| shape),
+            _ => site.check_size(location, &shape).map(|()| shape),
         }
     }
 }
 
 impl Site<'_> {
-    fn refused(&self, place: &str, ty: &PropertyType, help: &'static str) -> BindError {
-        BindError::Type { function: self.function.to_owned(), place: place.to_owned(), found: ty.to_string(), help }
+    fn refused(&self, location: &str, ty: &PropertyType, help: &'static str) -> BindError {
+        BindError::Type {
+            function: self.function.to_owned(),
+            location: location.to_owned(),
+            found: ty.to_string(),
+            help,
+        }
     }
 
-    fn check_size(&self, place: &str, shape: &Shape) -> Result<(), BindError> {
+    fn check_size(&self, location: &str, shape: &Shape) -> Result<(), BindError> {
         if shape.size() <= LARGEST {
             return Ok(());
         }
-        Err(BindError::TooLarge { function: self.function.to_owned(), place: place.to_owned(), limit: LARGEST })
+        Err(BindError::TooLarge { function: self.function.to_owned(), location: location.to_owned(), limit: LARGEST })
     }
 
-    fn inner(&self, place: &str, ty: &PropertyType) -> Result<Shape, BindError> {
+    fn inner(&self, location: &str, ty: &PropertyType) -> Result<Shape, BindError> {
         Ok(match ty {
             PropertyType::U8 => Shape::Number(Number::U8),
             PropertyType::I8 => Shape::Number(Number::I8),
@@ -312,46 +319,48 @@ impl Site<'_> {
             PropertyType::F32 => Shape::Number(Number::F32),
             PropertyType::F64 => Shape::Number(Number::F64),
             PropertyType::Text => Shape::Text,
-            PropertyType::Struct(of) => Shape::Struct(Rc::new(self.structure(place, of)?)),
-            PropertyType::Array(of) => Shape::List(Rc::new(self.inner(place, of.ty())?)),
+            PropertyType::Struct(of) => Shape::Struct(Rc::new(self.structure(location, of)?)),
+            PropertyType::Array(of) => Shape::List(Rc::new(self.inner(location, of.ty())?)),
             PropertyType::Bool => {
-                return Err(self.refused(place, ty, "use a u8 or an i32; only a result may be a bool"));
+                return Err(self.refused(location, ty, "use a u8 or an i32; only a result may be a bool"));
             }
-            _ => return Err(self.refused(place, ty, "numbers, String, structs and arrays of these can be passed")),
+            _ => return Err(self.refused(location, ty, "numbers, String, structs and arrays of these can be passed")),
         })
     }
 
     /// Returns the layout of a struct field or of an element of an array field.
-    fn field(&self, place: &str, of: &StructType, ty: &PropertyType) -> Result<Shape, BindError> {
+    fn field(&self, location: &str, of: &StructType, ty: &PropertyType) -> Result<Shape, BindError> {
         if !matches!(ty, PropertyType::F64) {
-            return self.inner(place, ty);
+            return self.inner(location, ty);
         }
         match self.layouts.reals.get(&*of.path) {
             Some(Real::Float) => Ok(Shape::Single),
             Some(Real::Double) => Ok(Shape::Number(Number::F64)),
             None if self.of_script && of.origin != Origin::Script => Err(BindError::Layout {
                 function: self.function.to_owned(),
-                place: place.to_owned(),
+                location: location.to_owned(),
                 found: of.path.to_string(),
             }),
             None => Ok(Shape::Number(Number::F64)),
         }
     }
 
-    fn structure(&self, place: &str, of: &StructType) -> Result<Struct, BindError> {
+    fn structure(&self, location: &str, of: &StructType) -> Result<Struct, BindError> {
         let mut fields = Vec::with_capacity(of.fields().len());
         let (mut end, mut align) = (0_usize, 1);
         for field in of.fields() {
-            let place = format!("{place}.{}", field.text);
+            let location = format!("{location}.{}", field.text);
             let shape = match (&field.ty, self.layouts.len_of(&of.path, &field.text)) {
                 (PropertyType::Array(element), Some(len)) => {
-                    Shape::Fixed(Rc::new(self.field(&place, of, element.ty())?), len)
+                    Shape::Fixed(Rc::new(self.field(&location, of, element.ty())?), len)
                 }
-                (ty, Some(_)) => return Err(self.refused(&place, ty, "only arrays have a length")),
-                (PropertyType::Array(element), None) => Shape::List(Rc::new(self.field(&place, of, element.ty())?)),
-                (ty, None) => self.field(&place, of, ty)?,
+                (ty, Some(_)) => return Err(self.refused(&location, ty, "only arrays have a length")),
+                (PropertyType::Array(element), None) => {
+                    Shape::List(Rc::new(self.field(&location, of, element.ty())?))
+                }
+                (ty, None) => self.field(&location, of, ty)?,
             };
-            self.check_size(&place, &shape)?;
+            self.check_size(&location, &shape)?;
             let offset = end.next_multiple_of(shape.packed_align());
             (end, align) = (offset + shape.size(), align.max(shape.packed_align()));
             fields.push(Field { name: Arc::from(&*field.text), shape, offset });

@@ -345,8 +345,8 @@ impl PtrMut<'_> {
     /// Overwrites the value from a Rust type. Returns false if the type differs.
     #[inline]
     pub fn set<T: FrameValue>(self, value: T) -> bool {
-        let place = if T::matches(self.as_ptr().ty()) { self.to() } else { None };
-        place.map(|place| value.store(place)).is_some()
+        let target = if T::matches(self.as_ptr().ty()) { self.to() } else { None };
+        target.map(|target| value.store(target)).is_some()
     }
 }
 

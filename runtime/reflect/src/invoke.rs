@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thunk_takes_finishes_and_returns() {
+    fn a_thunk_reads_its_arguments_finishes_and_returns() {
         let result = check(|_, frame| {
             let (count, label) = (frame.take::<i32>()?, frame.take::<String>()?);
             frame.finish()?;
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_knows_its_parameters() {
+    fn a_block_lists_its_parameters() {
         let function = function("f", &[PropertyDecl::new("on", PropertyKind::BOOL)], |_, _| Ok(()));
         let mut block = ParamBlock::new(&function);
         block.set(0, &Value::Bool(true)).unwrap();

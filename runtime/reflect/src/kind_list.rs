@@ -6,10 +6,10 @@
 //! with its content, and implementor of [`Kind`](crate::values::Kind). `word` generates the type of
 //! [`typed_values`](crate::typed_values) with the content of the value and the name of its variant.
 
-/// Calls the macro `$then` with `$given` and the list.
+/// Calls the macro `$then` with `$arguments` and the list.
 macro_rules! each_kind {
-    ([$($then:tt)+] $given:tt) => {
-        $($then)+! { $given
+    ([$($then:tt)+] $arguments:tt) => {
+        $($then)+! { $arguments
             /// Unsigned integer of one byte.
             U8 [] () => U8(u8), integers::U8;
             /// Unsigned integer of two bytes.

@@ -38,7 +38,7 @@ pub trait PropertyKey: sealed::Sealed + Copy {
     /// Returns the cached offsets of the property's values, if any.
     #[doc(hidden)]
     #[inline]
-    fn places(&self) -> Option<&WordOffsets> {
+    fn offsets(&self) -> Option<&WordOffsets> {
         None
     }
 }
@@ -106,13 +106,13 @@ pub struct PropertyRef {
     /// Class of the last lookup, and the index among its properties.
     cached: RefCell<(Weak<Class>, usize)>,
     /// Cached offsets of word-sized values.
-    places: WordOffsets,
+    offsets: WordOffsets,
 }
 
 impl PropertyRef {
     /// Creates a reference to a property of that name in any class.
     pub fn new(name: &str) -> Self {
-        Self { name: name.into(), owner: None, cached: RefCell::new((Weak::new(), 0)), places: WordOffsets::new() }
+        Self { name: name.into(), owner: None, cached: RefCell::new((Weak::new(), 0)), offsets: WordOffsets::new() }
     }
 
     /// Creates a reference to a property of that name in the class at that path and classes that extend it.
@@ -151,8 +151,8 @@ impl PropertyKey for &PropertyRef {
     }
 
     #[inline]
-    fn places(&self) -> Option<&WordOffsets> {
-        Some(&self.places)
+    fn offsets(&self) -> Option<&WordOffsets> {
+        Some(&self.offsets)
     }
 
     #[inline]

@@ -197,9 +197,9 @@ impl Core {
     #[doc(hidden)]
     #[inline]
     pub fn get_cached<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Option<T> {
-        let places = property.places()?;
-        let may_read = places.epoch() == self.epoch.get() && !self.slices.are_out();
-        if may_read { places.read(self.objects.columns(), object) } else { None }
+        let offsets = property.offsets()?;
+        let may_read = offsets.epoch() == self.epoch.get() && !self.slices.are_out();
+        if may_read { offsets.read(self.objects.columns(), object) } else { None }
     }
 
     #[cold]
@@ -212,10 +212,10 @@ impl Core {
 
     /// Caches the offset of the property for the object's class.
     fn cache_offset<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) {
-        if let (Some(places), Some(class)) = (property.places(), self.objects.class(object))
+        if let (Some(offsets), Some(class)) = (property.offsets(), self.objects.class(object))
             && let Some(property) = property.find(&class)
         {
-            places.note::<T>(self.epoch.count(), &class, property);
+            offsets.note::<T>(self.epoch.count(), &class, property);
         }
     }
 
@@ -231,9 +231,9 @@ impl Core {
         property: impl PropertyKey,
         value: T,
     ) -> Result<(), T> {
-        let Some(places) = property.places() else { return Err(value) };
-        let may_write = places.epoch() == self.epoch.get() && !self.mode.is_before_commit() && !self.slices.are_out();
-        if may_write { places.write(self.objects.columns(), object, value) } else { Err(value) }
+        let Some(offsets) = property.offsets() else { return Err(value) };
+        let may_write = offsets.epoch() == self.epoch.get() && !self.mode.is_before_commit() && !self.slices.are_out();
+        if may_write { offsets.write(self.objects.columns(), object, value) } else { Err(value) }
     }
 
     #[cold]

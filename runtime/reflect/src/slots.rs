@@ -90,11 +90,11 @@ impl Slots {
         if self.free.pop().is_none() {
             self.add();
         }
-        let Slot { tenant: place, .. } = &mut self.slots[index as usize];
-        assert!(place.is_none(), "slot {index} has a tenant");
+        let Slot { tenant: entry, .. } = &mut self.slots[index as usize];
+        assert!(entry.is_none(), "slot {index} has a tenant");
         // An assignment builds the value in place; `Option::insert` would move it.
-        *place = Some(tenant());
-        let Some(tenant) = place else { unreachable!("it was put there just now") };
+        *entry = Some(tenant());
+        let Some(tenant) = entry else { unreachable!("it was put there just now") };
         let is_related = !tenant.outer.is_none();
         let (class, memory, plugin_part) = (tenant.body.class().id, tenant.body.memory(), tenant.body.plugin_part);
         self.count += 1;

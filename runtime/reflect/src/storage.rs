@@ -112,7 +112,7 @@ impl<'a> View<'a> {
     /// # Errors
     /// [`CallError::Signature`] if the schema lacks the property.
     #[inline]
-    pub fn place(self, property: &Property) -> Result<*mut u8, CallError> {
+    pub fn address_of(self, property: &Property) -> Result<*mut u8, CallError> {
         self.at(property)
     }
 

@@ -341,13 +341,13 @@ impl<'a> Frame<'a> {
     /// another type.
     #[inline]
     pub fn set_result<T: FrameValue>(&mut self, result: T) -> Result<(), CallError> {
-        let place = self.result_in_block();
-        let place = match place {
-            Some(place) => place,
-            None => self.result_place()?,
+        let location = self.result_in_block();
+        let location = match location {
+            Some(location) => location,
+            None => self.result_location()?,
         };
-        if !place.ptr_mut().set(result) {
-            return Err(place.mismatch(&T::describe()));
+        if !location.ptr_mut().set(result) {
+            return Err(location.mismatch(&T::describe()));
         }
         self.stage = Stage::Returned;
         Ok(())
@@ -359,7 +359,7 @@ impl<'a> Frame<'a> {
     /// The errors of [`Frame::set_result`].
     #[inline]
     pub fn set_result_value(&mut self, result: &Value) -> Result<(), CallError> {
-        self.result_place()?.write(result)?;
+        self.result_location()?.write(result)?;
         self.stage = Stage::Returned;
         Ok(())
     }
@@ -410,7 +410,7 @@ impl<'a> Frame<'a> {
     /// # Errors
     /// The errors of [`Frame::set_result`].
     #[inline]
-    fn result_place(&mut self) -> Result<Argument<'a>, CallError> {
+    fn result_location(&mut self) -> Result<Argument<'a>, CallError> {
         let result = self.expected_result()?;
         self.params.result(self.function, result)
     }
@@ -420,7 +420,7 @@ impl<'a> Frame<'a> {
     /// # Errors
     /// The errors of [`Frame::result_mut`].
     pub fn result_property(&mut self) -> Result<&'a Property, CallError> {
-        Ok(self.result_place()?.property)
+        Ok(self.result_location()?.property)
     }
 
     /// Returns the result for writing in its memory, for results of any type, and marks it as stored.
@@ -428,9 +428,9 @@ impl<'a> Frame<'a> {
     /// # Errors
     /// [`CallError::Other`] before [`Frame::finish`], and for a function without a result.
     pub fn result_mut(&mut self) -> Result<PtrMut<'_>, CallError> {
-        let place = self.result_place()?;
+        let location = self.result_location()?;
         self.stage = Stage::Returned;
-        Ok(place.ptr_mut())
+        Ok(location.ptr_mut())
     }
 
     /// Returns the result for writing together with a parameter for reading.
@@ -441,9 +441,9 @@ impl<'a> Frame<'a> {
     /// # Panics
     /// If the parameter belongs to another call.
     pub fn result_mut_and(&mut self, param: Param) -> Result<(PtrMut<'_>, Ptr<'_>), CallError> {
-        let (place, from) = (self.result_place()?, self.kept[param.0].1);
+        let (location, from) = (self.result_location()?, self.kept[param.0].1);
         self.stage = Stage::Returned;
-        Ok((place.ptr_mut(), from.ptr()))
+        Ok((location.ptr_mut(), from.ptr()))
     }
 
     fn expected_result(&self) -> Result<&'a Property, CallError> {

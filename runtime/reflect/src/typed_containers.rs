@@ -38,7 +38,7 @@ impl<T: OfKind> OfKind for Vec<T> {
     fn store(self, at: Mut<'_, Array>) {
         let mut rows = at.rows();
         rows.refill(self.len());
-        rows.keys_of().expect(MATCHES).zip(self).for_each(|(place, value)| value.store(place));
+        rows.keys_of().expect(MATCHES).zip(self).for_each(|(target, value)| value.store(target));
     }
 }
 

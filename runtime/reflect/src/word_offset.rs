@@ -17,7 +17,7 @@ use crate::typed::{FrameValue, OfKind};
 
 /// Offset of a word-sized value in objects of one class.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct Location {
     class: ClassId,
     offset: u32,
     kind: PropertyKind,
@@ -26,7 +26,7 @@ struct Place {
 /// Offset of a property that is read as `T`, in objects of one class.
 #[derive(Debug)]
 pub struct WordOffset<T> {
-    place: Place,
+    location: Location,
     of: PhantomData<fn() -> T>,
 }
 
@@ -43,7 +43,7 @@ pub fn fits<T: FrameValue>(ty: &PropertyType) -> bool {
     <T as OfKind>::matches(ty)
 }
 
-impl Place {
+impl Location {
     /// Returns the location of the property in objects of `class`, if its kind is `kind`.
     fn of(class: &Class, property: &Property, kind: PropertyKind) -> Option<Self> {
         let is_there = class.properties.iter().any(|own| std::ptr::eq(&raw const **own, property));
@@ -98,15 +98,15 @@ impl<T: FrameValue> WordOffset<T> {
     /// Returns the location of the property in objects of `class`; `None` if the class lacks it or its values are not
     /// word-sized values of type `T`.
     pub fn of(class: &Class, property: &Property) -> Option<Self> {
-        let place = Place::of(class, property, <T as OfKind>::IN_SLOT?)?;
-        fits::<T>(&property.ty).then_some(Self { place, of: PhantomData })
+        let location = Location::of(class, property, <T as OfKind>::IN_SLOT?)?;
+        fits::<T>(&property.ty).then_some(Self { location, of: PhantomData })
     }
 
     /// Returns the offset of the value in bytes.
     #[must_use]
     #[inline]
     pub fn offset(&self) -> usize {
-        self.place.offset as usize
+        self.location.offset as usize
     }
 }
 
@@ -118,7 +118,7 @@ const CLASSES: usize = 4;
 pub struct WordOffsets {
     epoch: Cell<u64>,
     /// Cache entries, indexed by class id.
-    places: [Cell<Option<Place>>; CLASSES],
+    offsets: [Cell<Option<Location>>; CLASSES],
 }
 
 impl Default for WordOffsets {
@@ -138,7 +138,7 @@ impl WordOffsets {
     /// Creates an empty cache.
     #[must_use]
     pub const fn new() -> Self {
-        Self { epoch: Cell::new(Epoch::NEVER), places: [const { Cell::new(None) }; CLASSES] }
+        Self { epoch: Cell::new(Epoch::NEVER), offsets: [const { Cell::new(None) }; CLASSES] }
     }
 
     /// Returns the epoch of the lookup.
@@ -169,7 +169,7 @@ impl WordOffsets {
         }
         let Some(entry) = columns.find(object) else { return Err(value) };
         match self.of(entry.class).get() {
-            Some(place) => place.write(&entry, value),
+            Some(location) => location.write(&entry, value),
             None => Err(value),
         }
     }
@@ -177,15 +177,15 @@ impl WordOffsets {
     /// Caches the offset of the property for `class` at epoch `count`.
     pub fn note<T: FrameValue>(&self, count: u64, class: &Class, property: &Property) {
         if self.epoch.replace(count) != count {
-            self.places.iter().for_each(|place| place.set(None));
+            self.offsets.iter().for_each(|location| location.set(None));
         }
-        let place = <T as OfKind>::IN_SLOT.and_then(|kind| Place::of(class, property, kind));
-        self.of(class.id).set(place.filter(|_| fits::<T>(&property.ty)));
+        let location = <T as OfKind>::IN_SLOT.and_then(|kind| Location::of(class, property, kind));
+        self.of(class.id).set(location.filter(|_| fits::<T>(&property.ty)));
     }
 
     #[inline]
-    fn of(&self, class: ClassId) -> &Cell<Option<Place>> {
-        &self.places[class.0 as usize % CLASSES]
+    fn of(&self, class: ClassId) -> &Cell<Option<Location>> {
+        &self.offsets[class.0 as usize % CLASSES]
     }
 }
 
@@ -193,7 +193,7 @@ impl HotColumns {
     /// Reads the value; `None` if the object does not exist or has another class. The caller has checked that it may be
     /// read.
     #[inline]
-    pub fn read_word<T: FrameValue>(&self, object: ObjectHandle, place: &WordOffset<T>) -> Option<T> {
-        place.place.read(&self.find(object)?)
+    pub fn read_word<T: FrameValue>(&self, object: ObjectHandle, location: &WordOffset<T>) -> Option<T> {
+        location.location.read(&self.find(object)?)
     }
 }

@@ -30,7 +30,7 @@ struct Limit {
 impl Limit {
     /// Returns the bytes allocated since the start of the run.
     #[inline]
-    fn taken(self) -> usize {
+    fn allocated(self) -> usize {
         usize::try_from(held::bytes().wrapping_sub(self.base) as isize).unwrap_or_default()
     }
 }
@@ -64,7 +64,7 @@ fn check(what: &str, bytes: u64, more: u64) -> Result<(), CallError> {
     if bytes > limit.one as u64 {
         return Err(too_large(what, bytes, limit.one, "Limits::value"));
     }
-    match (limit.taken() as u64).saturating_add(more) {
+    match (limit.allocated() as u64).saturating_add(more) {
         all if all > limit.all as u64 => Err(all_too_large(all, limit.all)),
         _ => Ok(()),
     }
@@ -74,14 +74,14 @@ fn check(what: &str, bytes: u64, more: u64) -> Result<(), CallError> {
 #[inline]
 pub(crate) fn is_kept() -> bool {
     let limit = LIMIT.get();
-    limit.taken() <= limit.all
+    limit.allocated() <= limit.all
 }
 
 /// Returns the error for an exceeded total.
 #[cold]
 pub(crate) fn not_kept() -> CallError {
     let limit = LIMIT.get();
-    all_too_large(limit.taken() as u64, limit.all)
+    all_too_large(limit.allocated() as u64, limit.all)
 }
 
 #[cold]

@@ -111,8 +111,8 @@ fn a_sort_is_stable_compares_rarely_and_keeps_all_elements() {
     check(
         r#"
         struct Pair { var int Key; var int At; };
-        var int Asked;
-        function int Order(Pair a, Pair b) { Asked++; return b.Key - a.Key; }
+        var int Answered;
+        function int Order(Pair a, Pair b) { Answered++; return b.Key - a.Key; }
         function int Backwards(int a, int b) { return -1; }
         function string Sorts() {
             local array<Pair> row; local array<int> odd; local Pair one; local int i, sum;
@@ -121,7 +121,7 @@ fn a_sort_is_stable_compares_rarely_and_keeps_all_elements() {
             for (i = 1; i < row.Length; i++) {
                 if (row[i - 1].Key > row[i].Key || (row[i - 1].Key == row[i].Key && row[i - 1].At > row[i].At)) return "wrong at " $ i;
             }
-            if (Asked > 300 * 10) return "asked " $ Asked;
+            if (Answered > 300 * 10) return "asked " $ Answered;
             odd.Sort(Backwards);
             for (i = 0; i < odd.Length; i++) sum += odd[i];
             return "in order " $ sum $ " of " $ odd.Length;
@@ -206,12 +206,12 @@ fn lines_in_the_log_cost_rounds() {
 #[test]
 fn a_log_line_names_the_innermost_calls_and_counts_the_rest() {
     let (scripts, robot) = robot(
-        "function int Tells() { return Deeper(19); }\n\
+        "function int Reports() { return Deeper(19); }\n\
          function int Deeper(int n) { if (n == 1) return 1 / (n - 1); return Deeper(n - 1); }",
     );
     let (sender, lines) = std::sync::mpsc::channel();
     let log = Log(move |line| drop(sender.send(line)));
-    tracing::subscriber::with_default(log, || assert_eq!(scripts.outcome(robot, "Tells"), "0"));
+    tracing::subscriber::with_default(log, || assert_eq!(scripts.outcome(robot, "Reports"), "0"));
     let line = lines.recv().unwrap();
     assert_eq!(line.matches("Robot:Deeper at").count(), 8, "{line}");
     assert!(line.ends_with("… 12 more"), "{line}");
@@ -272,7 +272,7 @@ fn listeners_destroyed_during_a_broadcast_are_skipped() {
         function Ends(int n) { destroy_it(Victim); Calls $= "ends" $ n; }
         function Counts(int n) { Calls $= "counts"; }
         function Last(int n) { Calls $= "last" $ n; }
-        function string Tells() {
+        function string Reports() {
             local Robot other;
             other = new class'Robot'; Victim = other;
             on_touch.Add(Ends); on_touch.Add(other.Counts); on_touch.Add(Last);
@@ -280,7 +280,7 @@ fn listeners_destroyed_during_a_broadcast_are_skipped() {
             return Calls;
         }
         "#,
-        "Tells",
+        "Reports",
         "ends5last5",
     );
 }
@@ -290,18 +290,18 @@ fn a_listener_may_end_the_object_that_calls() {
     let (scripts, robot) = robot(
         "var int Energy;\nvar Robot Caller;\nfunction Ends(int n) { destroy_it(Caller); }\n\
          function Last(int n) { Energy += n; }\n\
-         function int Tells() { local Robot other; other = new class'Robot'; other.Caller = self; other.Energy = 2;\n\
+         function int Reports() { local Robot other; other = new class'Robot'; other.Caller = self; other.Energy = 2;\n\
          on_touch.Add(other.Ends); on_touch.Add(Last); on_touch.Add(other.Last); on_touch.Broadcast(4); return other.Energy; }",
     );
-    assert_eq!(scripts.outcome(robot, "Tells"), "6");
+    assert_eq!(scripts.outcome(robot, "Reports"), "6");
 }
 
 #[test]
 fn sparse_delegates_are_called() {
     check(
         "var int Energy;\nfunction Adds(int n) { Energy += n; }\n\
-         function int Tells() { on_rest.Broadcast(4); on_rest.Add(Adds); on_rest.Broadcast(3); return Energy; }",
-        "Tells",
+         function int Reports() { on_rest.Broadcast(4); on_rest.Add(Adds); on_rest.Broadcast(3); return Energy; }",
+        "Reports",
         "3",
     );
 }
@@ -324,13 +324,13 @@ fn arrays_of_small_structs_grow_with_default_fields() {
 fn a_static_function_with_other_out_parameters_is_not_an_override() {
     let scripts = Scripts::new();
     let one = "class One extends Machine;\nstatic function int Ask(int n) { return 1; }\n\
-               function int Tells(class<One> of) { local int n; return of.static.Ask(n); }";
+               function int Reports(class<One> of) { local int n; return of.static.Ask(n); }";
     let two = "class Two extends Machine;\nstatic function int Ask(out int n) { return 2; }";
     let classes = scripts.load("Scripts", &[("One.uc", one), ("Two.uc", two)]);
     let object = scripts.object(classes.iter().find(|class| &*class.name == "One").unwrap());
     let class = |path: &str| Value::SubclassOf(scripts.world.names.intern(path));
-    assert_eq!(scripts.call(object, "Tells", &[class("/Script/Scripts.One")]), Ok(Some(Value::I32(1))));
-    assert_eq!(scripts.call(object, "Tells", &[class("/Script/Scripts.Two")]), Ok(Some(Value::I32(1))));
+    assert_eq!(scripts.call(object, "Reports", &[class("/Script/Scripts.One")]), Ok(Some(Value::I32(1))));
+    assert_eq!(scripts.call(object, "Reports", &[class("/Script/Scripts.Two")]), Ok(Some(Value::I32(1))));
 }
 
 #[test]

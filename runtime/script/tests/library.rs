@@ -113,7 +113,7 @@ fn new_structs_of_a_resized_array_have_defaults() {
 }
 
 #[test]
-fn letters_whose_lower_case_is_shorter_keep_their_places() {
+fn letters_whose_lower_case_is_shorter_keep_their_offsets() {
     table(
         "",
         "",
@@ -211,36 +211,36 @@ fn strings_and_names_at_the_edges() {
 #[test]
 fn arrays_at_the_edges() {
     table(
-        "struct Named { var string Who; var int Rank; var float Weight; };\n\
-         function string Shown(array<int> of) { local string s; local int i; for (i = 0; i < of.Length; i++) s $= of[i] $ \" \"; return s; }\n\
-         function string Who(array<Named> of) { local string s; local int i; for (i = 0; i < of.Length; i++) s $= of[i].Who; return s; }",
+        "struct Named { var string Label; var int Rank; var float Weight; };\n\
+         function string Joined(array<int> of) { local string s; local int i; for (i = 0; i < of.Length; i++) s $= of[i] $ \" \"; return s; }\n\
+         function string Label(array<Named> of) { local string s; local int i; for (i = 0; i < of.Length; i++) s $= of[i].Label; return s; }",
         "local array<int> a, none_of_it; local array<Named> named; local Named one; local int i;\n\
-         for (i = 3; i > 0; i--) { a.AddItem(i); one.Who = Chr(64 + i); one.Rank = i / 2; one.Weight = -i; named.AddItem(one); }",
+         for (i = 3; i > 0; i--) { a.AddItem(i); one.Label = Chr(64 + i); one.Rank = i / 2; one.Weight = -i; named.AddItem(one); }",
         &[
             ("array_add(a, 9)", "3"),
-            ("array_add(a, 9) -> Shown(a)", "3 2 1 9 "),
-            ("array_append(a, a) -> Shown(a)", "3 2 1 3 2 1 "),
-            ("array_append(a, none_of_it) -> Shown(a)", "3 2 1 "),
-            ("array_insert(a, 9, 0) -> Shown(a)", "9 3 2 1 "),
-            ("array_insert(a, 9, 3) -> Shown(a)", "3 2 1 9 "),
-            ("array_insert(a, 9, 4) -> Shown(a)", "~array_insert: element 4 is out of range: the array has 4"),
-            ("array_insert(a, 9, -1) -> Shown(a)", "~element -1 is out of range"),
-            ("array_remove(a, 1) -> Shown(a)", "3 1 "),
-            ("array_remove(a, 3) -> Shown(a)", "~array_remove: element 3 is out of range: the array has 3"),
+            ("array_add(a, 9) -> Joined(a)", "3 2 1 9 "),
+            ("array_append(a, a) -> Joined(a)", "3 2 1 3 2 1 "),
+            ("array_append(a, none_of_it) -> Joined(a)", "3 2 1 "),
+            ("array_insert(a, 9, 0) -> Joined(a)", "9 3 2 1 "),
+            ("array_insert(a, 9, 3) -> Joined(a)", "3 2 1 9 "),
+            ("array_insert(a, 9, 4) -> Joined(a)", "~array_insert: element 4 is out of range: the array has 4"),
+            ("array_insert(a, 9, -1) -> Joined(a)", "~element -1 is out of range"),
+            ("array_remove(a, 1) -> Joined(a)", "3 1 "),
+            ("array_remove(a, 3) -> Joined(a)", "~array_remove: element 3 is out of range: the array has 3"),
             ("array_remove_item(a, 2)", "True"),
             ("array_remove_item(a, 7)", "False"),
-            ("array_clear(a) -> Shown(a)", ""),
-            ("array_resize(a, 5) -> Shown(a)", "3 2 1 0 0 "),
-            ("array_resize(a, 1) -> Shown(a)", "3 "),
-            ("array_resize(a, -1) -> Shown(a)", "~an array cannot have -1 elements"),
+            ("array_clear(a) -> Joined(a)", ""),
+            ("array_resize(a, 5) -> Joined(a)", "3 2 1 0 0 "),
+            ("array_resize(a, 1) -> Joined(a)", "3 "),
+            ("array_resize(a, -1) -> Joined(a)", "~an array cannot have -1 elements"),
             ("array_shuffle(a) -> a[0] + a[1] + a[2]", "6"),
             ("array_shuffle(none_of_it) -> none_of_it.Length", "0"),
-            ("array_sort_by(named, 'Who') -> Who(named)", "ABC"),
-            ("array_sort_by(named, 'Who', true) -> Who(named)", "CBA"),
-            ("array_sort_by(named, 'Rank') -> Who(named)", "ACB"),
-            ("array_sort_by(named, 'Weight') -> Who(named)", "CBA"),
-            ("array_sort_by(named, 'Nothing') -> Who(named)", "~has no field `Nothing`: it has Who, Rank, Weight"),
-            ("array_sort_by(a, 'Who') -> Shown(a)", "~the elements are not structs: it is an array of i32"),
+            ("array_sort_by(named, 'Label') -> Label(named)", "ABC"),
+            ("array_sort_by(named, 'Label', true) -> Label(named)", "CBA"),
+            ("array_sort_by(named, 'Rank') -> Label(named)", "ACB"),
+            ("array_sort_by(named, 'Weight') -> Label(named)", "CBA"),
+            ("array_sort_by(named, 'Nothing') -> Label(named)", "~has no field `Nothing`: it has Label, Rank, Weight"),
+            ("array_sort_by(a, 'Label') -> Joined(a)", "~the elements are not structs: it is an array of i32"),
             ("array_length(a)", "3"),
             ("array_length(none_of_it)", "0"),
             ("array_last_index(a)", "2"),
@@ -251,19 +251,19 @@ fn arrays_at_the_edges() {
             ("array_contains(none_of_it, 1)", "False"),
             ("array_get(a, 0)", "3"),
             ("array_get(a, 3)", "~array_get: element 3 is out of range: the array has 3"),
-            ("array_set(a, 1, 9) -> Shown(a)", "3 9 1 "),
-            ("array_set(a, 4, 9) -> Shown(a)", "~array_set: element 4 is out of range: the array has 3"),
-            ("array_set(a, 4, 9, true) -> Shown(a)", "3 2 1 0 9 "),
-            ("array_set(a, -1, 9, true) -> Shown(a)", "~element -1 is out of range"),
+            ("array_set(a, 1, 9) -> Joined(a)", "3 9 1 "),
+            ("array_set(a, 4, 9) -> Joined(a)", "~array_set: element 4 is out of range: the array has 3"),
+            ("array_set(a, 4, 9, true) -> Joined(a)", "3 2 1 0 9 "),
+            ("array_set(a, -1, 9, true) -> Joined(a)", "~element -1 is out of range"),
             ("array_is_valid_index(a, 2)", "True"),
             ("array_is_valid_index(a, 3)", "False"),
             ("array_is_valid_index(a, -1)", "False"),
             ("array_is_empty(a)", "False"),
             ("array_is_empty(none_of_it)", "True"),
-            ("array_swap(a, 0, 2) -> Shown(a)", "1 2 3 "),
-            ("array_swap(a, 1, 1) -> Shown(a)", "3 2 1 "),
-            ("array_swap(a, 0, 3) -> Shown(a)", "~array_swap: element 3 is out of range: the array has 3"),
-            ("array_reverse(a) -> Shown(a)", "1 2 3 "),
+            ("array_swap(a, 0, 2) -> Joined(a)", "1 2 3 "),
+            ("array_swap(a, 1, 1) -> Joined(a)", "3 2 1 "),
+            ("array_swap(a, 0, 3) -> Joined(a)", "~array_swap: element 3 is out of range: the array has 3"),
+            ("array_reverse(a) -> Joined(a)", "1 2 3 "),
             ("array_reverse(none_of_it) -> none_of_it.Length", "0"),
             ("array_numeric_property_average(named, 'Weight')", "-2.0000"),
         ],
@@ -379,7 +379,7 @@ fn every_function_of_the_library_is_in_one_of_these_tests() {
 fn a_sort_survives_any_comparison_function() {
     table(
         "var array<int> Own; var int Calls;\n\
-         function string Shown(array<int> of) { local string s; local int i; for (i = 0; i < of.Length; i++) s $= of[i] $ \" \"; return s; }\n\
+         function string Joined(array<int> of) { local string s; local int i; for (i = 0; i < of.Length; i++) s $= of[i] $ \" \"; return s; }\n\
          function int Up(int a, int b) { return b - a; }\n\
          function int Clears(int a, int b) { Own.Length = 0; return b - a; }\n\
          function int Grows(int a, int b) { Own.AddItem(7); return b - a; }\n\
@@ -389,12 +389,12 @@ fn a_sort_survives_any_comparison_function() {
          function int Turns(int a, int b) { Calls++; return (Calls & 1) == 0 ? 1 : -1; }",
         "local array<int> a; local int i; for (i = 5; i > 0; i--) { a.AddItem(i); Own.AddItem(i); }",
         &[
-            ("a.Sort(Up) -> Shown(a)", "1 2 3 4 5 "),
+            ("a.Sort(Up) -> Joined(a)", "1 2 3 4 5 "),
             // Changes by the function to the array are overwritten by the sorted elements.
-            ("Own.Sort(Clears) -> Shown(Own)", "1 2 3 4 5 "),
-            ("Own.Sort(Grows) -> Shown(Own)", "1 2 3 4 5 "),
-            ("Own.Sort(Fails) -> Shown(Own)", "~an assertion does not hold"),
-            ("a.Sort(Always) -> Shown(a)", "5 4 3 2 1 "),
+            ("Own.Sort(Clears) -> Joined(Own)", "1 2 3 4 5 "),
+            ("Own.Sort(Grows) -> Joined(Own)", "1 2 3 4 5 "),
+            ("Own.Sort(Fails) -> Joined(Own)", "~an assertion does not hold"),
+            ("a.Sort(Always) -> Joined(a)", "5 4 3 2 1 "),
             ("a.Sort(Never) -> a[0] + a[1] + a[2] + a[3] + a[4]", "15"),
             ("a.Sort(Turns) -> a[0] + a[1] + a[2] + a[3] + a[4]", "15"),
         ],
@@ -407,11 +407,11 @@ fn a_sort_that_fails_leaves_the_array_as_it_was() {
     let text = "class Robot extends Machine;\nvar array<int> Own;\n\
         function int Fails(int a, int b) { assert(a != 2 && b != 2); return b - a; }\n\
         function Sorts() { local int i; Own.Length = 0; for (i = 5; i > 0; i--) Own.AddItem(i); Own.Sort(Fails); }\n\
-        function string Shown() { local string s; local int i; for (i = 0; i < Own.Length; i++) s $= Own[i]; return s; }";
+        function string Joined() { local string s; local int i; for (i = 0; i < Own.Length; i++) s $= Own[i]; return s; }";
     let class = scripts.load("Scripts", &[("Robot.uc", text)]).remove(0);
     let robot = scripts.object(&class);
     assert!(scripts.outcome(robot, "Sorts").contains("an assertion does not hold"));
-    assert_eq!(scripts.outcome(robot, "Shown"), "54321");
+    assert_eq!(scripts.outcome(robot, "Joined"), "54321");
 }
 
 #[test]

@@ -135,7 +135,7 @@ impl Callees {
             }
             let fast_path = self.call.as_ref().and_then(|call| call.fast_path(core, object));
             // The caller passes the arguments of this function, so an override must have equally many.
-            let fast_path = fast_path.filter(|fast_path| fast_path.takes(self.function.arguments().len()));
+            let fast_path = fast_path.filter(|fast_path| fast_path.accepts(self.function.arguments().len()));
             fast_path.map_or(Callee::WithSlots, Callee::Module)
         };
         self.known.keep(Known { version, class: class.id, callee });

@@ -26,7 +26,7 @@ impl Default for Collection {
 
 impl Collection {
     /// Requests a collection at the next safe point. A whole collection takes precedence over one in slices.
-    pub(crate) fn ask(&self, requested: Requested) {
+    pub(crate) fn request(&self, requested: Requested) {
         if self.requested.get() != Some(Requested::Whole) {
             self.requested.set(Some(requested));
         }

@@ -71,7 +71,7 @@ pub(crate) fn open_as(
 ///
 /// # Safety
 /// A value without an owner must be valid for its type, and must not move until that frame closes.
-pub(crate) unsafe fn lend(core: &Core, value: Opened, now: Instant) -> Result<ConjugateHandle, CallError> {
+pub(crate) unsafe fn borrow_red(core: &Core, value: Opened, now: Instant) -> Result<ConjugateHandle, CallError> {
     let owner = value.owner;
     if !owner.is_none() {
         let offset = |memory: *mut u8| value.at.addr().wrapping_sub(memory.addr());
@@ -85,12 +85,12 @@ pub(crate) unsafe fn lend(core: &Core, value: Opened, now: Instant) -> Result<Co
             return Err(CallError::NotFound { message });
         }
     }
-    core.red.lend(value, now)
+    core.red.borrow_red(value, now)
 }
 
 /// Lends a property of an object by name. Returns an error if the object is destroyed, has no such property, or no frame is
 /// open.
-pub(crate) fn lend_property(
+pub(crate) fn borrow_property(
     core: &Core,
     owner: ObjectHandle,
     property: &str,
@@ -102,7 +102,7 @@ pub(crate) fn lend_property(
         .find_property(property)
         .ok_or_else(|| CallError::NotFound { message: format!("{} has no property `{property}`", class.path) })?;
     let (at, ty) = (memory.wrapping_add(property.offset as usize), property.ty.clone());
-    core.red.lend(Opened { owner, at, ty, number: TypeNumber::NONE }, now)
+    core.red.borrow_red(Opened { owner, at, ty, number: TypeNumber::NONE }, now)
 }
 
 /// Copies the value of a conjugate, and returns the module's id of its type. Returns an error with kind and age if the

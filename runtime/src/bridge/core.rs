@@ -224,7 +224,7 @@ impl Core {
 
     /// Runs posted closures while the game thread waits for an unload. Before a commit and during a rollback they are
     /// postponed, since their operations would be rejected.
-    pub(crate) fn meanwhile(&self) {
+    pub(crate) fn pump_while_waiting(&self) {
         if !self.world.mode.is_before_commit() {
             self.pump_posted();
         }
@@ -236,17 +236,17 @@ impl Core {
         if !self.world.objects.is_alive(object) {
             return Err(CallError::Stale { handle: object });
         }
-        let shown = self.world.objects.display(object);
+        let displayed = self.world.objects.display(object);
         if self.world.objects.is_template(object) {
             return Err(CallError::other(format!(
-                "{shown} is a class default object, or a part of one, and is destroyed with its class: destroy an object of the class"
+                "{displayed} is a class default object, or a part of one, and is destroyed with its class: destroy an object of the class"
             )));
         }
         if self.world.objects.predates_shadow(object) {
-            return Err(CallError::DuringRebuild { action: format!("destroying {shown}") });
+            return Err(CallError::DuringRebuild { action: format!("destroying {displayed}") });
         }
-        self.world.slices.allow_change(&format_args!("destroying {shown}"))?;
-        let _end = self.world.stack.enter_end(&format_args!("destroying {shown}"))?;
+        self.world.slices.allow_change(&format_args!("destroying {displayed}"))?;
+        let _end = self.world.stack.enter_end(&format_args!("destroying {displayed}"))?;
         self.call_before_end(object);
         destroy(&self.world, &self.plugins(), object);
         Ok(())

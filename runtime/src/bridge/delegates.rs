@@ -311,7 +311,7 @@ impl Delegates {
         // Read before the write: a sparse delegate without bindings has no mark.
         let mark = world.objects.delegate_mark(object, property, || None)?;
         world.write(object, property, &left)?;
-        self.taken_out(mark, is_out);
+        self.note_removed(mark, is_out);
         Ok(removed)
     }
 
@@ -364,7 +364,7 @@ impl Delegates {
     }
 
     /// Removes bindings from calls in progress.
-    pub(crate) fn taken_out(&self, mark: DelegateMark, is_out: impl Fn(&Binding) -> bool) {
+    pub(crate) fn note_removed(&self, mark: DelegateMark, is_out: impl Fn(&Binding) -> bool) {
         let mut running = self.running.borrow_mut();
         for running in running.iter_mut().filter(|running| mark.is_some() && running.mark == mark) {
             running.left.retain(|binding| !is_out(binding));

@@ -51,7 +51,11 @@ pub(crate) fn call_with_out_parameters(
     core.world.slices.allow_change(&"a call by name")?;
     let Some(callee) = core.zcalls.callee(handle) else {
         // The table reports the invalid handle, and accesses no slot.
-        return core.zcalls.dispatch(core.here(), handle, DynBuffer::with_len(0).lend()).1.map(|()| (None, Vec::new()));
+        return core
+            .zcalls
+            .dispatch(core.here(), handle, DynBuffer::with_len(0).as_buffer_mut())
+            .1
+            .map(|()| (None, Vec::new()));
     };
     let _call = core.world.stack.enter(&format_args!("`{}`", callee.name()))?;
     let signature = signature::types(&callee)?;
@@ -87,7 +91,7 @@ pub(crate) fn call_with_out_parameters(
     let out_params = out_params.collect::<Result<Vec<_>, CallError>>()?;
     let result = signature.0.result.as_deref();
     let awaited = result.map(|word| await_result(core, &mut buffer, last, word)).transpose()?.flatten();
-    let (_status, outcome) = core.zcalls.dispatch(core.here(), handle, buffer.lend());
+    let (_status, outcome) = core.zcalls.dispatch(core.here(), handle, buffer.as_buffer_mut());
     outcome?;
     let out_params = out_params.into_iter().map(|(at, word, awaited)| take(&mut buffer, at, word, awaited));
     let out_params = out_params.collect::<Result<_, _>>()?;
@@ -156,7 +160,7 @@ fn property(
             return Err(CallError::Buffer { message });
         }
     }
-    let (_status, result) = core.zcalls.dispatch(core.here(), handle, buffer.lend());
+    let (_status, result) = core.zcalls.dispatch(core.here(), handle, buffer.as_buffer_mut());
     result?;
     (arguments.len() == 1).then(|| take(&mut buffer, 2, word, awaited)).transpose()
 }
@@ -190,7 +194,7 @@ pub(crate) fn call_plainly(
     if result.is_some_and(|word| word.kind() == PropertyKind::STRING) {
         buffer.text_out(last)?;
     }
-    callee(buffer.lend())?;
+    callee(buffer.as_buffer_mut())?;
     result.map(|word| take(&mut buffer, last, word, None)).transpose()
 }
 
@@ -211,7 +215,7 @@ fn await_result(
         Travel::Slot => Ok(None),
         Travel::Address => {
             let value = OwnedValue::zero(type_of(core, word)?);
-            slots::lend(buffer, at, &value)?;
+            slots::pass_value(buffer, at, &value)?;
             Ok(Some(value))
         }
     }
@@ -256,7 +260,7 @@ fn put<'a>(
             core.world.check_objects(&ty, value, location)?;
             let mut own = OwnedValue::initial(ty);
             own.write(value).map_err(|error| CallError::other(error.to_string()))?;
-            slots::lend(buffer, at, &own)?;
+            slots::pass_value(buffer, at, &own)?;
             values.push(own);
             Ok(())
         }
@@ -622,7 +626,7 @@ mod tests {
     }
 
     #[test]
-    fn a_function_with_values_takes_and_returns_any_kind() {
+    fn a_function_with_values_accepts_and_returns_any_kind() {
         let (core, _) = host();
         let total = |arguments: &[Value]| match arguments {
             [Value::Array(numbers)] => {

@@ -72,12 +72,12 @@ impl Exports {
     }
 }
 
-/// Checks if `asked` names the type of `path`.
-pub(crate) fn is_type(path: &str, asked: &str) -> bool {
-    path == asked
-        || path
-            .strip_prefix("/Script/")
-            .is_some_and(|short| short == asked || short.split_once('.').is_some_and(|(_package, name)| name == asked))
+/// Checks if `name_or_path` names the type of `path`.
+pub(crate) fn is_type(path: &str, name_or_path: &str) -> bool {
+    path == name_or_path
+        || path.strip_prefix("/Script/").is_some_and(|short| {
+            short == name_or_path || short.split_once('.').is_some_and(|(_package, name)| name == name_or_path)
+        })
 }
 
 #[cfg(test)]
@@ -86,11 +86,11 @@ mod tests {
 
     #[test]
     fn exported_types_are_found_by_path_short_path_and_name() {
-        for asked in ["/Script/Game.Cube", "Game.Cube", "Cube"] {
-            assert!(is_type("/Script/Game.Cube", asked), "{asked}");
+        for name_or_path in ["/Script/Game.Cube", "Game.Cube", "Cube"] {
+            assert!(is_type("/Script/Game.Cube", name_or_path), "{name_or_path}");
         }
-        for asked in ["Script/Game.Cube", "ube", "Other.Cube", ""] {
-            assert!(!is_type("/Script/Game.Cube", asked), "{asked}");
+        for name_or_path in ["Script/Game.Cube", "ube", "Other.Cube", ""] {
+            assert!(!is_type("/Script/Game.Cube", name_or_path), "{name_or_path}");
         }
     }
 }

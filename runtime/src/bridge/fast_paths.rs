@@ -164,7 +164,7 @@ impl StaticFastPath {
         Self { resolved_at, trampoline, count, frame }
     }
 
-    pub(super) fn takes(&self, count: usize) -> bool {
+    pub(super) fn accepts(&self, count: usize) -> bool {
         self.count == count
     }
 }
@@ -190,7 +190,7 @@ impl MethodFastPath {
         self.class
     }
 
-    pub(crate) fn takes(&self, count: usize) -> bool {
+    pub(crate) fn accepts(&self, count: usize) -> bool {
         self.count == count
     }
 

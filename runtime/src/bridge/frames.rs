@@ -36,7 +36,7 @@ struct Open {
 
 impl OpenFrames {
     /// Runs `call` with a number for the frame.
-    pub(crate) fn lend<R>(&self, frame: &mut Frame<'_>, call: impl FnOnce(u64) -> R) -> R {
+    pub(crate) fn with_number<R>(&self, frame: &mut Frame<'_>, call: impl FnOnce(u64) -> R) -> R {
         let number = self.last.get() + 1;
         self.last.set(number);
         let frame = Some(NonNull::from(frame).cast());
@@ -53,7 +53,7 @@ impl OpenFrames {
     ) -> Result<R, CallError> {
         let (mut at, mut params) = self.take(number)?;
         let _back = Back { frames: self, number, frame: at };
-        // SAFETY: `lend` borrows the frame for as long as its number is stored here, and does not use it; the number was taken
+        // SAFETY: `with_number` borrows the frame for as long as its number is stored here, and does not use it; the number was taken
         // out of the list just now, so no other access finds it until `Back` returns it.
         let done = code(unsafe { at.as_mut() }, &mut params);
         if let Some(open) = self.open.borrow_mut().iter_mut().find(|open| open.number == number) {

@@ -69,7 +69,7 @@ pub(crate) fn failed_with(error: Box<CallError>) -> DirectAnswer {
 }
 
 /// Runs `code` between a call and the fetching of its error, which is preserved.
-pub(crate) fn beside_failure(code: impl FnOnce()) {
+pub(crate) fn preserve_failure(code: impl FnOnce()) {
     let kept = FAILED.try_with(Cell::take).ok().flatten();
     code();
     let _gone = FAILED.try_with(|failed| failed.set(kept));

@@ -128,7 +128,7 @@ impl Target for StaticTarget {
     fn resolve(found: &Context<Self>, _object: ObjectHandle) {
         let (target, version) = (&found.target, found.fast_paths.module_version());
         let fast_path = version.and_then(|_| export_fast_path(found.core(), &target.export, &target.what));
-        target.fast_path.set(fast_path.filter(|fast_path| fast_path.takes(target.count)));
+        target.fast_path.set(fast_path.filter(|fast_path| fast_path.accepts(target.count)));
         target.version.set(version.unwrap_or(u64::MAX));
     }
 }

@@ -48,7 +48,7 @@ fn enter_custom(
     let object = frame.object();
     core.red.enter_module(&gate.tag().name, what, || {
         gate.through(|| {
-            core.frames.lend(frame, |number| {
+            core.frames.with_number(frame, |number| {
                 from_module(|failure| {
                     let (memory, part) = (std::ptr::null_mut(), std::ptr::null_mut());
                     let params = std::ptr::without_provenance_mut(number as usize);

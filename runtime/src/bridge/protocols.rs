@@ -61,8 +61,8 @@ mod tests {
 
     fn check_refused(text: &str, at: usize, reason: &str) {
         let error = built_in().read(text).expect_err(text).to_string();
-        let place = format!("is not a ZCall name: {reason} at byte {at}; write ");
-        assert!(error.contains(&place) && error.contains(&*text.escape_debug().to_string()), "{error}");
+        let location = format!("is not a ZCall name: {reason} at byte {at}; write ");
+        assert!(error.contains(&location) && error.contains(&*text.escape_debug().to_string()), "{error}");
     }
 
     #[test]

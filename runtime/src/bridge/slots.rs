@@ -136,7 +136,7 @@ pub(crate) fn write_slot(
 }
 
 fn in_view<'a>(view: View<'a>, property: &'a Property) -> Result<PtrMut<'a>, CallError> {
-    let at = view.place(property)?;
+    let at = view.address_of(property)?;
     // SAFETY: the view has a live value of the property's type at this address, and no other code reads or writes it during the
     // copy.
     Ok(unsafe { PtrMut::new(at, &property.ty) })
@@ -214,7 +214,7 @@ pub(crate) fn set_text(buffer: &mut BufferMut<'_>, at: usize, text: &str) -> Res
 }
 
 /// Lends a value to the callee. The value must exist until the call is over.
-pub(crate) fn lend(buffer: &mut DynBuffer<'_>, at: usize, value: &OwnedValue) -> Result<(), CallError> {
+pub(crate) fn pass_value(buffer: &mut DynBuffer<'_>, at: usize, value: &OwnedValue) -> Result<(), CallError> {
     // SAFETY: the value has the type in the callee's signature; the callers in `dynamic_call` keep it, without accessing it,
     // until the buffer is no longer borrowed.
     unsafe { buffer.value_at(at, value.at()) }

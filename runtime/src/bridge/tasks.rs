@@ -167,7 +167,7 @@ impl Tasks {
             JobKind::AFTER | JobKind::EVERY => LeaseKind::Timer,
             other => return Err(CallError::other(format!("a job of the unknown kind {}", other.0))),
         };
-        let place = place_of(job);
+        let place = location_text(job);
         let life = JobOwner::of(&world.objects, job.object)?;
         let lease = self.inbox.lease(module, kind, &place)?;
         let gate = self.gate(module)?;
@@ -473,6 +473,6 @@ fn what(kind: LeaseKind, tag: &ModuleTag, place: &str) -> Rc<str> {
     format!("{kind} of {} from {place}", tag.name).into()
 }
 
-fn place_of(job: &Job<'_>) -> Arc<str> {
+fn location_text(job: &Job<'_>) -> Arc<str> {
     format!("{}:{}", job.file, job.line).into()
 }

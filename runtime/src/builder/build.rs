@@ -75,8 +75,8 @@ impl Builder {
 
     /// Returns the C layouts of structs that natives and the folder of C libraries state; the folder takes precedence.
     #[cfg(any(feature = "dll-bind", feature = "script"))]
-    fn layouts(&self, taken: &Natives) -> Layouts {
-        let layouts = c_bodies::floats(&taken.c_floats);
+    fn layouts(&self, collected: &Natives) -> Layouts {
+        let layouts = c_bodies::floats(&collected.c_floats);
         #[cfg(feature = "dll-bind")]
         let layouts = match &self.user_code {
             Some(code) => layouts.and(code.stated_layouts().clone()),
@@ -185,9 +185,9 @@ impl Builder {
             .map_err(system("starting the finalizer thread"))?;
         #[cfg(feature = "script")]
         core.limit_scripts(self.script_limits);
-        let mut taken = self.take_natives(&core.world.types)?;
+        let mut collected = self.take_natives(&core.world.types)?;
         #[cfg(feature = "dll-bind")]
-        let layouts = self.layouts(&taken);
+        let layouts = self.layouts(&collected);
         let on_hang: Arc<Callbacks<Listener>> = Arc::new(self.on_hang.into_iter().collect());
         if let Some(limit) = self.watchdog {
             core.watch(limit, Arc::clone(&on_hang)).map_err(system("starting the watchdog"))?;
@@ -205,25 +205,25 @@ impl Builder {
         let _first = self.user_code.map(|code| core.user_code.set(code));
         #[cfg(feature = "dll-bind")]
         let _first = core.c_layouts.set(layouts);
-        for class in &mut taken.batch.classes {
+        for class in &mut collected.batch.classes {
             // Classes bound to a library by their builder have bodies already.
             #[cfg(feature = "dll-bind")]
-            if taken.c_bodies.iter().any(|body| body.is_of(class)) {
+            if collected.c_bodies.iter().any(|body| body.is_of(class)) {
                 continue;
             }
             #[cfg(feature = "dll-bind")]
-            taken.c_bodies.extend(c_bodies::attach(&core, None, class));
+            collected.c_bodies.extend(c_bodies::attach(&core, None, class));
             #[cfg(not(feature = "dll-bind"))]
             c_bodies::attach(&core, None, class);
         }
-        let declared = core.world.types.declare(&core.world.names, &taken.batch)?;
+        let declared = core.world.types.declare(&core.world.names, &collected.batch)?;
         #[cfg(feature = "dll-bind")]
-        c_bodies::bind(&taken.c_bodies, &declared.classes)?;
+        c_bodies::bind(&collected.c_bodies, &declared.classes)?;
         for class in declared.classes {
             make_cdo(&core.world, &core.plugins(), &class)?;
         }
-        let callbacks = (taken.tickers, taken.before_destroy, on_hang);
-        let runtime = Runtime::of(core, loads, callbacks, taken.net_structs);
+        let callbacks = (collected.tickers, collected.before_destroy, on_hang);
+        let runtime = Runtime::of(core, loads, callbacks, collected.net_structs);
         #[cfg(feature = "script")]
         runtime.add_scripts(self.scripts);
         if let Some(invitation) = invitation {
@@ -243,21 +243,21 @@ impl Builder {
     /// Declares the packages and returns the native types to declare in them. Returns an error if a package has no valid name.
     fn take_natives(&mut self, types: &Types) -> Result<Natives, Error> {
         let root = ClassDecl::new(ROOT_PACKAGE, "Object", "", Origin::Native);
-        let mut taken = Natives {
+        let mut collected = Natives {
             packages: mem::take(&mut self.packages),
             batch: Batch { classes: vec![root], ..Batch::default() },
             tickers: mem::take(&mut self.tickers),
             ..Natives::default()
         };
-        self.natives.drain(..).for_each(|natives| taken.append(natives));
-        if let Some(name) = taken.packages.iter().find(|name| !is_identifier(name)) {
+        self.natives.drain(..).for_each(|natives| collected.append(natives));
+        if let Some(name) = collected.packages.iter().find(|name| !is_identifier(name)) {
             let owner = "the packages of the host".to_owned();
             return Err(DeclareError::BadName { name: name.clone(), owner }.into());
         }
         types.declare_package(ROOT_PACKAGE);
-        taken.packages.iter().for_each(|package| types.declare_package(package));
-        declare_implemented(&mut taken.batch);
-        Ok(taken)
+        collected.packages.iter().for_each(|package| types.declare_package(package));
+        declare_implemented(&mut collected.batch);
+        Ok(collected)
     }
 }
 

@@ -8,7 +8,7 @@ use semver::{Version, VersionReq};
 
 use crate::emit::c_bodies::Layouts;
 use crate::emit::error::EmitError;
-use crate::emit::order::{Asked, batches};
+use crate::emit::order::{ModuleNeeds, batches};
 use crate::emit::scripts::{check_and_declare, declare_library};
 use crate::load::declared::{ScriptCheck, of_package};
 use crate::load::module::info::ManifestInfo;
@@ -94,8 +94,8 @@ fn in_order(scripts: &[Script], libraries: &[Library]) -> Vec<Vec<usize>> {
     let needs: Vec<Vec<&str>> = of_scripts.chain(of_libraries).collect();
     let names = scripts.iter().map(|script| (&*script.package.name, true));
     let names = names.chain(libraries.iter().map(|found| (&*found.info.name, false)));
-    let asked = names.zip(&needs).map(|((name, is_script), needs)| Asked { name, is_script, needs });
-    batches(&asked.collect::<Vec<_>>())
+    let module_needs = names.zip(&needs).map(|((name, is_script), needs)| ModuleNeeds { name, is_script, needs });
+    batches(&module_needs.collect::<Vec<_>>())
 }
 
 fn declare(world: &World, libraries: &[&Library]) -> Result<(), String> {

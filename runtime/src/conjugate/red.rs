@@ -129,13 +129,13 @@ impl RedStack {
     }
 
     /// Lends a value until the innermost frame closes. Returns an error if no frame is open.
-    pub(crate) fn lend(&self, value: Opened, now: Instant) -> Result<ConjugateHandle, CallError> {
+    pub(crate) fn borrow_red(&self, value: Opened, now: Instant) -> Result<ConjugateHandle, CallError> {
         match self.depth() {
             0 => Err(CallError::other(format!(
                 "a red {} is lent for the length of a call, and none is open: read the value, or clone it",
                 value.ty
             ))),
-            _ => Ok(self.reds.lend(value, now)),
+            _ => Ok(self.reds.borrow_red(value, now)),
         }
     }
 
@@ -239,10 +239,10 @@ mod tests {
         assert_eq!(stack.depth(), 0);
     }
 
-    fn lend(stack: &RedStack, now: Instant) -> ConjugateHandle {
+    fn borrow_red(stack: &RedStack, now: Instant) -> ConjugateHandle {
         let ty = PropertyType::Text;
         let (owner, number) = (ObjectHandle::NONE, TypeNumber::NONE);
-        stack.lend(Opened { owner, at: std::ptr::null_mut(), ty, number }, now).expect("a frame is open")
+        stack.borrow_red(Opened { owner, at: std::ptr::null_mut(), ty, number }, now).expect("a frame is open")
     }
 
     fn lives(stack: &RedStack, handles: &[ConjugateHandle]) -> Vec<bool> {
@@ -253,14 +253,14 @@ mod tests {
     fn borrows_end_with_their_frame() {
         let (stack, now) = (RedStack::default(), Instant::now());
         let outer = enter(&stack, "a", || {
-            let first = lend(&stack, now);
+            let first = borrow_red(&stack, now);
             let inner = enter(&stack, "b", || {
-                let inner = [lend(&stack, now), lend(&stack, now)];
+                let inner = [borrow_red(&stack, now), borrow_red(&stack, now)];
                 assert_eq!(lives(&stack, &[first, inner[0], inner[1]]), [true; 3]);
                 inner
             });
             assert_eq!(lives(&stack, &[first, inner[0], inner[1]]), [true, false, false]);
-            let second = lend(&stack, now);
+            let second = borrow_red(&stack, now);
             assert_eq!(lives(&stack, &[first, inner[0], inner[1], second]), [true, false, false, true]);
             [first, second]
         });
@@ -271,12 +271,12 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_unwinds_ends_what_was_lent_in_it() {
+    fn a_call_that_unwinds_ends_its_borrows() {
         let (stack, now) = (RedStack::default(), Instant::now());
         let mut borrowed = None;
         let call = AssertUnwindSafe(|| {
             enter(&stack, "a", || {
-                borrowed = Some(lend(&stack, now));
+                borrowed = Some(borrow_red(&stack, now));
                 panic!("on purpose");
             })
         });
@@ -286,10 +286,10 @@ mod tests {
     }
 
     #[test]
-    fn outside_of_every_call_nothing_is_lent() {
+    fn outside_of_every_call_nothing_is_borrowed() {
         let (owner, number, ty) = (ObjectHandle::NONE, TypeNumber::NONE, PropertyType::Text);
         let value = Opened { owner, at: std::ptr::null_mut(), ty, number };
-        let refused = RedStack::default().lend(value, Instant::now()).expect_err("no frame is open").to_string();
+        let refused = RedStack::default().borrow_red(value, Instant::now()).expect_err("no frame is open").to_string();
         assert!(refused.starts_with("a red String is lent for the length of a call, and none is open"), "{refused}");
     }
 }

@@ -47,7 +47,7 @@ impl Reds {
     }
 
     /// Lends a value until the stack is cut below it.
-    pub(super) fn lend(&self, value: Opened, now: Instant) -> ConjugateHandle {
+    pub(super) fn borrow_red(&self, value: Opened, now: Instant) -> ConjugateHandle {
         let handle = self.values.borrow_mut().insert(value.ty.kind(), now, value);
         self.row.borrow_mut().push(handle);
         self.hot.set_height(self.hot.height() + 1);

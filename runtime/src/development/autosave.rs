@@ -17,7 +17,7 @@ pub(super) struct Autosave {
 impl Autosave {
     /// Returns whether a save is due at `now`. The first save is due immediately.
     pub(super) fn is_due(self, now: Duration) -> bool {
-        self.last.is_none_or(|(at, took)| now.saturating_sub(at) >= EVERY.max(took * PART))
+        self.last.is_none_or(|(at, elapsed)| now.saturating_sub(at) >= EVERY.max(elapsed * PART))
     }
 
     /// Makes a save due, after a commit.
@@ -25,9 +25,9 @@ impl Autosave {
         self.last = None;
     }
 
-    /// Records a save or an attempt at `now` that took `took`.
-    pub(super) fn note(&mut self, now: Duration, took: Duration) {
-        self.last = Some((now, took));
+    /// Records a save or an attempt at `now` that took `elapsed`.
+    pub(super) fn note(&mut self, now: Duration, elapsed: Duration) {
+        self.last = Some((now, elapsed));
     }
 }
 

@@ -12,7 +12,7 @@ use crate::conjugate::class_hook_table::{ClassHooks, HookNames};
 use crate::conjugate::gate::Gate;
 use crate::emit::described::Described;
 use crate::emit::error::EmitError;
-use crate::emit::order::{Asked, batches};
+use crate::emit::order::{ModuleNeeds, batches};
 #[cfg(feature = "script")]
 use crate::emit::scripts;
 use crate::emit::{c_bodies, conversions, imports, read};
@@ -44,12 +44,12 @@ pub(crate) struct Declarer<'a> {
 
 impl Declarer<'_> {
     /// Returns the input of the batch order.
-    fn asked(&self) -> Asked<'_> {
+    fn module_needs(&self) -> ModuleNeeds<'_> {
         #[cfg(feature = "script")]
         let is_script = self.scripts.is_some();
         #[cfg(not(feature = "script"))]
         let is_script = false;
-        Asked { name: self.name, is_script, needs: &self.needs }
+        ModuleNeeds { name: self.name, is_script, needs: &self.needs }
     }
 
     /// Counts the declarations of a type path.
@@ -79,7 +79,7 @@ pub(crate) fn emit(
     all: &[Declarer<'_>],
 ) -> Result<Vec<Rc<Class>>, EmitError> {
     let mut classes = Vec::new();
-    for batch in batches(&modules.iter().map(Declarer::asked).collect::<Vec<_>>()) {
+    for batch in batches(&modules.iter().map(Declarer::module_needs).collect::<Vec<_>>()) {
         let batch: Vec<_> = batch.into_iter().map(|at| &modules[at]).collect();
         classes.extend(declare(core, &batch, all)?);
     }

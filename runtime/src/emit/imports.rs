@@ -315,7 +315,7 @@ mod tests {
     fn a_path_with_syntax_in_it_is_refused_before_it_is_used() {
         for (kind, path) in [
             (ImportKind::CLASS, "/Script/Game.Cube"),
-            (ImportKind::INTERFACE, "/Script/Game.Hears"),
+            (ImportKind::INTERFACE, "/Script/Game.Heeds"),
             (ImportKind::PROPERTY, "/Script/Game.Cube:speed"),
             (ImportKind::FUNCTION_FINAL, "/Script/Game.Cube:spin"),
             (ImportKind::DELEGATE, "/Script/Game.OnHit"),

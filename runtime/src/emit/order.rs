@@ -4,7 +4,7 @@
 
 /// A module, as seen by the order.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct ModuleNeeds<'a> {
     pub name: &'a str,
     pub is_script: bool,
     /// Names of required modules. Names outside the input are declared already.
@@ -13,7 +13,7 @@ pub(crate) struct Asked<'a> {
 
 /// Returns indices of the modules, batch by batch. Modules in a dependency cycle come last, as one batch: they were refused before,
 /// or are declared as if they did not depend on each other.
-pub(crate) fn batches(modules: &[Asked<'_>]) -> Vec<Vec<usize>> {
+pub(crate) fn batches(modules: &[ModuleNeeds<'_>]) -> Vec<Vec<usize>> {
     let mut batches = Vec::new();
     let mut left: Vec<usize> = (0..modules.len()).collect();
     while !left.is_empty() {
@@ -43,7 +43,7 @@ pub(crate) fn batches(modules: &[Asked<'_>]) -> Vec<Vec<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Asked, batches};
+    use super::{ModuleNeeds, batches};
 
     /// In `a; s*: a; b: s`, `a` is a library, `s` a package of scripts that needs `a`, and `b` a library that needs `s`.
     fn check(text: &str, expected: &str) {
@@ -53,13 +53,13 @@ mod tests {
         };
         let text: &'static str = text.to_owned().leak();
         let modules: Vec<_> = text.split(';').filter(|part| !part.trim().is_empty()).map(module).collect();
-        let asked = |(name, needs): &'static (&'static str, Vec<&'static str>)| Asked {
+        let module_needs = |(name, needs): &'static (&'static str, Vec<&'static str>)| ModuleNeeds {
             name: name.trim_end_matches('*'),
             is_script: name.ends_with('*'),
             needs,
         };
         let modules: &'static [_] = modules.leak();
-        let modules: Vec<_> = modules.iter().map(asked).collect();
+        let modules: Vec<_> = modules.iter().map(module_needs).collect();
         let name = |batch: &Vec<usize>| batch.iter().map(|at| modules[*at].name).collect::<Vec<_>>().join(" ");
         assert_eq!(batches(&modules).iter().map(name).collect::<Vec<_>>().join(" | "), expected, "{text}");
     }

@@ -38,11 +38,11 @@ pub(crate) struct CheckedSources {
 /// # Errors
 /// Returns all errors.
 pub(crate) fn check(types: &Types, package: &Package) -> Result<CheckedSources, EmitError> {
-    check_beside(types, package, &HashMap::new())
+    check_without(types, package, &HashMap::new())
 }
 
 /// Checks a package. `refused` lists the declarations of modules with errors.
-fn check_beside(
+fn check_without(
     types: &Types,
     package: &Package,
     refused: &HashMap<String, String>,
@@ -78,7 +78,7 @@ pub(crate) fn check_and_declare(
     refused: &HashMap<String, String>,
     layouts: &Layouts,
 ) -> Result<CheckedSources, EmitError> {
-    let checked = check_beside(&world.types, package, refused)?;
+    let checked = check_without(&world.types, package, refused)?;
     let (batch, _bodies) = batch(&checked.package, 0);
     let refused = |source| EmitError::Declare { modules: package.name.clone(), source };
     let declared = world.types.declare(&world.names, &batch).map_err(refused)?;

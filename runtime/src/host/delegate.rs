@@ -38,8 +38,8 @@ use crate::runtime::Runtime;
 /// let runtime = Runtime::builder().natives(natives![Bell]).build()?;
 /// let bell = runtime.objects().spawn_as::<Bell>()?;
 /// let on_rung = runtime.objects().with(bell, |bell| bell.on_rung().detach())?;
-/// let heard = Rc::new(Cell::new(0));
-/// let sum = Rc::clone(&heard);
+/// let received = Rc::new(Cell::new(0));
+/// let sum = Rc::clone(&received);
 /// let listener = on_rung.listen(&runtime, move |_, (times,)| {
 ///     sum.set(sum.get() + times);
 ///     Ok(())
@@ -47,7 +47,7 @@ use crate::runtime::Runtime;
 /// on_rung.call(&runtime, (3,))?;
 /// drop(listener);
 /// on_rung.call(&runtime, (5,))?;
-/// assert_eq!(heard.get(), 3);
+/// assert_eq!(received.get(), 3);
 /// # Ok::<(), alcedo_runtime::Error>(())
 /// ```
 pub struct DelegateOf<A, R> {

@@ -397,21 +397,21 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
             let is_object = first.kind() == PropertyKind::OBJECT && self.name.starts_with("uf");
             is_object.then(|| SignatureText { arguments: rest.to_vec(), ..self.signature.clone() })
         };
-        let takes_object = !is_found(&self.signature);
-        if takes_object && !without_object().is_some_and(|signature| is_found(&signature)) {
+        let accepts_object = !is_found(&self.signature);
+        if accepts_object && !without_object().is_some_and(|signature| is_found(&signature)) {
             let (name, found, expected) = (self.name.clone(), found.to_owned(), self.signature.to_string());
             return Err(CallError::Signature { name, found, expected }.into());
         }
         // The callee checks the class of its own object; the call with values checks other objects.
-        let has_other_objects = A::OTHERS_ARE_OBJECTS || (A::FIRST_IS_OBJECT && !takes_object);
+        let has_other_objects = A::OTHERS_ARE_OBJECTS || (A::FIRST_IS_OBJECT && !accepts_object);
         let in_slots =
             are_as_declared::<A, R>(&self.signature) && !has_other_objects && callee.slots() == Slots::Function;
         self.in_slots.set(in_slots);
         self.handle.replace(Some(kept));
         let core = runtime.core();
         self.methods.forget();
-        self.method.replace(uf::method_call(&callee).filter(|_| takes_object));
-        self.fast_path.set(uf::static_fast_path(core, &callee).filter(|_| !takes_object));
+        self.method.replace(uf::method_call(&callee).filter(|_| accepts_object));
+        self.fast_path.set(uf::static_fast_path(core, &callee).filter(|_| !accepts_object));
         let has_fast_path = self.fast_path.get().is_some() || self.method.borrow().is_some();
         // A resolution before a commit must be repeated after the commit.
         let is_lasting = in_slots && has_fast_path && !core.world.mode.is_before_commit();

@@ -145,11 +145,11 @@ impl Deref for KnownType<'_> {
 /// Location of an initialized value of the call's type, which no other code accesses during the body.
 #[derive(Clone, Copy)]
 pub(super) struct ValueLocation<'c> {
-    raw: ValuePlace,
+    raw: RawLocation,
     ty: CallType<'c>,
 }
 
-impl<'c> IntoArgument<&'c Core, ValueLocation<'c>> for &'c ValuePlace {
+impl<'c> IntoArgument<&'c Core, ValueLocation<'c>> for &'c RawLocation {
     #[inline]
     unsafe fn into_argument(self, core: &'c Core) -> ValueLocation<'c> {
         ValueLocation { raw: *self, ty: CallType { core, number: self.ty, call: PhantomData } }
@@ -293,19 +293,19 @@ impl TextTarget<'_> {
 /// Location of an initialized value of its type. A value without an owner stays valid until the innermost frame closes.
 pub(super) struct LastingLocation<'c>(ValueLocation<'c>);
 
-impl<'c> IntoArgument<&'c Core, LastingLocation<'c>> for &'c ValuePlace {
+impl<'c> IntoArgument<&'c Core, LastingLocation<'c>> for &'c RawLocation {
     unsafe fn into_argument(self, core: &'c Core) -> LastingLocation<'c> {
         LastingLocation(ValueLocation { raw: *self, ty: CallType { core, number: self.ty, call: PhantomData } })
     }
 }
 
 impl LastingLocation<'_> {
-    /// Returns a conjugate of the value, valid until the innermost frame closes. Fails as [`conjugates::lend`] does.
-    pub(super) fn lend(self) -> Result<ConjugateHandle, CallError> {
-        let ValueLocation { raw: ValuePlace { owner, at, ty: number }, ty: CallType { core, .. } } = self.0;
+    /// Returns a conjugate of the value, valid until the innermost frame closes. Fails as [`conjugates::borrow_red`] does.
+    pub(super) fn borrow_red(self) -> Result<ConjugateHandle, CallError> {
+        let ValueLocation { raw: RawLocation { owner, at, ty: number }, ty: CallType { core, .. } } = self.0;
         let value = Opened { owner, at, ty: core.value_types.get(number)?, number };
         // SAFETY: the module promised that a value without an owner stays valid until the frame closes.
-        unsafe { conjugates::lend(core, value, Instant::now()) }
+        unsafe { conjugates::borrow_red(core, value, Instant::now()) }
     }
 }
 

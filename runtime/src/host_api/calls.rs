@@ -52,7 +52,7 @@ pub(super) fn zcall_direct(
     })
 }
 
-pub(super) fn property_place(
+pub(super) fn property_location(
     core: &Core,
     handle: ZCallHandle,
     fingerprint: u64,

@@ -10,7 +10,7 @@ use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_abi::handles::{BlackHandle, ConjugateHandle, TypeNumber};
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::TextView;
-use alcedo_abi::values::{ConjugateState, Site, ValuePlace, color};
+use alcedo_abi::values::{ConjugateState, RawLocation, Site, color};
 use alcedo_abi::zcall::{Slot, SlotType, ZCallBuffer, ZCallStatus};
 
 use super::values;
@@ -45,15 +45,15 @@ struct Failed {
     expected: String,
 }
 
-type Asked<T> = Result<T, Failed>;
+type Called<T> = Result<T, Failed>;
 
 fn site() -> Site {
     Site { file: TextView::of("src/lib.rs"), line: 7 }
 }
 
-fn asked<T>(value: T, ask: impl FnOnce(&mut T, &mut Failure) -> Status) -> Asked<T> {
+fn called<T>(value: T, call_host: impl FnOnce(&mut T, &mut Failure) -> Status) -> Called<T> {
     let (mut value, mut failure) = (value, Failure::none());
-    match ask(&mut value, &mut failure) {
+    match call_host(&mut value, &mut failure) {
         Status::OK => Ok(value),
         _ => {
             let Failure { kind, message, held, expected, .. } = failure;
@@ -84,20 +84,20 @@ impl Host {
     }
 
     /// Returns the location of the object's scores, as a view of the module has it.
-    fn scores(&self) -> ValuePlace {
+    fn scores(&self) -> RawLocation {
         let class = self.core.world.objects.class(self.object).expect("it lives");
         let offset = class.find_property("scores").expect("a property").offset as usize;
         let at = self.core.world.objects.memory(self.object).expect("it lives").wrapping_add(offset);
-        ValuePlace { owner: self.object, at, ty: self.ty("Array(f64)") }
+        RawLocation { owner: self.object, at, ty: self.ty("Array(f64)") }
     }
 
     fn set_scores(&self, scores: &[f64]) {
         self.core.world.objects.write_value(self.object, "scores", &array(scores)).expect("an array");
     }
 
-    fn make(&self, words: &str, from: *const u8) -> Asked<BlackHandle> {
+    fn make(&self, words: &str, from: *const u8) -> Called<BlackHandle> {
         let (ty, none) = (self.ty(words), BlackHandle::NONE);
-        asked(none, |out, failure| {
+        called(none, |out, failure| {
             // SAFETY: the host context is the host's own; the tests pass null, or the address of a value of the type.
             unsafe { values().black_new()(self.host_context.to_ref(), MODULE.0, ty, from, &site(), out, failure) }
         })
@@ -108,32 +108,32 @@ impl Host {
         unsafe { values().black_drop()(self.host_context.to_ref(), black) };
     }
 
-    fn lend(&self, place: ValuePlace) -> Asked<ConjugateHandle> {
-        asked(ConjugateHandle::NONE, |out, failure| {
+    fn borrow_red(&self, location: RawLocation) -> Called<ConjugateHandle> {
+        called(ConjugateHandle::NONE, |out, failure| {
             // SAFETY: the host context is the host's own; the tests pass values that outlive the frame, or expect an error.
-            unsafe { values().conjugate_lend()(self.host_context.to_ref(), &place, out, failure) }
+            unsafe { values().conjugate_borrow()(self.host_context.to_ref(), &location, out, failure) }
         })
     }
 
-    fn state(&self, conjugate: ConjugateHandle) -> Asked<ConjugateState> {
+    fn state(&self, conjugate: ConjugateHandle) -> Called<ConjugateState> {
         let none = ConjugateState { color: 0, expired: 0, kind: PropertyKind(0), older: 0, age: 0 };
-        asked(none, |out, failure| {
+        called(none, |out, failure| {
             // SAFETY: the host context is the host's own.
             unsafe { values().conjugate_state()(self.host_context.to_ref(), conjugate, out, failure) }
         })
     }
 
-    fn open(&self, conjugate: ConjugateHandle) -> Asked<ValuePlace> {
-        let none = ValuePlace { owner: ObjectHandle::NONE, at: std::ptr::null_mut(), ty: TypeNumber::NONE };
-        asked(none, |out, failure| {
+    fn open(&self, conjugate: ConjugateHandle) -> Called<RawLocation> {
+        let none = RawLocation { owner: ObjectHandle::NONE, at: std::ptr::null_mut(), ty: TypeNumber::NONE };
+        called(none, |out, failure| {
             // SAFETY: the host context is the host's own.
             unsafe { values().conjugate_open()(self.host_context.to_ref(), conjugate, out, failure) }
         })
     }
 
-    fn open_as(&self, conjugate: ConjugateHandle, words: &str) -> Asked<ValuePlace> {
+    fn open_as(&self, conjugate: ConjugateHandle, words: &str) -> Called<RawLocation> {
         let (ty, none) = (self.ty(words), TypeNumber::NONE);
-        asked(ValuePlace { owner: ObjectHandle::NONE, at: std::ptr::null_mut(), ty: none }, |out, failure| {
+        called(RawLocation { owner: ObjectHandle::NONE, at: std::ptr::null_mut(), ty: none }, |out, failure| {
             // SAFETY: the host context is the host's own.
             unsafe { values().conjugate_open_as()(self.host_context.to_ref(), conjugate, ty, out, failure) }
         })
@@ -142,15 +142,15 @@ impl Host {
     /// Returns the kind of a call's result as a string.
     fn result_of(&self, name: &str) -> Result<&'static str, String> {
         let handle = self.core.zcalls.resolve(&self.core.chain, name, 0).expect("it leads somewhere");
-        let kind = asked(PropertyKind(0), |out, failure| {
+        let kind = called(PropertyKind(0), |out, failure| {
             // SAFETY: the host context is the host's own.
             unsafe { values().zcall_result()(self.host_context.to_ref(), handle, out, failure) }
         });
         kind.map(|kind| kind.text().unwrap_or("nothing")).map_err(|failed| failed.message)
     }
 
-    fn clone_of(&self, conjugate: ConjugateHandle) -> Asked<BlackHandle> {
-        asked(BlackHandle::NONE, |out, failure| {
+    fn clone_of(&self, conjugate: ConjugateHandle) -> Called<BlackHandle> {
+        called(BlackHandle::NONE, |out, failure| {
             // SAFETY: the host context is the host's own.
             unsafe {
                 values().conjugate_clone()(self.host_context.to_ref(), MODULE.0, conjugate, &site(), out, failure)
@@ -181,7 +181,7 @@ fn an_owned_value_is_an_independent_copy() {
     host.set_scores(&[9.0]);
     assert_eq!(host.read(copy.into()), array(&[1.0, 2.0]));
     assert_eq!(host.read(empty.into()), array(&[]));
-    assert!(host.open(copy.into()).is_ok_and(|place| place.at != host.scores().at));
+    assert!(host.open(copy.into()).is_ok_and(|location| location.at != host.scores().at));
     host.drop_black(copy);
     host.drop_black(empty);
     assert_eq!(host.core.owned_values.report().count(), 0);
@@ -189,8 +189,8 @@ fn an_owned_value_is_an_independent_copy() {
     assert_eq!(refused.message, "f64 has no black conjugate: keep the value itself");
 }
 
-fn failed<T: std::fmt::Debug>(asked: Asked<T>) -> Failed {
-    asked.expect_err("it is refused")
+fn failed<T: std::fmt::Debug>(called: Called<T>) -> Failed {
+    called.expect_err("it is refused")
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn a_thread_may_drop_a_black_and_nothing_else() {
             scope.spawn(move || {
                 // SAFETY: the host context is the host's own, which outlives this thread.
                 share.iter().for_each(|black| unsafe { values().black_drop()(host_context, *black) });
-                let refused = asked(BlackHandle::NONE, |out, failure| {
+                let refused = called(BlackHandle::NONE, |out, failure| {
                     // SAFETY: the host context outlives this thread, and null represents a value of zero bytes.
                     unsafe { values().black_new()(host_context, MODULE.0, ty, std::ptr::null(), &site(), out, failure) }
                 });
@@ -220,12 +220,12 @@ fn a_thread_may_drop_a_black_and_nothing_else() {
 fn a_red_ends_with_its_call_and_its_clone_does_not() {
     let host = Host::new();
     host.set_scores(&[4.0]);
-    assert!(host.lend(host.scores()).is_err(), "no call is open that could borrow it");
+    assert!(host.borrow_red(host.scores()).is_err(), "no call is open that could borrow it");
     let (red, black) = host.in_a_call(|| {
-        let red = host.lend(host.scores()).expect("a property");
+        let red = host.borrow_red(host.scores()).expect("a property");
         let state = host.state(red).expect("it was given out");
         assert_eq!((state.color, state.expired, state.kind), (color::RED, 0, PropertyKind::ARRAY));
-        assert_eq!(host.open(red).map(|place| (place.owner, place.at)), Ok((host.object, host.scores().at)));
+        assert_eq!(host.open(red).map(|location| (location.owner, location.at)), Ok((host.object, host.scores().at)));
         (red, host.clone_of(red).expect("it is there"))
     });
     host.set_scores(&[]);
@@ -245,7 +245,7 @@ fn a_red_ends_with_its_call_and_its_clone_does_not() {
 fn a_borrow_of_a_destroyed_object_expires_before_its_memory_is_freed() {
     let host = Host::new();
     host.in_a_call(|| {
-        let red = host.lend(host.scores()).expect("a property");
+        let red = host.borrow_red(host.scores()).expect("a property");
         assert!(host.open(red).is_ok());
         host.core.end_object(host.object).expect("it lives");
         assert_eq!(failed(host.open(red)).kind, FailureKind::EXPIRED);
@@ -254,17 +254,17 @@ fn a_borrow_of_a_destroyed_object_expires_before_its_memory_is_freed() {
 }
 
 #[test]
-fn only_what_is_a_property_of_its_owner_is_lent() {
+fn only_a_property_of_its_owner_is_borrowed() {
     let host = Host::new();
     host.in_a_call(|| {
         let scores = host.scores();
-        let inside = ValuePlace { at: scores.at.wrapping_add(8), ..scores };
-        let other_type = ValuePlace { ty: host.ty("Array(i32)"), ..scores };
-        let far_off = ValuePlace { at: std::ptr::without_provenance_mut(8), ..scores };
-        for place in [inside, other_type, far_off] {
-            assert_eq!(failed(host.lend(place)).kind, FailureKind::NOT_FOUND, "{place:?}");
+        let inside = RawLocation { at: scores.at.wrapping_add(8), ..scores };
+        let other_type = RawLocation { ty: host.ty("Array(i32)"), ..scores };
+        let far_off = RawLocation { at: std::ptr::without_provenance_mut(8), ..scores };
+        for location in [inside, other_type, far_off] {
+            assert_eq!(failed(host.borrow_red(location)).kind, FailureKind::NOT_FOUND, "{location:?}");
         }
-        assert!(host.lend(scores).is_ok());
+        assert!(host.borrow_red(scores).is_ok());
     });
 }
 
@@ -315,7 +315,7 @@ fn an_untyped_call_passes_conjugates_and_receives_owned_values() {
     dynamic_call::register(&host.core, "scale", signature, Effect::Any, body).expect("the name is free");
     let three = Slot::from_bits(SlotType::F64, 3.0_f64.to_bits());
     let red = host.in_a_call(|| {
-        let red = host.lend(host.scores()).expect("a property");
+        let red = host.borrow_red(host.scores()).expect("a property");
         let mut slots = [slot(red), three, Slot::EMPTY];
         let (status, failure) = call(&host, "ex:/scale", &mut slots);
         assert_eq!((status, failure.message.as_str()), (ZCallStatus::SUCCESS, ""));
@@ -369,7 +369,7 @@ fn the_result_type_is_known_before_the_call() {
     let results = ["ex:/give", "ex:/count", "ex:/hear"].map(|name| host.result_of(name));
     assert_eq!(results, [Ok("Array"), Ok("u32"), Ok("nothing")]);
     assert!(host.result_of("nd:/").is_err(), "only the delegate knows");
-    let dead = asked(PropertyKind(0), |out, failure| {
+    let dead = called(PropertyKind(0), |out, failure| {
         // SAFETY: the host context is the host's own.
         unsafe { values().zcall_result()(host.host_context.to_ref(), ZCallHandle::NONE, out, failure) }
     });
@@ -380,9 +380,9 @@ fn the_result_type_is_known_before_the_call() {
 fn a_module_without_objects_has_no_conjugates() {
     let host = Host::new();
     let host_context = crate::host_api::SharedHostContext::without_core(&host.core);
-    let refused = asked(ConjugateHandle::NONE, |out, failure| {
+    let refused = called(ConjugateHandle::NONE, |out, failure| {
         // SAFETY: the host context is the host's own.
-        unsafe { values().conjugate_lend()(host_context.to_ref(), &host.scores(), out, failure) }
+        unsafe { values().conjugate_borrow()(host_context.to_ref(), &host.scores(), out, failure) }
     });
     assert!(refused.expect_err("it has no core").message.contains("a Slim has no objects"));
     assert_eq!(Arc::strong_count(&host_context), 1);

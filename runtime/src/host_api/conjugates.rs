@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use alcedo_abi::handles::{BlackHandle, ConjugateHandle, TypeNumber};
-use alcedo_abi::values::{ConjugateState, ValuePlace, color};
+use alcedo_abi::values::{ConjugateState, RawLocation, color};
 
 use super::arguments::{LastingLocation, MadeAt};
 use super::owned_values;
@@ -31,22 +31,22 @@ fn as_data(state: State) -> ConjugateState {
     }
 }
 
-pub(super) fn conjugate_lend(_core: &Core, location: LastingLocation<'_>) -> Result<ConjugateHandle, CallError> {
-    location.lend()
+pub(super) fn conjugate_borrow(_core: &Core, location: LastingLocation<'_>) -> Result<ConjugateHandle, CallError> {
+    location.borrow_red()
 }
 
-pub(super) fn conjugate_open(core: &Core, conjugate: ConjugateHandle) -> Result<ValuePlace, CallError> {
+pub(super) fn conjugate_open(core: &Core, conjugate: ConjugateHandle) -> Result<RawLocation, CallError> {
     let opened = conjugates::open(core, conjugate, Instant::now())?;
-    Ok(ValuePlace { owner: opened.owner, at: opened.at, ty: opened.number })
+    Ok(RawLocation { owner: opened.owner, at: opened.at, ty: opened.number })
 }
 
 pub(super) fn conjugate_open_as(
     core: &Core,
     conjugate: ConjugateHandle,
     ty: TypeNumber,
-) -> Result<ValuePlace, CallError> {
+) -> Result<RawLocation, CallError> {
     let opened = conjugates::open_as(core, conjugate, &core.value_types.get(ty)?, Instant::now())?;
-    Ok(ValuePlace { owner: opened.owner, at: opened.at, ty })
+    Ok(RawLocation { owner: opened.owner, at: opened.at, ty })
 }
 
 pub(super) fn conjugate_clone(

@@ -36,7 +36,7 @@ pub(super) fn delegate_unbind(
     // Before the write: a sparse delegate without bindings has no mark.
     let mark = delegate.ptr_mut().delegate_mark(|| None);
     write(&mut delegate, &left)?;
-    core.delegates.taken_out(mark, is_out);
+    core.delegates.note_removed(mark, is_out);
     Ok(removed)
 }
 

@@ -9,7 +9,7 @@ use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_abi::handles::{ConjugateHandle, TypeNumber};
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_abi::value::{ArrayRaw, TextView};
-use alcedo_abi::values::ValuePlace;
+use alcedo_abi::values::RawLocation;
 use alcedo_abi::zcall::{Slot, SlotType, ZCallBuffer, ZCallStatus};
 
 use super::values;
@@ -34,15 +34,15 @@ const MODULE: ModuleId = ModuleId(7);
 
 thread_local! {
     static RECEIVED: RefCell<Vec<(ObjectHandle, i32)>> = const { RefCell::new(Vec::new()) };
-    static MEANWHILE: RefCell<Option<Box<dyn FnOnce()>>> = const { RefCell::new(None) };
+    static DURING_CALL: RefCell<Option<Box<dyn FnOnce()>>> = const { RefCell::new(None) };
 }
 
 fn hear(_: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let number = frame.take::<i32>()?;
     frame.finish()?;
     RECEIVED.with_borrow_mut(|received| received.push((frame.object(), number)));
-    if let Some(meanwhile) = MEANWHILE.take() {
-        meanwhile();
+    if let Some(during_call) = DURING_CALL.take() {
+        during_call();
     }
     Ok(())
 }
@@ -87,67 +87,68 @@ impl Host {
     }
 
     /// Creates a value of that type owned by the module.
-    fn black(&self, words: &str) -> (ConjugateHandle, ValuePlace) {
+    fn black(&self, words: &str) -> (ConjugateHandle, RawLocation) {
         let ty = self.core.value_types.get(self.ty(words)).expect("a type");
         let made = self.core.owned_values.make(MODULE, self.ty(words), OwnedValue::zero(ty), None, Instant::now());
         let handle = made.expect("a black").into();
         let at = self.core.owned_values.open(handle).expect("it is there").at;
-        (handle, ValuePlace { owner: ObjectHandle::NONE, at, ty: self.ty(words) })
+        (handle, RawLocation { owner: ObjectHandle::NONE, at, ty: self.ty(words) })
     }
 
-    fn ask(&self, ask: impl FnOnce(&mut Failure) -> Status) -> Result<(), FailureKind> {
+    fn call_host(&self, call_host: impl FnOnce(&mut Failure) -> Status) -> Result<(), FailureKind> {
         let mut failure = Failure::none();
-        match ask(&mut failure) {
+        match call_host(&mut failure) {
             Status::OK => Ok(()),
             _ => Err(failure.kind),
         }
     }
 
-    fn bind(&self, place: &ValuePlace, object: ObjectHandle, function: &str) -> Result<(), FailureKind> {
-        self.ask(|failure| {
+    fn bind(&self, location: &RawLocation, object: ObjectHandle, function: &str) -> Result<(), FailureKind> {
+        self.call_host(|failure| {
             // SAFETY: the host context is the host's own, and the place is of an existing black.
             unsafe {
-                values().delegate_bind()(self.host_context.to_ref(), place, object, TextView::of(function), failure)
+                values().delegate_bind()(self.host_context.to_ref(), location, object, TextView::of(function), failure)
             }
         })
     }
 
-    fn unbind(&self, place: &ValuePlace, object: ObjectHandle, function: &str) -> u32 {
+    fn unbind(&self, location: &RawLocation, object: ObjectHandle, function: &str) -> u32 {
         let mut count = 0;
-        let asked = self.ask(|failure| {
+        let called = self.call_host(|failure| {
             let function = TextView::of(function);
             // SAFETY: the host context is the host's own, and the place is of an existing black.
             unsafe {
-                values().delegate_unbind()(self.host_context.to_ref(), place, object, function, &mut count, failure)
+                values().delegate_unbind()(self.host_context.to_ref(), location, object, function, &mut count, failure)
             }
         });
-        asked.expect("a delegate");
+        called.expect("a delegate");
         count
     }
 
     /// Inserts `count` empty values at the front of an array.
-    fn put_in_front(&self, array: &ValuePlace, count: u32) {
-        let asked = self.ask(|failure| {
+    fn put_in_front(&self, array: &RawLocation, count: u32) {
+        let called = self.call_host(|failure| {
             // SAFETY: the host context is the host's own, and the place is of an existing black.
             unsafe { values().array_splice()(self.host_context.to_ref(), array, 0, 0, count, failure) }
         });
-        asked.expect("there is room");
+        called.expect("there is room");
     }
 
     /// Returns the place of an array element with that type.
-    fn value_of(&self, array: &ValuePlace, words: &str, index: usize) -> ValuePlace {
+    fn value_of(&self, array: &RawLocation, words: &str, index: usize) -> RawLocation {
         let ty = self.ty(words);
         let size = self.core.value_types.get(ty).expect("a type").size();
         // SAFETY: the place is of an existing array.
         let data = unsafe { (*array.at.cast::<ArrayRaw>()).data };
-        ValuePlace { owner: ObjectHandle::NONE, at: data.wrapping_add(index * size), ty }
+        RawLocation { owner: ObjectHandle::NONE, at: data.wrapping_add(index * size), ty }
     }
 
-    fn call(&self, place: &ValuePlace, slots: &mut [Slot]) -> Result<(), FailureKind> {
+    fn call(&self, location: &RawLocation, slots: &mut [Slot]) -> Result<(), FailureKind> {
         let mut buffer = ZCallBuffer { slots: slots.as_mut_ptr(), len: slots.len() };
         let mut failure = Failure::none();
         // SAFETY: the host context is the host's own, the place is of an existing black, and the slots live for the call.
-        let status = unsafe { values().delegate_call()(self.host_context.to_ref(), place, &mut buffer, &mut failure) };
+        let status =
+            unsafe { values().delegate_call()(self.host_context.to_ref(), location, &mut buffer, &mut failure) };
         if status == ZCallStatus::SUCCESS { Ok(()) } else { Err(failure.kind) }
     }
 }
@@ -160,25 +161,25 @@ fn number(value: i32) -> Slot {
 fn a_module_binds_calls_and_unbinds() {
     let host = Host::new();
     let [one, two] = host.ears;
-    let (_, place) = host.black("MulticastDelegate(i32)");
-    assert_eq!(host.bind(&place, one, "hear"), Ok(()));
-    assert_eq!(host.bind(&place, two, "hear"), Ok(()));
-    assert_eq!(host.bind(&place, two, "double"), Err(FailureKind::SIGNATURE));
-    assert_eq!(host.bind(&place, two, "see"), Err(FailureKind::NOT_FOUND));
-    assert_eq!(host.call(&place, &mut [number(5)]), Ok(()));
+    let (_, location) = host.black("MulticastDelegate(i32)");
+    assert_eq!(host.bind(&location, one, "hear"), Ok(()));
+    assert_eq!(host.bind(&location, two, "hear"), Ok(()));
+    assert_eq!(host.bind(&location, two, "double"), Err(FailureKind::SIGNATURE));
+    assert_eq!(host.bind(&location, two, "see"), Err(FailureKind::NOT_FOUND));
+    assert_eq!(host.call(&location, &mut [number(5)]), Ok(()));
     assert_eq!(RECEIVED.take(), [(two, 5), (one, 5)]);
-    assert_eq!(host.call(&place, &mut []), Err(FailureKind::BUFFER));
+    assert_eq!(host.call(&location, &mut []), Err(FailureKind::BUFFER));
     host.core.world.objects.release(two);
-    assert_eq!(host.call(&place, &mut [number(6)]), Ok(()));
+    assert_eq!(host.call(&location, &mut [number(6)]), Ok(()));
     assert_eq!(RECEIVED.take(), [(one, 6)]);
-    assert_eq!(host.unbind(&place, ObjectHandle::NONE, ""), 1, "the other went with its object");
-    assert_eq!(host.call(&place, &mut [number(7)]), Ok(()));
+    assert_eq!(host.unbind(&location, ObjectHandle::NONE, ""), 1, "the other went with its object");
+    assert_eq!(host.call(&location, &mut [number(7)]), Ok(()));
     assert_eq!(RECEIVED.take(), []);
 }
 
 /// Binds two objects to the first delegate of an array and calls the delegate. The callback runs in the first callee and changes the
 /// host and the array; `is_called` states whether the second object is still called.
-fn check_while_called(kind: &str, meanwhile: fn(&Host, &ValuePlace, &str), is_called: bool) {
+fn check_while_called(kind: &str, during_call: fn(&Host, &RawLocation, &str), is_called: bool) {
     let host = Rc::new(Host::new());
     let [one, two] = host.ears;
     let (_, array) = host.black(&format!("Array({kind})"));
@@ -187,7 +188,7 @@ fn check_while_called(kind: &str, meanwhile: fn(&Host, &ValuePlace, &str), is_ca
     host.bind(&delegate, one, "hear").expect("it fits");
     host.bind(&delegate, two, "hear").expect("it fits");
     let (inside, words) = (Rc::clone(&host), kind.to_owned());
-    MEANWHILE.set(Some(Box::new(move || meanwhile(&inside, &array, &words))));
+    DURING_CALL.set(Some(Box::new(move || during_call(&inside, &array, &words))));
     assert_eq!(host.call(&delegate, &mut [number(5)]), Ok(()));
     let expected = if is_called { vec![(two, 5), (one, 5)] } else { vec![(two, 5)] };
     assert_eq!(RECEIVED.take(), expected, "{kind}");
@@ -196,7 +197,7 @@ fn check_while_called(kind: &str, meanwhile: fn(&Host, &ValuePlace, &str), is_ca
 #[test]
 fn listeners_unbound_during_a_move_are_not_called() {
     for kind in ["MulticastDelegate(i32)", "SparseDelegate(i32)"] {
-        let moves = |host: &Host, array: &ValuePlace, kind: &str| {
+        let moves = |host: &Host, array: &RawLocation, kind: &str| {
             host.put_in_front(array, 99);
             assert_eq!(host.unbind(&host.value_of(array, kind, 99), host.ears[0], "hear"), 1);
         };
@@ -208,17 +209,17 @@ fn listeners_unbound_during_a_move_are_not_called() {
 fn listeners_unbound_from_another_delegate_are_called() {
     for kind in ["MulticastDelegate(i32)", "SparseDelegate(i32)"] {
         // A new delegate occupies the address of the called delegate.
-        let takes_its_place = |host: &Host, array: &ValuePlace, kind: &str| {
+        let replaces_it = |host: &Host, array: &RawLocation, kind: &str| {
             host.put_in_front(array, 1);
             let other = host.value_of(array, kind, 0);
             host.bind(&other, host.ears[0], "hear").expect("it fits");
             assert_eq!(host.unbind(&other, host.ears[0], "hear"), 1);
         };
-        check_while_called(kind, takes_its_place, true);
-        let is_a_copy = |host: &Host, array: &ValuePlace, kind: &str| {
+        check_while_called(kind, replaces_it, true);
+        let is_a_copy = |host: &Host, array: &RawLocation, kind: &str| {
             host.put_in_front(array, 1);
             let (copy, called) = (host.value_of(array, kind, 0), host.value_of(array, kind, 1));
-            let copied = host.ask(|failure| {
+            let copied = host.call_host(|failure| {
                 // SAFETY: both places are of values of the array.
                 unsafe { values().copy()(host.host_context.to_ref(), &copy, called.at, failure) }
             });
@@ -231,19 +232,19 @@ fn listeners_unbound_from_another_delegate_are_called() {
 #[test]
 fn a_single_delegate_writes_its_result_to_the_last_slot() {
     let host = Host::new();
-    let (_, place) = host.black("Delegate(i32 -> i32)");
+    let (_, location) = host.black("Delegate(i32 -> i32)");
     let mut slots = [number(21), Slot::from_bits(SlotType::EMPTY, 0)];
-    assert_eq!(host.call(&place, &mut slots), Err(FailureKind::NOT_FOUND));
-    assert_eq!(host.bind(&place, host.ears[0], "double"), Ok(()));
-    assert_eq!(host.call(&place, &mut slots), Ok(()));
+    assert_eq!(host.call(&location, &mut slots), Err(FailureKind::NOT_FOUND));
+    assert_eq!(host.bind(&location, host.ears[0], "double"), Ok(()));
+    assert_eq!(host.call(&location, &mut slots), Ok(()));
     assert_eq!(slots[1].bits() as u32, 42);
 }
 
 #[test]
 fn nd_calls_the_delegate_whose_conjugate_is_in_the_first_slot() {
     let host = Host::new();
-    let (conjugate, place) = host.black("Delegate(i32 -> i32)");
-    host.bind(&place, host.ears[0], "double").expect("it fits");
+    let (conjugate, location) = host.black("Delegate(i32 -> i32)");
+    host.bind(&location, host.ears[0], "double").expect("it fits");
     let (core, empty) = (&host.core, Slot::from_bits(SlotType::EMPTY, 0));
     let handle = core.zcalls.resolve(&core.chain, "nd:/", 0).expect("a resolver for it");
     let call = |slots: &mut [Slot]| {
@@ -270,27 +271,33 @@ fn references_classes_and_fields_are_assigned_and_resolved() {
     let host = Host::new();
     let ear = host.ears[0];
     for kind in ["SoftObject", "LazyObject", "WeakObject"] {
-        let (_, place) = host.black(&format!("{kind}(/Script/Engine.Ear)"));
+        let (_, location) = host.black(&format!("{kind}(/Script/Engine.Ear)"));
         let resolve = || {
             let mut found = ObjectHandle::NONE;
-            let asked = host.ask(|failure| {
+            let called = host.call_host(|failure| {
                 // SAFETY: the host context is the host's own, and the place is of an existing black.
                 unsafe {
-                    values().reference_resolve()(host.host_context.to_ref(), place.ty, place.at, &mut found, failure)
+                    values().reference_resolve()(
+                        host.host_context.to_ref(),
+                        location.ty,
+                        location.at,
+                        &mut found,
+                        failure,
+                    )
                 }
             });
-            asked.map(|()| found)
+            called.map(|()| found)
         };
         assert_eq!(resolve(), Ok(ObjectHandle::NONE), "{kind}");
-        let assigned = host.ask(|failure| {
+        let assigned = host.call_host(|failure| {
             // SAFETY: the host context is the host's own, and the place is of an existing black.
-            unsafe { values().reference_assign()(host.host_context.to_ref(), &place, ear, failure) }
+            unsafe { values().reference_assign()(host.host_context.to_ref(), &location, ear, failure) }
         });
         assert_eq!((assigned, resolve()), (Ok(()), Ok(ear)), "{kind}");
     }
     let (_, class) = host.black("SubclassOf(/Script/Engine.Ear)");
     let assign = |path: Name| {
-        host.ask(|failure| {
+        host.call_host(|failure| {
             // SAFETY: the host context is the host's own, and the place is of an existing black.
             unsafe { values().class_assign()(host.host_context.to_ref(), &class, path, failure) }
         })
@@ -299,13 +306,13 @@ fn references_classes_and_fields_are_assigned_and_resolved() {
     assert_eq!(assign(path("/Script/Engine.Nose")), Err(FailureKind::NOT_FOUND));
     assert_eq!(assign(path("/Script/Engine.Ear")), Ok(()));
     let mut found = ClassId::NONE;
-    let resolved = host.ask(|failure| {
+    let resolved = host.call_host(|failure| {
         // SAFETY: the host context is the host's own, and the place is of an existing black.
         unsafe { values().class_resolve()(host.host_context.to_ref(), class.ty, class.at, &mut found, failure) }
     });
     assert_eq!((resolved, found), (Ok(()), host.core.world.objects.class(ear).expect("it lives").id));
     let (_, field) = host.black("FieldPath");
-    let none = host.ask(|failure| {
+    let none = host.call_host(|failure| {
         let path = TextView::of("/Script/Engine.Ear:size");
         // SAFETY: the host context is the host's own, and the place is of an existing black.
         unsafe { values().field_assign()(host.host_context.to_ref(), &field, path, failure) }
@@ -319,7 +326,7 @@ fn references_classes_and_fields_are_assigned_and_resolved() {
 #[test]
 fn a_collection_inside_a_call_is_refused_and_done_later() {
     let host = Host::new();
-    let refused = host.ask(|failure| {
+    let refused = host.call_host(|failure| {
         // SAFETY: the host context is the host's own.
         unsafe { values().collect()(host.host_context.to_ref(), failure) }
     });

@@ -96,6 +96,6 @@ pub(super) fn object_rename(
 }
 
 pub(super) fn collect(core: &Core) -> Result<(), CallError> {
-    core.collection.ask(Requested::Whole);
+    core.collection.request(Requested::Whole);
     Err(CallError::Unavailable { what: "a collection inside a call, which is done at the next safe point".into() })
 }

@@ -90,7 +90,7 @@ macro_rules! trampolines {
             $rule:ident($action:literal $(, $safety:tt)?)
             fn $name:ident(
                 $($host:ident $(, $module:ident)?)?; $($param:ident: $ty:ty),*
-                $(; gives $($out:ident: $out_ty:ty = $before:expr),+)? $(; text $sink:ident)? $(; or $failure:ident)?
+                $(; returns $($out:ident: $out_ty:ty = $before:expr),+)? $(; text $sink:ident)? $(; or $failure:ident)?
             ) $(-> $result:ty)?;
         )*
     ) => {

@@ -7,7 +7,7 @@ use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_abi::handles::TypeNumber;
 use alcedo_abi::host::{HostRef, mode};
 use alcedo_abi::value::{ArrayRaw, MapRaw, TextSink, TextView};
-use alcedo_abi::values::{ValuePlace, ValueTableRef};
+use alcedo_abi::values::{RawLocation, ValueTableRef};
 
 use crate::bridge::core::Core;
 use crate::handles::{ModuleId, ObjectHandle};
@@ -64,10 +64,10 @@ impl Module {
     fn number(&self, words: &str) -> Result<TypeNumber, String> {
         let mut number = TypeNumber::NONE;
         // SAFETY: the host context is of a runtime, and the string is borrowed for the call.
-        let ask = |failure: &mut Failure| unsafe {
+        let call_host = |failure: &mut Failure| unsafe {
             self.table.type_resolve()(self.host(), MODULE, TextView::of(words), &mut number, failure)
         };
-        Self::outcome(ask).map_or(Ok(()), Err)?;
+        Self::outcome(call_host).map_or(Ok(()), Err)?;
         Ok(number)
     }
 
@@ -80,9 +80,9 @@ impl Module {
     }
 
     fn parse(&self, held: &Held, owner: ObjectHandle, text: &str) -> Option<String> {
-        let place = held.place(owner);
+        let location = held.location(owner);
         // SAFETY: the place is of a value of the type, and the string is borrowed for the call.
-        Self::outcome(|failure| unsafe { self.table.parse()(self.host(), &place, TextView::of(text), failure) })
+        Self::outcome(|failure| unsafe { self.table.parse()(self.host(), &location, TextView::of(text), failure) })
     }
 
     fn print(&self, held: &Held) -> String {
@@ -97,15 +97,17 @@ impl Module {
     }
 
     fn splice(&self, held: &Held, owner: ObjectHandle, (at, remove, insert): (u32, u32, u32)) -> Option<String> {
-        let place = held.place(owner);
+        let location = held.location(owner);
         // SAFETY: the place is of a value of the type.
-        Self::outcome(|failure| unsafe { self.table.array_splice()(self.host(), &place, at, remove, insert, failure) })
+        Self::outcome(|failure| unsafe {
+            self.table.array_splice()(self.host(), &location, at, remove, insert, failure)
+        })
     }
 }
 
 impl Held {
-    fn place(&self, owner: ObjectHandle) -> ValuePlace {
-        ValuePlace { owner, at: self.own.at(), ty: self.number }
+    fn location(&self, owner: ObjectHandle) -> RawLocation {
+        RawLocation { owner, at: self.own.at(), ty: self.number }
     }
 }
 
@@ -119,30 +121,30 @@ fn a_module_prints_reads_copies_compares_and_hashes() {
     let equal = |one: &Held, two: &Held| {
         let mut is_equal = 9;
         // SAFETY: both addresses are of values of the type.
-        let ask = |failure: &mut Failure| unsafe {
+        let call_host = |failure: &mut Failure| unsafe {
             module.table.equal()(module.host(), one.number, one.own.at(), two.own.at(), &mut is_equal, failure)
         };
-        assert_eq!(Module::outcome(ask), None);
+        assert_eq!(Module::outcome(call_host), None);
         is_equal
     };
     assert_eq!(equal(&one, &two), 0);
-    let place = two.place(ObjectHandle::NONE);
+    let location = two.location(ObjectHandle::NONE);
     // SAFETY: place and address are of values of the type.
     let copied =
-        Module::outcome(|failure| unsafe { module.table.copy()(module.host(), &place, one.own.at(), failure) });
+        Module::outcome(|failure| unsafe { module.table.copy()(module.host(), &location, one.own.at(), failure) });
     assert_eq!((copied, equal(&one, &two)), (None, 1));
     let hash = |held: &Held| {
         let mut hash = 0;
         // SAFETY: the address is of a value of the type.
-        let ask = |failure: &mut Failure| unsafe {
+        let call_host = |failure: &mut Failure| unsafe {
             module.table.hash()(module.host(), held.number, held.own.at(), &mut hash, failure)
         };
-        assert_eq!(Module::outcome(ask), None);
+        assert_eq!(Module::outcome(call_host), None);
         hash
     };
     assert_eq!(hash(&one), hash(&two));
     // SAFETY: the place is of a value of the type.
-    let cleared = Module::outcome(|failure| unsafe { module.table.clear()(module.host(), &place, failure) });
+    let cleared = Module::outcome(|failure| unsafe { module.table.clear()(module.host(), &location, failure) });
     assert_eq!((cleared, module.print(&two)), (None, "()".to_owned()));
     assert!(module.parse(&two, ObjectHandle::NONE, "(a)").is_some_and(|error| error.contains("(key, value)")));
 }
@@ -155,10 +157,10 @@ fn an_array_is_spliced_and_reserved() {
     assert_eq!(module.print(&array), "(1, 0, 0, 3)");
     let refused = module.splice(&array, ObjectHandle::NONE, (4, 1, 0)).expect("there are four");
     assert!(refused.contains("more than the 4 there are"), "{refused}");
-    let place = array.place(ObjectHandle::NONE);
+    let location = array.location(ObjectHandle::NONE);
     // SAFETY: the place is of a value of the type.
     let reserved =
-        Module::outcome(|failure| unsafe { module.table.array_reserve()(module.host(), &place, 100, failure) });
+        Module::outcome(|failure| unsafe { module.table.array_reserve()(module.host(), &location, 100, failure) });
     // SAFETY: the address is of an array.
     let raw = unsafe { array.own.at().cast::<ArrayRaw>().read() };
     assert_eq!((reserved, raw.capacity >= 104), (None, true));
@@ -171,23 +173,23 @@ fn keys_are_inserted_found_and_removed() {
     let module = Module::new();
     let map = module.hold("Map(String, u8)", "((a, 1))");
     let (key, other) = (module.hold("String", "b"), module.hold("String", "c"));
-    let place = map.place(ObjectHandle::NONE);
+    let location = map.location(ObjectHandle::NONE);
     let insert = || {
         let (mut at, mut is_new) = (0, 9);
         // SAFETY: the place is of a map, and the address of a key.
-        let ask = |failure: &mut Failure| unsafe {
-            module.table.map_insert()(module.host(), &place, key.own.at(), &mut at, &mut is_new, failure)
+        let call_host = |failure: &mut Failure| unsafe {
+            module.table.map_insert()(module.host(), &location, key.own.at(), &mut at, &mut is_new, failure)
         };
-        assert_eq!(Module::outcome(ask), None);
+        assert_eq!(Module::outcome(call_host), None);
         (at, is_new)
     };
     let find = |key: &Held| {
         let mut at = 0;
         // SAFETY: the place is of a map, and the address of a key.
-        let ask = |failure: &mut Failure| unsafe {
-            module.table.map_find()(module.host(), &place, key.own.at(), &mut at, failure)
+        let call_host = |failure: &mut Failure| unsafe {
+            module.table.map_find()(module.host(), &location, key.own.at(), &mut at, failure)
         };
-        assert_eq!(Module::outcome(ask), None);
+        assert_eq!(Module::outcome(call_host), None);
         at
     };
     assert_eq!((insert(), insert()), ((1, 1), (1, 0)));
@@ -198,21 +200,21 @@ fn keys_are_inserted_found_and_removed() {
     let before = raw().entries.epoch;
     // SAFETY: the place is of a map.
     let remove =
-        |at| Module::outcome(|failure| unsafe { module.table.map_remove()(module.host(), &place, at, failure) });
+        |at| Module::outcome(|failure| unsafe { module.table.map_remove()(module.host(), &location, at, failure) });
     assert_eq!((remove(0), module.print(&map)), (None, "((\"b\", 0))".to_owned()));
     assert!(remove(1).is_some());
     assert_eq!((raw().entries.len, raw().entries.epoch), (1, before + 1));
 }
 
 #[test]
-fn an_ascii_string_takes_bytes() {
+fn an_ascii_string_accepts_bytes() {
     let module = Module::new();
     let text = module.hold("AnsiString", "a");
-    let place = text.place(ObjectHandle::NONE);
+    let location = text.location(ObjectHandle::NONE);
     let bytes = [0xfc, 0x21];
     // SAFETY: the place is of a byte string, and the bytes are borrowed for the call.
     let assigned = Module::outcome(|failure| unsafe {
-        module.table.ansi_assign()(module.host(), &place, bytes.as_ptr(), bytes.len(), failure)
+        module.table.ansi_assign()(module.host(), &location, bytes.as_ptr(), bytes.len(), failure)
     });
     assert_eq!((assigned, text.own.read()), (None, Value::Ansi("ü!".to_owned())));
 }

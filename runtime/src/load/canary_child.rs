@@ -53,7 +53,7 @@ pub fn run_if_child() {
 
 /// Answers the host that started this process, and waits for the end of the host.
 fn run() -> ! {
-    let Ok((wire, candidates, lifeline)) = asked() else { exit(NO_HOST) };
+    let Ok((wire, candidates, lifeline)) = receive_request() else { exit(NO_HOST) };
     let wire = RefCell::new(wire);
     let send = |message: &Message| {
         // The next step may crash, so the message is sent before; without a host the process ends.
@@ -86,7 +86,7 @@ fn run() -> ! {
 
 /// Receives a host's request. Returns the socket for the answer, the candidates, and the handle that closes when the host ends.
 /// Replaces standard input with `/dev/null`.
-fn asked() -> io::Result<(Wire, Candidates, impl Read + Send + 'static)> {
+fn receive_request() -> io::Result<(Wire, Candidates, impl Read + Send + 'static)> {
     let mut wire = Wire::take_standard_input()?;
     match wire.receive(None) {
         Ok(Received::Message(Message::Request(candidates))) => {

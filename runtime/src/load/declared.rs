@@ -102,10 +102,10 @@ fn all<D, F: Form<D>>(found: Vec<D>) -> Vec<F> {
 
 /// Defines forms for tools. Lists each member once, with its type and its conversion.
 macro_rules! forms {
-    ($($(#[$about:meta])* $form:ident of $found:ident: $decl:ty {
+    ($($(#[$docs:meta])* $form:ident of $found:ident: $decl:ty {
         $($(#[$member:meta])* $field:ident: $ty:ty = $value:expr,)*
     })*) => {$(
-        $(#[$about])*
+        $(#[$docs])*
         #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
         #[non_exhaustive]
         pub struct $form {

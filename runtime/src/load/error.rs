@@ -214,14 +214,14 @@ pub enum LoadError {
     #[error(transparent)]
     Emit(#[from] EmitError),
     /// The main failed.
-    #[error("main of {module} {error}{}{}", logger(error), held(*beside))]
+    #[error("main of {module} {error}{}{}", logger(error), held(*live_generation))]
     Main {
         /// Name of the module.
         module: String,
         /// Panic of the main.
         error: CallError,
         /// Generation of the same module that was live during the main, if it has no `suspend` and thus released nothing.
-        beside: Option<u64>,
+        live_generation: Option<u64>,
     },
     /// A module to be replaced could not release resources for its next generation. It continues to run.
     #[error("suspend of {module} failed, so nothing was replaced: {error}")]
@@ -378,8 +378,8 @@ pub enum LoadError {
 }
 
 /// Returns the hint that the live generation may hold resources which the main needs.
-fn held(beside: Option<u64>) -> String {
-    let Some(generation) = beside else { return String::new() };
+fn held(live_generation: Option<u64>) -> String {
+    let Some(generation) = live_generation else { return String::new() };
     format!(
         "; generation {generation} of it is live at the same time: if it holds a resource that the new one needs (a port, a lock, a \
          database), release it in `suspend:` of `module!` and acquire it again in `resume:`, see docs/recipes.md"

@@ -17,7 +17,7 @@ const MOST_NAMED: usize = 3;
 /// Part of the storage that one file takes, and the help to avoid it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Part {
-    taken: StaticTls,
+    used: StaticTls,
     help: &'static str,
 }
 
@@ -25,7 +25,7 @@ impl Part {
     /// Returns `None` for a file that takes nothing.
     pub(crate) fn of(image: &ImageFile) -> Option<Box<Self>> {
         let help = || advice::on_static_tls(image.section(".strtab").unwrap_or_default());
-        StaticTls::of(image.bytes()).map(|taken| Box::new(Self { taken, help: help() }))
+        StaticTls::of(image.bytes()).map(|used| Box::new(Self { used, help: help() }))
     }
 }
 
@@ -41,7 +41,7 @@ struct Consumer {
 static MODULES: Mutex<BTreeMap<String, (Part, u64)>> = Mutex::new(BTreeMap::new());
 
 /// Records a mapped copy of a module.
-pub(crate) fn is_taken(module: &str, part: Part) {
+pub(crate) fn note_mapped(module: &str, part: Part) {
     let mut modules = lock(&MODULES);
     let copies = modules.get(module).map_or(0, |(_, copies)| *copies);
     modules.insert(module.to_owned(), (part, copies + 1));
@@ -51,9 +51,9 @@ pub(crate) fn is_taken(module: &str, part: Part) {
 /// the linker has not rejected the module itself.
 pub(crate) fn reason(module: &str, message: &str, library: Option<&Path>, own: Option<&Part>) -> String {
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let libraries = process::static_tls().into_iter().map(|(path, taken)| Consumer {
+    let libraries = process::static_tls().into_iter().map(|(path, used)| Consumer {
         name: name(&path),
-        part: Part { taken, help: "let the host open this library before any plugin, at its start" },
+        part: Part { used, help: "let the host open this library before any plugin, at its start" },
         copies: 1,
     });
     let modules = lock(&MODULES).clone();
@@ -61,29 +61,23 @@ pub(crate) fn reason(module: &str, message: &str, library: Option<&Path>, own: O
     in_words(module, message, library.map(name).as_deref(), own, libraries.chain(modules).collect())
 }
 
-fn in_words(
-    module: &str,
-    message: &str,
-    library: Option<&str>,
-    own: Option<&Part>,
-    mut taken: Vec<Consumer>,
-) -> String {
+fn in_words(module: &str, message: &str, library: Option<&str>, own: Option<&Part>, mut used: Vec<Consumer>) -> String {
     let mut words = message.to_owned();
     match (library, own) {
         (Some(library), _) => words += &format!(", for {library}, which {module} needs"),
-        (None, Some(part)) => words += &format!(": each copy of {module} takes {}", part.taken_in_words()),
+        (None, Some(part)) => words += &format!(": each copy of {module} takes {}", part.describe_used()),
         (None, None) => {}
     }
-    taken.sort_by_key(|consumer| std::cmp::Reverse(consumer.bytes()));
-    if taken.is_empty() {
+    used.sort_by_key(|consumer| std::cmp::Reverse(consumer.bytes()));
+    if used.is_empty() {
         words += "; none was taken before";
     } else {
-        let all: Vec<_> = taken.iter().map(Consumer::in_words).collect();
+        let all: Vec<_> = used.iter().map(Consumer::in_words).collect();
         words += &format!("; taken before: {}", all.join(", "));
     }
     // The help applies to the largest consumer of this process, this copy included.
-    let own = own.filter(|_| library.is_none()).map(|part| (module, part, part.taken.bytes));
-    let others = taken.iter().map(|consumer| (consumer.name.as_str(), &consumer.part, consumer.bytes()));
+    let own = own.filter(|_| library.is_none()).map(|part| (module, part, part.used.bytes));
+    let others = used.iter().map(|consumer| (consumer.name.as_str(), &consumer.part, consumer.bytes()));
     match own.into_iter().chain(others).max_by_key(|(_, _, bytes)| *bytes) {
         Some((name, part, _)) => words + &format!("; of {name}: {}", part.help),
         None => words + "; link that library into the plugin, or let the host open it at its start",
@@ -91,8 +85,8 @@ fn in_words(
 }
 
 impl Part {
-    fn taken_in_words(&self) -> String {
-        let StaticTls { bytes, variables, .. } = &self.taken;
+    fn describe_used(&self) -> String {
+        let StaticTls { bytes, variables, .. } = &self.used;
         let named: Vec<_> = variables.iter().take(MOST_NAMED).map(|name| format!("`{name}`")).collect();
         let more = variables.len().saturating_sub(MOST_NAMED);
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
@@ -103,14 +97,14 @@ impl Part {
 
 impl Consumer {
     fn bytes(&self) -> u64 {
-        self.part.taken.bytes.saturating_mul(self.copies)
+        self.part.used.bytes.saturating_mul(self.copies)
     }
 
     fn in_words(&self) -> String {
         let Self { name, part, copies } = self;
         match copies {
-            1 => format!("{} by {name}", part.taken_in_words()),
-            _ => format!("{} by each of {copies} copies of {name}", part.taken_in_words()),
+            1 => format!("{} by {name}", part.describe_used()),
+            _ => format!("{} by each of {copies} copies of {name}", part.describe_used()),
         }
     }
 }
@@ -122,9 +116,9 @@ mod tests {
     use super::{Consumer, Part, in_words};
 
     fn part(bytes: u64, variables: &[&str], help: &'static str) -> Part {
-        let mut taken = StaticTls::default();
-        (taken.bytes, taken.variables) = (bytes, variables.iter().map(|name| (*name).to_owned()).collect());
-        Part { taken, help }
+        let mut used = StaticTls::default();
+        (used.bytes, used.variables) = (bytes, variables.iter().map(|name| (*name).to_owned()).collect());
+        Part { used, help }
     }
 
     fn consumer(name: &str, copies: u64, part: Part) -> Consumer {
@@ -133,10 +127,10 @@ mod tests {
 
     #[test]
     fn the_module_with_the_most_copies_is_named_though_another_fails() {
-        let taken =
+        let used =
             vec![consumer("small", 2, part(8, &[], "a")), consumer("greedy", 6, part(200, &["heap"], "drop it"))];
         assert_eq!(
-            in_words("late", "no room", None, Some(&part(16, &["a", "b", "c", "d"], "b")), taken),
+            in_words("late", "no room", None, Some(&part(16, &["a", "b", "c", "d"], "b")), used),
             "no room: each copy of late takes 16 bytes (`a`, `b`, `c` and 1 more); taken before: 200 bytes (`heap`) by each of 6 \
              copies of greedy, 8 bytes by each of 2 copies of small; of greedy: drop it"
         );
@@ -152,9 +146,9 @@ mod tests {
 
     #[test]
     fn a_library_that_the_linker_refused_is_named() {
-        let taken = vec![consumer("libother.so", 1, part(64, &[], "open it early"))];
+        let used = vec![consumer("libother.so", 1, part(64, &[], "open it early"))];
         assert_eq!(
-            in_words("late", "no room", Some("libneeded.so"), Some(&part(999, &[], "b")), taken),
+            in_words("late", "no room", Some("libneeded.so"), Some(&part(999, &[], "b")), used),
             "no room, for libneeded.so, which late needs; taken before: 64 bytes by libother.so; of libother.so: open it early"
         );
         assert_eq!(

@@ -13,7 +13,7 @@ pub use alcedo_reflect::{__alcedo_host_fields as host_fields, __alcedo_plain_fie
 
 pub use crate::kinds::{CallingConvention, PropertyKind, class_flags, function_flags, property_flags};
 pub use crate::native::Natives;
-pub use crate::native::c_functions::{ImportCell, c_gives, c_takes, dll_import, invoke_import};
+pub use crate::native::c_functions::{ImportCell, c_accepts, c_returns, dll_import, invoke_import};
 pub use crate::native::declared::{
     Body, Declared, DeclaredClass, Description, Hook, NoBody, References, add_class, add_enum, add_struct,
     add_structure, class_property, hook, invoke_member, invoke_member as invoke_static_member, struct_field,

@@ -31,9 +31,9 @@ pub const fn dll_import<C: Class, A: NativeParams, R: NativeResult, O: OutValues
     convention: CallingConvention,
     block: &SignatureBlock<A, R>,
     _cell: &ImportCell<C, A, R, O>,
-    about: Metadata,
+    metadata: Metadata,
 ) -> Function<C> {
-    without_body::<C, A, R>(name, convention.flags(), block, about)
+    without_body::<C, A, R>(name, convention.flags(), block, metadata)
 }
 
 /// Calls a C function and returns its result and the values of its out parameters.
@@ -52,12 +52,12 @@ pub fn invoke_import<'f, C: Class, A: NativeParams, R: NativeResult, O: OutValue
 
 /// Returns whether C accepts a value of that type. Native classes have no arrays by Rust types.
 #[must_use]
-pub const fn c_takes<T: NativeValue>(has_len: bool) -> bool {
+pub const fn c_accepts<T: NativeValue>(has_len: bool) -> bool {
     !has_len && T::KIND.fits_c()
 }
 
 /// Returns whether a C result can be read as that type.
 #[must_use]
-pub const fn c_gives<T: NativeValue>() -> bool {
+pub const fn c_returns<T: NativeValue>() -> bool {
     T::KIND.fits_c() || T::KIND.0 == PropertyKind::BOOL.0
 }

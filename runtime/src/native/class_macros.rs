@@ -10,7 +10,7 @@ macro_rules! __alcedo_native_class {
         properties: [$({
             $(#[$attr:meta])*
             $cell:ident $at:tt $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $argument:expr,
-            name: $property:literal, flags: $property_flags:expr, default: $default:literal, about: $about:expr
+            name: $property:literal, flags: $property_flags:expr, default: $default:literal, metadata: $metadata:expr
         })*],
         kept: [],
         fields: [$(($field:ident, $field_ty:ty))*],
@@ -71,7 +71,7 @@ macro_rules! __alcedo_native_class {
                         flags: $flags,
                         doc: $doc,
                         properties: ::std::vec![$({
-                            const ALCEDO_METADATA: $crate::native::__private::Metadata = $about;
+                            const ALCEDO_METADATA: $crate::native::__private::Metadata = $metadata;
                             $crate::native::__private::class_property::<$ty>(
                                 $property, $property_flags, $default, ALCEDO_METADATA,
                             )
@@ -164,9 +164,9 @@ macro_rules! __alcedo_native_property {
             #[must_use]
             #[inline]
             pub fn $get(&self) -> <$ty as $crate::native::__private::NativeProperty>::Seen<'f> {
-                const ALCEDO_PLACE: (&str, &str) = (<$class as $crate::native::__private::Class>::PATH, $property);
+                const ALCEDO_MEMBER: (&str, &str) = (<$class as $crate::native::__private::Class>::PATH, $property);
                 $cell.with(|property| {
-                    <$ty as $crate::native::__private::NativeProperty>::see(self, property, ALCEDO_PLACE)
+                    <$ty as $crate::native::__private::NativeProperty>::see(self, property, ALCEDO_MEMBER)
                 })
             }
 

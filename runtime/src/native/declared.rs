@@ -107,10 +107,10 @@ pub trait NoBody: Class {
 impl<C: Class> NoBody for C {}
 
 /// Declares a property with values of type `T`.
-pub fn class_property<T: NativeProperty>(name: &str, flags: u64, default: &str, about: Metadata) -> PropertyDecl {
+pub fn class_property<T: NativeProperty>(name: &str, flags: u64, default: &str, metadata: Metadata) -> PropertyDecl {
     PropertyDecl {
-        doc: about.doc.to_owned(),
-        meta: owned(about.meta),
+        doc: metadata.doc.to_owned(),
+        meta: owned(metadata.meta),
         ..T::declared(name).with_flags(flags).with_default(default)
     }
 }

@@ -91,7 +91,7 @@ pub trait NamedSignature: 'static {
     /// Signature as a function type.
     type Function: Signature;
     /// Package, empty for a delegate of a class; and path of the class, empty for a free delegate.
-    const PLACE: (&'static str, &'static str);
+    const SCOPE: (&'static str, &'static str);
     /// Name in the package or class.
     const NAME: &'static str;
     /// Parameter names.
@@ -110,7 +110,7 @@ impl<S: NamedSignature> Signature for Named<S> {
     type Result = <S::Function as Signature>::Result;
 
     fn signature_text() -> String {
-        let path = match S::PLACE {
+        let path = match S::SCOPE {
             (package, "") => TypePath::new(package, S::NAME).to_string(),
             (_, class) => format!("{class}:{}", S::NAME),
         };
@@ -526,7 +526,7 @@ macro_rules! delegates {
 
         impl<S: NamedSignature> Declared for $delegate<Named<S>> {
             fn add_to(natives: Natives) -> Natives {
-                let (package, class) = S::PLACE;
+                let (package, class) = S::SCOPE;
                 // An invalid path is rejected with the declaration.
                 let package = class.parse::<TypePath>().map_or_else(|_| package.to_owned(), |path| path.package);
                 let params = <<S::Function as Signature>::Args as NativeParams>::declared(S::PARAMS);

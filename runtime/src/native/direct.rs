@@ -17,7 +17,7 @@ use crate::boundary::CallError;
 use crate::bridge::callees::{Callee, Callees, DirectMaker, answer_of, clean_up};
 use crate::bridge::core::Core;
 use crate::bridge::fast_paths::FastPaths;
-use crate::bridge::host_direct::{attempted, beside_failure, failed, guarded, to_answer};
+use crate::bridge::host_direct::{attempted, failed, guarded, preserve_failure, to_answer};
 use crate::handles::ObjectHandle;
 use crate::native::failing::failing;
 use crate::native::method::{Method, Receiver as _, StaticMethod, run, run_static};
@@ -203,7 +203,7 @@ fn run_own<M: Method>(context: &Context<M::Class>, object: ObjectHandle, bits: B
     let part = unsafe { part.as_ref() };
     let this = This::<M::Class>::new(&context.core().world, object).with_part(part);
     let called = M::Receiver::try_with(part, M::NAME, |part| match args.take() {
-        Some(args) => guarded(|| to_answer(M::run(part, this, args.into()).crossing(|| M::PLACE.into()))),
+        Some(args) => guarded(|| to_answer(M::run(part, this, args.into()).crossing(|| M::LOCATION.into()))),
         None => DirectAnswer::without(DirectStatus::NOT_DONE),
     });
     match called {
@@ -239,7 +239,7 @@ fn not_done<A>(args: A) -> DirectAnswer {
 #[inline(never)]
 fn drop_ended<C>(parts: &Parts<C>, answer: DirectAnswer) -> DirectAnswer {
     guarded(|| {
-        beside_failure(|| parts.drop_ended());
+        preserve_failure(|| parts.drop_ended());
         answer
     })
 }
@@ -252,7 +252,7 @@ impl<M: StaticMethod> DirectBody<BitsOf<M::Args>> for StaticCode<M> {
     #[inline]
     unsafe fn run(_context: &(), _object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
         guarded(|| match M::Args::of_bits(bits) {
-            Some(args) => to_answer(M::run(args.into()).crossing(|| M::PLACE.into())),
+            Some(args) => to_answer(M::run(args.into()).crossing(|| M::LOCATION.into())),
             None => failed(in_no_slot()),
         })
     }

@@ -80,7 +80,7 @@ pub struct Function<C: 'static> {
     flags: u64,
     overrides: &'static str,
     block: Block,
-    about: Metadata,
+    metadata: Metadata,
     declare: fn(&Self, &Rc<Parts<C>>) -> FunctionDecl,
 }
 
@@ -103,8 +103,8 @@ impl<C: 'static> Function<C> {
             flags: self.flags,
             overrides: self.overrides.to_owned(),
             params,
-            doc: self.about.doc.to_owned(),
-            meta: owned(self.about.meta),
+            doc: self.metadata.doc.to_owned(),
+            meta: owned(self.metadata.meta),
             black_code,
             ..FunctionDecl::new(self.name, thunk)
         }
@@ -118,7 +118,7 @@ pub const fn function_description<M: Method>(
     overrides: &'static str,
     block: &BlockOf<M>,
     _cell: &FunctionCell<M::Class, M::Args, M::Result>,
-    about: Metadata,
+    metadata: Metadata,
 ) -> Function<M::Class> {
     let fallible = if M::Returned::MAY_FAIL { function_flags::FALLIBLE } else { 0 };
     let unchanging = if M::Receiver::IS_SHARED { function_flags::CONST } else { 0 };
@@ -137,7 +137,7 @@ pub const fn function_description<M: Method>(
             }),
         )
     };
-    Function { name, flags, overrides, block: block.0, about, declare }
+    Function { name, flags, overrides, block: block.0, metadata, declare }
 }
 
 /// Describes the static function with the body `M`.
@@ -146,7 +146,7 @@ pub const fn static_function<M: StaticMethod>(
     flags: u64,
     block: &SignatureBlock<M::Args, M::Result>,
     _cell: &FunctionCell<M::Class, M::Args, M::Result>,
-    about: Metadata,
+    metadata: Metadata,
 ) -> Function<M::Class> {
     let fallible = if M::Returned::MAY_FAIL { function_flags::FALLIBLE } else { 0 };
     let flags = flags | function_flags::STATIC | fallible;
@@ -162,7 +162,7 @@ pub const fn static_function<M: StaticMethod>(
             }),
         )
     };
-    Function { name, flags, overrides: "", block: block.0, about, declare }
+    Function { name, flags, overrides: "", block: block.0, metadata, declare }
 }
 
 /// Describes an event that only scripts implement. Without an implementation it returns the zero value.
@@ -171,9 +171,9 @@ pub const fn implementable_event<C: Class, A: NativeParams, R: NativeResult>(
     flags: u64,
     block: &SignatureBlock<A, R>,
     _cell: &FunctionCell<C, A, R>,
-    about: Metadata,
+    metadata: Metadata,
 ) -> Function<C> {
-    without_body::<C, A, R>(name, flags | function_flags::IMPLEMENTABLE_EVENT, block, about)
+    without_body::<C, A, R>(name, flags | function_flags::IMPLEMENTABLE_EVENT, block, metadata)
 }
 
 /// Custom thunk of a function, as a type.
@@ -194,7 +194,7 @@ pub const fn custom_thunk<T: CustomThunk, A: NativeParams, R: NativeResult>(
     flags: u64,
     block: &SignatureBlock<A, R>,
     _cell: &FunctionCell<T::Class, A, R>,
-    about: Metadata,
+    metadata: Metadata,
 ) -> Function<T::Class> {
     let flags = flags | function_flags::CUSTOM_THUNK;
     let declare = |function: &Function<T::Class>, _parts: &Rc<Parts<T::Class>>| {
@@ -209,7 +209,7 @@ pub const fn custom_thunk<T: CustomThunk, A: NativeParams, R: NativeResult>(
             }),
         )
     };
-    Function { name, flags, overrides: "", block: block.0, about, declare }
+    Function { name, flags, overrides: "", block: block.0, metadata, declare }
 }
 
 fn unbalanced(path: &str) -> CallError {
@@ -224,8 +224,8 @@ pub(super) const fn without_body<C: Class, A: NativeParams, R: NativeResult>(
     name: &'static str,
     flags: u64,
     block: &SignatureBlock<A, R>,
-    about: Metadata,
+    metadata: Metadata,
 ) -> Function<C> {
     let declare = |function: &Function<C>, _parts: &Rc<Parts<C>>| function.of::<A, R>(None, idle());
-    Function { name, flags, overrides: "", block: block.0, about, declare }
+    Function { name, flags, overrides: "", block: block.0, metadata, declare }
 }

@@ -82,7 +82,7 @@ pub trait Method: 'static {
     /// Name, for errors.
     const NAME: &'static str;
     /// Source location.
-    const PLACE: SourceLocation;
+    const LOCATION: SourceLocation;
 
     /// Calls the method.
     fn run<'f>(part: Held<'_, Self>, this: This<'f, Self::Class>, args: Arguments<'f, Self>) -> Self::Returned;
@@ -99,7 +99,7 @@ pub trait StaticMethod: 'static {
     /// Rust return type: the result, or a `Result` of it.
     type Returned: NativeReturned<Value = Self::Result>;
     /// Source location.
-    const PLACE: SourceLocation;
+    const LOCATION: SourceLocation;
 
     /// Calls the function.
     fn run<'f>(args: <Self::Args as Params>::Seen<'f>) -> Self::Returned;
@@ -139,7 +139,7 @@ pub(super) fn run<M: Method>(
     });
     parts.drop_ended();
     let returned = returned?;
-    returned.crossing(|| M::PLACE.into())
+    returned.crossing(|| M::LOCATION.into())
 }
 
 /// Runs `code` for an object. The caller has checked that the object is of the class.
@@ -152,5 +152,5 @@ pub(crate) fn run_for<C: Class, R>(
 }
 
 pub(super) fn run_static<M: StaticMethod>(args: <M::Args as NativeParams>::Seen) -> Result<M::Result, CallError> {
-    failing(|| Ok(M::run(args.into())))?.crossing(|| M::PLACE.into())
+    failing(|| Ok(M::run(args.into())))?.crossing(|| M::LOCATION.into())
 }

@@ -46,7 +46,12 @@ impl<C> PartCell<C> {
     ///
     /// # Errors
     /// When `part` is of another object or already lent; [`CallError::WrongStack`] on the stack of a coroutine.
-    pub(super) fn lend<R>(&self, object: ObjectHandle, part: &mut C, code: impl FnOnce() -> R) -> Result<R, CallError> {
+    pub(super) fn reborrow<R>(
+        &self,
+        object: ObjectHandle,
+        part: &mut C,
+        code: impl FnOnce() -> R,
+    ) -> Result<R, CallError> {
         let part = NonNull::from(part);
         if part != self.pointer() {
             return Err(not_its_own(object));
@@ -55,7 +60,8 @@ impl<C> PartCell<C> {
             return Err(CallError::WrongStack { action: format!("{object}: lending its Rust fields") });
         }
         let holder = self.holder.get();
-        let _loan = self.try_begin(holder, Event::Lend, Event::EndLend).ok_or_else(|| self.refused(object, holder))?;
+        let _loan =
+            self.try_begin(holder, Event::Reborrow, Event::EndReborrow).ok_or_else(|| self.refused(object, holder))?;
         self.borrowed.set(Some(part));
         Ok(code())
     }
@@ -82,7 +88,7 @@ impl<C> PartCell<C> {
     pub(super) fn try_share<R>(&self, method: &'static str, code: impl FnOnce(&C) -> R) -> Option<R> {
         let _borrow = self.try_begin(method, Event::Share, Event::EndShare)?;
         // SAFETY: the borrows allow a shared one, so no exclusive one is in use until `_borrow` ends; the pointer is the cell's own, or
-        // is derived from the exclusive reference that was passed to `lend` and is unused until `lend` returns.
+        // is derived from the exclusive reference that was passed to `reborrow` and is unused until `reborrow` returns.
         Some(code(unsafe { self.pointer().as_ref() }))
     }
 
@@ -91,7 +97,7 @@ impl<C> PartCell<C> {
     pub(super) fn try_take<R>(&self, method: &'static str, code: impl FnOnce(&mut C) -> R) -> Option<R> {
         let _borrow = self.try_begin(method, Event::Take, Event::EndTake)?;
         // SAFETY: the borrows allow an exclusive one, so no other is in use until `_borrow` ends; the pointer is the cell's own, or is
-        // derived from the exclusive reference that was passed to `lend` and is unused until `lend` returns.
+        // derived from the exclusive reference that was passed to `reborrow` and is unused until `reborrow` returns.
         Some(code(unsafe { self.pointer().as_mut() }))
     }
 
@@ -118,7 +124,7 @@ impl<C> Drop for PartCell<C> {
     }
 }
 
-/// Returns the error of `lend` for fields that are not of `object`.
+/// Returns the error of `reborrow` for fields that are not of `object`.
 #[cold]
 pub(super) fn not_its_own(object: ObjectHandle) -> CallError {
     CallError::other(format!(
@@ -168,11 +174,11 @@ mod tests {
     }
 
     #[test]
-    fn lent_fields_are_reborrowed_and_returned_changed() {
+    fn borrowed_fields_are_reborrowed_and_returned_changed() {
         let cell = PartCell::new(1);
         let seen = cell.take(OBJECT, "tick", |part| {
             *part += 1;
-            let inner = cell.lend(OBJECT, part, || cell.take(OBJECT, "hello", |part| *part *= 10));
+            let inner = cell.reborrow(OBJECT, part, || cell.take(OBJECT, "hello", |part| *part *= 10));
             inner.expect("its own fields").expect("they are free");
             *part += 1;
             *part
@@ -182,9 +188,9 @@ mod tests {
     }
 
     #[test]
-    fn only_the_fields_of_the_object_can_be_lent() {
+    fn only_the_fields_of_the_object_can_be_reborrowed() {
         let (cell, mut other) = (PartCell::new(1), 5);
-        let refused = cell.take(OBJECT, "tick", |_part| cell.lend(OBJECT, &mut other, || ())).expect("free");
+        let refused = cell.take(OBJECT, "tick", |_part| cell.reborrow(OBJECT, &mut other, || ())).expect("free");
         assert!(refused.expect_err("others").to_string().contains("other Rust fields"));
     }
 
@@ -193,7 +199,7 @@ mod tests {
         let cell = PartCell::new(1);
         let caught = catch_unwind(AssertUnwindSafe(|| {
             cell.take(OBJECT, "tick", |part| {
-                cell.lend(OBJECT, part, || cell.take(OBJECT, "hello", |_part| panic!("inside")))
+                cell.reborrow(OBJECT, part, || cell.take(OBJECT, "hello", |_part| panic!("inside")))
             })
         }));
         assert!(caught.is_err());
@@ -220,7 +226,7 @@ mod tests {
     fn a_loan_inside_of_a_loan_holds_what_is_outside() {
         let cell = PartCell::new(1);
         let refused = cell.take(OBJECT, "tick", |part| {
-            cell.lend(OBJECT, part, || {
+            cell.reborrow(OBJECT, part, || {
                 cell.take(OBJECT, "hello", |part| {
                     *part += 1;
                     // Not lent by `hello`, so not free.

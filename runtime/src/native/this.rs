@@ -280,7 +280,7 @@ impl<'f, C: Class> This<'f, C> {
     pub fn lend<R>(self, part: &mut C, code: impl FnOnce(Self) -> R) -> R {
         let object = self.view.at().object;
         let borrowed = match self.part {
-            Some(cell) => cell.lend(object, part, || code(self)),
+            Some(cell) => cell.reborrow(object, part, || code(self)),
             None => Err(not_its_own(object)),
         };
         borrowed.unwrap_or_else(|error| fail(error))

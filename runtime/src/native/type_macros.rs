@@ -62,7 +62,7 @@ macro_rules! __alcedo_native_structure {
 #[macro_export]
 macro_rules! __alcedo_native_delegate {
     (
-        declared $kind:ident $vis:vis $signature:ident $signature_doc:literal, of: $place:tt, name: $name:literal,
+        declared $kind:ident $vis:vis $signature:ident $signature_doc:literal, of: $scope:tt, name: $name:literal,
         doc: $doc:literal, ($($param:literal: $ty:ty),*) -> $result:ty
     ) => {
         #[doc = $signature_doc]
@@ -72,17 +72,17 @@ macro_rules! __alcedo_native_delegate {
         const _: () = {
             impl $crate::native::__private::NamedSignature for $signature {
                 type Function = fn($($ty),*) -> $result;
-                const PLACE: (&'static str, &'static str) = $crate::native::__private::delegate!(@place $place);
+                const SCOPE: (&'static str, &'static str) = $crate::native::__private::delegate!(@scope $scope);
                 const NAME: &'static str = $name;
                 const PARAMS: &'static [&'static str] = &[$($param),*];
                 const DOC: &'static str = $doc;
             }
         };
     };
-    (@place { package $package:literal }) => {
+    (@scope { package $package:literal }) => {
         ($package, "")
     };
-    (@place { class $class:ty }) => {
+    (@scope { class $class:ty }) => {
         ("", <$class as $crate::native::__private::Class>::PATH)
     };
 }

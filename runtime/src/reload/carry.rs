@@ -153,8 +153,8 @@ pub(super) fn asleep(
     };
     // The object remains dormant and keeps the values that its body cannot hold. A returned base class can hold some of them
     // again.
-    let taken = plan.taken(&dormant);
-    dormant.values.retain(|(name, _)| !taken.contains(&**name));
+    let restored = plan.restored(&dormant);
+    dormant.values.retain(|(name, _)| !restored.contains(&**name));
     for (_, value) in &dormant.values {
         let change = &mut changes[plan.asleep];
         *if *value == KeptValue::Default { &mut change.followed } else { &mut change.dormant } += 1;
@@ -177,9 +177,9 @@ fn keep_removed(
     // An awakened class may lack properties that its objects had before they became dormant.
     let asleep = sources.dormant.filter(|_| !matches!(plan.object_plan, ObjectPlan::Dormant { .. }));
     let Some(dormant) = asleep else { return Ok(()) };
-    let taken = plan.taken(dormant);
+    let restored = plan.restored(dormant);
     for (name, value) in &dormant.values {
-        if !taken.contains(&**name) {
+        if !restored.contains(&**name) {
             let change = PropertyChange::line(changes, &plan.label, name, REMOVED);
             let own = match value {
                 KeptValue::Own(value) => Some(removed.take_original(name, value)),

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_that_stays_carries_its_objects() {
+    fn an_unchanged_class_carries_its_objects() {
         check("N A", &["N A"], "carried");
         check("N A B", &["N B"], "carried");
         check("N A", &["N X A"], "carried");

@@ -122,15 +122,15 @@ pub(super) struct WholeConversion {
 
 impl ClassPlan {
     /// Returns the names under which a dormant object keeps values that properties accept: of each property the first that has a value.
-    pub(super) fn taken(&self, dormant: &Dormant) -> FxHashSet<&str> {
+    pub(super) fn restored(&self, dormant: &Dormant) -> FxHashSet<&str> {
         let kept: FxHashSet<&str> = dormant.values.iter().map(|(name, _)| &**name).collect();
-        let mut taken = FxHashSet::default();
+        let mut restored = FxHashSet::default();
         for (_, action) in &self.actions {
             if let Action::Restore { names, .. } = action {
-                taken.extend(names.iter().map(|name| &**name).find(|name| kept.contains(name)));
+                restored.extend(names.iter().map(|name| &**name).find(|name| kept.contains(name)));
             }
         }
-        taken
+        restored
     }
 }
 

@@ -71,7 +71,7 @@ impl Collection<'_> {
     /// ```
     pub fn collect(&self) -> Result<usize, Error> {
         let core = &self.0.inner.core;
-        let _busy = self.0.at_safe_point(A_COLLECTION).inspect_err(|_| core.collection.ask(Requested::Whole))?;
+        let _busy = self.0.at_safe_point(A_COLLECTION).inspect_err(|_| core.collection.request(Requested::Whole))?;
         Ok(core.collect()?)
     }
 
@@ -79,7 +79,7 @@ impl Collection<'_> {
     /// allows, and the world continues in between. A reload aborts the mark and restarts it afterwards. [`Collection::take_done`]
     /// returns the result.
     pub fn begin_in_slices(&self) {
-        self.0.inner.core.collection.ask(Requested::InSlices);
+        self.0.inner.core.collection.request(Requested::InSlices);
     }
 
     /// Returns whether a mark in slices is in progress.

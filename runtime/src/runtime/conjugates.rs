@@ -118,9 +118,9 @@ impl Conjugates<'_> {
     ///
     /// # Errors
     /// When the object is destroyed or has no such property, or no call into a module is in progress.
-    pub fn lend(&self, object: ObjectHandle, property: &str) -> Result<AnyConjugate, Error> {
+    pub fn borrow(&self, object: ObjectHandle, property: &str) -> Result<AnyConjugate, Error> {
         self.0.objects().property(object, property)?;
-        Ok(AnyConjugate(conjugates::lend_property(&self.0.inner.core, object, property, Instant::now())?))
+        Ok(AnyConjugate(conjugates::borrow_property(&self.0.inner.core, object, property, Instant::now())?))
     }
 
     /// Creates a value owned by the host, for example of the type `Array(f64)` or `Map(Name, String)`.

@@ -43,7 +43,7 @@ pub struct Drained {
     /// True if all plugin parts queued before the wait are dropped.
     pub is_complete: bool,
     /// Duration of the wait.
-    pub took: Duration,
+    pub duration: Duration,
 }
 
 /// Report of the end of a runtime.
@@ -80,9 +80,9 @@ pub struct ShutdownReport {
 
 impl fmt::Display for Drained {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { dropped, pending, failures, running, is_complete, took } = self;
+        let Self { dropped, pending, failures, running, is_complete, duration } = self;
         let far = if *is_complete { "drained" } else { "not drained" };
-        write!(f, "{far} in {:.1} s · {dropped} plugin parts dropped · {pending} wait", took.as_secs_f64())?;
+        write!(f, "{far} in {:.1} s · {dropped} plugin parts dropped · {pending} wait", duration.as_secs_f64())?;
         running.iter().try_for_each(|running| write!(f, "\n  {running}"))?;
         failures.iter().try_for_each(|failure| write!(f, "\n  {failure}"))
     }
@@ -186,7 +186,7 @@ impl Inner {
             if begun.elapsed() >= deadline {
                 break false;
             }
-            core.meanwhile();
+            core.pump_while_waiting();
             backoff.sleep();
         };
         // Releases the blacks that finalizers have dropped.
@@ -197,7 +197,7 @@ impl Inner {
             failures: self.note_finalizer_failures(),
             running: core.finalizer.running(),
             is_complete,
-            took: begun.elapsed(),
+            duration: begun.elapsed(),
         }
     }
 }

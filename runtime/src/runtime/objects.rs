@@ -175,7 +175,7 @@ impl Objects<'_> {
     /// let bob = runtime.objects().spawn("/Script/Core.Object")?;
     /// runtime.objects().rename(ada, "Ada", ObjectHandle::NONE)?;
     /// let taken = runtime.objects().rename(bob, "Ada", ObjectHandle::NONE);
-    /// assert!(matches!(taken, Err(RenameError::Taken { .. })));
+    /// assert!(matches!(taken, Err(RenameError::InUse { .. })));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn rename(&self, object: ObjectHandle, name: &str, outer: ObjectHandle) -> Result<(), RenameError> {

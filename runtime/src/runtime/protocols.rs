@@ -181,7 +181,7 @@ impl Calls<'_> {
         let site = Site::new("resolver", &resolver);
         let code: Rc<Kept<dyn ZCallResolver>> = Rc::new(RefCell::new(Some(Rc::new(resolver))));
         let (weak, kept) = (self.0.downgrade(), Rc::clone(&code));
-        let ask = move |name: &ZCallName| {
+        let resolve_name = move |name: &ZCallName| {
             let runtime = weak.upgrade().ok_or_else(ended)?;
             let resolver = kept.borrow().clone().ok_or_else(ended)?;
             let ZCallFunction { signature, effect, body, site } = match resolver.resolve(&runtime, name.rest()) {
@@ -196,7 +196,7 @@ impl Calls<'_> {
         };
         let chain = &self.0.inner.core.chain;
         chain.add_protocol(Rc::new(PlainProtocol::new(protocol)), Origin::Host)?;
-        chain.add(protocol, Origin::Host, 0, &format!("the host's `{protocol}`"), Rc::new(ask))?;
+        chain.add(protocol, Origin::Host, 0, &format!("the host's `{protocol}`"), Rc::new(resolve_name))?;
         self.0.inner.keep(code, site);
         Ok(())
     }
@@ -284,7 +284,7 @@ impl Calls<'_> {
         let site = Site::new("resolver", &resolver);
         let code: Rc<Kept<dyn Resolver>> = Rc::new(RefCell::new(Some(Rc::new(resolver))));
         let (weak, kept) = (self.0.downgrade(), Rc::clone(&code));
-        let ask = move |name: &ZCallName| {
+        let resolve_name = move |name: &ZCallName| {
             let runtime = weak.upgrade().ok_or_else(ended)?;
             let resolver = kept.borrow().clone().ok_or_else(ended)?;
             match resolver.resolve(name)? {
@@ -292,7 +292,7 @@ impl Calls<'_> {
                 declined @ Answer::Declined(_) => Ok(declined),
             }
         };
-        self.0.inner.core.chain.add(protocol, Origin::Host, priority, label, Rc::new(ask))?;
+        self.0.inner.core.chain.add(protocol, Origin::Host, priority, label, Rc::new(resolve_name))?;
         self.0.inner.keep(code, site);
         Ok(())
     }

@@ -62,7 +62,7 @@ mod tests {
     use crate::lease::LeaseKind;
 
     #[test]
-    fn only_threads_of_known_crates_have_a_way_out() {
+    fn only_threads_of_known_crates_have_help() {
         let kept_by = |threads: &[&str]| {
             let holder = |name: &&str| Holder {
                 kind: HolderKind::Thread,

@@ -45,7 +45,7 @@ fn step_now<M: UnloadModule>(
                 module.shut();
                 core.value_types.wind_down(module.id());
                 // Precedes the exit hooks, since one of them may join a thread that waits for this request.
-                module.ask_to_stop();
+                module.request_stop();
             }
         }
         UnloadStep::DropJobs => {
@@ -115,7 +115,7 @@ fn await_finalizers(core: &Core, grace: Duration, begun: Instant) {
     let mark = core.finalizer.mark();
     let mut backoff = Backoff::default();
     while !mark.is_passed() && begun.elapsed() < grace {
-        core.meanwhile();
+        core.pump_while_waiting();
         backoff.sleep();
     }
 }

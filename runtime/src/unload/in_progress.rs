@@ -65,7 +65,7 @@ pub(super) fn hand_over<M: UnloadModule>(
         if is_last {
             break;
         }
-        core.meanwhile();
+        core.pump_while_waiting();
         backoff.sleep();
     }
     unloads.in_progress.borrow_mut().push(unload);
@@ -100,7 +100,7 @@ pub(crate) fn wait_for_all(core: &Core, host: &dyn UnloadHost, deadline: Duratio
         if Instant::now() >= until {
             return false;
         }
-        core.meanwhile();
+        core.pump_while_waiting();
         backoff.sleep();
     }
 }

@@ -112,7 +112,7 @@ impl UnloadPolicy {
             grace: Duration::ZERO,
             close_fds: self.close_fds,
             free_c_heap: self.free_c_heap,
-            look: self.search_references,
+            search: self.search_references,
             evict: self.evict_after.map(|_| Duration::ZERO),
             reap_children: self.reap_children,
             live_heap: None,

@@ -155,7 +155,7 @@ pub struct ParkedImage {
 /// use alcedo_runtime::UnloadReport;
 ///
 /// fn check(report: &UnloadReport) {
-///     println!("{} took {:?}", report.subject, report.took);
+///     println!("{} took {:?}", report.subject, report.duration);
 ///     for module in &report.modules {
 ///         if !module.fds_left.is_empty() {
 ///             println!("{} left {} files open", module.module, module.fds_left.len());
@@ -176,7 +176,8 @@ pub struct UnloadReport {
     #[serde(default)]
     pub jobs: Vec<JobCount>,
     /// Time from sealing to the unmapping of the last image.
-    pub took: Duration,
+    #[serde(rename = "took")]
+    pub duration: Duration,
 }
 
 /// Report of an incomplete unload, with its blockers.
@@ -255,7 +256,7 @@ impl fmt::Display for BlockerReport {
 
 impl fmt::Display for UnloadReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is gone after {:.1} ms", self.subject, self.took.as_secs_f64() * 1e3)?;
+        write!(f, "{} is gone after {:.1} ms", self.subject, self.duration.as_secs_f64() * 1e3)?;
         for line in self.modules.iter().filter_map(ModuleEnd::line) {
             write!(f, "\n  {line}")?;
         }

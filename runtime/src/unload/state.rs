@@ -162,7 +162,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_state_takes_its_events_and_refuses_the_others() {
+    fn every_state_accepts_its_events_and_refuses_the_others() {
         for (state, row) in STATES.into_iter().zip(TABLE) {
             let cells: Vec<_> = row.split_whitespace().collect();
             assert_eq!(cells.len(), EVENTS.len());

@@ -30,7 +30,7 @@ pub(crate) trait UnloadModule {
     fn leases(&self) -> &Leases;
     /// Closes the gate, so that new calls fail.
     fn shut(&self);
-    fn ask_to_stop(&self);
+    fn request_stop(&self);
     /// Checks if the main has returned, so that the exit hook must run.
     fn has_started(&self) -> bool;
     /// Runs the exit hook if the main has returned, and drops values deferred to the exit. Last call into the module. Returns

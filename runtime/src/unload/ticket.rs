@@ -33,7 +33,7 @@ struct Status {
     unloaded: Unloaded,
     problems: Vec<String>,
     jobs: Vec<JobCount>,
-    took: Option<Duration>,
+    duration: Option<Duration>,
 }
 
 struct Shared {
@@ -126,7 +126,7 @@ impl UnloadTicket {
             unloaded: Unloaded::default(),
             problems: Vec::new(),
             jobs: Vec::new(),
-            took: None,
+            duration: None,
         };
         let shared = Shared {
             subject: subject.into(),
@@ -227,7 +227,7 @@ impl UnloadTicket {
         BlockerReport {
             subject: self.shared.subject.clone(),
             state: status.state,
-            since: status.took.unwrap_or_else(|| self.age()),
+            since: status.duration.unwrap_or_else(|| self.age()),
             blockers,
             parked: status.unloaded.parked.clone(),
             problems: status.problems.clone(),
@@ -244,7 +244,7 @@ impl UnloadTicket {
             modules: status.unloaded.modules.clone(),
             problems: status.problems.clone(),
             jobs: status.jobs.clone(),
-            took: status.took.unwrap_or_default(),
+            duration: status.duration.unwrap_or_default(),
         })
     }
 
@@ -339,7 +339,7 @@ impl UnloadTicket {
             self.step(&mut status, StateChange::ImageRemains);
             self.step(&mut status, StateChange::Park);
         }
-        status.took = Some(self.age());
+        status.duration = Some(self.age());
         status.unloaded = unloaded;
     }
 

@@ -50,7 +50,8 @@ pub(crate) enum FileValue {
     Ansi(String),
     #[serde(rename = "Text")]
     LocalText {
-        shown: String,
+        #[serde(rename = "shown")]
+        display: String,
         namespace: String,
         key: String,
     },
@@ -140,7 +141,7 @@ impl FileValue {
             Value::Ansi(text) => Self::Ansi(text.clone()),
             Value::LocalText(LocalText { display, namespace, key }) => {
                 let (namespace, key) = (text(namespace), text(key));
-                Self::LocalText { shown: display.clone(), namespace, key }
+                Self::LocalText { display: display.clone(), namespace, key }
             }
             Value::SubclassOf(path) => Self::SubclassOf(text(path)),
             Value::SoftClass(path) => Self::SoftClass(text(path)),
@@ -194,8 +195,8 @@ impl FileValue {
             }
             Self::Utf8(text) => Value::Utf8(text.clone()),
             Self::Ansi(text) => Value::Ansi(text.clone()),
-            Self::LocalText { shown, namespace, key } => Value::LocalText(LocalText {
-                display: shown.clone(),
+            Self::LocalText { display, namespace, key } => Value::LocalText(LocalText {
+                display: display.clone(),
                 namespace: names.intern(namespace),
                 key: names.intern(key),
             }),

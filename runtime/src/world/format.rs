@@ -263,7 +263,7 @@ mod tests {
             file.objects[0].name = name.to_owned();
             refusal(&file.encode().unwrap())
         };
-        for (given, expected) in [
+        for (input, expected) in [
             ("", "object 0 cannot be called \"\": a name has one character at least; rename it and save again"),
             (
                 "Default__Cube",
@@ -271,7 +271,7 @@ mod tests {
             ),
             ("a\u{1b}[2J", "object 0 cannot be called \"a\\u{1b}[2J\": a name has no control characters"),
         ] {
-            let error = name(given);
+            let error = name(input);
             assert!(matches!(error, FormatError::ObjectName { object: 0, .. }), "{error:?}");
             assert!(error.to_string().starts_with(expected), "{error}");
         }

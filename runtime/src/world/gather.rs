@@ -84,9 +84,9 @@ pub(super) fn gather(core: &Core) -> Result<WorldFile, WorldError> {
 /// and a class may have gained a subobject with the name of an existing object. Such an object is renamed in the file. Subobjects keep
 /// their names. `orphans`, the objects whose outer is not saved, are named last: they have no path that others could refer to.
 fn name_apart(file: &mut WorldFile, orphans: &FxHashSet<usize>) {
-    let mut taken: FxHashSet<(Option<u32>, String)> = FxHashSet::default();
+    let mut used_names: FxHashSet<(Option<u32>, String)> = FxHashSet::default();
     let parts = file.objects.iter().filter(|record| record.part.is_some());
-    taken.extend(parts.map(|record| (record.outer, record.name.clone())));
+    used_names.extend(parts.map(|record| (record.outer, record.name.clone())));
     let mut numbers: FxHashMap<(Option<u32>, String), u32> = FxHashMap::default();
     let mut apart = Vec::new();
     let others = (0..file.objects.len()).filter(|at| file.objects[*at].part.is_none());
@@ -94,7 +94,7 @@ fn name_apart(file: &mut WorldFile, orphans: &FxHashSet<usize>) {
     for at in first.into_iter().chain(last) {
         let record = &file.objects[at];
         let is_name = name_problem(&record.name, record.outer.is_none()).is_none();
-        if !is_name || !taken.insert((record.outer, record.name.clone())) {
+        if !is_name || !used_names.insert((record.outer, record.name.clone())) {
             apart.push(at);
         }
     }
@@ -106,7 +106,7 @@ fn name_apart(file: &mut WorldFile, orphans: &FxHashSet<usize>) {
         while {
             *number += 1;
             *name = format!("{stem}_{number}");
-            !taken.insert((*outer, name.clone()))
+            !used_names.insert((*outer, name.clone()))
         } {}
     }
 }

@@ -34,7 +34,7 @@ pub struct EndPolicy {
     pub free_c_heap: bool,
     /// Searches memory for references to the image before it is closed. The image stays while there are any, and the search is
     /// repeated. Costs some milliseconds; see [`SearchResult`](crate::SearchResult).
-    pub look: ReferenceSearch,
+    pub search: ReferenceSearch,
     /// Time since the beginning after which threads in a blocking system call are forced out of it. Their stacks are abandoned
     /// without running destructors. `None` disables this.
     pub evict: Option<Duration>,
@@ -50,7 +50,7 @@ impl Default for EndPolicy {
             grace: Duration::from_millis(50),
             close_fds: false,
             free_c_heap: true,
-            look: ReferenceSearch::default(),
+            search: ReferenceSearch::default(),
             evict: None,
             reap_children: false,
             live_heap: None,
@@ -118,5 +118,5 @@ pub struct EndReport {
     /// Exited child processes, now reaped.
     pub children_reaped: u64,
     /// Duration of the ending.
-    pub took: Duration,
+    pub elapsed: Duration,
 }

@@ -190,10 +190,10 @@ impl Ending {
         if self.next_search.is_some_and(|next| Instant::now() < next) {
             return true;
         }
-        let Some((result, blocks_in_use)) = ledger.search_memory(self.policy.look, &self.path) else { return false };
-        tracing::debug!(image = ledger.label(), look = ?result, "memory was looked through");
+        let Some((result, blocks_in_use)) = ledger.search_memory(self.policy.search, &self.path) else { return false };
+        tracing::debug!(image = ledger.label(), search = ?result, "memory was looked through");
         self.report.searches += 1;
-        self.report.search_time += result.took;
+        self.report.search_time += result.elapsed;
         self.blocks_in_use = blocks_in_use;
         let now = Instant::now();
         let since = self.references.first().map_or(now, |reference| reference.since);
@@ -205,10 +205,10 @@ impl Ending {
                 "memory of libraries, searched only in part ({blocks} blocks, {mebibytes} MiB, {:.1} s): a callback \
                  into the plugin may be in the rest; end what the library keeps in the exit hook, or let the host \
                  set `search_references` to `Never`",
-                result.took.as_secs_f64()
+                result.elapsed.as_secs_f64()
             )));
         }
-        self.next_search = Some(now + (result.took * 20).clamp(SEARCH_INTERVAL, LONGEST_SEARCH_INTERVAL));
+        self.next_search = Some(now + (result.elapsed * 20).clamp(SEARCH_INTERVAL, LONGEST_SEARCH_INTERVAL));
         !self.references.is_empty()
     }
 
@@ -233,7 +233,7 @@ impl Ending {
                     finish(ledger, &mut self.report);
                 }
                 self.share.release();
-                self.report.took = self.begun.elapsed();
+                self.report.elapsed = self.begun.elapsed();
                 self.over = Some(EndState::Gone(self.report.clone()));
                 // A symbol reader may still use the mapped bytes of the file, which must then stay unchanged.
                 if is_unmapped {
@@ -254,7 +254,7 @@ impl Ending {
         if let Some(ledger) = self.share.ledger() {
             finish(ledger, &mut self.report);
         }
-        self.report.took = self.begun.elapsed();
+        self.report.elapsed = self.begun.elapsed();
         let (path, report) = (self.path.clone(), self.report.clone());
         self.over = Some(EndState::Parked { path, reason, report });
     }

@@ -62,7 +62,7 @@ pub struct Holder {
     /// Time of creation.
     pub since: Instant,
     /// Address in the image's code that identifies the origin: start routine, destructor or handler.
-    pub place: Option<usize>,
+    pub address: Option<usize>,
 }
 
 /// Kind of resource that keeps an image mapped.
@@ -167,7 +167,7 @@ impl Ledger {
     }
 
     /// Requests that the threads of the image stop: sets the stop flag and wakes threads that wait on it as a futex.
-    pub fn ask_to_stop(&self) {
+    pub fn request_stop(&self) {
         self.ends();
         self.stop.store(1, Ordering::SeqCst);
         crate::imp::wake_all(&self.stop);
@@ -175,7 +175,7 @@ impl Ledger {
 
     /// Returns `true` if the threads were requested to stop.
     #[must_use]
-    pub fn is_asked_to_stop(&self) -> bool {
+    pub fn is_stop_requested(&self) -> bool {
         self.stop.load(Ordering::SeqCst) != 0
     }
 
@@ -340,7 +340,7 @@ impl fmt::Debug for Ledger {
 
 impl Holder {
     pub(crate) fn new(kind: HolderKind, name: impl Into<String>, since: Instant) -> Self {
-        Self { kind, name: name.into(), thread: String::new(), since, place: None }
+        Self { kind, name: name.into(), thread: String::new(), since, address: None }
     }
 
     #[cfg(all(target_os = "linux", target_env = "gnu"))]

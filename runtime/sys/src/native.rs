@@ -13,7 +13,7 @@ use libloading::Library;
 
 /// Search location of a library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum NativePlace<'a> {
+pub enum NativeLocation<'a> {
     /// This folder only.
     Folder(&'a Path),
     /// Search path of the system's loader; excludes the current folder.
@@ -56,15 +56,15 @@ impl NativeLibrary {
     ///
     /// # Errors
     /// A file of that name is in the folder, but the loader rejected it.
-    pub unsafe fn find(place: NativePlace<'_>, name: &str) -> Result<Option<Self>, NativeFailure> {
-        match place {
-            NativePlace::Folder(folder) => {
+    pub unsafe fn find(location: NativeLocation<'_>, name: &str) -> Result<Option<Self>, NativeFailure> {
+        match location {
+            NativeLocation::Folder(folder) => {
                 let Some(path) = path_in(folder, name) else { return Ok(None) };
                 // SAFETY: our caller vouches for the initializers.
                 let opened = unsafe { Self::open(&path) };
                 opened.map(Some).map_err(|error| NativeFailure { path, error })
             }
-            NativePlace::System => {
+            NativeLocation::System => {
                 Ok(spellings(name).into_iter().filter(|file| !file.contains('/')).find_map(|file| {
                     // SAFETY: our caller vouches for the initializers.
                     unsafe { Self::open(Path::new(&file)) }.ok()
@@ -158,7 +158,7 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
-    use super::{NativeLibrary, NativePlace, path_in, spellings};
+    use super::{NativeLibrary, NativeLocation, path_in, spellings};
 
     #[test]
     fn library_names_have_an_optional_platform_prefix_and_suffix() {
@@ -177,7 +177,7 @@ mod tests {
         fs::create_dir(folder.path().join("z")).expect("made");
         assert!(found("z").is_some_and(|name| name != "z"));
         // SAFETY: a file of a few bytes has no initializer.
-        let refused = unsafe { NativeLibrary::find(NativePlace::Folder(folder.path()), "z") };
+        let refused = unsafe { NativeLibrary::find(NativeLocation::Folder(folder.path()), "z") };
         assert!(refused.is_err_and(|failure| failure.path.starts_with(folder.path())));
     }
 
@@ -185,7 +185,7 @@ mod tests {
     fn paths_are_not_searched_by_the_system() {
         for name in ["no-such-library", "./no-such-library"] {
             // SAFETY: no library has that name.
-            let found = unsafe { NativeLibrary::find(NativePlace::System, name) };
+            let found = unsafe { NativeLibrary::find(NativeLocation::System, name) };
             assert!(found.is_ok_and(|found| found.is_none()), "{name}");
         }
     }

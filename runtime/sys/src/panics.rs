@@ -1,4 +1,4 @@
-//! Reports of panics with their calls: `panic_places` selects them, `imp` writes them.
+//! Reports of panics with their calls: `panic_locations` selects them, `imp` writes them.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::imp;
 
-pub use crate::panic_places::At;
+pub use crate::panic_locations::At;
 
 /// File with a line `panic <slot>` for each reported panic, written after its files `crash-<slot>`, `maps-<slot>` and `stack-<slot>`,
 /// where the slot has two digits.

@@ -45,7 +45,7 @@ pub struct SearchResult {
     /// Set if the search stopped at a limit of blocks, bytes or time: the image stays, since the rest may refer to it.
     pub is_cut_short: bool,
     /// Duration of the search.
-    pub took: Duration,
+    pub elapsed: Duration,
 }
 
 impl fmt::Display for Reference {

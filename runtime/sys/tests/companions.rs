@@ -341,7 +341,7 @@ fn an_image_waits_likewise_if_its_tables_for_the_loader_are_writable() {
 }
 
 #[test]
-fn a_library_stays_mapped_while_its_handler_is_set() {
+fn a_library_remains_mapped_while_its_handler_is_set() {
     const SIGNAL: c_int = libc::SIGWINCH;
     let pair = Pair::new("libhandler.so", &[]);
     let user = pair.map();

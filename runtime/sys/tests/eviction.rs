@@ -21,7 +21,7 @@ const EVICTING: EndPolicy = EndPolicy {
     close_fds: false,
     reap_children: false,
     free_c_heap: true,
-    look: ReferenceSearch::Never,
+    search: ReferenceSearch::Never,
     evict: Some(Duration::ZERO),
     live_heap: None,
 };

@@ -330,7 +330,7 @@ fn a_folder_created_again_is_removed_when_its_host_was_killed() {
 }
 
 #[test]
-fn a_killed_hosts_folder_stays_while_its_supervisor_reads_it() {
+fn a_killed_hosts_folder_remains_while_its_supervisor_reads_it() {
     let (dir, tmp, library) = scene();
     let reported = dir.path().join("reported");
     fs::create_dir(&reported).expect("the test directory is writable");

@@ -41,17 +41,17 @@ fn a_child_maps_and_unmaps() {
     let staged = stage.stage(&file, "stays").expect("the copy can be written");
     crash::module(7, "stays", staged.path());
     // SAFETY: as above.
-    let stays = unsafe { Image::map(staged, None) }.expect("the loader accepts it");
+    let pinned = unsafe { Image::map(staged, None) }.expect("the loader accepts it");
     let broken = stage.stage(&file, "broken").expect("the copy can be written");
     crash::module(8, "broken", broken.path());
     fs::write(broken.path(), b"somebody writes into it").expect("it is ours");
     // SAFETY: as above, if it were mapped at all.
     unsafe { Image::map(broken, None) }.expect_err("it is not what was checked");
-    fs::write(Path::new(&reported).join("copy"), stays.path().display().to_string()).expect("it is ours");
+    fs::write(Path::new(&reported).join("copy"), pinned.path().display().to_string()).expect("it is ours");
 }
 
 #[test]
-fn many_reloads_leave_a_short_file_about_the_last_ones() {
+fn many_reloads_leave_a_short_file_of_the_last_ones() {
     let dir = TempDir::new().expect("a temporary directory");
     let library = common::c_library(dir.path(), "noted", 42, &[]);
     let reported = dir.path().join("reported");

@@ -85,7 +85,7 @@ fn recently_closed_rings_are_awaited() {
     // SAFETY: the word is that of a living ledger.
     read(&module, from.as_raw_fd(), unsafe { hooks::heap_grow(module.ledger.word(), 64 * 1024) });
     // Requests the stop like a host before it runs exit hooks.
-    module.ledger.ask_to_stop();
+    module.ledger.request_stop();
     let unmap: extern "C" fn() = module.function(c"ring_unmap");
     let close: extern "C" fn() = module.function(c"ring_close");
     unmap();
@@ -130,15 +130,15 @@ fn a_ring_is_known_by_more_than_its_number() {
     let unmap: extern "C" fn() = module.function(c"ring_unmap");
     let close: extern "C" fn() = module.function(c"ring_close");
     // SAFETY: the descriptor is open.
-    let given_away = unsafe { BorrowedFd::borrow_raw(fd) }.try_clone_to_owned().expect("a descriptor");
+    let duplicate = unsafe { BorrowedFd::borrow_raw(fd) }.try_clone_to_owned().expect("a descriptor");
     unmap();
     close();
     // The ring's old descriptor number is reused by another file, and the ring has a new number.
     let other = File::open("/dev/null").expect("a file");
     let (mut ending, _ledger) = module.begin_end(AT_ONCE);
-    let name = format!("io_uring (descriptor {}) with requests in flight", given_away.as_raw_fd());
+    let name = format!("io_uring (descriptor {}) with requests in flight", duplicate.as_raw_fd());
     is_kept(&mut ending, &name);
-    drop(given_away);
+    drop(duplicate);
     finish(&mut ending);
     drop(other);
 }

@@ -40,7 +40,7 @@ fn builds(dir: &Path) -> [Vec<u8>; 2] {
 }
 
 /// Reads a file in both ways.
-fn read_both_ways(path: &Path, stage: &StageDir) -> [Result<ImageFile, ImageError>; 2] {
+fn read_with_and_without_lease(path: &Path, stage: &StageDir) -> [Result<ImageFile, ImageError>; 2] {
     [ImageFile::read(path), ImageFile::read_copy(path, stage)]
 }
 
@@ -65,7 +65,7 @@ fn non_files_are_refused_immediately_and_links_to_libraries_accepted() {
         (dir.path().to_owned(), "a folder"),
     ];
     for (path, expected) in cases {
-        for read in read_both_ways(&path, &stage) {
+        for read in read_with_and_without_lease(&path, &stage) {
             let message = format!("{read:?}");
             let is = matches!(read, Err(ImageError::NotAFile { found, .. }) if found == expected);
             assert!(is, "{}: {message}", path.display());
@@ -75,12 +75,14 @@ fn non_files_are_refused_immediately_and_links_to_libraries_accepted() {
     let library = common::c_library(dir.path(), "c", 42, &[]);
     symlink(&library, path_in_dir("link")).expect("the test directory is writable");
     symlink(path_in_dir("link"), path_in_dir("link-to-link")).expect("the test directory is writable");
-    for read in read_both_ways(&path_in_dir("link-to-link"), &stage) {
+    for read in read_with_and_without_lease(&path_in_dir("link-to-link"), &stage) {
         assert_eq!(read.expect("a library").bytes(), fs::read(&library).expect("just built"));
     }
     symlink(path_in_dir("loop"), path_in_dir("loop")).expect("the test directory is writable");
     for path in ["loop", "nowhere"].map(path_in_dir) {
-        assert!(read_both_ways(&path, &stage).iter().all(|read| matches!(read, Err(ImageError::Io { .. }))));
+        assert!(
+            read_with_and_without_lease(&path, &stage).iter().all(|read| matches!(read, Err(ImageError::Io { .. })))
+        );
     }
 }
 
@@ -194,7 +196,7 @@ fn outcomes(library: &Path, stage: &StageDir) -> String {
     // On a busy machine the writer may pause for a second.
     let until = Instant::now() + Duration::from_secs(60);
     while enough(&seen) < 40 || !seen.contains_key("still written") && Instant::now() < until {
-        for read in read_both_ways(library, stage) {
+        for read in read_with_and_without_lease(library, stage) {
             let what = match read {
                 Ok(image) => {
                     let letters =
@@ -264,7 +266,10 @@ fn a_file_rewritten_during_the_read_is_never_accepted_torn() {
             seen.expect("the reader")
         });
         assert!(!seen.contains("torn") && seen.contains("still written"), "way {pattern}: {seen}");
-        assert!(read_both_ways(&path, &stage).iter().all(Result::is_ok), "way {pattern}: the writer is done");
+        assert!(
+            read_with_and_without_lease(&path, &stage).iter().all(Result::is_ok),
+            "way {pattern}: the writer is done"
+        );
     }
 }
 
@@ -307,7 +312,7 @@ fn another_users_file_rewritten_during_the_read_is_never_accepted_torn() {
 fn a_file_briefly_open_for_writing_is_read() {
     let dir = TempDir::new().expect("a temporary directory");
     let library = common::c_library(dir.path(), "c", 42, &[]);
-    let read_meanwhile = || {
+    let read_during_write = || {
         let writer = OpenOptions::new().write(true).open(&library).expect("writable");
         thread::scope(|scope| {
             scope.spawn(move || {
@@ -318,7 +323,7 @@ fn a_file_briefly_open_for_writing_is_read() {
         })
     };
     // The thread that closes the file may be late on a busy machine, but not each time.
-    assert!((0..10).any(|_| read_meanwhile().is_ok()));
+    assert!((0..10).any(|_| read_during_write().is_ok()));
 }
 
 #[test]
@@ -330,18 +335,18 @@ fn unsealed_files_open_for_writing_are_refused_until_closed() {
     // Stops in the middle of the write. The written part is a valid library according to its headers.
     let mut writer = OpenOptions::new().write(true).open(&path).expect("writable");
     writer.write_all(&other[..other.len() / 2]).expect("writable");
-    for read in read_both_ways(&path, &stage) {
+    for read in read_with_and_without_lease(&path, &stage) {
         let error = read.expect_err("half of each build");
         assert!(matches!(error, ImageError::StillWritten { .. }), "{error}");
         assert!(error.to_string().contains("slow.so is still being written: a program has it open"), "{error}");
     }
     writer.write_all(&other[other.len() / 2..]).expect("writable");
-    assert!(read_both_ways(&path, &stage).iter().all(Result::is_err), "the file may be incomplete");
+    assert!(read_with_and_without_lease(&path, &stage).iter().all(Result::is_err), "the file may be incomplete");
     drop(writer);
-    assert!(read_both_ways(&path, &stage).iter().all(Result::is_ok));
+    assert!(read_with_and_without_lease(&path, &stage).iter().all(Result::is_ok));
     seal_file(&path).expect("it is whole");
     let _idle = OpenOptions::new().write(true).open(&path).expect("writable");
-    for read in read_both_ways(&path, &stage) {
+    for read in read_with_and_without_lease(&path, &stage) {
         assert!(read.expect("the seal vouches for it").is_sealed());
     }
     // A reader does not prevent later writes.

@@ -127,7 +127,7 @@ fn destructors_of_other_threads_are_awaited_and_their_thread_named() {
         assert_eq!(holders.len(), 1, "{holders:?}");
         assert_eq!(holders[0].kind, HolderKind::ThreadLocal);
         assert!(holders[0].thread.starts_with("\"pool-7\""), "{}", holders[0]);
-        assert!(holders[0].place.is_some() && holders[0].to_string().contains("a thread-local destructor"));
+        assert!(holders[0].address.is_some() && holders[0].to_string().contains("a thread-local destructor"));
         assert_eq!(ledger.run_thread_locals_here(), 0, "it is not this thread's to run");
         drop(to_worker);
         worker.join().expect("the worker ends well");
@@ -196,10 +196,10 @@ fn a_thread_is_named_waited_for_and_joined_by_the_host() {
         let (mut ending, ledger) = module.begin_end(AT_ONCE);
         let EndState::Waiting(holders) = ending.poll() else { panic!("its thread is running") };
         assert!(
-            holders.iter().any(|holder| holder.kind == HolderKind::Thread && holder.place.is_some()),
+            holders.iter().any(|holder| holder.kind == HolderKind::Thread && holder.address.is_some()),
             "{holders:?}"
         );
-        assert!(!ledger.is_asked_to_stop());
+        assert!(!ledger.is_stop_requested());
         seen.go.store(1, SeqCst);
         let report = finish(&mut ending);
         assert_eq!(report.threads_joined, u64::from(!detached));

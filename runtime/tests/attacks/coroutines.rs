@@ -28,7 +28,7 @@ fn lines_of(host: &Runtime, function: &str, sleeper: ObjectHandle) -> String {
     let path = format!("uf:/Script/Game.Sleeper:{function}");
     host.calls().call(&path, &[Value::Object(sleeper)]).unwrap_or_else(|error| panic!("{function}: {error}"));
     host.safe_point();
-    super::ask(host, sleeper, "told")
+    super::query(host, sleeper, "take_notes")
 }
 
 /// Collects, reloads and shuts down; suspended coroutines leave no trace.
@@ -60,7 +60,7 @@ fn a_coroutine_of_a_plugin_borrows_no_part_and_enters_no_object() {
 fn a_coroutine_inside_a_frame_reads_its_object_and_opens_no_scope() {
     let (host, sleeper) = start();
     host.objects().call(sleeper, "inside", &[]).expect("it returns");
-    let lines = super::ask(&host, sleeper, "told");
+    let lines = super::query(&host, sleeper, "take_notes");
     let [property, slice, slice_to_write, call, loan, part] = *lines.lines().collect::<Vec<_>>() else {
         panic!("{lines}")
     };
@@ -123,7 +123,7 @@ fn a_coroutine_of_a_host_opens_no_frame_and_no_safe_point() {
         let refused = |line: &&String| line.contains(REFUSED) || line.starts_with("hot: a pointer to");
         assert!(lines.iter().all(|line| refused(&line)), "{lines:?}");
     }
-    assert_eq!(super::ask(&host, sleeper, "told"), "the host: ()");
+    assert_eq!(super::query(&host, sleeper, "take_notes"), "the host: ()");
     drop((begin, asleep.take()));
     assert_works(host, sleeper);
 }
@@ -133,7 +133,7 @@ fn jobs_that_a_coroutine_cancels_are_dropped_at_the_next_safe_point() {
     let (host, sleeper) = start();
     host.objects().call(sleeper, "cancel_asleep", &[]).expect("it returns");
     host.tick(alcedo_runtime::Budget::frame());
-    assert_eq!(super::ask(&host, sleeper, "told"), "canceled\nthe timer is dropped\nthe task is dropped");
+    assert_eq!(super::query(&host, sleeper, "take_notes"), "canceled\nthe timer is dropped\nthe task is dropped");
     assert_eq!(host.jobs(), []);
     assert_works(host, sleeper);
 }
@@ -168,7 +168,7 @@ fn host_plugin_recursion_fails_with_an_error_naming_depth_function_and_object() 
             Ok(Some(Value::U64(depth))) => depth,
             other => panic!("{other:?}"),
         };
-        let error = super::ask(&host, sleeper, "told");
+        let error = super::query(&host, sleeper, "take_notes");
         assert!(error.contains("Sleeper:recurse of #") && error.contains(&format!(", {depth} deep")), "{error}");
         // A class constructor that constructs its own class also recurses endlessly.
         host.calls().call("uf:/Script/Game.Sleeper:run_away", &[Value::Bool(true)]).expect("it returns");

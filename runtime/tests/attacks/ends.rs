@@ -11,7 +11,7 @@ use alcedo_runtime::native::{NativeClass, Natives};
 use alcedo_runtime::{Budget, Outcome, Runtime, Value, World};
 
 use super::support::{self, Record};
-use super::{another_attacker, ask, assert_works, attacker, host, spawn};
+use super::{another_attacker, assert_works, attacker, host, query, spawn};
 
 /// Output of a drop that can access its values, on the game thread of an ending generation.
 const RIGHT: &str = "expired false · display right · debug right · equal true · unequal false · map ((\"one\", 1)) \
@@ -248,7 +248,7 @@ thread_local! {
 }
 
 /// Body of `before_destroy` of a native part: calls another object of the ending generation.
-fn ask_another(_world: &World, _object: alcedo_runtime::ObjectHandle) {
+fn query_another(_world: &World, _object: alcedo_runtime::ObjectHandle) {
     let host = HOST.with_borrow(Clone::clone);
     if let Some((host, other)) = host {
         let result = host.objects().call(other, "grow_numbers", &[]);
@@ -263,12 +263,12 @@ fn ask_another(_world: &World, _object: alcedo_runtime::ObjectHandle) {
 }
 
 fn teller() -> Natives {
-    let teller = NativeClass::new("Graph", "Teller", "/Script/Core.Object").begin_destroy(ask_another);
+    let teller = NativeClass::new("Graph", "Teller", "/Script/Core.Object").begin_destroy(query_another);
     Natives::in_package("Graph").class(teller.doc("The native part calls another object when it is destroyed."))
 }
 
 #[test]
-fn the_module_knows_the_native_class_by_glue() {
+fn the_module_uses_the_native_class_by_glue() {
     support::glue_is_written(teller(), "Graph", "attacker", "teller.rs");
 }
 
@@ -314,7 +314,7 @@ fn objects_created_during_unloading_callbacks_are_destroyed_with_the_rest() {
     host.unloads().on_unloading(0, move |host, _generation| {
         let refused = host.objects().spawn("/Script/Game.Hoarder").expect_err("an unload is in progress");
         assert!(refused.to_string().contains("for a safe point"), "{refused}");
-        assert_eq!(ask(host, hoarder, "breed"), "Hoarder_2");
+        assert_eq!(query(host, hoarder, "breed"), "Hoarder_2");
     });
     let unload = host.unload_master().unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(
@@ -337,6 +337,6 @@ fn a_host_releases_only_its_own_conjugates_and_none_of_plugins() {
     host.conjugates().give_back(number);
     assert!(!host.conjugates().is_expired(number));
     assert_eq!(host.objects().call(hoarder, "grow_numbers", &[]).ok().flatten(), Some(Value::U64(10)));
-    assert_eq!(ask(&host, hoarder, "drop_while_open"), "10 10");
+    assert_eq!(query(&host, hoarder, "drop_while_open"), "10 10");
     host.tick(Budget::frame());
 }

@@ -11,7 +11,7 @@ use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
 use super::verbs::{Tools, Touch, VERBS};
-use super::{ask, assert_works, attacker, host, spawn, support};
+use super::{assert_works, attacker, host, query, spawn, support};
 
 /// Action of the log subscriber; its argument is the target of the line.
 type OnEvent = Rc<dyn Fn(&str)>;
@@ -67,7 +67,7 @@ fn while_borrowed(function: &str, expected: &str) -> Vec<(&'static str, Touch, R
     let (host, answer) = logged(attack, || {
         let (host, tools, _folder) = stage();
         *host_slot.borrow_mut() = Some((host.clone(), Rc::clone(&tools)));
-        let answer = ask(&host, tools.holder, function);
+        let answer = query(&host, tools.holder, function);
         *host_slot.borrow_mut() = None;
         assert!(host.objects().is_alive(tools.holder), "it was not destroyed while its slice was lent");
         (host, answer)
@@ -126,7 +126,7 @@ fn a_logger_may_write_while_no_slice_is_borrowed() {
     logged(write, || {
         let (host, tools, _folder) = stage();
         *host_slot.borrow_mut() = Some((host.clone(), Rc::clone(&tools)));
-        host.objects().call(tools.holder, "say", &[]).expect("the call succeeds");
+        host.objects().call(tools.holder, "log", &[]).expect("the call succeeds");
         *host_slot.borrow_mut() = None;
         assert_eq!(host.objects().get(tools.holder, "numbers").expect("there"), Value::Array(vec![Value::U64(9)]));
     });
@@ -170,7 +170,7 @@ fn life(host: &Runtime, tools: &Tools) {
     let library = std::slice::from_ref(&tools.library);
     let reload = |libraries: &[std::path::PathBuf]| drop(host.reload(libraries));
     // The log subscriber destroys the holder of the tools at the first line.
-    let _answer = host.objects().call(tools.holder, "say", &[]);
+    let _answer = host.objects().call(tools.holder, "log", &[]);
     let holder = spawn(host, "Holder");
     host.objects().call(holder, "keep", &[]).expect("kept");
     host.objects().call(holder, "forget", &[]).expect("forgotten");

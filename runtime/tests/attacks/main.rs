@@ -47,7 +47,7 @@ fn spawn(host: &Runtime, class: &str) -> ObjectHandle {
 }
 
 /// Calls a function that returns a string, and formats a refusal.
-fn ask(host: &Runtime, object: ObjectHandle, function: &str) -> String {
+fn query(host: &Runtime, object: ObjectHandle, function: &str) -> String {
     match host.objects().call(object, function, &[]) {
         Ok(Some(Value::Text(text))) => text,
         Ok(other) => format!("{other:?}"),
@@ -58,7 +58,7 @@ fn ask(host: &Runtime, object: ObjectHandle, function: &str) -> String {
 /// Checks that the host still calls old and new code.
 fn assert_works(host: &Runtime) {
     let bystander = spawn(host, "Bystander");
-    assert_eq!(ask(host, bystander, "answer"), "still here");
+    assert_eq!(query(host, bystander, "answer"), "still here");
     host.objects().destroy(bystander);
     host.safe_point();
 }

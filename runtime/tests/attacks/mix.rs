@@ -9,7 +9,7 @@ use alcedo_runtime::kinds::{PropertyKind, function_flags};
 use alcedo_runtime::native::{NativeClass, Natives};
 use alcedo_runtime::{Budget, Builder, Name, ObjectHandle, Runtime, Signature, Value, World};
 
-use super::{another_attacker, ask, assert_works, attacker, host, spawn, support};
+use super::{another_attacker, assert_works, attacker, host, query, spawn, support};
 
 const OBJECT: &str = "/Script/Core.Object";
 
@@ -55,7 +55,7 @@ fn natives() -> Natives {
             Ok(())
         })
         .begin_destroy(|_world, _object| fickle("begin_destroy"))
-        .add_references(|_world, _object, _tell| fickle("references"))
+        .add_references(|_world, _object, _visit| fickle("references"))
         .function("body", &[], None, function_flags::CALLABLE, |_world, frame| {
             frame.finish()?;
             fickle("body");
@@ -138,7 +138,7 @@ fn a_host_that_is_dropped_with_its_thread_ends_like_another() {
         HOST.with(|slot| assert!(slot.borrow().is_none()));
         let host = support::host(&[library]);
         let holder = spawn(&host, "Holder");
-        ask(&host, holder, "fill");
+        query(&host, holder, "fill");
         host.links().bind(holder, "listeners", holder, "fill").expect("bound");
         host.post_handle().post(|host| host.safe_point());
         let _black = host
@@ -162,7 +162,7 @@ fn objects_nested_100_000_deep_overflow_no_stack() {
     let path = host.objects().path_of(outer);
     assert_eq!(path.and_then(|path| host.objects().at_path(&path)), Some(outer));
     let _renamed = host.objects().rename(all[50_000], "Middle", all[0]);
-    let _ring = host.objects().rename(all[0], "Ring", outer).expect_err("it would contain itself");
+    let _cycle = host.objects().rename(all[0], "Ring", outer).expect_err("it would contain itself");
     drop(host.worlds().digest());
     let folder = tempfile::tempdir().expect("a folder");
     let world = folder.path().join("deep.world");

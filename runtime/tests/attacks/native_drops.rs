@@ -25,12 +25,12 @@ impl Drop for Grenade {
 
 #[uclass(package = "Test")]
 #[derive(Default)]
-struct Shell {
+struct Husk {
     grenade: Grenade,
 }
 
 #[uclass]
-impl Shell {
+impl Husk {
     #[ufunction]
     fn touch(&mut self, _this: This<Self>) {
         let _there = &self.grenade;
@@ -44,7 +44,7 @@ fn keep(_grenade: &Grenade) -> Result<(), String> {
 }
 
 fn end(how: &str, objects: usize) {
-    let mut natives = natives![Shell];
+    let mut natives = natives![Husk];
     for name in ["One", "Two"] {
         let [made, whole, ended, referred, called] = [(); 5].map(|()| Grenade);
         let class = NativeClass::new("Test", name, "/Script/Core.Object")
@@ -80,15 +80,15 @@ fn end(how: &str, objects: usize) {
         };
         host.calls().add_value_resolver(name, resolver).expect("a free protocol");
     }
-    let all: Vec<_> = (0..objects).map(|_| host.objects().spawn("/Script/Test.Shell").expect("spawned")).collect();
-    for shell in &all {
-        host.objects().call(*shell, "touch", &[]).expect("it is called");
+    let all: Vec<_> = (0..objects).map(|_| host.objects().spawn("/Script/Test.Husk").expect("spawned")).collect();
+    for husk in &all {
+        host.objects().call(*husk, "touch", &[]).expect("it is called");
     }
     ARMED.set(true);
     let ended = catch_unwind(AssertUnwindSafe(|| match how {
         "drop" => drop(host),
         "shutdown" => drop(host.shutdown()),
-        _ => all.iter().for_each(|shell| host.objects().destroy(*shell)),
+        _ => all.iter().for_each(|husk| host.objects().destroy(*husk)),
     }));
     ARMED.set(false);
     writeln!(std::io::stdout(), "{how} of {objects} ended: {}", ended.is_ok()).expect("the parent reads");

@@ -54,7 +54,7 @@ impl Scene {
     fn assert_works(&mut self, what: &str) {
         self.call_count += 1;
         let answer =
-            self.host.objects().call(self.steady, "ask", &[]).unwrap_or_else(|error| panic!("{what}: {error}"));
+            self.host.objects().call(self.steady, "query", &[]).unwrap_or_else(|error| panic!("{what}: {error}"));
         assert_eq!(answer, Some(Value::U32(self.call_count)), "{what}");
     }
 
@@ -163,7 +163,7 @@ fn cyclic_struct_bases_are_refused() {
 fn a_path_is_declared_once() {
     check("described-twice", &["/Script/Game.Steady is declared already"]);
     check("path-twice", &["/Script/Game.Twin is declared already"]);
-    check("interface-twice", &["/Script/Game.Hears is declared already"]);
+    check("interface-twice", &["/Script/Game.Heeds is declared already"]);
     check("interface-and-class", &["/Script/Game.Both is declared already"]);
     check("name-of-a-native", &["/Script/Engine.Actor is declared already"]);
 }
@@ -235,7 +235,7 @@ fn a_default_and_a_subobject_are_what_their_property_can_hold() {
 #[test]
 fn an_import_must_exist_with_the_same_signature() {
     check("import-of-nothing", &["surface uses /Script/Game.Steady:nothing", "not there"]);
-    check("import-of-another-type", &["surface uses /Script/Game.Steady:ask", "has the signature"]);
+    check("import-of-another-type", &["surface uses /Script/Game.Steady:query", "has the signature"]);
     check("import-that-is-no-name", &["that it uses", "a type or a member has a path"]);
 }
 

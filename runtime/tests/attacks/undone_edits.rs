@@ -225,7 +225,7 @@ fn fields_return_to_a_struct_field_with_its_own_defaults() {
 }
 
 #[test]
-fn an_own_value_equal_to_a_new_default_stays_an_own_value() {
+fn an_own_value_equal_to_a_new_default_remains_an_own_value() {
     let build = |default: u8| format!("var int V;\ndefaultproperties {{ V={default} }}");
     let [three, five, nine] = [3, 5, 9].map(build);
     assert_becomes(&[(&three, "V = 5;"), (&five, ""), (&three, "")], "V = 5;");

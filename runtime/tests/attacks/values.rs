@@ -3,7 +3,7 @@
 
 use alcedo_runtime::{Budget, ObjectHandle, Runtime, Value};
 
-use super::{ask, assert_works, host, spawn};
+use super::{assert_works, host, query, spawn};
 
 fn holder() -> (Runtime, ObjectHandle) {
     let host = host();
@@ -13,7 +13,7 @@ fn holder() -> (Runtime, ObjectHandle) {
 
 fn check(function: &str, expected: &str) {
     let (host, holder) = holder();
-    let answer = ask(&host, holder, function);
+    let answer = query(&host, holder, function);
     assert!(answer.contains(expected), "{function}: {answer}");
     assert_works(&host);
 }
@@ -129,7 +129,7 @@ fn a_container_with_an_exhausted_epoch_counter_has_no_valid_stale_views() {
         // SAFETY: no plugin code runs, so no view into the container exists.
         unsafe { host.bench() }.age(holder, property, epoch).expect("a container");
     }
-    let answer = ask(&host, holder, "count_to_the_end");
+    let answer = query(&host, holder, "count_to_the_end");
     let lines: Vec<&str> = answer.lines().collect();
     let [first, second, third, last, rest @ ..] = &lines[..] else { panic!("{answer}") };
     for early in [first, second, third] {

@@ -316,7 +316,7 @@ pub(crate) const VERBS: &[Verb] = &[
     ("types().class", Nothing, quiet!(|host, tools| host.types().class("/Script/Game.Holder"))),
     ("conjugates().owned_values", Nothing, quiet!(|host, tools| host.conjugates().owned_values())),
     ("conjugates().keep_sites", Nothing, quiet!(|host, tools| host.conjugates().keep_sites(true))),
-    ("conjugates().lend", Nothing, quiet!(|host, tools| host.conjugates().lend(tools.holder, "numbers"))),
+    ("conjugates().borrow", Nothing, quiet!(|host, tools| host.conjugates().borrow(tools.holder, "numbers"))),
     (
         "conjugates().make",
         Nothing,

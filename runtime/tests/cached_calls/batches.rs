@@ -110,14 +110,14 @@ fn objects_in_a_batch_may_destroy_spawn_and_call_back() {
     let list = Rc::new(ObjectList::from(horses.clone()));
     let other: TypedProperty<Obj<Object>> = host.property("up:/Script/Game.Horse:other").expect("it is there");
     let (inner, same) = (Rc::clone(&kept), Rc::clone(&list));
-    let ask = move |host: &Runtime, (mood,): (i32,)| {
+    let query = move |host: &Runtime, (mood,): (i32,)| {
         // Calls the same list and batch again; the object of the outer call is borrowed, so its call fails.
         let report = inner.answers.call_list(&same, (1,)).expect("called");
         assert_eq!((report.called, report.failed.len(), report.ended), (7, 1, 1), "{report:?}");
         host.request_reload(libraries(2));
         mood
     };
-    host.calls().register_typed("host.ask", ask).expect("the name is free");
+    host.calls().register_typed("host.query", query).expect("the name is free");
     let before = host.objects().iter().len();
     for (at, mood) in [(1, 2), (2, 3), (4, 4)] {
         kept.mood.set(horses[at], mood).expect("written");
@@ -153,7 +153,7 @@ fn a_batch_skips_objects_by_property_or_missing_override() {
     assert_eq!((results[6], report.called, report.without_override), (Some(1507), 1, 6));
     let refused = batch().when("speed").call(&all, (7,)).expect_err("no bool").to_string();
     assert!(refused.contains("no `bool` property speed"), "{refused}");
-    for (name, expected) in [("nm:/carousel:Horse:ask", "of no object"), (ROUND, "i32 -> i32"), ("uf:/nothing", "")] {
+    for (name, expected) in [("nm:/carousel:Horse:query", "of no object"), (ROUND, "i32 -> i32"), ("uf:/nothing", "")] {
         let refused = host.batch::<(i32,), i32>(name).expect_err("no such method").to_string();
         assert!(refused.contains(expected), "{name}: {refused}");
     }

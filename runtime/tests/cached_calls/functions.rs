@@ -47,14 +47,14 @@ fn an_inherited_function_may_end_its_object_call_back_and_panic() {
     let kept = Kept::of(&host);
     let inner = Rc::clone(&kept);
     let [pony, other] = [PONY, PONY].map(|class| spawn(&host, class));
-    let ask = move |host: &Runtime, (number,): (i32,)| {
+    let query = move |host: &Runtime, (number,): (i32,)| {
         assert_eq!(inner.add.call((obj(other), 1, number)).expect("another of its class"), number + 1);
         assert!(inner.round.call((obj(pony),)).is_err(), "its fields are in use");
         assert!(host.reload(&libraries(2)).is_err(), "code of the plugin is on the stack");
         host.safe_point();
         number
     };
-    host.calls().register_typed("host.ask", ask).expect("the name is free");
+    host.calls().register_typed("host.query", query).expect("the name is free");
     for _ in 0..2 {
         for (mood, expected) in [(0, Some(100)), (4, Some(104)), (1, None), (0, Some(100))] {
             kept.mood.set(pony, mood).expect("written");
@@ -106,7 +106,7 @@ impl Adder {
     #[ufunction(blueprint_native_event)]
     fn sum_up(&self, left: i32, right: i32) -> i32;
     fn sum_up_implementation(&mut self, left: i32, right: i32) -> i32 {
-        let _stays = &self.on_drop;
+        let _pinned = &self.on_drop;
         if let Some(code) = IN_THE_SUM.with_borrow(|code| code.clone()) {
             code();
         }
@@ -281,7 +281,7 @@ fn grid_host() -> (Runtime, [ObjectHandle; 2]) {
 }
 
 #[test]
-fn functions_of_six_parameters_take_each_at_its_place() {
+fn functions_of_six_parameters_accept_each_at_its_position() {
     type Numbers = (u8, i16, u32, f32, f64, bool);
     let (host, cells) = grid_host();
     let desk = spawn(&host, "/Script/Test.Desk");

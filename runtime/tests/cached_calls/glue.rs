@@ -124,14 +124,14 @@ fn glue_rejects_stale_and_wrong_objects_and_reused_slots() {
 fn glue_calls_in_the_middle_of_a_call_of_glue() {
     let host = host();
     let [pony, other] = [PONY, PONY].map(|class| horse(&host, class));
-    let ask = move |host: &Runtime, (number,): (i32,)| {
+    let query = move |host: &Runtime, (number,): (i32,)| {
         assert_eq!(other.add(host, 1, number).expect("it adds"), number + 1);
         assert_eq!(pony.mood(host).expect("read"), 4);
         assert!(pony.round(host).expect_err("its fields are in use").to_string().contains("holds it"));
         assert!(host.reload(&libraries(2)).is_err(), "code of the plugin is on the stack");
         number
     };
-    host.calls().register_typed("host.ask", ask).expect("the name is free");
+    host.calls().register_typed("host.query", query).expect("the name is free");
     pony.set_mood(&host, 4).expect("written");
     (0..3).for_each(|_| assert_eq!(pony.round(&host).expect("the call succeeds"), 104));
     host.calls().observe(Observed { counts: true, spans: false });
@@ -186,7 +186,7 @@ impl Gauge {
 }
 
 #[test]
-fn native_accessors_use_the_object_of_the_given_host() {
+fn native_accessors_use_the_object_of_the_passed_host() {
     let build = || support::builder().natives(natives![Gauge]).build().expect("a runtime");
     let hosts = [build(), build()];
     // In the second host the class has another number, since other classes precede it.

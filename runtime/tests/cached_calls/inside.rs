@@ -14,7 +14,7 @@ fn nested_calls_use_the_fast_path_and_delay_reloads() {
     let host = host();
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
     let inner = Rc::clone(&kept);
-    let ask = move |host: &Runtime, (depth,): (i32,)| {
+    let query = move |host: &Runtime, (depth,): (i32,)| {
         assert_eq!(inner.answers(horse), of_build(1));
         assert!(
             host.reload(&libraries(2)).is_err() && host.unload_master().is_err(),
@@ -26,12 +26,12 @@ fn nested_calls_use_the_fast_path_and_delay_reloads() {
         assert_eq!(inner.answers(horse), of_build(1), "the reload waits");
         match depth {
             0 => 0,
-            _ => 1 + inner.ask.call((depth - 1,)).expect("deeper"),
+            _ => 1 + inner.query.call((depth - 1,)).expect("deeper"),
         }
     };
-    host.calls().register_typed("host.ask", ask).expect("the name is free");
+    host.calls().register_typed("host.query", query).expect("the name is free");
     // Deeper than the number of call slots.
-    assert_eq!(kept.ask.call((100,)).expect("the call succeeds"), 100);
+    assert_eq!(kept.query.call((100,)).expect("the call succeeds"), 100);
     assert_eq!(kept.answers(horse), of_build(1));
     host.tick(Budget::frame());
     assert_eq!(kept.answers(horse), of_build(2), "now it was done");
@@ -44,20 +44,20 @@ fn a_refused_safe_point_names_the_running_fast_call() {
     kept.mood.set(horse, 4).expect("written");
     let log: Rc<RefCell<Vec<String>>> = Rc::default();
     let lines = Rc::clone(&log);
-    let ask = move |host: &Runtime, (number,): (i32,)| {
+    let query = move |host: &Runtime, (number,): (i32,)| {
         let refused = host.reload(&libraries(2)).expect_err("code of the plugin is on the stack");
         lines.borrow_mut().push(refused.to_string());
         number
     };
-    host.calls().register_typed("host.ask", ask).expect("the name is free");
+    host.calls().register_typed("host.query", query).expect("the name is free");
     for _ in 0..2 {
         assert_eq!(kept.round.call((obj(horse),)).expect("it turns"), 104);
-        assert_eq!(kept.ask.call((1,)).expect("the call succeeds"), 1);
+        assert_eq!(kept.query.call((1,)).expect("the call succeeds"), 1);
         let report = kept.rounds.call(&[horse], ()).expect("called");
         assert_eq!((report.called, report.failed.len()), (1, 0));
     }
     let log = log.borrow();
-    let names = ["`Game.Horse:round`", "`carousel:/Script/Game.Horse:ask`", "`Game.Horse:round`"];
+    let names = ["`Game.Horse:round`", "`carousel:/Script/Game.Horse:query`", "`Game.Horse:round`"];
     for (line, name) in log.iter().zip(names.iter().cycle()) {
         assert!(line.contains(name), "{line}, wanted {name}");
     }
@@ -69,17 +69,17 @@ fn a_host_losing_its_last_handle_in_a_call_ends_afterward() {
     let host = host();
     let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
     let host_slot: Rc<RefCell<Option<Runtime>>> = Rc::default();
-    let (taken, inner) = (Rc::clone(&host_slot), Rc::clone(&kept));
-    let ask = move |_: &Runtime, (number,): (i32,)| {
-        drop(taken.borrow_mut().take());
+    let (to_clear, inner) = (Rc::clone(&host_slot), Rc::clone(&kept));
+    let query = move |_: &Runtime, (number,): (i32,)| {
+        drop(to_clear.borrow_mut().take());
         assert_eq!(inner.answers(horse), of_build(1), "it has not ended yet");
         number
     };
-    host.calls().register_typed("host.ask", ask).expect("the name is free");
+    host.calls().register_typed("host.query", query).expect("the name is free");
     assert_eq!(kept.answers(horse), of_build(1));
     let weak = host.downgrade();
     *host_slot.borrow_mut() = Some(host);
-    assert_eq!(kept.ask.call((3,)).expect("the call succeeds"), 3);
+    assert_eq!(kept.query.call((3,)).expect("the call succeeds"), 3);
     assert!(weak.upgrade().is_none(), "it has ended now");
     assert!(kept.answers(horse)[0].contains("runtime of"));
 }
@@ -95,14 +95,15 @@ fn a_failing_call_without_host_handles_reports_its_reason() {
     for (call, expected) in calls {
         let host = host();
         let (kept, horse) = (Kept::of(&host), spawn(&host, HORSE));
-        let fails: TypedFunction<(i32,), i32> = host.function("nm:/carousel:Horse:ask_and_fail").expect("it is there");
+        let fails: TypedFunction<(i32,), i32> =
+            host.function("nm:/carousel:Horse:query_and_fail").expect("it is there");
         let host_slot: Rc<RefCell<Option<Runtime>>> = Rc::default();
-        let taken = Rc::clone(&host_slot);
-        let ask = move |_: &Runtime, (number,): (i32,)| {
-            drop(taken.borrow_mut().take());
+        let to_clear = Rc::clone(&host_slot);
+        let query = move |_: &Runtime, (number,): (i32,)| {
+            drop(to_clear.borrow_mut().take());
             number
         };
-        host.calls().register_typed("host.ask", ask).expect("the name is free");
+        host.calls().register_typed("host.query", query).expect("the name is free");
         // Makes the next call use the fast path.
         assert_eq!(kept.round.call((obj(horse),)).expect("it turns"), 100);
         kept.mood.set(horse, 5).expect("written");

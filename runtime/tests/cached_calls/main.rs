@@ -52,7 +52,7 @@ fn obj(object: ObjectHandle) -> Obj<Object> {
 /// Lookups kept by the host.
 struct Kept {
     tag: TypedFunction<(), i32>,
-    ask: TypedFunction<(i32,), i32>,
+    query: TypedFunction<(i32,), i32>,
     answer: TypedFunction<(Obj<Object>, i32), i32>,
     add: TypedFunction<(Obj<Object>, i32, i32), i32>,
     round: TypedFunction<(Obj<Object>,), i32>,
@@ -66,7 +66,7 @@ impl Kept {
     fn of(host: &Runtime) -> Rc<Self> {
         Rc::new(Self {
             tag: host.function("nm:/carousel:Horse:build_tag").expect("it is there"),
-            ask: host.function("nm:/carousel:Horse:ask").expect("it is there"),
+            query: host.function("nm:/carousel:Horse:query").expect("it is there"),
             answer: host.function("uf:/Script/Game.Horse:answer").expect("it is there"),
             add: host.function("uf:/Script/Game.Horse:add").expect("it is there"),
             round: host.function(ROUND).expect("it is there"),

@@ -118,7 +118,7 @@ impl Churn {
 
     fn collect(&mut self) {
         // An owned value that a thread has not dropped yet keeps its referents.
-        self.settle();
+        self.wait_for_drops();
         self.done.collected += self.host.collection().collect().unwrap_or_else(|error| panic!("{error}"));
         self.done.collections += 1;
         self.model.collected(&self.host, true);
@@ -159,8 +159,8 @@ impl Churn {
     }
 
     /// Waits until no thread has a value to drop and the host has processed all drops.
-    fn settle(&self) {
-        self.call("settle");
+    fn wait_for_drops(&self) {
+        self.call("wait_for_drops");
         let drained = self.host.drain_finalizers(Duration::from_secs(60)).unwrap_or_else(|error| panic!("{error}"));
         assert!(drained.is_complete, "{drained:?}");
         support::until("all drops are processed", || {
@@ -171,7 +171,7 @@ impl Churn {
 
     fn compare(&mut self) {
         self.model.compare(&self.host);
-        self.settle();
+        self.wait_for_drops();
         let owned_values = self.host.conjugates().owned_values();
         assert_eq!(owned_values.count(), self.model.count_owned_values(), "blacks of host and model: {owned_values}");
         assert_eq!(self.host.counters().objects, self.model.count_objects(), "objects of host and model");

@@ -422,7 +422,7 @@ impl Model {
             ("counts", plain.counts.value(host)),
             ("unique", plain.unique.value(host)),
             ("perhaps", plain.perhaps.value(host)),
-            ("heard", Value::U64(self.state.received[&thing])),
+            ("received", Value::U64(self.state.received[&thing])),
         ]);
         for (property, expected) in expected {
             let found =

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use alcedo_runtime::{Binding, Runtime, Value};
 
-use super::ops::{Dice, LATER, NOTHING, THING, digest, hears};
+use super::ops::{Dice, LATER, NOTHING, THING, add_received, digest};
 use super::values::{Change, Id, State, ToValue, number};
 
 #[derive(Clone, Default, PartialEq)]
@@ -174,9 +174,9 @@ impl Bound {
 impl State {
     fn deliver(&mut self, Bound { thing, function }: Bound, argument: u32) {
         let Some(received) = self.received.get_mut(&thing) else { return };
-        *received = hears(*received, argument);
+        *received = add_received(*received, argument);
         if function == "hear_twice" {
-            *received = hears(*received, argument);
+            *received = add_received(*received, argument);
         }
     }
 }
@@ -221,7 +221,7 @@ impl Change for Decide {
                 let Some(received) = self.0.and_then(|bound| state.received.get_mut(&bound.thing)) else {
                     return NOTHING;
                 };
-                *received = hears(*received, 1);
+                *received = add_received(*received, 1);
                 u64::from(argument > 3.0)
             }
         }
@@ -330,7 +330,7 @@ impl Change for FieldName {
         let ty = match self.0.strip_prefix(THING) {
             Some(":numbers") => "Array(f64)",
             Some(":sheet") => "/Script/Game.Sheet",
-            Some(":heard") => "u64",
+            Some(":received") => "u64",
             _ => "",
         };
         digest(&self.0) ^ digest(ty)

@@ -460,7 +460,7 @@ impl<'a> Worker<'a> {
     ) -> impl Fn(&ModuleRequest) -> Result<Option<FoundModule>, ResolverFailure> + Send + Sync + 'static {
         let shared = Arc::downgrade(self.shared);
         let kept = match answer {
-            Answer::LendKept(lender) => modules_of(self.shared, lender),
+            Answer::OfferKept(lender) => modules_of(self.shared, lender),
             _ => Vec::new(),
         };
         move |request| resolve(&shared, answer, &kept, request)
@@ -487,8 +487,8 @@ fn resolve(
         }
         Answer::Fails => Err("fails on purpose".into()),
         Answer::Panics => panic!("panics on purpose"),
-        Answer::Lend(lender) => Ok(loaded(&modules_of(&shared, lender))),
-        Answer::LendKept(_) => Ok(loaded(kept)),
+        Answer::Offer(lender) => Ok(loaded(&modules_of(&shared, lender))),
+        Answer::OfferKept(_) => Ok(loaded(kept)),
         Answer::LoadFrom(other) => match shared.contexts.slim(LETTERS[other]) {
             Some(context) => Ok(Some(FoundModule::Loaded(context.load_name(&request.name, &request.range)?))),
             None => Ok(None),

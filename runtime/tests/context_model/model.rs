@@ -499,7 +499,7 @@ impl Model {
 
     fn resolver(&self, answer: Answer) -> Resolver {
         let lender = match answer {
-            Answer::LendKept(name) => self.living(name).and_then(|context| self.contexts[context].current),
+            Answer::OfferKept(name) => self.living(name).and_then(|context| self.contexts[context].current),
             _ => None,
         };
         let kept = |lender: Gen| self.gens[lender].own.iter().map(move |lib| Found { owner: Some(lender), lib: *lib });

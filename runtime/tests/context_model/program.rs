@@ -99,9 +99,9 @@ pub(crate) enum Answer {
     Fails,
     Panics,
     /// Lends the modules that the living context of this name has at the time of the request.
-    Lend(usize),
+    Offer(usize),
     /// Lends the modules that the context had when the resolver was set, in any state of the context.
-    LendKept(usize),
+    OfferKept(usize),
     /// Requests the module from the living context of this name, and lends the result.
     LoadFrom(usize),
 }
@@ -243,8 +243,8 @@ fn answer() -> impl Strategy<Value = Answer> {
         1 => Just(Answer::WrongName),
         1 => Just(Answer::Fails),
         1 => Just(Answer::Panics),
-        6 => name().prop_map(Answer::Lend),
-        3 => name().prop_map(Answer::LendKept),
+        6 => name().prop_map(Answer::Offer),
+        3 => name().prop_map(Answer::OfferKept),
         4 => name().prop_map(Answer::LoadFrom),
     ]
 }
@@ -287,12 +287,12 @@ fn rare() -> impl Strategy<Value = Op> {
 /// Sequences of steps that are only useful in this order.
 fn phrase() -> impl Strategy<Value = Vec<Op>> {
     let lends = prop_oneof![
-        3 => name().prop_map(Answer::Lend),
-        1 => name().prop_map(Answer::LendKept),
+        3 => name().prop_map(Answer::Offer),
+        1 => name().prop_map(Answer::OfferKept),
         2 => name().prop_map(Answer::LoadFrom),
     ];
     let with_lender = move |(name, answer): (usize, Answer)| match answer {
-        Answer::Lend(lender) | Answer::LendKept(lender) | Answer::LoadFrom(lender) => vec![
+        Answer::Offer(lender) | Answer::OfferKept(lender) | Answer::LoadFrom(lender) => vec![
             Op::Load(lender, Lib::Figures1, How::Path),
             Op::SetResolver(name, answer),
             Op::Load(name, Lib::ReportsNeeds, How::Path),
@@ -309,7 +309,7 @@ fn phrase() -> impl Strategy<Value = Vec<Op>> {
         2 => (name(), name(), any::<bool>()).prop_map(|(name, lender, is_replaced)| {
             let leaves = if is_replaced { Op::Replace(lender, Lib::Figures2) } else { Op::Unload(lender) };
             let held = [Op::Load(lender, Lib::Figures1, How::Path), Op::Pointer(lender, Module::Figures)];
-            let borrowing = [Op::SetResolver(name, Answer::LendKept(lender)), leaves, Op::LoadName(name, Module::Figures)];
+            let borrowing = [Op::SetResolver(name, Answer::OfferKept(lender)), leaves, Op::LoadName(name, Module::Figures)];
             [&held[..], &borrowing[..]].concat()
         }),
         2 => name().prop_map(move |name| vec![loaded(name), Op::Pointer(name, Module::Reports)]),

@@ -27,7 +27,7 @@ struct Line {
 }
 
 impl Line {
-    fn ask(&self, message: Message) -> Result<(), String> {
+    fn query(&self, message: Message) -> Result<(), String> {
         self.send(message)?;
         self.answer()
     }
@@ -102,7 +102,7 @@ type Left = Option<Runtime>;
 
 fn one_at_a_time(program: &Program, lines: &[Line], model: &Mutex<Model>, runtime: Runtime) -> Result<Left, String> {
     for (thread, op) in &program.ops {
-        lines[*thread].ask(Message::Step(*op))?;
+        lines[*thread].query(Message::Step(*op))?;
     }
     let mut kept = None;
     match program.ending {
@@ -115,7 +115,7 @@ fn one_at_a_time(program: &Program, lines: &[Line], model: &Mutex<Model>, runtim
         }
         Ending::DropFirst => drop(runtime),
     }
-    lines.iter().try_for_each(|line| line.ask(Message::Release))?;
+    lines.iter().try_for_each(|line| line.query(Message::Release))?;
     let mut model = model.lock().expect("not poisoned");
     model.release_all();
     model.unload_all();
@@ -138,7 +138,7 @@ fn race(program: &Program, lines: &[Line], runtime: Runtime) -> Result<Left, Str
         Ending::DropFirst => drop(runtime),
     }
     lines.iter().try_for_each(Line::answer)?;
-    lines.iter().try_for_each(|line| line.ask(Message::Release))?;
+    lines.iter().try_for_each(|line| line.query(Message::Release))?;
     Ok(kept)
 }
 

@@ -39,7 +39,7 @@ fn f2_a_type_is_shared_by_resolving_it_to_the_same_module() {
 }
 
 #[test]
-fn f3_a_context_that_cannot_end_stays_listed() {
+fn f3_a_context_that_cannot_end_remains_listed() {
     let contexts = runtime().contexts();
     let slim = slim(&contexts, "f3");
     let scope = slim.enter().expect("it is alive");

@@ -10,7 +10,7 @@ use alcedo_runtime::{
 use super::{any, figures, gone, needy, refusal, reports, runtime, support};
 
 /// Makes the resolver of `borrower` return a module of another context.
-fn lend(borrower: &LoadContext, module: ModuleSummary) {
+fn resolve_to(borrower: &LoadContext, module: ModuleSummary) {
     borrower
         .set_resolver(move |request| Ok((request.name == module.name).then(|| FoundModule::Loaded(module.clone()))));
 }
@@ -23,8 +23,8 @@ fn figurines() -> PathBuf {
 /// Two Slims that lend each other modules: `figurines` of `one` needs `reports` of `other`, which needs `figures` of `one`.
 fn mutual_slims(contexts: &Contexts) -> [LoadContext; 2] {
     let [one, other] = ["one", "other"].map(|name| contexts.create_slim(name).expect("the name is free"));
-    lend(&other, one.load_path(figures(1)).expect("it is loaded"));
-    lend(&one, other.load_path(needy()).unwrap_or_else(|error| panic!("{error}")));
+    resolve_to(&other, one.load_path(figures(1)).expect("it is loaded"));
+    resolve_to(&one, other.load_path(needy()).unwrap_or_else(|error| panic!("{error}")));
     one.load_path(figurines()).unwrap_or_else(|error| panic!("{error}"));
     [one, other]
 }
@@ -85,7 +85,7 @@ fn exit_hooks_of_dependents_in_other_contexts_run_first() {
     let contexts = runtime().contexts();
     let [lender, borrower] = ["lender", "borrower"].map(|name| contexts.create_slim(name).expect("the name is free"));
     let breaks = support::plugin("reports", &["panic-in-exit"]);
-    lend(&borrower, lender.load_path(breaks).expect("it is loaded"));
+    resolve_to(&borrower, lender.load_path(breaks).expect("it is loaded"));
     borrower.load_path(support::plugin("figures", &["needs-reports"])).expect("it is loaded");
     let ticket = begin(&lender);
     until_blocked(&ticket);
@@ -123,7 +123,7 @@ fn assert_end_together(
 fn an_unloading_context_shares_no_more_modules() {
     let contexts = runtime().contexts();
     let [lender, borrower] = ["lender", "late"].map(|name| contexts.create_slim(name).expect("the name is free"));
-    lend(&borrower, lender.load_path(figures(1)).expect("it is loaded"));
+    resolve_to(&borrower, lender.load_path(figures(1)).expect("it is loaded"));
     let scope = lender.enter().expect("it is alive");
     let ticket = begin(&lender);
     let refused = borrower.load_name("figures", &any());
@@ -134,7 +134,7 @@ fn an_unloading_context_shares_no_more_modules() {
 }
 
 #[test]
-fn a_parked_lender_stays_loaded_with_its_dependencies() {
+fn a_parked_lender_remains_loaded_with_its_dependencies() {
     let contexts = runtime().contexts();
     let [one, other] = mutual_slims(&contexts);
     let pointer = other.get_function_pointer("Report", "build_tag", "-> u64").expect("it is offered");

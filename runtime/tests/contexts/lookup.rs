@@ -178,7 +178,7 @@ fn a_master_module_prefers_own_modules_then_default_and_its_resolver() {
 }
 
 #[test]
-fn an_unresolved_master_dependency_is_reported_with_all_places_searched() {
+fn an_unresolved_master_dependency_is_reported_with_all_folders_searched() {
     let runtime = runtime();
     let refused =
         runtime.create_master(&[needy(), support::plugin("switchboard", &[])]).expect_err("no module provides it");

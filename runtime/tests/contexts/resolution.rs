@@ -249,7 +249,7 @@ fn c_pinned_contexts_do_not_depend_on_collectible_ones() {
 }
 
 #[test]
-fn c_a_dependency_stays_loaded_until_its_dependents_are_gone() {
+fn c_a_dependency_remains_loaded_until_its_dependents_are_gone() {
     let contexts = runtime().contexts();
     let base = contexts.create_slim("base").expect("the name is free");
     let module = base.load_path(figures(1)).expect("it is loaded");

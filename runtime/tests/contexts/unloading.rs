@@ -267,7 +267,7 @@ fn e14_the_address_of_a_function_keeps_it() {
 }
 
 #[test]
-fn e15_a_context_that_cannot_end_can_be_parked_and_stays_listed() {
+fn e15_a_context_that_cannot_end_can_be_parked_and_remains_listed() {
     let runtime = runtime();
     let contexts = runtime.contexts();
     let slim = slim(&contexts, "e15");
@@ -332,8 +332,11 @@ fn a_slim_without_handles_is_found_by_name_and_id_and_parked() {
     let runtime = runtime();
     let contexts = runtime.contexts();
     let slim = slim(&contexts, "out of reach");
-    let taken = refusal(contexts.create_slim("out of reach"));
-    assert!(taken.ends_with("one is alive under this name: take another, or `replace` what is in it"), "{taken}");
+    let name_in_use = refusal(contexts.create_slim("out of reach"));
+    assert!(
+        name_in_use.ends_with("one is alive under this name: take another, or `replace` what is in it"),
+        "{name_in_use}"
+    );
     let again = contexts.slim("out of reach").expect("it is alive");
     gone(&again.replace(reports(2)).expect("the advice of the message works"));
     let id = slim.id().expect("it is alive");
@@ -350,13 +353,13 @@ fn a_slim_without_handles_is_found_by_name_and_id_and_parked() {
     support::until("it is blocked", || tickets[0].poll() == ContextState::Blocked);
     let report = contexts.report(id).expect("it is not dead");
     assert_eq!(report.blockers[0].owner, "pointer to nm:/reports:Report:build_tag", "{report}");
-    let taken = refusal(contexts.create_slim("out of reach"));
+    let name_in_use = refusal(contexts.create_slim("out of reach"));
     assert!(
-        taken.contains(
+        name_in_use.contains(
             "under this name: take another, wait on its ticket (`Contexts::unloads_of`), or park it \
              (`Contexts::park`)"
         ),
-        "{taken}"
+        "{name_in_use}"
     );
     contexts.park(id).expect("it is blocked");
     assert_eq!(tickets[0].state(), ContextState::Parked);

@@ -193,24 +193,24 @@ fn functions_of_the_plugin(
 
 /// Calls functions from the plugin by names with this prefix.
 fn functions_for_the_plugin(sheet: &mut Sheet, scene: &Scene, protocol: &str, names: &str, location: &str) {
-    let ask = |function: &str, kind: &str| scene.probe(scene.probe, "ask", &[&format!("{names}{function}"), kind]);
+    let query = |function: &str, kind: &str| scene.probe(scene.probe, "query", &[&format!("{names}{function}"), kind]);
     let mut check =
         |kind: &str, answer: String, expected: &[&str]| sheet.check(protocol, "plugin calls", kind, &answer, expected);
-    check("numbers", ask("numbers", "numbers"), &["3.75"]);
-    check("object", ask("same", "object"), &["true"]);
-    check("enum", ask("other", "enum"), &["Spades"]);
-    check("struct", ask("turn", "struct"), &["Point { x: 2.0, y: -1.0 }"]);
-    check("error", ask("fail", "negative"), &["FailureKind(17)", "-1 is negative", location]);
-    assert_eq!(ask("fail", "fine"), "1");
+    check("numbers", query("numbers", "numbers"), &["3.75"]);
+    check("object", query("same", "object"), &["true"]);
+    check("enum", query("other", "enum"), &["Spades"]);
+    check("struct", query("turn", "struct"), &["Point { x: 2.0, y: -1.0 }"]);
+    check("error", query("fail", "negative"), &["FailureKind(17)", "-1 is negative", location]);
+    assert_eq!(query("fail", "fine"), "1");
     // The host's own hook reports the location of a host panic; a library does not change it.
     let location = if location.contains("src/lib.rs") { location } else { "" };
-    check("panic", ask("crash", "negative"), &["FailureKind(1)", "-1 is negative", location]);
-    assert_eq!(ask("crash", "fine"), "1");
+    check("panic", query("crash", "negative"), &["FailureKind(1)", "-1 is negative", location]);
+    assert_eq!(query("crash", "fine"), "1");
     let name = format!("{names}crash");
     // Without types a slot is read as the type of the callee: a different number, and no worse effect.
     let wrong: &[&str] = if support::SLOT_TYPES { &[&name, "slot", "f64", "i32"] } else { &["0"] };
-    check("wrong slot", ask("crash", "wrong slot"), wrong);
-    let signature = ask("crash", "wrong signature");
+    check("wrong slot", query("crash", "wrong slot"), wrong);
+    let signature = query("crash", "wrong signature");
     assert!(signature.contains("FailureKind(7)") && signature.contains("i32 -> i32"), "{signature}");
 }
 
@@ -325,28 +325,28 @@ fn strings_and_out_parameters(sheet: &mut Sheet, scene: &Scene) {
     sheet.check("uf", "host calls", "string", &virtually, &["Text(\"a, SAYS THE CELL\")"]);
     let finally = scene.call("uf!:/Script/Game.Cell:greet", &[Value::Object(scene.loud), text("a")]);
     sheet.check("uf!", "host calls", "string", &finally, &["Text(\"a, says the cell\")"]);
-    let ask = |object, name: &str, kind: &str| scene.probe(object, "ask", &[name, kind]);
-    let ex = ask(scene.probe, "ex:/host.greet", "string");
+    let query = |object, name: &str, kind: &str| scene.probe(object, "query", &[name, kind]);
+    let ex = query(scene.probe, "ex:/host.greet", "string");
     sheet.check("ex", "plugin calls", "string", &ex, &["\"a, from ex of the host\""]);
-    let nm = ask(scene.probe, "nm:/grid:Sorts:greet", "string");
+    let nm = query(scene.probe, "nm:/grid:Sorts:greet", "string");
     sheet.check("nm", "plugin calls", "string", &nm, &["\"a, says nm\""]);
-    let virtually = ask(scene.loud_probe, "uf:/Script/Test.Desk:greet", "string");
+    let virtually = query(scene.loud_probe, "uf:/Script/Test.Desk:greet", "string");
     sheet.check("uf", "plugin calls", "string", &virtually, &["\"a, says the probe\""]);
-    let finally = ask(scene.loud_probe, "uf!:/Script/Test.Desk:greet", "string");
+    let finally = query(scene.loud_probe, "uf!:/Script/Test.Desk:greet", "string");
     sheet.check("uf!", "plugin calls", "string", &finally, &["\"a, from the host\""]);
     for (protocol, names) in [("ex", "ex:/host."), ("nm", "nm:/grid:Sorts:")] {
         let name = format!("{names}backwards");
-        sheet.check(protocol, "plugin calls", "array", &ask(scene.probe, &name, "array"), &["[3, 2, 1]"]);
+        sheet.check(protocol, "plugin calls", "array", &query(scene.probe, &name, "array"), &["[3, 2, 1]"]);
     }
     for protocol in ["uf", "uf!"] {
-        let rack = ask(scene.probe, &format!("{protocol}:/Script/Test.Rack:backwards"), "array");
+        let rack = query(scene.probe, &format!("{protocol}:/Script/Test.Rack:backwards"), "array");
         sheet.check(protocol, "plugin calls", "array", &rack, &["[3, 2, 1]"]);
         let name = format!("{protocol}:/Script/Game.Cell:split");
         let arguments = [Value::Object(scene.cell), Value::U32(17), Value::U32(5)];
         let returned = scene.host.calls().call_with_out_parameters(&name, &arguments);
         let result = returned.map_or_else(|error| error.to_string(), |returned| format!("{returned:?}"));
         sheet.check(protocol, "host calls", "out", &result, &["(Some(U32(3)), [U32(2)])"]);
-        let plugin = ask(scene.probe, &format!("{protocol}:/Script/Test.Desk:split"), "out");
+        let plugin = query(scene.probe, &format!("{protocol}:/Script/Test.Desk:split"), "out");
         sheet.check(protocol, "plugin calls", "out", &plugin, &["(3, 2)"]);
         let double = format!("{protocol}:/Script/Game.Cell:double");
         assert_eq!(scene.call(&double, &[Value::I32(21)]), "I32(42)", "a static function needs no object");
@@ -364,7 +364,7 @@ fn stale(sheet: &mut Sheet, scene: &Scene) {
         ("up", "up:/Script/Game.Cell:number", Some(*cell)),
     ];
     let handles = names.map(|(_, name, _)| host.calls().resolve(name).unwrap_or_else(|error| panic!("{error}")));
-    let gone = |name: &str| scene.probe(*probe, "ask", &[name, "gone"]);
+    let gone = |name: &str| scene.probe(*probe, "query", &[name, "gone"]);
     for (protocol, name) in [
         ("uf", "uf:/Script/Test.Desk:crash"),
         ("uf!", "uf!:/Script/Test.Desk:crash"),
@@ -401,14 +401,14 @@ fn stale(sheet: &mut Sheet, scene: &Scene) {
 
 fn threads(sheet: &mut Sheet, scene: &Scene) {
     for (protocol, name) in [("ex", "ex:/host.crash"), ("nm", "nm:/grid:Sorts:crash"), ("nd", "nd:/")] {
-        let answer = scene.probe(scene.probe, "ask_on_thread", &[name]);
+        let answer = scene.probe(scene.probe, "query_on_thread", &[name]);
         sheet.check(protocol, "plugin calls", "wrong thread", &answer, &["FailureKind(4)", "resolving a ZCall"]);
     }
     for (protocol, name) in [("uf", "uf:/Script/Test.Desk:crash"), ("uf!", "uf!:/Script/Test.Desk:crash")] {
-        let answer = scene.probe(scene.probe, "ask_on_thread", &[name]);
+        let answer = scene.probe(scene.probe, "query_on_thread", &[name]);
         sheet.check(protocol, "plugin calls", "wrong thread", &answer, &["is called on an object"]);
     }
-    let answer = scene.probe(scene.probe, "ask_on_thread", &["up:/Script/Test.Desk:number"]);
+    let answer = scene.probe(scene.probe, "query_on_thread", &["up:/Script/Test.Desk:number"]);
     sheet.check("up", "plugin calls", "wrong thread", &answer, &["FailureKind(4)", "resolving a ZCall"]);
     // The call objects of a host stay on their thread, as the compiler checks.
     let is_bound = sheet::is_thread_bound!(Runtime) && sheet::is_thread_bound!(TypedFunction<(i32,), i32>);
@@ -443,7 +443,7 @@ fn numbers_in_place_of_handles_are_refused_or_resolve_to_nothing() {
 }
 
 #[test]
-fn every_protocol_takes_every_kind_of_value_and_reports_mismatches() {
+fn every_protocol_accepts_every_kind_of_value_and_reports_mismatches() {
     let scene = Scene::new();
     let mut sheet = Sheet::default();
     functions_of_the_plugin(&mut sheet, &scene, "ex", "ex:/grid.", None);

@@ -12,7 +12,7 @@ host_class! {
     pub Listener: Object = "/Script/Game.Listener", members ListenerMembers, extends [Listener, Object];
     properties {
         /// Log of the received reports.
-        heard / set_heard "heard": Vec<String>;
+        received / set_received "received": Vec<String>;
         /// Next listener in the chain of `pass_on`.
         next / set_next "next": Obj<Listener>;
     }

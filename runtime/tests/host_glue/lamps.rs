@@ -18,11 +18,11 @@ host_class! {
         /// Blinks. Dynamic calls may omit the last two arguments.
         blink "blink"(color: String, times: u32, how: String) -> String;
         /// Event for scripts, without a default.
-        looked_at "looked_at"(by: String) -> u32;
+        inspected "inspected"(by: String) -> u32;
         /// Calls all of these and returns the results.
         all "all"() -> String;
         /// Returns the number of calls of `blink`.
-        told "told"() -> u32;
+        reported "reported"() -> u32;
         /// An event with a default.
         warm "warm"(seconds: f64) -> f64;
     }
@@ -61,7 +61,7 @@ host_class! {
     }
     values {}
     delegates {
-        /// Called by `ask_before`.
+        /// Called by `call_before`.
         before "before"(u32) -> u32;
     }
     functions {
@@ -86,11 +86,11 @@ host_class! {
         /// Calls a function of this lamp and describes the kind of failure.
         judge "judge"(function: String) -> String;
         /// Calls the bound function.
-        ask_before "ask_before"(times: u32) -> String;
+        call_before "call_before"(times: u32) -> String;
         /// Binds its own flicker.
         bind_own "bind_own"() -> ();
         /// Calls a host function.
-        ask_host "ask_host"(name: String, number: u32) -> String;
+        call_host "call_host"(name: String, number: u32) -> String;
         /// Returns the number of flickers.
         flickers "flickers"() -> u32;
         /// Flickers `times` times; returns the number of all flickers.
@@ -116,7 +116,7 @@ host_class! {
         /// Lights the room; returns the color, the brightness and the number of visits during the call.
         light_up "light_up"(how: f64) -> String;
         /// Returns the color of an object that is not the light of the room.
-        look_at "look_at"(object: Obj<Object>) -> String;
+        inspect "inspect"(object: Obj<Object>) -> String;
         /// Destroys the light and calls it once more.
         break_light "break_light"() -> f64;
         /// Counts a visit.
@@ -130,7 +130,7 @@ host_class! {
     pub Splitter: Object = "/Script/Game.Splitter", members SplitterMembers, extends [Splitter, Object];
     properties {
         /// Number of calls of `split`.
-        asked / set_asked "asked": u32;
+        splits / set_splits "splits": u32;
     }
     values {}
     delegates {}
@@ -140,13 +140,13 @@ host_class! {
         /// Changes an out parameter and panics.
         crash "crash"(number out: u32) -> ();
         /// Event without a default, which leaves its out parameter unchanged.
-        looked_at "looked_at"(by out: String) -> u32;
+        inspected "inspected"(by out: String) -> u32;
         /// Calls all of these by type and by name.
         all "all"() -> String;
         /// Passes a value in place of an out parameter and vice versa; both calls must be refused.
         wrong "wrong"() -> String;
         /// Takes a plain value.
-        asked_of "asked_of"(more: u32) -> u32;
+        splits_plus "splits_plus"(more: u32) -> u32;
     }
     dynamic {
         /// Out parameters of every kind.

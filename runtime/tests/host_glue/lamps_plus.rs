@@ -40,7 +40,7 @@ host_class! {
     delegates {}
     functions {
         /// Calls `split` of another object of any class.
-        ask "ask"(other: Obj<super::lamps::Splitter>, watts: u32) -> String;
+        query "query"(other: Obj<super::lamps::Splitter>, watts: u32) -> String;
     }
     dynamic {}
 }

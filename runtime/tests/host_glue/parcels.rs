@@ -3,11 +3,11 @@
 
 use alcedo::host::*;
 
-/// Way of transport.
+/// Route of transport.
 #[uenum(package = "Game")]
 #[derive(Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
-pub enum Way {
+pub enum Route {
     /// By road.
     #[default]
     Road = 0,
@@ -76,8 +76,8 @@ host_struct! {
         pub height "height": f64,
         /// Width; negative if unknown.
         pub width "width": i32,
-        /// Way of transport.
-        pub way "way": Way,
+        /// Route of transport.
+        pub route "route": Route,
         /// Weight, without a declared default.
         pub weight "weight": u8,
     }
@@ -117,8 +117,8 @@ host_class! {
     properties {
         /// Number of contents.
         count / set_count "count": u32;
-        /// Way of transport.
-        way / set_way "way": Way;
+        /// Route of transport.
+        route / set_route "route": Route;
         /// Lid of the crate.
         lid / set_lid "lid": Obj<Lid>;
         /// Sticker on the crate.
@@ -160,7 +160,7 @@ host_class! {
         /// Formats values created by constructors; the other fields have their defaults.
         constructed "constructed"() -> String;
         /// Formats a size.
-        told "told"(size: Size) -> String;
+        format_size "format_size"(size: Size) -> String;
     }
     dynamic {}
 }

@@ -125,7 +125,7 @@ fn no_mutated_library_crashes_the_checks_or_the_loader() {
     let until = from_environment("ALCEDO_FUZZ_SECONDS").map(|seconds| Instant::now() + Duration::from_secs(seconds));
     let dir = TempDir::new().expect("a temporary directory");
     let file = dir.path().join("mutant.so");
-    let mut judge = Judge::new(support::full_name(module_path!(), "a_child_maps_the_given_library"));
+    let mut judge = Judge::new(support::full_name(module_path!(), "a_child_maps_the_requested_library"));
     let libraries: Vec<_> = libraries().iter().map(|(name, bytes)| (*name, bytes, tables(bytes))).collect();
     let (mut counts, mut found, before) = (Counts::default(), Vec::new(), peak());
     for index in from.. {
@@ -168,7 +168,7 @@ fn no_mutated_library_crashes_the_checks_or_the_loader() {
 #[test]
 fn the_libraries_that_are_changed_are_whole_and_can_be_mapped() {
     let dir = TempDir::new().expect("a temporary directory");
-    let mut judge = Judge::new(support::full_name(module_path!(), "a_child_maps_the_given_library"));
+    let mut judge = Judge::new(support::full_name(module_path!(), "a_child_maps_the_requested_library"));
     for (name, bytes) in libraries() {
         let file = dir.path().join(format!("{name}.so"));
         fs::write(&file, bytes).expect("the test directory is writable");
@@ -187,6 +187,6 @@ fn the_libraries_that_are_changed_are_whole_and_can_be_mapped() {
 
 /// Returns immediately unless this process was started as a child.
 #[test]
-fn a_child_maps_the_given_library() {
+fn a_child_maps_the_requested_library() {
     judge::serve();
 }

@@ -109,7 +109,7 @@ impl Program<'_> {
         match self.dice.below(20) {
             0..5 => self.hold(),
             5 => self.spawn(),
-            6 => self.look(),
+            6 => self.check(),
             7 => self.release(),
             8 => self.empty(),
             9..11 => self.tick(),
@@ -239,10 +239,10 @@ impl Program<'_> {
         self.only_in(&changes, &["stack"]);
     }
 
-    fn look(&mut self) {
+    fn check(&mut self) {
         let Some(holder) = self.holder() else { return };
-        self.did("look");
-        let answer = self.call(holder, "look", &[]);
+        self.did("check");
+        let answer = self.call(holder, "check", &[]);
         let changes = self.changes();
         assert_eq!(answer, Some(Value::U64(changes.seen)));
         self.only_in(&changes, &[]);

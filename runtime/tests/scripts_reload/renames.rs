@@ -186,7 +186,7 @@ fn numbers_and_strings_return_from_an_enum_unless_it_was_written() {
 }
 
 #[test]
-fn a_value_put_aside_that_does_not_fit_gives_way_to_a_renamed_one() {
+fn a_value_put_aside_without_a_fit_yields_to_a_renamed_one() {
     let package = Package::new("Tale", &[("Foe.uc", "class Foe extends Object;\nvar int A; var string B;\n")]);
     let host = host(&package);
     let foe = spawn(&host, "/Script/Tale.Foe");
@@ -212,16 +212,16 @@ fn a_field_returns_its_original_over_two_other_types() {
 }
 
 #[test]
-fn merged_entries_beside_references_return_to_their_own_elements() {
+fn merged_entries_next_to_references_return_to_their_own_elements() {
     let build = |entries: &str| {
-        format!("enum En {{ {entries} }};\nstruct Row {{ var Foe Who; var En Mood; }};\nvar array<Row> V;")
+        format!("enum En {{ {entries} }};\nstruct Row {{ var Foe Enemy; var En Mood; }};\nvar array<Row> V;")
     };
     let (first, merged) = (build("E0, EA, EB"), build("E0, EC<Was=EA,EB>"));
     let text = |declarations: &str| format!("class Foe extends Object;\n{declarations}\n");
     let package = Package::new("Tale", &[("Foe.uc", &text(&first))]);
     let host = host(&package);
     let [foe, x, y] = [(); 3].map(|()| spawn(&host, "/Script/Tale.Foe"));
-    let row = |who, mood| Value::Struct(vec![("Who".into(), Value::Object(who)), ("Mood".into(), entry(mood))]);
+    let row = |enemy, mood| Value::Struct(vec![("Enemy".into(), Value::Object(enemy)), ("Mood".into(), entry(mood))]);
     host.objects().set(foe, "V", &Value::Array(vec![row(x, "EA"), row(y, "EB")])).expect("it fits");
     package.write("Foe.uc", &text(&merged));
     reload_of(&host, &package);

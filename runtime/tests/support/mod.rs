@@ -67,7 +67,7 @@ pub(crate) fn full_name(module: &str, test: &str) -> String {
 
 /// Checks that `ALCEDO_COMPILERS` is set, as in a job of `.ci/run`: tests with other compilers rebuild everything. Otherwise prints
 /// that the test is skipped.
-pub(crate) fn asks_other_compilers(test: &str) -> bool {
+pub(crate) fn uses_other_compilers(test: &str) -> bool {
     let does = std::env::var_os("ALCEDO_COMPILERS").is_some();
     if !does {
         skip(test, "another compiler takes minutes; ALCEDO_COMPILERS=1 runs it");

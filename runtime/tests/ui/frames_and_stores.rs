@@ -45,7 +45,7 @@ mod frame_over_memory_of_ones_choice {
     }
 }
 
-mod frame_that_gives_its_memory_away {
+mod frame_that_moves_its_memory_away {
     //! A frame returns values but not its parameter block, and keeps the object of its call.
 
     use alcedo_runtime::{CallError, Frame, ObjectHandle, World};

@@ -4,7 +4,7 @@ use alcedo_uc::{Source, parse, print};
 
 use crate::support::{programs, sources};
 
-pub(crate) fn stays_when_printed_again(name: &str, source: &Source) {
+pub(crate) fn check_printed_again(name: &str, source: &Source) {
     let (file, messages) = parse(source);
     if messages.iter().any(alcedo_uc::Diagnostic::is_error) {
         return;
@@ -22,7 +22,7 @@ fn every_program_is_printed_the_same_twice() {
     for folder in ["programs", "errors", "files"] {
         for path in programs(folder) {
             for source in sources(&path) {
-                stays_when_printed_again(&path.display().to_string(), &source);
+                check_printed_again(&path.display().to_string(), &source);
             }
         }
     }

@@ -28,7 +28,7 @@ use crate::signature::{CallSignature, Kinds};
 /// }
 /// let mut buffer = SlotBuffer::<2>::new();
 /// buffer.set(0, 21_u32)?;
-/// double(buffer.lend())?;
+/// double(buffer.as_buffer_mut())?;
 /// assert_eq!(buffer.get::<u32>(1)?, 42);
 /// # Ok::<(), alcedo_base::boundary::CallError>(())
 /// ```

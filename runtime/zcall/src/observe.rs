@@ -58,7 +58,7 @@ impl Observed {
 ///
 /// table.observe(Observed { counts: true, spans: false });
 /// let handle = table.resolve(&chain, "ex:/score", 0)?;
-/// let (_, called) = table.dispatch(game_thread, handle, SlotBuffer::<1>::new().lend());
+/// let (_, called) = table.dispatch(game_thread, handle, SlotBuffer::<1>::new().as_buffer_mut());
 /// called?;
 /// let times = table.times();
 /// assert_eq!((times[0].name.as_str(), times[0].calls, times[0].failed), ("ex:/score", 1, 0));
@@ -197,16 +197,16 @@ impl Observer {
         let span = what.spans.then(|| tracing::trace_span!(target: "alcedo::calls", "call", kind, name).entered());
         let begun = Instant::now();
         let done = call();
-        let took = begun.elapsed();
+        let elapsed = begun.elapsed();
         drop(span);
         if what.counts {
             let mut counts = self.counts.borrow_mut();
             let counts = counts.entry((kind.to_owned(), name.to_owned())).or_default();
             counts.calls += 1;
             counts.failed += u64::from(done.is_err());
-            counts.total += took;
-            counts.longest = counts.longest.max(took);
-            counts.histogram.add(took);
+            counts.total += elapsed;
+            counts.longest = counts.longest.max(elapsed);
+            counts.histogram.add(elapsed);
         }
         done
     }

@@ -30,7 +30,7 @@ pub type DynBuffer<'a> = OwnedBuffer<'a, Vec<Slot>, Vec<SlotBacking<'a>>>;
 /// let mut buffer = SlotBuffer::<2>::new();
 /// buffer.set(0, 5_u32)?;
 /// // The callee writes its result to the last slot.
-/// buffer.lend().set(1, 10_u32)?;
+/// buffer.as_buffer_mut().set(1, 10_u32)?;
 /// assert_eq!(buffer.get::<u32>(1)?, 10);
 /// # Ok::<(), alcedo_base::boundary::CallError>(())
 /// ```
@@ -162,7 +162,7 @@ where
 
     /// Borrows the buffer for one call, which pins the owner.
     #[inline]
-    pub fn lend(&mut self) -> BufferMut<'_> {
+    pub fn as_buffer_mut(&mut self) -> BufferMut<'_> {
         let slots = self.slots.as_mut();
         for (slot, backing) in slots.iter_mut().zip(self.backing.as_mut()) {
             match &mut backing.0 {

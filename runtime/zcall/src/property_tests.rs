@@ -170,14 +170,13 @@ fn check_life(events: &[Event]) {
             }
             Event::Resume(module) => {
                 // Resumes only after the running owners of its names have ended, as in a rollback.
-                let taken: Vec<_> =
-                    owners.iter().filter(|(_, owner)| *owner == module).map(|(name, _)| *name).collect();
-                let is_taken = |(name, owner): &(u8, u64)| {
+                let used: Vec<_> = owners.iter().filter(|(_, owner)| *owner == module).map(|(name, _)| *name).collect();
+                let is_in_use = |(name, owner): &(u8, u64)| {
                     *owner != module
-                        && taken.contains(name)
+                        && used.contains(name)
                         && statuses.status(ModuleId(*owner)) == ModuleStatus::Running
                 };
-                if owners.iter().any(is_taken) {
+                if owners.iter().any(is_in_use) {
                     continue;
                 }
                 statuses.resume(ModuleId(module));
@@ -216,7 +215,7 @@ fn check_life(events: &[Event]) {
                 ModuleStatus::Suspended => ZCallStatus::CONTEXT_UNAVAILABLE,
                 ModuleStatus::Ended => ZCallStatus::DISPATCHER_NOT_FOUND,
             };
-            let (status, _) = table.dispatch(gt, ZCallHandle(*handle), DynBuffer::with_len(0).lend());
+            let (status, _) = table.dispatch(gt, ZCallHandle(*handle), DynBuffer::with_len(0).as_buffer_mut());
             assert_eq!(status, expected, "{handle} of {module:?}");
         }
     }

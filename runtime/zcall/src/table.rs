@@ -44,7 +44,7 @@ use crate::handles::{ModuleId, ZCallHandle};
 /// # let game_thread = id.prove().expect("the thread of the id");
 /// let handle = table.resolve(&chain, "ex:/score", 0)?;
 /// let mut buffer = SlotBuffer::<1>::new();
-/// let (_, called) = table.dispatch(game_thread, handle, buffer.lend());
+/// let (_, called) = table.dispatch(game_thread, handle, buffer.as_buffer_mut());
 /// called?;
 /// assert_eq!(buffer.get::<u64>(0)?, 7);
 /// # Ok::<(), alcedo_base::boundary::CallError>(())

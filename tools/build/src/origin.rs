@@ -29,8 +29,8 @@ pub(crate) fn inputs(request: &BuildRequest<'_>) -> String {
         let digest = fs::read(value).map_or(0, |program| xxh3_128(&program));
         let _ = writeln!(text, "{}={} {digest:x}", name.display(), value.display());
     }
-    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
-    for folder in request.folder().ancestors().map(|folder| folder.join(".cargo")).chain(home) {
+    let cargo_home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    for folder in request.folder().ancestors().map(|folder| folder.join(".cargo")).chain(cargo_home) {
         for path in ["config", "config.toml"].map(|name| folder.join(name)) {
             if let Ok(config) = fs::read(&path) {
                 let _ = writeln!(text, "{} {:x}", path.display(), xxh3_128(&config));

@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_asked_for_is_a_root_library() {
+    fn only_a_requested_library_is_a_root_library() {
         let library = |folder: &str| is_root_library(&Path::new(folder).join(format!("x.{}", super::DLL_EXTENSION)));
         assert!(library("/t/debug") && library("/t/x86_64-unknown-linux-gnu/release"));
         assert!(!library("/t/debug/deps"));

@@ -27,7 +27,7 @@ fn a_plugin_builds_to_one_library_and_a_second_build_is_fresh() {
 }
 
 #[test]
-fn a_build_under_way_counts_what_it_has_compiled() {
+fn a_build_in_progress_counts_what_it_has_compiled() {
     let scratch = Scratch::plugin();
     for expected in [1, 0] {
         let running = spawn(&scratch.request()).unwrap();
@@ -38,7 +38,7 @@ fn a_build_under_way_counts_what_it_has_compiled() {
 }
 
 #[test]
-fn compile_errors_are_shown_once_and_a_fixed_plugin_builds_again() {
+fn compile_errors_are_printed_once_and_a_fixed_plugin_builds_again() {
     let scratch = Scratch::plugin();
     scratch.write("src/lib.rs", "pub fn f() -> u32 { \"text\" }\nfn unused() {}\n");
     match build(&scratch.request()).unwrap_err() {

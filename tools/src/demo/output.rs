@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn times_have_three_places() {
+    fn times_have_three_decimals() {
         assert_eq!(micros(1.234_567), 1.235);
     }
 }

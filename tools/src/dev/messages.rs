@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_compile_error_is_shown_once_and_the_old_code_keeps_running() {
+    fn a_compile_error_is_printed_once_and_the_old_code_keeps_running() {
         let event = Event::NotBuilt(BuildError::DoesNotCompile {
             rendered: "error: a\n --> src/lib.rs:1:1\n".into(),
             command: "cargo build".into(),

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_build_that_did_not_crash_is_taken() {
+    fn the_last_build_that_did_not_crash_is_chosen() {
         check(&["tried 1 0", "live 1 1", "tried 2 5", "live 2 6", "crashed 0 7"], Again::With(1));
         check(&["live 1 1", "live 2 6", "live 3 7", "crashed 0 8"], Again::With(2));
         // A build that was restored counts as the last live build.

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_fault_is_about_an_address() {
+    fn only_a_fault_has_an_address() {
         let mut dump = dump(vec![image("cube", 1, 0x7000..0x9000, Some(97))]);
         dump.address = 0x7008;
         assert!(accessed(&dump).is_some());

@@ -110,7 +110,7 @@ mod tests {
     use super::{Target, affected};
 
     #[test]
-    fn a_saved_file_concerns_those_who_are_built_from_it() {
+    fn a_saved_file_concerns_the_packages_built_from_it() {
         let target = |sources: &[&str]| Target {
             manifest: PathBuf::new(),
             plugins: Vec::new(),

@@ -7,7 +7,7 @@
 //! ```text
 //! /// Words for the docs of the table and of the method.
 //! rule("what is done, as errors say it", unsafe)
-//! fn name(host, module; parameter: Type; gives out: Type = before, more: Type = before; text sink; or failure) -> Status;
+//! fn name(host, module; parameter: Type; returns out: Type = before, more: Type = before; text sink; or failure) -> Status;
 //! ```
 //!
 //! * The rule states the checks that run before the body in the host:
@@ -18,7 +18,7 @@
 //!   * `bare`: no checks. The body may not panic: it runs inside a panic hook, or has no host.
 //! * `unsafe`: the caller promises the requirements on parameters in the docs. Without it, any values of their types are valid.
 //! * `host, module;`: arguments added by the caller's method: the pointer of its host, and the number of the module.
-//! * `gives`: results, with their initial values; `text`: a sink that is called once; `or failure`: the failure. In this order.
+//! * `returns`: results, with their initial values; `text`: a sink that is called once; `or failure`: the failure. In this order.
 //!
 //! A line of the list of a module's functions has no rule. `always` marks a function of every module, `maybe` a function that
 //! older modules lack: its line has the mark `missing_field(option)`.
@@ -52,14 +52,14 @@ pub mod prelude {
     pub use crate::protocols::{ProtocolDesc, ResolverDesc};
     pub use crate::task::{Job, JobId};
     pub use crate::value::{TextRaw, TextSink, TextView};
-    pub use crate::values::{ConjugateState, Site, ValuePlace};
+    pub use crate::values::{ConjugateState, RawLocation, Site};
     pub use crate::zcall::{ZCallBuffer, ZCallStatus};
 }
 
 /// Generates a table of host functions from its list.
 macro_rules! table {
     (
-        $(#[doc = $about:tt])*
+        $(#[doc = $docs:tt])*
         $table:ident, $reference:ident, $field:ident;
         $(
             $(#[doc = $doc:tt])*
@@ -67,11 +67,11 @@ macro_rules! table {
             $rule:ident($action:literal $(, $safety:tt)?)
             fn $name:ident(
                 $($host:ident $(, $module:ident)?)?; $($param:ident: $ty:ty),*
-                $(; gives $($out:ident: $out_ty:ty = $before:expr),+)? $(; text $sink:ident)? $(; or $failure:ident)?
+                $(; returns $($out:ident: $out_ty:ty = $before:expr),+)? $(; text $sink:ident)? $(; or $failure:ident)?
             ) $(-> $result:ty)?;
         )*
     ) => {
-        $(#[doc = $about])*
+        $(#[doc = $docs])*
         #[repr(C)]
         #[derive(StableAbi)]
         #[sabi(kind(Prefix(prefix_ref = $reference)))]
@@ -95,7 +95,7 @@ macro_rules! table {
             #[cfg(test)]
             pub(crate) const FORMS: &'static [(usize, &'static str)] = &[$((
                 core::mem::offset_of!(Self, $name),
-                stringify!($name($($host $($module)?)? $($param: $ty)* $(gives $($out: $out_ty)+)? $($sink)? $($failure)?)
+                stringify!($name($($host $($module)?)? $($param: $ty)* $(returns $($out: $out_ty)+)? $($sink)? $($failure)?)
                     $(-> $result)?),
             )),*];
         }
@@ -107,7 +107,7 @@ pub(crate) use table;
 /// Generates the root module from its list.
 macro_rules! root {
     (
-        $(#[doc = $about:tt])*
+        $(#[doc = $docs:tt])*
         $table:ident, $reference:ident;
         $(
             $(#[doc = $doc:tt])*
@@ -116,7 +116,7 @@ macro_rules! root {
             fn $name:ident($($param:ident: $ty:ty),* $(; or $failure:ident)?) $(-> $result:ty)?;
         )*
     ) => {
-        $(#[doc = $about])*
+        $(#[doc = $docs])*
         #[repr(C)]
         #[derive(StableAbi)]
         #[sabi(kind(Prefix(prefix_ref = $reference)))]

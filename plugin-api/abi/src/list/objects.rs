@@ -25,7 +25,7 @@ macro_rules! host_functions {
             /// Resolves a ZCall name; a `fingerprint` of zero is not compared. Any thread for a module without objects.
             any_thread("resolving a ZCall")
             fn zcall_resolve(
-                host; name: RStr<'_>, fingerprint: u64; gives out: ZCallHandle = ZCallHandle::NONE; or failure
+                host; name: RStr<'_>, fingerprint: u64; returns out: ZCallHandle = ZCallHandle::NONE; or failure
             ) -> ZCallStatus;
             /// Calls a function by its handle. Any thread for a module without objects. The buffer borrows its slots, unshared,
             /// until the function returns; its pointer slots match the signature of the callee.
@@ -34,12 +34,12 @@ macro_rules! host_functions {
             /// Returns the memory of a live object of `class` or a subclass; class zero accepts any.
             game_thread("following an object")
             fn object_resolve(
-                host; object: ObjectHandle, class: ClassId; gives out: *mut u8 = core::ptr::null_mut(); or failure
+                host; object: ObjectHandle, class: ClassId; returns out: *mut u8 = core::ptr::null_mut(); or failure
             ) -> Status;
             /// Returns the plugin part that the calling module created for `class` of the object; none for other modules' parts.
             game_thread("reaching a plugin part")
             fn object_part(
-                host, module; object: ObjectHandle, class: ClassId; gives out: PartPtr = PartPtr::NONE; or failure
+                host, module; object: ObjectHandle, class: ClassId; returns out: PartPtr = PartPtr::NONE; or failure
             ) -> Status;
             /// Checks that a property of the object may be written now; called if the mode is not normal.
             game_thread("writing a property")
@@ -53,7 +53,7 @@ macro_rules! host_functions {
             /// Creates an object of `class` inside `outer` (none: the world's package).
             acts("spawning an object")
             fn spawn(
-                host; class: ClassId, outer: ObjectHandle; gives out: ObjectHandle = ObjectHandle::NONE; or failure
+                host; class: ClassId, outer: ObjectHandle; returns out: ObjectHandle = ObjectHandle::NONE; or failure
             ) -> Status;
             /// Destroys an object immediately; its memory stays readable until the safe point.
             acts("destroying an object")
@@ -64,7 +64,7 @@ macro_rules! host_functions {
             fn text_assign(host; target: *mut TextRaw, text: TextView) -> Status;
             /// Interns a string.
             game_thread("interning a name")
-            fn name_intern(host; text: TextView; gives out: Name = Name::default()) -> Status;
+            fn name_intern(host; text: TextView; returns out: Name = Name::default()) -> Status;
             /// Returns the string of a name.
             game_thread("reading a name")
             fn name_text(host; name: Name; text sink) -> Status;
@@ -72,7 +72,7 @@ macro_rules! host_functions {
             /// The functions match the data of the job, and a posted job may change threads.
             any_thread("starting a task or a timer", unsafe)
             fn job_take(
-                host, module; job: &Job<'_>; gives out: JobId = JobId::NONE; or failure
+                host, module; job: &Job<'_>; returns out: JobId = JobId::NONE; or failure
             ) -> Status;
             /// Cancels a job; no effect on a finished job. Off the game thread, the job ends at the next safe point. Any thread.
             any_thread("cancelling a job")
@@ -100,7 +100,7 @@ macro_rules! host_functions {
             /// stored in slots; none for other functions. Game thread; any thread for a module that is not bound to a thread.
             any_thread("finding a function for direct calls")
             fn zcall_direct(
-                host; handle: ZCallHandle, fingerprint: u64; gives out: DirectCallee = DirectCallee::NONE; or failure
+                host; handle: ZCallHandle, fingerprint: u64; returns out: DirectCallee = DirectCallee::NONE; or failure
             ) -> Status;
             /// Calls the function of objects behind a handle, whose signature has that fingerprint and is stored in slots, on
             /// each object; a failure does not stop the remaining calls. `each` borrows the data described by its type,
@@ -110,9 +110,9 @@ macro_rules! host_functions {
             /// Returns the offset of the property behind a handle, whose type has that fingerprint, in objects of exactly the
             /// class of `object`.
             game_thread("finding a property")
-            fn property_place(
+            fn property_location(
                 host; handle: ZCallHandle, fingerprint: u64, object: ObjectHandle;
-                gives class: ClassId = ClassId::NONE, offset: u32 = 0; or failure
+                returns class: ClassId = ClassId::NONE, offset: u32 = 0; or failure
             ) -> Status;
             /// Fails with the failure of the last direct call on this thread. Any thread.
             any_thread("a direct call")

@@ -9,14 +9,14 @@ macro_rules! value_functions {
         ///
         /// # Safety
         /// For all of them: `host` is the pointer from this module's [`crate::host::ModuleContext`]; references are live for
-        /// the call; strings are UTF-8; a [`ValuePlace`] and an address are those of a live value of the type.
+        /// the call; strings are UTF-8; a [`RawLocation`] and an address are those of a live value of the type.
         ValueTable, ValueTableRef, values;
 
         /// Returns the number of the type with this text form, as in signatures: `Array(f64)`, `Map(String, Object(/Script/A.B))`.
         /// The number belongs to the calling module, and ends with it.
         game_thread("asking for a type")
         fn type_resolve(
-            host, module; text: TextView; gives out: TypeNumber = TypeNumber::NONE; or failure
+            host, module; text: TextView; returns out: TypeNumber = TypeNumber::NONE; or failure
         ) -> Status;
 
         /// Creates an owned value: a copy of that at `from`, or the value of zero bytes if `from` is null. Its address is in
@@ -24,7 +24,7 @@ macro_rules! value_functions {
         game_thread("creating a black conjugate", unsafe)
         fn black_new(
             host, module; ty: TypeNumber, from: *const u8, site: &Site;
-            gives out: BlackHandle = BlackHandle::NONE; or failure
+            returns out: BlackHandle = BlackHandle::NONE; or failure
         ) -> Status;
         /// Drops an owned value. No effect on a value that ended with its generation. Any thread: off the game thread, the drop
         /// is queued until the game thread performs it.
@@ -33,60 +33,60 @@ macro_rules! value_functions {
 
         /// Overwrites the value with that at `from`, of the same type.
         game_thread("overwriting a value", unsafe)
-        fn copy(host; to: &ValuePlace, from: *const u8; or failure) -> Status;
+        fn copy(host; to: &RawLocation, from: *const u8; or failure) -> Status;
         /// Returns one if the two values of a type are equal, otherwise zero.
         game_thread("comparing values", unsafe)
-        fn equal(host; ty: TypeNumber, one: *const u8, two: *const u8; gives out: u8 = 0; or failure) -> Status;
+        fn equal(host; ty: TypeNumber, one: *const u8, two: *const u8; returns out: u8 = 0; or failure) -> Status;
         /// Returns a hash of the value: equal values of a type have equal hashes within this process.
         game_thread("hashing a value", unsafe)
-        fn hash(host; ty: TypeNumber, at: *const u8; gives out: u64 = 0; or failure) -> Status;
+        fn hash(host; ty: TypeNumber, at: *const u8; returns out: u64 = 0; or failure) -> Status;
         /// Formats the value.
         game_thread("printing a value", unsafe)
         fn print(host; ty: TypeNumber, at: *const u8; text sink; or failure) -> Status;
         /// Parses a string and overwrites the value.
         game_thread("reading a value from text", unsafe)
-        fn parse(host; place: &ValuePlace, text: TextView; or failure) -> Status;
+        fn parse(host; location: &RawLocation, text: TextView; or failure) -> Status;
         /// Frees memory owned by the value and leaves zero bytes. For values that plugin code keeps on its stack for a call.
         game_thread("clearing a value", unsafe)
-        fn clear(host; place: &ValuePlace; or failure) -> Status;
+        fn clear(host; location: &RawLocation; or failure) -> Status;
         /// Overwrites a string of one byte per character.
         game_thread("overwriting a text", unsafe)
-        fn ansi_assign(host; place: &ValuePlace, data: *const u8, len: usize; or failure) -> Status;
+        fn ansi_assign(host; location: &RawLocation, data: *const u8, len: usize; or failure) -> Status;
 
         /// Removes `remove` values at `at` from an array, and inserts `insert` values of zero bytes there. `OTHER` if the array
         /// is too short.
         game_thread("changing an array", unsafe)
-        fn array_splice(host; array: &ValuePlace, at: u32, remove: u32, insert: u32; or failure) -> Status;
+        fn array_splice(host; array: &RawLocation, at: u32, remove: u32, insert: u32; or failure) -> Status;
         /// Reserves memory for `more` additional values.
         game_thread("making room in an array", unsafe)
-        fn array_reserve(host; array: &ValuePlace, more: u32; or failure) -> Status;
+        fn array_reserve(host; array: &RawLocation, more: u32; or failure) -> Status;
         /// Returns the index of the entry with the key in a set or map; [`u32::MAX`] if there is none.
         game_thread("looking for a key", unsafe)
-        fn map_find(host; map: &ValuePlace, key: *const u8; gives out: u32 = u32::MAX; or failure) -> Status;
+        fn map_find(host; map: &RawLocation, key: *const u8; returns out: u32 = u32::MAX; or failure) -> Status;
         /// Returns the index of the entry with the key, which is inserted if there is none; then `is_new` is one, and the value
         /// is that of zero bytes. The key is copied.
         game_thread("inserting a key", unsafe)
-        fn map_insert(host; map: &ValuePlace, key: *const u8; gives out: u32 = 0, is_new: u8 = 0; or failure) -> Status;
+        fn map_insert(host; map: &RawLocation, key: *const u8; returns out: u32 = 0, is_new: u8 = 0; or failure) -> Status;
         /// Removes the entry at an index; the last entry takes its position.
         game_thread("taking out a key", unsafe)
-        fn map_remove(host; map: &ValuePlace, at: u32; or failure) -> Status;
+        fn map_remove(host; map: &RawLocation, at: u32; or failure) -> Status;
 
         /// Assigns an object or none to a reference (soft, lazy, weak, interface). `WRONG_CLASS` for an object of an unsuitable class.
         game_thread("pointing a reference at an object", unsafe)
-        fn reference_assign(host; place: &ValuePlace, object: ObjectHandle; or failure) -> Status;
+        fn reference_assign(host; location: &RawLocation, object: ObjectHandle; or failure) -> Status;
         /// Returns the current object of a reference; none if the object does not exist or has an unsuitable class.
         game_thread("following a reference", unsafe)
         fn reference_resolve(
-            host; ty: TypeNumber, at: *const u8; gives out: ObjectHandle = ObjectHandle::NONE; or failure
+            host; ty: TypeNumber, at: *const u8; returns out: ObjectHandle = ObjectHandle::NONE; or failure
         ) -> Status;
         /// Assigns the class at a path to a class reference. `NOT_FOUND` for an unknown class of a `SubclassOf`, `WRONG_CLASS`
         /// for an unsuitable class.
         game_thread("naming a class", unsafe)
-        fn class_assign(host; place: &ValuePlace, path: Name; or failure) -> Status;
+        fn class_assign(host; location: &RawLocation, path: Name; or failure) -> Status;
         /// Returns the current class of a class reference, or none.
         game_thread("asking for a class", unsafe)
         fn class_resolve(
-            host; ty: TypeNumber, at: *const u8; gives out: ClassId = ClassId::NONE; or failure
+            host; ty: TypeNumber, at: *const u8; returns out: ClassId = ClassId::NONE; or failure
         ) -> Status;
         /// Returns the path of an object, as used by soft references.
         game_thread("asking an object's path")
@@ -95,22 +95,22 @@ macro_rules! value_functions {
         /// Binds a delegate to a function of an object by name; for a multicast or sparse delegate, adds the binding once.
         /// `NOT_FOUND`, or `SIGNATURE` if the signature of the function differs.
         game_thread("binding a delegate", unsafe)
-        fn delegate_bind(host; delegate: &ValuePlace, object: ObjectHandle, function: TextView; or failure) -> Status;
+        fn delegate_bind(host; delegate: &RawLocation, object: ObjectHandle, function: TextView; or failure) -> Status;
         /// Removes bindings to the object and function; with an empty name all to the object; without an object all. Returns
         /// the number of removed bindings.
         game_thread("unbinding a delegate", unsafe)
         fn delegate_unbind(
-            host; delegate: &ValuePlace, object: ObjectHandle, function: TextView; gives out: u32 = 0; or failure
+            host; delegate: &RawLocation, object: ObjectHandle, function: TextView; returns out: u32 = 0; or failure
         ) -> Status;
         /// Calls the bound functions: slots for parameters and result, without an object. An unbound delegate fails with `NOT_FOUND`;
         /// a multicast or sparse delegate calls all functions whose objects are alive, the last added first, and has no result. The
         /// buffer borrows its slots, unshared, until the function returns; they match the delegate's signature.
         game_thread("calling a delegate", unsafe)
-        fn delegate_call(host; delegate: &ValuePlace, buffer: &mut ZCallBuffer; or failure) -> ZCallStatus;
+        fn delegate_call(host; delegate: &RawLocation, buffer: &mut ZCallBuffer; or failure) -> ZCallStatus;
 
         /// Assigns a property to a field path. `NOT_FOUND` for an unknown path; the empty path resets the field path.
         game_thread("naming a property", unsafe)
-        fn field_assign(host; place: &ValuePlace, path: TextView; or failure) -> Status;
+        fn field_assign(host; location: &RawLocation, path: TextView; or failure) -> Status;
         /// Returns the text form of the type of the field path's property; the sink is not called if there is none.
         game_thread("asking for a property", unsafe)
         fn field_type(host; at: *const u8; text sink; or failure) -> Status;
@@ -127,22 +127,22 @@ macro_rules! value_functions {
         /// Returns color, kind, age and expiry of a conjugate. `NOT_FOUND` for a number that was never issued.
         game_thread("asking about a conjugate")
         fn conjugate_state(
-            host; conjugate: ConjugateHandle; gives out: ConjugateState = ConjugateState::UNKNOWN; or failure
+            host; conjugate: ConjugateHandle; returns out: ConjugateState = ConjugateState::UNKNOWN; or failure
         ) -> Status;
         /// Creates a red conjugate for a value until the innermost red frame closes, for dynamic calls. The value is a property of its
         /// owner, or, without an owner, does not move until then; it is not part of a container. `UNAVAILABLE` outside of red frames.
         game_thread("lending a value", unsafe)
-        fn conjugate_lend(
-            host; place: &ValuePlace; gives out: ConjugateHandle = ConjugateHandle::NONE; or failure
+        fn conjugate_borrow(
+            host; location: &RawLocation; returns out: ConjugateHandle = ConjugateHandle::NONE; or failure
         ) -> Status;
         /// Returns the location of a conjugate's value, valid until the innermost red frame closes or the owned value is
         /// dropped. `EXPIRED`, with kind and age, if the value is gone.
         game_thread("opening a conjugate")
-        fn conjugate_open(host; conjugate: ConjugateHandle; gives out: ValuePlace = ValuePlace::NONE; or failure) -> Status;
+        fn conjugate_open(host; conjugate: ConjugateHandle; returns out: RawLocation = RawLocation::NONE; or failure) -> Status;
         /// Creates an owned copy of the value of any conjugate. `EXPIRED` as for `conjugate_open`.
         game_thread("cloning a conjugate", unsafe)
         fn conjugate_clone(
-            host, module; conjugate: ConjugateHandle, site: &Site; gives out: BlackHandle = BlackHandle::NONE; or failure
+            host, module; conjugate: ConjugateHandle, site: &Site; returns out: BlackHandle = BlackHandle::NONE; or failure
         ) -> Status;
         /// Returns the text form of the type of a conjugate's value, as for `type_resolve`; the sink is not called for an expired one.
         game_thread("asking for the type of a conjugate")
@@ -157,23 +157,23 @@ macro_rules! value_functions {
         /// types, if the type differs.
         game_thread("opening a conjugate")
         fn conjugate_open_as(
-            host; conjugate: ConjugateHandle, ty: TypeNumber; gives out: ValuePlace = ValuePlace::NONE; or failure
+            host; conjugate: ConjugateHandle, ty: TypeNumber; returns out: RawLocation = RawLocation::NONE; or failure
         ) -> Status;
         /// Returns the kind of the result of a call through a handle, zero without a result; for a property, its kind.
         /// `SIGNATURE` if only the callee determines the kind.
         #[sabi(last_prefix_field)]
         game_thread("asking for the result of a ZCall")
-        fn zcall_result(host; handle: ZCallHandle; gives out: PropertyKind = PropertyKind(0); or failure) -> Status;
+        fn zcall_result(host; handle: ZCallHandle; returns out: PropertyKind = PropertyKind(0); or failure) -> Status;
         /// Returns the kind of the result of calling a delegate, by its conjugate; zero without a result. `EXPIRED` as for
         /// `conjugate_open`, `SIGNATURE` if the conjugate is not a delegate.
         game_thread("asking for the result of a delegate")
-        fn delegate_result(host; delegate: ConjugateHandle; gives out: PropertyKind = PropertyKind(0); or failure) -> Status;
+        fn delegate_result(host; delegate: ConjugateHandle; returns out: PropertyKind = PropertyKind(0); or failure) -> Status;
 
         /// Steps to the next parameter of a call whose function has the flag `CUSTOM_THUNK`; `frame` is the number in
         /// `Call::params`, valid until the call returns. Returns the index of the parameter among those stepped to, which
         /// identifies it in the next functions.
         game_thread("stepping through a call")
-        fn frame_step(host; frame: u64; gives out: u32 = 0; or failure) -> Status;
+        fn frame_step(host; frame: u64; returns out: u32 = 0; or failure) -> Status;
         /// Ends the parameters after the last step; out parameters and the result are written afterwards.
         game_thread("finishing the parameters of a call")
         fn frame_finish(host; frame: u64; or failure) -> Status;
@@ -183,10 +183,10 @@ macro_rules! value_functions {
         fn frame_type(host; frame: u64, param: u32, path: TextView; text sink; or failure) -> Status;
         /// Returns the number of values in an array, a set or a map. `SIGNATURE` for other types.
         game_thread("counting the values of a parameter")
-        fn frame_count(host; frame: u64, param: u32, path: TextView; gives out: u32 = 0; or failure) -> Status;
+        fn frame_count(host; frame: u64, param: u32, path: TextView; returns out: u32 = 0; or failure) -> Status;
         /// Returns a number, or the number of an enum value. `SIGNATURE` for other types.
         game_thread("reading a number of a parameter")
-        fn frame_number(host; frame: u64, param: u32, path: TextView; gives out: f64 = 0.0; or failure) -> Status;
+        fn frame_number(host; frame: u64, param: u32, path: TextView; returns out: f64 = 0.0; or failure) -> Status;
         /// Returns a string or a name unchanged, other values as printed.
         game_thread("reading a parameter as text")
         fn frame_text(host; frame: u64, param: u32, path: TextView; text sink; or failure) -> Status;

@@ -243,7 +243,7 @@ impl Slab {
             unused: Cell::new(first_block(class)),
             in_use: Cell::new(0),
         };
-        let _for_those_who_come_from_a_block = memory.0.as_ptr().expose_provenance();
+        let _exposed = memory.0.as_ptr().expose_provenance();
         // SAFETY: the memory is that of a slab by its type, has no other owner, and stays until the image is unmapped. The
         // header is at the beginning and is written first; the blocks may have any content.
         unsafe {

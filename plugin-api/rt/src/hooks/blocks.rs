@@ -12,9 +12,9 @@ use super::{notes, platform};
 makers! {
     strdup(text: *const c_char);
     strndup(text: *const c_char, most: usize);
-    realpath(path: *const c_char, place: *mut c_char) if place.is_null();
+    realpath(path: *const c_char, buffer: *mut c_char) if buffer.is_null();
     canonicalize_file_name(path: *const c_char);
-    getcwd(place: *mut c_char, room: usize) if place.is_null();
+    getcwd(buffer: *mut c_char, room: usize) if buffer.is_null();
     get_current_dir_name();
 }
 

@@ -58,7 +58,7 @@ around! {
     /// Three of the requests control signals.
     ioctl(fd: c_int, request: c_ulong, argument: usize) -> c_int, |call| {
         let result = call();
-        if is_about_signals(request) {
+        if uses_signals(request) {
             signals_changed(fd, result);
         }
         result
@@ -83,6 +83,6 @@ pub(super) fn effect_of_fcntl(command: c_int, argument: usize) -> FcntlEffect {
 }
 
 /// Matches `FIOASYNC`, `FIOSETOWN`, `SIOCSPGRP`. Some callers sign-extend the request.
-fn is_about_signals(request: c_ulong) -> bool {
+fn uses_signals(request: c_ulong) -> bool {
     matches!(request & 0xffff_ffff, 0x5452 | 0x8901 | 0x8902)
 }

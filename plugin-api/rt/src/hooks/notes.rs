@@ -71,8 +71,8 @@ notes! {
     ///
     /// # Safety
     /// The stream was just created by that function and with this location, for the module to close.
-    [unsafe] fn stream_bound(stream: *mut c_void, made_by: c_int, place: *const *mut c_void), if !stream.is_null()
-        => stream_bound(stream, made_by, place);
+    [unsafe] fn stream_bound(stream: *mut c_void, made_by: c_int, location: *const *mut c_void), if !stream.is_null()
+        => stream_bound(stream, made_by, location);
     /// Reports that the unwinder has registered the table at `begin`.
     ///
     /// # Safety

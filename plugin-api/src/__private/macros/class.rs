@@ -10,7 +10,7 @@ macro_rules! __alcedo_class {
         properties: [$({
             $(#[$attr:meta])*
             $cell:ident $at:tt $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $argument:expr,
-            name: $property:literal, flags: $property_flags:expr, default: $default:literal, about: $about:expr
+            name: $property:literal, flags: $property_flags:expr, default: $default:literal, metadata: $metadata:expr
         })*],
         kept: [$(($kept:ident, $kept_name:literal, $kept_ty:ty))*],
         fields: [$(($field:ident, $field_ty:ty))*],
@@ -123,7 +123,7 @@ macro_rules! __alcedo_class {
                         &$crate::__private::all_functions(ALCEDO_LISTS);
                     const ALCEDO_PROPERTIES: &[$crate::__private::Property<$class>] = &[$(
                         $crate::__private::property_description(
-                            $property, $property_flags, $default, $about, &ALCEDO_CELLS.$at,
+                            $property, $property_flags, $default, $metadata, &ALCEDO_CELLS.$at,
                         )
                     ),*];
                     $crate::__private::class_description(

@@ -5,7 +5,7 @@
 #[macro_export]
 macro_rules! __alcedo_delegate {
     (
-        $origin:ident $kind:ident $vis:vis $signature:ident $signature_doc:literal, of: $place:tt, name: $name:literal,
+        $origin:ident $kind:ident $vis:vis $signature:ident $signature_doc:literal, of: $scope:tt, name: $name:literal,
         doc: $doc:literal, ($($param:literal: $ty:ty),*) -> $result:ty
     ) => {
         #[doc = $signature_doc]
@@ -16,11 +16,11 @@ macro_rules! __alcedo_delegate {
             impl $crate::__private::NamedSignature for $signature {
                 type Function = fn($($ty),*) -> $result;
                 const PATH: &'static $crate::__private::core::primitive::str =
-                    $crate::__private::delegate!(@path $place $name);
+                    $crate::__private::delegate!(@path $scope $name);
             }
 
             $crate::__private::delegate! {
-                @$origin $place $name $doc $crate::__private::$kind<$crate::__private::Named<$signature>>,
+                @$origin $scope $name $doc $crate::__private::$kind<$crate::__private::Named<$signature>>,
                 ($($param: $ty),*) -> $result
             }
         };
@@ -31,10 +31,10 @@ macro_rules! __alcedo_delegate {
     (@path { class $class:ty } $name:literal) => {
         $crate::__private::join!(<$class as $crate::__private::Class>::PATH, ":", $name)
     };
-    (@declared $place:tt $name:literal $doc:literal $delegate:ty, ($($param:literal: $ty:ty),*) -> $result:ty) => {
+    (@declared $scope:tt $name:literal $doc:literal $delegate:ty, ($($param:literal: $ty:ty),*) -> $result:ty) => {
         $crate::__private::register! {
             DELEGATES: $crate::__private::DelegateDesc = $crate::__private::delegate_description::<$delegate>(
-                $crate::__private::delegate!(@place $place $name),
+                $crate::__private::delegate!(@scope $scope $name),
                 {
                     const BLOCK: &$crate::__private::SignatureBlock<($($ty,)*), $result> =
                         &$crate::__private::SignatureBlock::new(&[$($param),*]);
@@ -43,12 +43,12 @@ macro_rules! __alcedo_delegate {
                 $doc,
             )
         }
-        $crate::__private::delegate! { @recorded $place $name }
+        $crate::__private::delegate! { @recorded $scope $name }
     };
-    (@place { package $package:literal } $name:literal) => {
+    (@scope { package $package:literal } $name:literal) => {
         ($package, "", $name)
     };
-    (@place { class $class:ty } $name:literal) => {
+    (@scope { class $class:ty } $name:literal) => {
         ("", <$class as $crate::__private::Class>::PATH, $name)
     };
     (@recorded { package $package:literal } $name:literal) => {
@@ -65,7 +65,7 @@ macro_rules! __alcedo_delegate {
             DELEGATE $crate::__private::package_of(ALCEDO_PATH), $crate::__private::name_in(ALCEDO_PATH)
         );
     };
-    (@imported $place:tt $name:literal $doc:literal $delegate:ty, $params:tt -> $result:ty) => {
+    (@imported $scope:tt $name:literal $doc:literal $delegate:ty, $params:tt -> $result:ty) => {
         static ALCEDO_CELL: $crate::__private::PresenceCell = $crate::__private::PresenceCell::new();
         $crate::__private::register! {
             IMPORTS: $crate::__private::ImportDesc = $crate::__private::import_delegate::<$delegate>(&ALCEDO_CELL)

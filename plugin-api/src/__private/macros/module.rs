@@ -218,14 +218,14 @@ macro_rules! __alcedo_interface {
 macro_rules! __alcedo_export {
     (
         type_path: $type_path:expr, name: $name:expr,
-        ($($arg:ident: $ty:ty),*) -> $result:ty, returns: $returned:ty, place: $place:expr, $call:expr
+        ($($arg:ident: $ty:ty),*) -> $result:ty, returns: $returned:ty, location: $location:expr, $call:expr
     ) => {
         $crate::__private::export! {
-            @of $type_path, $name, ($($ty),*) -> $result, returns: $returned, place: $place, |($($arg,)*)| $call($($arg),*)
+            @of $type_path, $name, ($($ty),*) -> $result, returns: $returned, location: $location, |($($arg,)*)| $call($($arg),*)
         }
     };
     (
-        @of $type_path:expr, $name:expr, ($($ty:ty),*) -> $result:ty, returns: $returned:ty, place: $place:expr,
+        @of $type_path:expr, $name:expr, ($($ty:ty),*) -> $result:ty, returns: $returned:ty, location: $location:expr,
         |$args:pat_param| $run:expr
     ) => {
         const _: () = {
@@ -235,7 +235,7 @@ macro_rules! __alcedo_export {
                 type Result = $result;
                 type Returned = $returned;
                 const NAME: &'static $crate::__private::core::primitive::str = $name;
-                const PLACE: $crate::__private::SourceLocation = $place;
+                const LOCATION: $crate::__private::SourceLocation = $location;
 
                 fn run($args: Self::Args) -> Self::Returned {
                     $run

@@ -27,8 +27,8 @@ macro_rules! __alcedo_declare {
         #[allow(non_upper_case_globals, reason = "a field has its own name")]
         impl AlcedoRaw {
             $(const $field: $crate::__private::Field<$struct, $ty> = {
-                struct AlcedoPlace;
-                impl $crate::__private::FieldPlace for AlcedoPlace {
+                struct AlcedoField;
+                impl $crate::__private::FieldPlace for AlcedoField {
                     type Struct = $struct;
                     type Type = $ty;
                     const AT: (&'static AlcedoRaw, &'static $crate::__private::Stored<$ty>) = {
@@ -36,7 +36,7 @@ macro_rules! __alcedo_declare {
                         (whole, &whole.0.$field)
                     };
                 }
-                $crate::__private::Field::of::<AlcedoPlace>()
+                $crate::__private::Field::of::<AlcedoField>()
             };)*
         }
 
@@ -168,7 +168,7 @@ macro_rules! __alcedo_struct {
         // SAFETY: the view is transparent over `Borrowed`; all values of the type are created by the host under this type's number.
         unsafe impl $crate::__private::Kind for $name {
             type View<'f> = $view<'f>;
-            $crate::__private::owned_value! { @shown }
+            $crate::__private::owned_value! { @slot_data }
 
             fn owned(&self) -> &$crate::__private::Owned<Self> {
                 &self.0

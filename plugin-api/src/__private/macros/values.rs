@@ -6,7 +6,7 @@
 macro_rules! __alcedo_copied_value {
     () => {
         type Seen<'f> = Self;
-        type Way = $crate::__private::ByPointer;
+        type Passing = $crate::__private::ByPointer;
         type In = $crate::__private::Temp<Self>;
         type Out = $crate::__private::Temp<Self>;
 
@@ -81,7 +81,7 @@ macro_rules! __alcedo_owned_value {
                 impl $crate::__private::core::ops::FnOnce() -> $crate::__private::ValidityToken<'f>,
             >,
         ) -> $crate::__private::Borrowed<'f, Self> {
-            $crate::__private::lend(value)
+            $crate::__private::borrowed_view(value)
         }
 
         fn host_address(
@@ -106,7 +106,7 @@ macro_rules! __alcedo_owned_value {
         }
     };
     (@slots) => {
-        type Way = $crate::__private::ByPointer;
+        type Passing = $crate::__private::ByPointer;
         type In = ();
         type Out = $crate::__private::Owned<Self>;
 
@@ -145,10 +145,10 @@ macro_rules! __alcedo_owned_value {
             $crate::__private::Value::store(&self, slot.ptr_mut()?)
         }
     };
-    (@shown) => {
-        type Shown = ();
+    (@slot_data) => {
+        type SlotData = ();
 
-        fn show(_from: $crate::__private::Ptr<'_, Self>) {}
+        fn slot_data_of(_from: $crate::__private::Ptr<'_, Self>) {}
 
         fn slot_of(from: $crate::__private::Ptr<'_, Self>, (): &()) -> $crate::__private::Slot {
             $crate::__private::address_slot(from.at())

@@ -3,7 +3,7 @@ use alcedo_plugin_api::prelude::*;
 
 /// Receiver of messages.
 #[uinterface(package = "Game")]
-pub trait Hears {
+pub trait Heeds {
     /// Receives a message.
     fn hear(&self, what: String) -> Result<u32, CallError>;
     fn hush(&self);
@@ -19,18 +19,18 @@ pub trait Shines {
 #[uinterface(package = "Game")]
 pub trait Rests {}
 
-#[uclass(package = "Game", implements(Hears, Rests, Shines), blueprintable)]
+#[uclass(package = "Game", implements(Heeds, Rests, Shines), blueprintable)]
 #[derive(Default)]
 pub struct Cat {
-    heard: u32,
+    received: u32,
 }
 
 #[uclass]
-impl Hears for Cat {
+impl Heeds for Cat {
     fn hear(&mut self, this: This<Self>, what: String) -> Result<u32, CallError> {
-        self.heard += 1;
+        self.received += 1;
         let _name = (this.name(), what);
-        Ok(self.heard)
+        Ok(self.received)
     }
 
     fn hush(&self) {}
@@ -72,7 +72,7 @@ impl Kitten {
 #[derive(Default)]
 pub struct Talker {
     #[uproperty]
-    listener: ScriptInterface<Hears>,
+    listener: ScriptInterface<Heeds>,
 }
 
 #[uclass]

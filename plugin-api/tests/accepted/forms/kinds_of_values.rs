@@ -29,7 +29,7 @@ pub struct Outer {
 #[ustruct(pod, package = "Game")]
 pub struct Mark {
     at: f64,
-    who: Obj<Object>,
+    owner: Obj<Object>,
     name: UName,
 }
 
@@ -68,7 +68,7 @@ pub struct Holder {
     #[uproperty]
     decide: Delegate<fn(UArray<Outer>, HashSet<u16>) -> Option<Inner>>,
     #[uproperty]
-    told: UArray<MulticastDelegate<fn()>>,
+    reported: UArray<MulticastDelegate<fn()>>,
     #[uproperty]
     view: ScriptInterface<Faces>,
     #[uproperty]
@@ -92,7 +92,7 @@ impl Holder {
         outer.set_inner(outer.inner().to_owned());
         this.outer().assign(&outer);
         this.set_row(row);
-        this.told().get(0).expect("one").broadcast(());
+        this.reported().get(0).expect("one").broadcast(());
         let _unbound: Result<(), CallError> = none.call(());
         self.own.push(outer.to_owned());
         let _made: UArray<Outer> = self.own.iter().collect();

@@ -219,10 +219,10 @@ mod specifiers {
 mod before_the_commit {
     use alcedo_plugin_api::prelude::*;
 
-    fn tell_the_host() {}
+    fn notify_host() {}
 
     fn started() {
-        let _told = task::post(|| tell_the_host());
+        let _posted = task::post(|| notify_host());
     }
 }
 
@@ -269,7 +269,7 @@ mod recipes {
         }
 
         #[ufunction]
-        fn ask(&self, this: This<Self>) {
+        fn query(&self, this: This<Self>) {
             let me = this.as_obj();
             std::thread::spawn(move || {
                 let answer = think();

@@ -118,23 +118,23 @@ mod alc0058 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {}
+    pub trait Heeds {}
 }
 
 mod alc0102 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {
+    pub trait Heeds {
         fn hear(&self, what: String) -> u32;
     }
 
-    #[uclass(package = "Game", implements(Hears))]
+    #[uclass(package = "Game", implements(Heeds))]
     #[derive(Default)]
     pub struct Thing {}
 
     #[uclass]
-    impl Hears for Thing {
+    impl Heeds for Thing {
         fn hear(&self, what: String) -> u32 {
             1
         }

@@ -4,7 +4,7 @@ mod alc0046 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {
+    pub trait Heeds {
         fn hear(&self);
     }
 }
@@ -13,7 +13,7 @@ mod alc0047 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {
+    pub trait Heeds {
         fn hear(&self);
     }
 }
@@ -22,8 +22,8 @@ mod alc0048 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {
-        /// Hears.
+    pub trait Heeds {
+        /// Heeds.
         fn hear(&self);
     }
 }
@@ -32,7 +32,7 @@ mod alc0049 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {
+    pub trait Heeds {
         fn hear(&self);
     }
 }
@@ -41,51 +41,51 @@ mod alc0050 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {}
+    pub trait Heeds {}
 }
 
 mod alc0051 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {}
+    pub trait Heeds {}
 }
 
 mod alc0052 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {}
+    pub trait Heeds {}
 }
 
 mod alc0053 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {}
+    pub trait Heeds {}
 }
 
 mod alc0054 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {}
+    pub trait Heeds {}
 }
 
 mod alc0055 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {
+    pub trait Heeds {
         fn hear(&self, what: String) -> u32;
     }
 
-    #[uclass(package = "Game", implements(Hears))]
+    #[uclass(package = "Game", implements(Heeds))]
     #[derive(Default)]
     pub struct Thing {}
 
     #[uclass]
-    impl Hears for Thing {
+    impl Heeds for Thing {
         fn hear(&self, what: String) -> u32 {
             1
         }
@@ -96,16 +96,16 @@ mod alc0056 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {
+    pub trait Heeds {
         fn hear(&self, what: String) -> u32;
     }
 
-    #[uclass(package = "Game", implements(Hears))]
+    #[uclass(package = "Game", implements(Heeds))]
     #[derive(Default)]
     pub struct Thing {}
 
     #[uclass]
-    impl Hears for Thing {
+    impl Heeds for Thing {
         fn hear(&self, what: String) -> u32 {
             1
         }
@@ -116,16 +116,16 @@ mod alc0103 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {
+    pub trait Heeds {
         fn hear(&self, what: String) -> u32;
     }
 
-    #[uclass(package = "Game", implements(Hears))]
+    #[uclass(package = "Game", implements(Heeds))]
     #[derive(Default)]
     pub struct Thing {}
 
     #[uclass]
-    impl Hears for Thing {
+    impl Heeds for Thing {
         fn hear(&self, what: String) -> u32 {
             1
         }
@@ -136,16 +136,16 @@ mod alc0104 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {
+    pub trait Heeds {
         fn hear(&self, what: String) -> u32;
     }
 
-    #[uclass(package = "Game", implements(Hears))]
+    #[uclass(package = "Game", implements(Heeds))]
     #[derive(Default)]
     pub struct Thing {}
 
     #[uclass]
-    impl Hears for Thing {
+    impl Heeds for Thing {
         fn hear(&self, what: String) -> u32 {
             1
         }
@@ -156,16 +156,16 @@ mod alc0105 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {
+    pub trait Heeds {
         fn hear(&self, what: String) -> u32;
     }
 
-    #[uclass(package = "Game", implements(Hears))]
+    #[uclass(package = "Game", implements(Heeds))]
     #[derive(Default)]
     pub struct Thing {}
 
     #[uclass]
-    impl Hears for Thing {
+    impl Heeds for Thing {
         fn hear(&self, what: String) -> u32 {
             1
         }
@@ -176,16 +176,16 @@ mod alc0106 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {
+    pub trait Heeds {
         fn hear(&self, what: String) -> u32;
     }
 
-    #[uclass(package = "Game", implements(Hears))]
+    #[uclass(package = "Game", implements(Heeds))]
     #[derive(Default)]
     pub struct Thing {}
 
     #[uclass]
-    impl Hears for Thing {
+    impl Heeds for Thing {
         fn hear(&self, what: String) -> u32 {
             1
         }

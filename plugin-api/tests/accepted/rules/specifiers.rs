@@ -143,9 +143,9 @@ mod alc0092 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {}
+    pub trait Heeds {}
 
-    #[uclass(package = "Game", implements(Hears))]
+    #[uclass(package = "Game", implements(Heeds))]
     #[derive(Default)]
     pub struct Thing {}
 }
@@ -154,9 +154,9 @@ mod alc0093 {
     use alcedo_plugin_api::prelude::*;
 
     #[uinterface(package = "Game")]
-    pub trait Hears {}
+    pub trait Heeds {}
 
-    #[uclass(package = "Game", implements(Hears))]
+    #[uclass(package = "Game", implements(Heeds))]
     #[derive(Default)]
     pub struct Thing {}
 }

@@ -26,8 +26,8 @@ struct Resources {
 static RESOURCES: Mutex<Option<Resources>> = Mutex::new(None);
 
 /// Maps the freed pages. `free` has a line per freed address range: `7f0000000000-7f0000001000 former content`.
-#[zcall(ex = "neighbor.settle")]
-fn settle(free: String) -> String {
+#[zcall(ex = "neighbor.reuse")]
+fn reuse(free: String) -> String {
     let pages = pages::take(&free);
     match Descriptors::open() {
         Ok(descriptors) => {

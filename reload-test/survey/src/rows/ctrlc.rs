@@ -9,10 +9,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 static PRESSED: AtomicU64 = AtomicU64::new(0);
-static IS_TAKEN: AtomicBool = AtomicBool::new(false);
+static IS_IN_USE: AtomicBool = AtomicBool::new(false);
 
 pub(crate) fn begin() {
-    IS_TAKEN.store(is_handled(), Ordering::SeqCst);
+    IS_IN_USE.store(is_handled(), Ordering::SeqCst);
     let set = ctrlc::set_handler(|| {
         PRESSED.fetch_add(1, Ordering::SeqCst);
     });
@@ -31,7 +31,7 @@ fn is_handled() -> bool {
 }
 
 pub(crate) fn work() -> String {
-    if IS_TAKEN.load(Ordering::SeqCst) {
+    if IS_IN_USE.load(Ordering::SeqCst) {
         return "the handler of an earlier generation is in sight".to_owned();
     }
     let before = PRESSED.load(Ordering::SeqCst);

@@ -20,7 +20,7 @@ static QUEUE: AtomicI32 = AtomicI32::new(-1);
 /// Environment variable with the descriptor that a generation left for the next one to trigger.
 const LEFT_FD: &str = "ALCEDO_SURVEY_LEFT_FD";
 
-static IS_TAKEN: AtomicBool = AtomicBool::new(false);
+static IS_IN_USE: AtomicBool = AtomicBool::new(false);
 static IS_ZOMBIE: AtomicBool = AtomicBool::new(false);
 
 pub(crate) fn begin() {
@@ -33,8 +33,8 @@ pub(crate) fn begin() {
         unsafe { libc::write(left, b"x".as_ptr().cast(), 1) };
     } else if cfg!(feature = "posix-mq-notify") {
         // SAFETY: the queue is open and the event initialized.
-        let is_taken = is_alone() && unsafe { mq_notify(left, &CALL) } != 0;
-        IS_TAKEN.store(is_taken, Ordering::SeqCst);
+        let is_in_use = is_alone() && unsafe { mq_notify(left, &CALL) } != 0;
+        IS_IN_USE.store(is_in_use, Ordering::SeqCst);
         send_and_receive(left);
         QUEUE.store(left, Ordering::SeqCst);
     }
@@ -69,7 +69,7 @@ pub(crate) fn work() -> String {
     if IS_ZOMBIE.load(Ordering::SeqCst) {
         return "the process of the generation before is a zombie".to_owned();
     }
-    if IS_TAKEN.load(Ordering::SeqCst) {
+    if IS_IN_USE.load(Ordering::SeqCst) {
         return "the queue still notifies the generation before".to_owned();
     }
     let before = CALLS.load(Ordering::SeqCst);

@@ -54,14 +54,14 @@ fn other_threads_resolve_relative_paths_correctly_during_calls() {
     let fixture = Fixture::new(SOURCE);
     fs::write(fixture.folder.path().join("in_user_code"), "").expect("written");
     let [here, _] = fixture.bind(&Import::new("here").returns(plain("i32")));
-    let (is_over, looked) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let (is_over, checked) = (AtomicBool::new(false), AtomicUsize::new(0));
     thread::scope(|scope| {
         let reader = scope.spawn(|| {
             let mut wrong = 0;
             while !is_over.load(Ordering::Relaxed) {
                 // Tests run in the folder of their crate.
                 wrong += usize::from(fs::metadata("in_user_code").is_ok() || fs::metadata("Cargo.toml").is_err());
-                looked.fetch_add(1, Ordering::Relaxed);
+                checked.fetch_add(1, Ordering::Relaxed);
             }
             wrong
         });
@@ -72,7 +72,7 @@ fn other_threads_resolve_relative_paths_correctly_during_calls() {
         is_over.store(true, Ordering::Relaxed);
         assert_eq!((right, reader.join().expect("it looks")), (1_000_000, 0));
     });
-    assert!(looked.load(Ordering::Relaxed) > 100);
+    assert!(checked.load(Ordering::Relaxed) > 100);
 }
 
 #[test]

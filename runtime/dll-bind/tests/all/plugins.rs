@@ -58,9 +58,9 @@ fn a_plugin_calls_its_own_libraries_and_those_of_others() {
     let statements = "create table birds (name text, length int); \
         insert into birds values ('kingfisher', 16), ('wren', 10), ('bustard', 100); \
         select name from birds where length < 50 order by length;";
-    assert_eq!(call_string(&runtime, "Database", "ask", statements), "wren,kingfisher");
+    assert_eq!(call_string(&runtime, "Database", "evaluate", statements), "wren,kingfisher");
     let object = runtime.objects().spawn("/Script/Game.Database").expect("an object");
-    let wrong = runtime.objects().call(object, "ask", &[text("select nothing from nowhere")]);
+    let wrong = runtime.objects().call(object, "evaluate", &[text("select nothing from nowhere")]);
     assert!(wrong.expect_err("no such table").to_string().contains("SQLite error 1"));
     // By reflection.
     assert_eq!(call(&runtime, "TestDll", "call_dll1", &[text("drawrof")]), (None, vec![text("forward")]));
@@ -162,7 +162,7 @@ thread_local! {
 }
 
 /// Reloads the class whose function is running.
-extern "C" fn reload_meanwhile() -> i32 {
+extern "C" fn reload_during_call() -> i32 {
     let Some((runtime, library)) = CALLED_BACK.take() else { return -1 };
     let reload = runtime.reload(&[&library]).expect("a Master");
     let leases = runtime.unloads().tickets().into_iter().flat_map(|ticket| ticket.report().blockers);
@@ -190,7 +190,7 @@ fn a_reload_inside_a_callback_keeps_the_library_until_c_returns() {
     compile(folder.path(), "TestDLL", &source(1));
     let runtime = Rc::new(host(Some(folder.path()), &builds[0]));
     let object = runtime.objects().spawn("/Script/Game.TestDll").expect("an object");
-    let address = (reload_meanwhile as extern "C" fn() -> i32 as usize as u64).to_ne_bytes();
+    let address = (reload_during_call as extern "C" fn() -> i32 as usize as u64).to_ne_bytes();
     let halves: Vec<_> = address.as_chunks().0.iter().map(|half| i32::from_ne_bytes(*half)).collect();
     let vector = structure([("x", Value::F32(0.0)), ("y", Value::F32(0.0)), ("z", Value::F32(0.0))]);
     let arguments = [text(""), ints(&halves), Value::F32(0.0), vector];

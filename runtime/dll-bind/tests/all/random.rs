@@ -225,7 +225,7 @@ fn case(dice: &mut Dice, at: usize) -> Case {
 }
 
 #[test]
-fn random_signatures_agree_with_c_both_ways() {
+fn random_signatures_agree_with_c_in_both_directions() {
     const CASES: usize = 400;
     let mut dice = Dice(0x1234_5678_9abc_def1);
     let cases: Vec<_> = (0..CASES).map(|at| case(&mut dice, at)).collect();
@@ -238,7 +238,7 @@ fn random_signatures_agree_with_c_both_ways() {
             let library = code.open_with("Test", case.extents.clone());
             let function =
                 case.import.clone().bind(&library).unwrap_or_else(|error| panic!("{error}\n{}", case.source));
-            trampolines += usize::from(function.route() == Route::Shell);
+            trampolines += usize::from(function.route() == Route::Trampoline);
             let outcome = function.call(&case.arguments).unwrap_or_else(|error| panic!("{error}\n{}", case.source));
             assert_eq!(
                 (&outcome.result, &outcome.out_parameters),

@@ -234,8 +234,8 @@ fn the_cpp_of_the_page_runs_unchanged_with_the_engine_vector() {
     let arguments = [text("ok"), ints(&[7, -8]), Value::F32(0.5), vector(4.0, 5.0, 6.0)];
     let out_parameters = vec![Value::F32(0.5), vector(7.0, -8.0, 0.5)];
     assert_eq!(call("CallDLL3", &arguments), (Some(Value::Bool(true)), out_parameters));
-    let shown = "string: ok, i: {7,-8}, float: 0.500000, V was (4.000000,5.000000,6.000000)";
-    assert_eq!(message(), Some(text(shown)));
+    let formatted = "string: ok, i: {7,-8}, float: 0.500000, V was (4.000000,5.000000,6.000000)";
+    assert_eq!(message(), Some(text(formatted)));
     let cancel = [text("cancel"), ints(&[0, 0]), Value::F32(0.0), vector(0.0, 0.0, 0.0)];
     assert_eq!(call("CallDLL3", &cancel).0, Some(Value::Bool(false)));
     let huge = [text("ok"), ints(&[0, 0]), Value::F32(0.0), vector(1e300, 0.0, 0.0)];

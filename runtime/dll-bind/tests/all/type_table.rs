@@ -208,7 +208,7 @@ fn strings_and_arrays_in_structs_have_length_and_capacity() {
 }
 
 #[test]
-fn a_shell_fills_six_registers_of_integers_and_eight_of_floats() {
+fn a_trampoline_fills_six_registers_of_integers_and_eight_of_floats() {
     let declared = |c: &str, count: usize| (0..count).map(|at| format!("{c} p{at}")).collect::<Vec<_>>().join(", ");
     let sum = |count: usize| (0..count).map(|at| format!("{} * p{at}", at + 1)).collect::<Vec<_>>().join(" + ");
     let mut source = String::new();
@@ -232,13 +232,13 @@ fn a_shell_fills_six_registers_of_integers_and_eight_of_floats() {
         let values: Vec<_> = (1..=count).map(of).collect();
         let expected = (1..=count).map(|number| number * number).sum();
         assert_eq!(fixture.call(&import, &values).0, Some(of(expected)), "{count} {c}");
-        let route = if fits && is_supported { Route::Shell } else { Route::Libffi };
+        let route = if fits && is_supported { Route::Trampoline } else { Route::Libffi };
         assert_eq!(fixture.bind(&import)[0].route(), route, "{count} {c}");
     }
 }
 
 #[test]
-fn few_registers_are_filled_by_a_shell_and_many_by_libffi() {
+fn few_registers_are_filled_by_a_trampoline_and_many_by_libffi() {
     let fixture = Fixture::new(
         "double many(int32_t a, double b, int32_t c, float d, int64_t e, uint8_t f, float g, int16_t h, int32_t i,\n\
              double j, int32_t k, double l, double m, double n, double o, double p) {\n\
@@ -267,7 +267,7 @@ fn few_registers_are_filled_by_a_shell_and_many_by_libffi() {
     assert_eq!(fixture.call(&few, &values).0, Some(Value::F32(826.0)));
     let routes = fixture.bind(&few).map(|function| function.route());
     let expected = if cfg!(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"))) {
-        Route::Shell
+        Route::Trampoline
     } else {
         Route::Libffi
     };

@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 pub const BOOK: &str = "/Script/Game.Guestbook";
 
 /// Interval at which an idle game thread checks for changed files and for the end of the process.
-const LOOK: Duration = Duration::from_millis(50);
+const POLL: Duration = Duration::from_millis(50);
 
 /// Shared state of the handlers. A clone refers to the same state.
 #[derive(Clone)]
@@ -97,7 +97,7 @@ fn book(host: &Runtime) -> Result<ObjectHandle, String> {
 pub fn run_game_thread(host: &Runtime, is_over: impl Fn() -> bool, on_reload: impl Fn(&ReloadReport)) {
     let mut last = Instant::now();
     while !is_over() {
-        host.wait(LOOK);
+        host.wait(POLL);
         let now = Instant::now();
         host.tick(Budget::seconds(now.duration_since(last).as_secs_f32()));
         last = now;

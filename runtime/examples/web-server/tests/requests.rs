@@ -37,7 +37,7 @@ fn library(package: &str, build: u64) -> PathBuf {
 }
 
 /// Number of answers by each build.
-type Tally = BTreeMap<String, u64>;
+type Counts = BTreeMap<String, u64>;
 
 struct Client {
     connection: SendRequest<Empty<Bytes>>,
@@ -53,7 +53,7 @@ impl Client {
     }
 
     /// Returns the line of the answer. Fails the test on anything else, including an error status.
-    async fn ask(&mut self, method: Method, path: &str) -> String {
+    async fn send(&mut self, method: Method, path: &str) -> String {
         let request = Request::builder().method(method).uri(path).header("host", self.address.to_string());
         let request = request.body(Empty::new()).expect("a request");
         let answer = async {
@@ -69,13 +69,13 @@ impl Client {
 }
 
 /// Sends all requests, from all clients, and counts the answered ones in `done`.
-async fn ask_all(address: SocketAddr, method: Method, path: &'static str, done: Arc<AtomicU64>) -> Tally {
+async fn request_all(address: SocketAddr, method: Method, path: &'static str, done: Arc<AtomicU64>) -> Counts {
     let clients = (0..CLIENTS).map(|_| {
         let (method, done) = (method.clone(), Arc::clone(&done));
         tokio::spawn(async move {
-            let (mut client, mut counts) = (Client::connect(address).await, Tally::new());
+            let (mut client, mut counts) = (Client::connect(address).await, Counts::new());
             for _ in 0..REQUESTS / CLIENTS {
-                let line = client.ask(method.clone(), path).await;
+                let line = client.send(method.clone(), path).await;
                 let (_, build) = line.rsplit_once("build ").unwrap_or_else(|| panic!("{line} names its build"));
                 *counts.entry(build.to_owned()).or_default() += 1;
                 done.fetch_add(1, Ordering::Release);
@@ -83,7 +83,7 @@ async fn ask_all(address: SocketAddr, method: Method, path: &'static str, done: 
             counts
         })
     });
-    let mut all = Tally::new();
+    let mut all = Counts::new();
     for client in clients.collect::<Vec<_>>() {
         for (build, count) in client.await.expect("a client does not panic") {
             *all.entry(build).or_default() += count;
@@ -93,7 +93,7 @@ async fn ask_all(address: SocketAddr, method: Method, path: &'static str, done: 
 }
 
 /// Serves `handlers` on a thread of its own, and sends all requests from there. Returns the counts of the answers.
-fn serve(handlers: Handlers, method: Method, path: &'static str, done: Arc<AtomicU64>) -> thread::JoinHandle<Tally> {
+fn serve(handlers: Handlers, method: Method, path: &'static str, done: Arc<AtomicU64>) -> thread::JoinHandle<Counts> {
     thread::spawn(move || {
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a tokio runtime");
         runtime.block_on(async {
@@ -101,7 +101,7 @@ fn serve(handlers: Handlers, method: Method, path: &'static str, done: Arc<Atomi
             let address = listener.local_addr().expect("it is bound");
             let (end, ends) = oneshot::channel::<()>();
             let server = tokio::spawn(handlers.serve(listener, async { drop(ends.await) }));
-            let counts = ask_all(address, method, path, done).await;
+            let counts = request_all(address, method, path, done).await;
             drop(end);
             server.await.expect("it does not panic").expect("it served");
             counts
@@ -120,14 +120,14 @@ fn handlers(host: &Runtime, slim: &LoadContext) -> Handlers {
     Handlers::new(render, host.post_handle())
 }
 
-fn assert_all_answered(counts: &Tally) {
+fn assert_all_answered(counts: &Counts) {
     assert_eq!(counts.values().sum::<u64>(), REQUESTS);
     assert!(counts.len() == 2 && counts.values().all(|count| *count > 0), "both builds answered: {counts:?}");
 }
 
 /// Waits for the number of answered requests at which this reload is due: reloads are spread over the requests, however fast the
 /// machine is.
-fn wait_for_share(reload: u64, done: &AtomicU64, server: &thread::JoinHandle<Tally>) {
+fn wait_for_share(reload: u64, done: &AtomicU64, server: &thread::JoinHandle<Counts>) {
     while done.load(Ordering::Acquire) < reload * REQUESTS / (RELOADS + 1) && !server.is_finished() {
         thread::sleep(NAP);
     }

@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_holds_its_outer_and_not_the_other_way() {
+    fn an_object_holds_its_outer_and_not_vice_versa() {
         check(&[(2, "outer", 1)], &[2], &[], &[3, 4, 5]);
         check(&[(2, "outer", 1)], &[1], &[], &[2, 3, 4, 5]);
     }
@@ -260,9 +260,9 @@ mod tests {
     #[test]
     fn native_hooks_report_additional_references() {
         let world = world();
-        let keeper = ClassDecl { add_references: Some(references_hook(to_the_first)), ..native("Keeper", OBJECT, &[]) };
+        let holder = ClassDecl { add_references: Some(references_hook(to_the_first)), ..native("Holder", OBJECT, &[]) };
         let classes =
-            declare(&world, [keeper, dynamic("Heir", "/Script/Engine.Keeper", &[]), dynamic("Node", OBJECT, &[])]);
+            declare(&world, [holder, dynamic("Heir", "/Script/Engine.Holder", &[]), dynamic("Node", OBJECT, &[])]);
         let new = |class| world.objects.allocate(class, None, ObjectHandle::NONE, 0);
         let (first, second, heir) = (new(&classes[2]), new(&classes[2]), new(&classes[1]));
         assert_eq!(unreachable(&world, &no_roots), Ok([first, second, heir].to_vec()));

@@ -37,8 +37,8 @@ fn set(world: &World, object: ObjectHandle, path: &str, text: &str) -> Result<()
             }
             (Some(rest), PropertyType::Struct(_)) => {
                 let mut value = world.objects.read_value(at, name)?;
-                let (place, ty) = field(&mut value, &property.ty, rest).map_err(fail)?;
-                *place = Value::parse(text, &ty, &world.names).map_err(|error| fail(error.to_string()))?;
+                let (target, ty) = field(&mut value, &property.ty, rest).map_err(fail)?;
+                *target = Value::parse(text, &ty, &world.names).map_err(|error| fail(error.to_string()))?;
                 return Ok(world.objects.write_unasked(at, name, &value)?);
             }
             (Some(_), ty) => return Err(fail(format!("{name} is a {ty}, in which nothing has a name"))),
@@ -52,9 +52,9 @@ fn field<'v>(value: &'v mut Value, ty: &PropertyType, path: &str) -> Result<(&'v
     let none = || format!("{ty} has no field {name}");
     let (PropertyType::Struct(of), Value::Struct(fields)) = (ty, value) else { return Err(none()) };
     let declared = of.field(name).ok_or_else(none)?;
-    let (_, place) = fields.iter_mut().find(|(known, _)| **known == *name).ok_or_else(none)?;
+    let (_, target) = fields.iter_mut().find(|(known, _)| **known == *name).ok_or_else(none)?;
     match rest {
-        None => Ok((place, declared.ty.clone())),
-        Some(rest) => field(place, &declared.ty, rest),
+        None => Ok((target, declared.ty.clone())),
+        Some(rest) => field(target, &declared.ty, rest),
     }
 }

@@ -74,7 +74,7 @@ impl Recorder {
         Ok(())
     }
 
-    fn taken(&self) -> Vec<String> {
+    fn take_order(&self) -> Vec<String> {
         let mut order = self.order.take();
         order.extend(NATIVE.take());
         order
@@ -155,10 +155,10 @@ fn garage() -> (Recorder, Rc<Class>) {
 fn construction_runs_its_steps_in_order() {
     let (recorder, big) = garage();
     make_cdo(&recorder.world, &recorder, &big).unwrap();
-    recorder.taken();
+    recorder.take_order();
     recorder.construct(&big).unwrap();
     assert_eq!(
-        recorder.taken(),
+        recorder.take_order(),
         [
             "red Cube Big_1",
             "red Big Big_1",
@@ -180,7 +180,7 @@ fn a_cdo_is_created_after_those_of_base_and_subobjects() {
     let cdo = make_cdo(&recorder.world, &recorder, &big).unwrap();
     assert_eq!(make_cdo(&recorder.world, &recorder, &big), Ok(cdo));
     assert_eq!(
-        recorder.taken(),
+        recorder.take_order(),
         [
             "native Default__Actor",
             "native post_init Default__Actor",
@@ -299,7 +299,7 @@ fn a_construction_that_fails_leaves_nothing_behind() {
             assert_eq!(failed.to_string(), format!("Game.Big was not created: {expected}"));
         }
         assert_eq!(recorder.world.objects.alive(), before, "{at}");
-        let ends = recorder.taken().iter().filter(|line| line.starts_with("end")).count();
+        let ends = recorder.take_order().iter().filter(|line| line.starts_with("end")).count();
         assert!((1..=3).contains(&ends), "{at}: {ends} conjugates ended");
         assert_eq!(recorder.world.counters.constructions.get(), 0, "{at}");
         *recorder.fails.borrow_mut() = None;
@@ -370,10 +370,10 @@ fn destroying_ends_subobjects_first_and_only_once() {
     let (recorder, big) = garage();
     let object = recorder.construct(&big).unwrap();
     let left = recorder.world.objects.len() - 3;
-    recorder.taken();
+    recorder.take_order();
     destroy(&recorder.world, &recorder, object);
     destroy(&recorder.world, &recorder, object);
-    assert_eq!(recorder.taken(), ["end gear", "end root", "end Big_1"]);
+    assert_eq!(recorder.take_order(), ["end gear", "end root", "end Big_1"]);
     assert_eq!((recorder.world.objects.len(), recorder.world.counters.deaths.get()), (left, 3));
 }
 
@@ -443,7 +443,7 @@ fn scripts_have_defaults_and_no_constructor() {
     let recorder = Recorder::new(world);
     let object = recorder.construct(&class).unwrap();
     assert_eq!(recorder.number(object, "x"), Value::F64(3.0));
-    assert!(recorder.taken().is_empty());
+    assert!(recorder.take_order().is_empty());
 }
 
 #[test]
@@ -466,9 +466,9 @@ fn native_hooks_run_before_any_part_of_an_object_is_destroyed() {
     );
     let recorder = Recorder::new(world);
     let object = recorder.construct(&classes[2]).unwrap();
-    recorder.taken();
+    recorder.take_order();
     destroy(&recorder.world, &recorder, object);
-    assert_eq!(recorder.taken(), ["begin_destroy Cube_1", "end Cube_1"]);
+    assert_eq!(recorder.take_order(), ["begin_destroy Cube_1", "end Cube_1"]);
     assert!(!recorder.world.objects.is_alive(object));
 }
 

@@ -12,12 +12,12 @@ use crate::objects::{Objects, Store, object_flags};
 
 /// See [`Objects::display`].
 #[derive(Clone, Copy)]
-pub struct Shown<'a> {
+pub struct ObjectDisplay<'a> {
     objects: &'a Objects,
     object: ObjectHandle,
 }
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for ObjectDisplay<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.objects.class(self.object), self.objects.name(self.object)) {
             (Some(class), Some(name)) => {
@@ -37,12 +37,12 @@ impl fmt::Display for Shown<'_> {
 ///
 /// fn hint(error: &RenameError) -> String {
 ///     match error {
-///         RenameError::Taken { name, .. } => format!("`{name}` is taken: add a number"),
+///         RenameError::InUse { name, .. } => format!("`{name}` is taken: add a number"),
 ///         other => other.to_string(),
 ///     }
 /// }
 /// let (object, holder) = (ObjectHandle::new(1, 1), ObjectHandle::new(2, 1));
-/// assert_eq!(hint(&RenameError::Taken { object, name: "Gate".into(), holder }), "`Gate` is taken: add a number");
+/// assert_eq!(hint(&RenameError::InUse { object, name: "Gate".into(), holder }), "`Gate` is taken: add a number");
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
@@ -55,7 +55,7 @@ pub enum RenameError {
     },
     /// Name is already used in the outer.
     #[error("{object} cannot be called `{name}` in there: {holder} is; choose another name, or rename that first")]
-    Taken {
+    InUse {
         /// Object to rename.
         object: ObjectHandle,
         /// Requested name.
@@ -109,8 +109,8 @@ impl Objects {
     /// Formats an object for messages: `Game.Cube (Cube_1)`, or its handle if it does not exist. Evaluated only when
     /// formatted.
     #[inline]
-    pub fn display(&self, object: ObjectHandle) -> Shown<'_> {
-        Shown { objects: self, object }
+    pub fn display(&self, object: ObjectHandle) -> ObjectDisplay<'_> {
+        ObjectDisplay { objects: self, object }
     }
 
     /// Returns the object with that name in `outer` (or without an outer, for none), in constant time.
@@ -175,7 +175,7 @@ impl Objects {
             return Err(RenameError::Circle { object, outer });
         }
         match self.find(outer, name).filter(|holder| *holder != object) {
-            Some(holder) => Err(RenameError::Taken { object, name: name.into(), holder }),
+            Some(holder) => Err(RenameError::InUse { object, name: name.into(), holder }),
             None => Ok(()),
         }
     }

@@ -121,7 +121,7 @@ fn objects_are_listed_in_order_of_creation() {
 }
 
 #[test]
-fn a_released_objects_memory_stays_until_the_graveyard_is_freed() {
+fn a_released_objects_memory_remains_until_the_graveyard_is_freed() {
     let (world, class) = cube(&properties());
     let object = new(&world, &class);
     world.objects.write_value(object, "label", &Value::Text("still here".to_owned())).unwrap();

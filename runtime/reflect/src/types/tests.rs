@@ -308,8 +308,8 @@ fn an_event_resolves_to_the_nearest_override() {
     );
     let tick = world.types.function_by_path("/Script/Engine.Actor:tick").unwrap();
     let ring = world.types.function_by_path("/Script/Game.A:ring").unwrap();
-    let leads: Vec<_> = classes.iter().map(|class| class.dispatch(&tick).path.to_string()).collect();
-    assert_eq!(leads, ["/Script/Game.A:tick", "/Script/Game.A:tick", "/Script/Game.C:tick"]);
+    let targets: Vec<_> = classes.iter().map(|class| class.dispatch(&tick).path.to_string()).collect();
+    assert_eq!(targets, ["/Script/Game.A:tick", "/Script/Game.A:tick", "/Script/Game.C:tick"]);
     assert_eq!(&*classes[2].dispatch(&ring).path, "/Script/Game.B:ring");
     assert_eq!((tick.vslot, ring.vslot), (Some(0), Some(1)));
     let last = &classes[2].own_functions[0];
@@ -557,33 +557,33 @@ fn interfaces_are_declared_hidden_and_replaced_like_other_types() {
     };
     let check = |expected: Expect| expected.assert_eq(&interfaces_text());
 
-    try_batch(&["Hears"], &["Hears"]).unwrap();
-    check(expect!["Sings , Hears Hears; /Script/Game.Hears"]);
+    try_batch(&["Heeds"], &["Heeds"]).unwrap();
+    check(expect!["Sings , Heeds Heeds; /Script/Game.Heeds"]);
     let ear = world.types.class_by_path("/Script/Game.FineEar").unwrap();
-    assert!(ear.implements("/Script/Game.Hears") && !ear.implements("/Script/Engine.Sings"));
+    assert!(ear.implements("/Script/Game.Heeds") && !ear.implements("/Script/Engine.Sings"));
     world.types.begin_shadow();
     world.types.hide_in_shadow([
         "/Script/Game.Ear",
         "/Script/Game.FineEar",
-        "/Script/Game.Hears",
+        "/Script/Game.Heeds",
         "/Script/Engine.Sings",
     ]);
     check(expect!["Sings ; "]);
-    let error = try_batch(&[], &["Hears"]).unwrap_err();
-    assert!(error.contains("/Script/Game.Ear implements /Script/Game.Hears, which is not declared"), "{error}");
-    let error = try_batch(&["Hears", "Hears"], &[]).unwrap_err();
-    assert!(error.contains("/Script/Game.Hears is declared already"), "{error}");
-    try_batch(&["Hears", "Sees"], &["Hears", "Sees"]).unwrap();
-    check(expect!["Sings , Hears Hears Sees, Sees Hears Sees; /Script/Game.Hears, /Script/Game.Sees"]);
+    let error = try_batch(&[], &["Heeds"]).unwrap_err();
+    assert!(error.contains("/Script/Game.Ear implements /Script/Game.Heeds, which is not declared"), "{error}");
+    let error = try_batch(&["Heeds", "Heeds"], &[]).unwrap_err();
+    assert!(error.contains("/Script/Game.Heeds is declared already"), "{error}");
+    try_batch(&["Heeds", "Sees"], &["Heeds", "Sees"]).unwrap();
+    check(expect!["Sings , Heeds Heeds Sees, Sees Heeds Sees; /Script/Game.Heeds, /Script/Game.Sees"]);
     world.types.drop_shadow();
-    check(expect!["Sings , Hears Hears; /Script/Game.Hears"]);
+    check(expect!["Sings , Heeds Heeds; /Script/Game.Heeds"]);
 
     world.types.begin_shadow();
-    world.types.hide_in_shadow(["/Script/Game.Ear", "/Script/Game.FineEar", "/Script/Game.Hears"]);
-    world.types.redirect("/Script/Game.Hears", "/Script/Game.Listens");
+    world.types.hide_in_shadow(["/Script/Game.Ear", "/Script/Game.FineEar", "/Script/Game.Heeds"]);
+    world.types.redirect("/Script/Game.Heeds", "/Script/Game.Listens");
     let interfaces = vec![InterfaceDecl::new("Game", "Listens", Origin::Dynamic)];
     world.types.declare(&world.names, &Batch { interfaces, ..Batch::default() }).unwrap();
-    try_batch(&[], &["Hears"]).unwrap();
+    try_batch(&[], &["Heeds"]).unwrap();
     world.types.commit_shadow();
     check(expect!["Sings , Listens ; /Script/Game.Listens"]);
     let error = try_batch(&["Listens"], &[]).unwrap_err();

@@ -67,8 +67,8 @@ pub(super) fn write<'v, K: Rowed<Raw = MapRaw>>(
         own.as_mut().destroy();
         put_new(own.as_mut(), key);
         let (row, _is_new) = keyed.insert(own.as_ptr()).expect("memory for a second copy");
-        if let Some((value, place)) = value.zip(keyed.value(row)) {
-            put_new(place, value);
+        if let Some((value, target)) = value.zip(keyed.value(row)) {
+            put_new(target, value);
         }
     }
 }

@@ -157,13 +157,13 @@ impl FunctionCompiler {
             if commutes && self.is_constant(left) {
                 std::mem::swap(&mut left, &mut right);
             }
-            let takes_constant = match num {
+            let accepts_constant = match num {
                 Num::I32 => matches!(op.op, Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Rem) && !self.is_zero(right),
                 Num::F32 => matches!(op.op, Op::Add | Op::Sub | Op::Mul),
                 _ => false,
             };
             left = self.in_frame(left, left_ty);
-            if !takes_constant {
+            if !accepts_constant {
                 right = self.in_frame(right, right_ty);
             }
         }

@@ -61,31 +61,31 @@ pub(super) fn functions(root: &str) -> Vec<FunctionDecl> {
     ]
 }
 
-fn taken(frame: &mut Frame<'_>) -> Result<ObjectHandle, CallError> {
+fn object_argument(frame: &mut Frame<'_>) -> Result<ObjectHandle, CallError> {
     let object = handle(&frame.take_value()?);
     frame.finish()?;
     Ok(object)
 }
 
 /// Takes an argument that is a class.
-fn taken_class(world: &World, frame: &mut Frame<'_>) -> Result<Option<Rc<Class>>, CallError> {
+fn class_argument(world: &World, frame: &mut Frame<'_>) -> Result<Option<Rc<Class>>, CallError> {
     let path = name(&frame.take_value()?);
     Ok(world.types.class_by_path(&world.text(path)))
 }
 
 fn outer_of(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let object = taken(frame)?;
+    let object = object_argument(frame)?;
     frame.set_result_value(&Value::Object(world.objects.outer(object).unwrap_or(ObjectHandle::NONE)))
 }
 
 fn name_of(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let object = taken(frame)?;
+    let object = object_argument(frame)?;
     frame.set_result(world.objects.name(object).unwrap_or_default())
 }
 
 fn dynamic_load_object(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let path = frame.take::<String>()?;
-    let class = taken_class(world, frame)?;
+    let class = class_argument(world, frame)?;
     let _may_fail = frame.take::<bool>()?;
     frame.finish()?;
     cost::add(path.cost());
@@ -118,7 +118,7 @@ fn is_a(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
 }
 
 fn class_is_child_of(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
-    let (test, parent) = (taken_class(world, frame)?, taken_class(world, frame)?);
+    let (test, parent) = (class_argument(world, frame)?, class_argument(world, frame)?);
     frame.finish()?;
     frame.set_result(test.zip(parent).is_some_and(|(test, parent)| test.is_a(&parent)))
 }

@@ -43,7 +43,7 @@ impl Code {
         what: &Rc<str>,
         waking: Option<&Arc<Waking>>,
     ) -> Result<bool, CallError> {
-        let waker = waking.map_or(std::ptr::null(), Waking::lend);
+        let waker = waking.map_or(std::ptr::null(), Waking::as_address);
         let mut step = JobStep::FAILED;
         red.call_module(gate, what, |failure| {
             // SAFETY: the gate is open, so the image is mapped; `data` belongs to the module and is not used by other code

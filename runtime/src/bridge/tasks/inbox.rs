@@ -12,7 +12,7 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use crate::boundary::CallError;
 use crate::bridge::tasks::code::Code;
-use crate::bridge::tasks::place_of;
+use crate::bridge::tasks::location_text;
 use crate::handles::{ModuleId, ObjectHandle};
 use crate::lease::{Lease, LeaseKind, Leases};
 
@@ -79,7 +79,7 @@ impl Inbox {
     /// Posts a module's closure to the game thread. Returns an error if the module has ended or is unloading; the module then
     /// still owns the closure, and its code is not called.
     pub(crate) fn post(&self, module: ModuleId, job: &Job<'_>, code: Code, timing: Timing) -> Result<(), CallError> {
-        let (object, place) = (job.object, place_of(job));
+        let (object, place) = (job.object, location_text(job));
         let modules = self.modules.read().unwrap_or_else(PoisonError::into_inner);
         let lease = take(modules.get(&module), LeaseKind::Posted, &place)?;
         // The receiver exists as long as the word through which the module accessed this inbox.

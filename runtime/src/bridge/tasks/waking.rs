@@ -32,7 +32,7 @@ impl Waking {
     }
 
     /// Returns the address to lend to the module: a reference that the caller holds.
-    pub(super) fn lend(self: &Arc<Self>) -> *const () {
+    pub(super) fn as_address(self: &Arc<Self>) -> *const () {
         Arc::as_ptr(self).cast()
     }
 

@@ -135,7 +135,7 @@ impl Listener {
     }
 
     /// Creates the decoder of the side that takes the token from the first frame.
-    pub(super) fn asked() -> Self {
+    pub(super) fn of_child() -> Self {
         Self { token: None, process: None, next: 0, bytes: Vec::new() }
     }
 
@@ -391,9 +391,9 @@ mod tests {
         );
         let foreign = Speaker::new(Token(8)).frame(PROCESS, &Message::Done(1)).expect("it fits");
         assert_eq!(decode(&foreign, 9), (vec![], Err(FrameError::Token)));
-        let mut asked = Listener::asked();
-        asked.push(&foreign);
-        assert_eq!((asked.next(), asked.token()), (Ok(Some(Message::Done(1))), Some(Token(8))));
+        let mut of_child = Listener::of_child();
+        of_child.push(&foreign);
+        assert_eq!((of_child.next(), of_child.token()), (Ok(Some(Message::Done(1))), Some(Token(8))));
     }
 
     #[test]

@@ -64,7 +64,7 @@ mod socket {
             // Fails if standard input is not a socket.
             stream.peer_addr()?;
             rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
-            Ok(Self { stream, listener: Listener::asked(), speaker: None })
+            Ok(Self { stream, listener: Listener::of_child(), speaker: None })
         }
 
         /// Returns another handle to the same end, to wait until the other side is closed.

@@ -261,7 +261,7 @@ impl FreeGeneration {
     /// this generation was parked.
     pub(super) fn borrow(&self, module: &Arc<FreeModule>, owner: ContextId) -> Result<(), ContextError> {
         let name = module.name();
-        let need = module.lend(&format!("{}, which was given {name}", self.full_title()));
+        let need = module.add_dependent(&format!("{}, which was given {name}", self.full_title()));
         let action = || format!("lending {name} to {}", self.title());
         let need = need.map_err(|sealed| ContextError::sealed(sealed, action()))?;
         let foreign = Foreign { module: Arc::clone(module), owner, _need: need };

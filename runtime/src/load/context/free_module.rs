@@ -109,7 +109,7 @@ impl FreeModule {
     }
 
     /// Keeps the module for `owner`, the name of the dependent in reports. Returns an error if the module is unloading.
-    pub(super) fn lend(&self, owner: &str) -> Result<Need, Sealed> {
+    pub(super) fn add_dependent(&self, owner: &str) -> Result<Need, Sealed> {
         let use_of = self.users.take_inside(LeaseKind::Dependent, owner)?;
         let code = self.leases().take_inside(LeaseKind::Dependent, owner)?;
         Ok(Need { use_of: Some(use_of), code })

@@ -15,7 +15,7 @@ use arc_swap::ArcSwapOption;
 use crate::boundary::CallError;
 use crate::bridge::dynamic_call;
 use crate::bridge::fast_paths::HotTrampoline;
-use crate::lease::{Lease, LeaseKind, Leases, Sealed, place_of};
+use crate::lease::{Lease, LeaseKind, Leases, Sealed, location_text};
 use crate::load::context::free_context::FreeContext;
 use crate::load::context::free_generation::{FreeGeneration, Target};
 use crate::load::context::free_module::FreeExport;
@@ -66,7 +66,7 @@ struct NamedFunction {
 /// Function of one generation.
 struct Bound {
     /// Gate number of the generation in which the function was resolved.
-    asked: u64,
+    resolved_in: u64,
     target: Target,
 }
 
@@ -100,7 +100,7 @@ impl Bound {
             .into());
         }
         signature.needs_no_runtime(&export.full)?;
-        Ok(Self { asked: generation.gate.number(), target })
+        Ok(Self { resolved_in: generation.gate.number(), target })
     }
 }
 
@@ -165,7 +165,7 @@ impl NamedFunction {
         if let Some((generation, scope)) = self.entered() {
             let bound = self.bind(&generation)?;
             let owner = Arc::clone(&bound.export.full);
-            let _inside = bound.enter_by(scope.again(LeaseKind::Call, owner, Some(place_of(from))))?;
+            let _inside = bound.enter_by(scope.again(LeaseKind::Call, owner, Some(location_text(from))))?;
             return Ok(call(&bound)?);
         }
         loop {
@@ -174,7 +174,7 @@ impl NamedFunction {
             // Writes no memory shared by threads, not even a reference count.
             let (cached, fresh) = (self.bound.load(), &mut None);
             let bound = match &*cached {
-                Some(bound) if bound.asked == generation.gate.number() => bound,
+                Some(bound) if bound.resolved_in == generation.gate.number() => bound,
                 _ => &*fresh.insert(self.bind(generation)?),
             };
             let inside = match bound.enter(Some(from))? {
@@ -195,14 +195,14 @@ impl NamedFunction {
         let (bound, lease) = match self.entered() {
             Some((generation, scope)) => {
                 let bound = self.bind(&generation)?;
-                let lease = scope.again(LeaseKind::Borrow, owner(&bound), Some(place_of(from)));
+                let lease = scope.again(LeaseKind::Borrow, owner(&bound), Some(location_text(from)));
                 (bound, lease)
             }
             None => loop {
                 let generation = self.line.open(self.action())?;
                 let bound = self.bind(&generation)?;
                 let take =
-                    |leases: &Arc<Leases>| leases.take_at(LeaseKind::Borrow, owner(&bound), Some(place_of(from)));
+                    |leases: &Arc<Leases>| leases.take_at(LeaseKind::Borrow, owner(&bound), Some(location_text(from)));
                 let borrowed = |sealed| bound.borrowed_slot.map_or(Err(sealed), |_| take(&generation.leases));
                 match take(&bound.leases).or_else(borrowed) {
                     Ok(lease) => break (bound, lease),
@@ -221,9 +221,9 @@ impl NamedFunction {
     }
 
     /// Checks that a newer generation exists after the bound one was sealed.
-    fn check_replaced(&self, asked: &Arc<FreeGeneration>) -> Result<(), ContextError> {
+    fn check_replaced(&self, resolved_in: &Arc<FreeGeneration>) -> Result<(), ContextError> {
         match &*self.line.load_current() {
-            Some(current) if !Arc::ptr_eq(current, asked) => Ok(()),
+            Some(current) if !Arc::ptr_eq(current, resolved_in) => Ok(()),
             _ => Err(self.line.unloading(self.action())),
         }
     }

@@ -110,12 +110,12 @@ pub(super) fn load(
         return Ok(module);
     }
     let row = plan.order(generation)?;
-    let (opened, asked_for) = bring_up(registry, generation, plan, &row, old)?;
+    let (opened, requested) = bring_up(registry, generation, plan, &row, old)?;
     drop((claimed, loading));
     for module in &opened {
         generation.notify(&registry.listeners, ContextEventKind::Loaded(module.name().to_owned()));
     }
-    Ok(asked_for)
+    Ok(requested)
 }
 
 /// Loads a module by name. Returns the errors of [`load`] and [`search`].
@@ -248,8 +248,8 @@ impl Plan {
         for library in &self.libraries {
             there.push(present(generation, library)?);
         }
-        if let Some(asked_for) = there.first_mut().and_then(Option::take) {
-            return Ok(Some(asked_for));
+        if let Some(requested) = there.first_mut().and_then(Option::take) {
+            return Ok(Some(requested));
         }
         let mut at = there.iter();
         self.libraries.retain(|_| at.next().is_none_or(Option::is_none));
@@ -317,12 +317,12 @@ fn bring_up(
     rehearsal.run(staged.iter().map(Staged::candidate).collect())?;
     generation.expect_open("mapping a library")?;
     let mut opened: Vec<Arc<FreeModule>> = Vec::new();
-    let mut asked_for = None;
+    let mut requested = None;
     for (at, staged) in indexes.into_iter().zip(staged) {
         match open_one(registry, generation, staged, &present) {
             Ok(module) => {
                 if at == 0 {
-                    asked_for = Some(Arc::clone(&module));
+                    requested = Some(Arc::clone(&module));
                 }
                 present.push(Arc::clone(&module));
                 opened.push(module);
@@ -345,8 +345,8 @@ fn bring_up(
         resume(&suspended);
         return Err(error);
     }
-    let asked_for = asked_for.ok_or(LoadError::NoMaster)?;
-    Ok((opened, asked_for))
+    let requested = requested.ok_or(LoadError::NoMaster)?;
+    Ok((opened, requested))
 }
 
 /// Suspends modules to be replaced, dependents first, so that they release resources for the new ones. `called` receives the
@@ -371,9 +371,9 @@ fn resume(suspended: &[Arc<FreeModule>]) {
 fn start(registry: &ContextRegistry, modules: &[Arc<FreeModule>], before: &[Arc<FreeModule>]) -> Result<(), LoadError> {
     for module in modules {
         if let Err(error) = module.main(&registry.args) {
-            let beside = before.iter().find(|old| old.name() == module.name() && !old.code().suspends());
-            let beside = beside.map(|old| old.generation());
-            return Err(LoadError::Main { module: module.name().to_owned(), error, beside });
+            let live_generation = before.iter().find(|old| old.name() == module.name() && !old.code().suspends());
+            let live_generation = live_generation.map(|old| old.generation());
+            return Err(LoadError::Main { module: module.name().to_owned(), error, live_generation });
         }
     }
     Ok(())
@@ -389,7 +389,7 @@ fn open_one(
     let (mut needs, mut needed) = (Vec::new(), Vec::new());
     for (name, _range) in &info.dependencies {
         let Some(module) = present.iter().find(|module| module.name() == name) else { continue };
-        let need = module.lend(&dependent(info, &generation.full_title(), name));
+        let need = module.add_dependent(&dependent(info, &generation.full_title(), name));
         needs.push(need.map_err(|sealed| ContextError::sealed(sealed, format!("depending on {name}")))?);
         needed.push(Arc::downgrade(module));
     }

@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, Weak};
 
-use alcedo_sys::{NativeError, NativeFailure, NativePlace};
+use alcedo_sys::{NativeError, NativeFailure, NativeLocation};
 
 use crate::load::context_id::ContextId;
 use crate::load::error::context::ContextError;
@@ -106,7 +106,7 @@ impl RetainedNative {
 }
 
 pub(super) enum Source<'a> {
-    Place(NativePlace<'a>),
+    Location(NativeLocation<'a>),
     File(&'a Path),
 }
 
@@ -138,7 +138,7 @@ impl Natives {
         // SAFETY: the library is named by the host's configuration or by its resolver, and is run as its author intended.
         let found = unsafe {
             match source {
-                Source::Place(place) => alcedo_sys::NativeLibrary::find(place, name),
+                Source::Location(location) => alcedo_sys::NativeLibrary::find(location, name),
                 Source::File(path) => alcedo_sys::NativeLibrary::open(path)
                     .map(Some)
                     .map_err(|error| NativeFailure { path: path.to_owned(), error }),

@@ -4,13 +4,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use alcedo_sys::NativePlace;
+use alcedo_sys::NativeLocation;
 
 use crate::callback::Share;
 use crate::load::context::free_generation::FreeGeneration;
 use crate::load::context::in_progress;
 use crate::load::context::native_libs::{NativeLibrary, Source};
-use crate::load::context::resolvers::{NativeResolver, ask};
+use crate::load::context::resolvers::{NativeResolver, call_resolver};
 use crate::load::context::waits::Sort;
 use crate::load::error::context::{Attempt, ContextError};
 use crate::load::paths::ensure_absolute;
@@ -37,12 +37,12 @@ pub(super) fn find(
     let resolvers = generation.resolvers.of_natives(module);
     let of_module = module.zip(resolvers.of_module.as_ref());
     if let Some((module, resolver)) = of_module
-        && let Some(found) = search.ask(&format!("the resolver of module {module}"), resolver)?
+        && let Some(found) = search.call_resolver(&format!("the resolver of module {module}"), resolver)?
     {
         return Ok(found);
     }
     if let Some(resolver) = &resolvers.resolver
-        && let Some(found) = search.ask("the resolver", resolver)?
+        && let Some(found) = search.call_resolver("the resolver", resolver)?
     {
         return Ok(found);
     }
@@ -50,7 +50,7 @@ pub(super) fn find(
         return Ok(found);
     }
     for (at, handler) in resolvers.handlers.iter().enumerate() {
-        if let Some(found) = search.ask(&format!("handler {}", at + 1), handler)? {
+        if let Some(found) = search.call_resolver(&format!("handler {}", at + 1), handler)? {
             return Ok(found);
         }
     }
@@ -65,12 +65,12 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn ask(
+    fn call_resolver(
         &mut self,
         requester: &str,
         resolver: &Share<NativeResolver>,
     ) -> Result<Option<NativeLibrary>, ContextError> {
-        let Some(path) = ask(&self.generation.title(), requester, self.name, || resolver(self.name))? else {
+        let Some(path) = call_resolver(&self.generation.title(), requester, self.name, || resolver(self.name))? else {
             self.trace.push(Attempt::new(requester, "did not have it"));
             return Ok(None);
         };
@@ -93,12 +93,12 @@ impl Search<'_> {
         let mut folders: Vec<_> = asking.filter_map(|module| module.folder()).collect();
         folders.dedup();
         for folder in folders {
-            if let Some(found) = self.open(Source::Place(NativePlace::Folder(folder)))? {
+            if let Some(found) = self.open(Source::Location(NativeLocation::Folder(folder)))? {
                 return Ok(Some(found));
             }
             self.trace.push(Attempt::new(format!("the folder {}", folder.display()), "has none"));
         }
-        if let Some(found) = self.open(Source::Place(NativePlace::System))? {
+        if let Some(found) = self.open(Source::Location(NativeLocation::System))? {
             return Ok(Some(found));
         }
         self.trace.push(Attempt::new("the system's loader", "did not find it"));

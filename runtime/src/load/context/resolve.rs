@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_that_found_nothing_stays_there() {
+    fn a_search_that_found_nothing_remains_there() {
         let guidance = Guidance { is_default: false, has_resolver: true, handlers: 2 };
         assert_eq!(after(Step::NotFound, guidance), Step::NotFound);
     }

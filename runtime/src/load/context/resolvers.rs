@@ -200,7 +200,7 @@ pub(super) struct NativeResolvers {
 }
 
 /// Calls a resolver, and converts a panic to an error. Errors are [`ContextError::ResolverError`], and end the search.
-pub(super) fn ask<T>(
+pub(super) fn call_resolver<T>(
     context: &str,
     requester: &str,
     requested: &str,

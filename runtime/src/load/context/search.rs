@@ -11,7 +11,7 @@ use crate::load::context::info::ModuleSummary;
 use crate::load::context::loading::{self, Library};
 use crate::load::context::registry::ContextRegistry;
 use crate::load::context::resolve::{Guidance, Step, after, will_do};
-use crate::load::context::resolvers::{FoundModule, ModuleRequest, ModuleResolver, ask};
+use crate::load::context::resolvers::{FoundModule, ModuleRequest, ModuleResolver, call_resolver};
 use crate::load::context::waits::Sort;
 use crate::load::context_id::{ContextId, ContextKind};
 use crate::load::error::context::{Attempt, ContextError};
@@ -130,7 +130,7 @@ fn put(
     request: &ModuleRequest,
 ) -> Result<Option<Answer>, ContextError> {
     let context = generation.title();
-    let Some(found) = ask(&context, requester, &request.name, || resolver(request))? else { return Ok(None) };
+    let Some(found) = call_resolver(&context, requester, &request.name, || resolver(request))? else { return Ok(None) };
     // The resolver or another thread may have started the unload.
     generation.expect_unsealed(|| format!("loading {}", request.name))?;
     let is_named = |name: &str| match name == request.name {

@@ -57,7 +57,7 @@ impl Going {
         // Precedes the exit hooks, since one of them may join a thread that waits for this request.
         modules.iter().for_each(|module| {
             module.seal();
-            module.code().ask_to_stop();
+            module.code().request_stop();
         });
         let images = ModuleUnloads::new(Vec::new(), None);
         Self { used: modules, ended: Vec::new(), images, unloaded: Unloaded::default(), policy, note: Box::new(note) }
@@ -238,7 +238,7 @@ impl FreeContext {
     ) -> UnloadTicket {
         if is_first {
             self.notify_unloading(registry, generation);
-            generation.modules().iter().for_each(|module| module.code().ask_to_stop());
+            generation.modules().iter().for_each(|module| module.code().request_stop());
             generation.announced.store(true, Ordering::Release);
             registry.drive(ticket.clone());
         }
@@ -322,15 +322,15 @@ mod tests {
         let (core, log) = tale(tag(), &Arc::default());
         let module = FreeModule::new(core, ContextId { index: 2, generation: 1 });
         assert_eq!(module.summary().types, ["/Script/Tale.Speaker"]);
-        assert_eq!(&*module.exports()[0].full, "nm:/tale:Speaker:say");
+        assert_eq!(&*module.exports()[0].full, "nm:/tale:Speaker:speak");
         module.main(&["once".into()]).expect("it starts");
-        let need = module.lend("a reader").expect("it lives");
+        let need = module.add_dependent("a reader").expect("it lives");
 
         let work = Going::of_failed_load(&[Arc::clone(&module)], UnloadPolicy::default());
         let ticket = UnloadTicket::new("a tale", std::time::Duration::ZERO, work);
         assert_eq!(ticket.poll(), ContextState::Blocked);
         assert_eq!(log.all(), ["main once", "asked to stop"]);
-        assert!(module.lend("too late").is_err());
+        assert!(module.add_dependent("too late").is_err());
 
         drop(need);
         assert_eq!(ticket.poll(), ContextState::Dead);
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_generation_that_was_closed_takes_no_module() {
+    fn a_generation_that_was_closed_accepts_no_module() {
         let id = ContextId { index: 2, generation: 1 };
         let generation = FreeGeneration::new(id, ContextKind::Slim, &"s".into(), &Arc::default(), 0);
         let module = FreeModule::new(tale(tag(), &Arc::default()).0, id);

@@ -52,7 +52,7 @@ mod tests {
     use super::{PropertyKind, type_text, words};
 
     #[test]
-    fn a_flag_without_a_word_is_shown_as_a_number() {
+    fn a_flag_without_a_word_is_formatted_as_a_number() {
         assert_eq!(words(WORDS, CALLABLE | 1 << 40), ["blueprint_callable", "0x10000000000"]);
         assert!(words(WORDS, 0).is_empty());
     }

@@ -71,19 +71,19 @@ pub(crate) fn bring_up(
             inspected.retain(|(_, info)| why.contains_key(&info.name));
         }
         let infos: Vec<_> = kept.iter().map(|module| module.info()).collect();
-        let borrowed = ask_default(loads, inspected.iter().map(|(_, info)| info).chain(infos.iter().copied()))?;
+        let borrowed = request_default(loads, inspected.iter().map(|(_, info)| info).chain(infos.iter().copied()))?;
         let elsewhere: Vec<_> = borrowed.iter().map(|borrowed| borrowed.name.clone()).collect();
         let staged = open::stage(&loads.stage_dir, inspected, &infos, &elsewhere)?;
         staged.iter().for_each(|staged| loads.registry.announce(staged.info()));
-        loads.canary_took.set(None);
+        loads.canary_time.set(None);
         faults::at(ReloadStep::Canary)?;
         let _published = core.red.activities().phase("canary");
         let begun = Instant::now();
         let libraries = staged.iter().filter_map(Ready::library);
         let rehearsed = loads.registry.rehearsal.run(libraries.map(Staged::candidate).collect());
         // Records the duration of a failed canary as well.
-        let took = rehearsed.as_ref().map_or_else(|_| Some(begun.elapsed()), |took| *took);
-        loads.canary_took.set(took);
+        let elapsed = rehearsed.as_ref().map_or_else(|_| Some(begun.elapsed()), |elapsed| *elapsed);
+        loads.canary_time.set(elapsed);
         rehearsed?;
         Ok((staged, kept, why, borrowed))
     };
@@ -123,17 +123,17 @@ fn declare_library(core: &Core) -> Result<(), LoadError> {
 }
 
 /// Requests dependencies outside of the set from the Default, where they remain even if the load fails.
-fn ask_default<'a>(
+fn request_default<'a>(
     loads: &Loads,
     modules: impl Iterator<Item = &'a ModuleInfo> + Clone,
 ) -> Result<Vec<BorrowedModule>, LoadError> {
     let beyond = needs_beyond(modules.clone().map(|info| (&*info.name, &*info.dependencies)));
-    let ask = |(by, name, range): (&str, &str, _)| {
+    let request = |(by, name, range): (&str, &str, _)| {
         let others = modules.clone().filter(|info| info.name != by).map(|info| info.name.clone());
         let own = format!("did not have it, and {} offered", list(&others.collect::<Vec<_>>()));
         borrow_for_master(&loads.registry, by, name, range, own)
     };
-    beyond.into_iter().map(ask).collect()
+    beyond.into_iter().map(request).collect()
 }
 
 /// Returns the modules of a Master that these libraries replace, with the reasons.

@@ -52,7 +52,7 @@ pub(crate) struct Loads {
     pub args: Vec<String>,
     pub require_seal: bool,
     /// Duration of the last canary, until it is read.
-    pub(super) canary_took: Cell<Option<Duration>>,
+    pub(super) canary_time: Cell<Option<Duration>>,
     pub unloads: Unloads,
     /// Warnings about images that stay mapped which reload reports already contain.
     pub reported_warnings: ReportedWarnings,
@@ -93,7 +93,7 @@ impl Loads {
             host_context: Some(host_context),
             args,
             require_seal,
-            canary_took: Cell::default(),
+            canary_time: Cell::default(),
             unloads: Unloads::default(),
             reported_warnings: ReportedWarnings::default(),
             recorder: Recorder::default(),
@@ -205,7 +205,7 @@ impl Loads {
     }
 
     pub(crate) fn take_canary_time(&self) -> Option<Duration> {
-        self.canary_took.take()
+        self.canary_time.take()
     }
 
     /// Marks modules with ids not yet in use as starting.

@@ -83,9 +83,9 @@ pub(crate) fn start(
             loads.recorder.note(|record| record.mains.push(module.name().to_owned()));
             let main = module.main(&core.red, &loads.args);
             main.map_err(|error| {
-                let beside = before.iter().find(|old| old.name() == module.name() && !old.code().suspends());
-                let beside = beside.map(|old| old.gate().tag().generation.0);
-                LoadError::Main { module: module.name().to_owned(), error, beside }
+                let live_generation = before.iter().find(|old| old.name() == module.name() && !old.code().suspends());
+                let live_generation = live_generation.map(|old| old.gate().tag().generation.0);
+                LoadError::Main { module: module.name().to_owned(), error, live_generation }
             })
         };
         caught(main)?;

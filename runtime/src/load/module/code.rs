@@ -51,7 +51,7 @@ pub(crate) trait ModuleCode: Send + Sync {
     }
 
     /// Requests the module's threads to stop.
-    fn ask_to_stop(&self) {}
+    fn request_stop(&self) {}
 
     /// Runs the destructors of its thread-locals on this thread.
     fn end_thread_locals_here(&self) {}

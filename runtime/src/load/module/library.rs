@@ -52,7 +52,7 @@ impl Staged {
         let image =
             unsafe { Image::map(file, ledger) }.map_err(|error| in_words(&info.name, static_tls.as_deref(), error))?;
         if let Some(part) = static_tls {
-            static_tls::is_taken(&info.name, *part);
+            static_tls::note_mapped(&info.name, *part);
         }
         // A dropped image stays mapped, so no panic may unwind past the two locations that unmap it.
         let checked = caught(|| {
@@ -248,9 +248,9 @@ impl ModuleCode for LibraryCode {
         }
     }
 
-    fn ask_to_stop(&self) {
+    fn request_stop(&self) {
         if let Some(ledger) = self.living_ledger() {
-            ledger.ask_to_stop();
+            ledger.request_stop();
         }
     }
 

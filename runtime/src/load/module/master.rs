@@ -83,8 +83,8 @@ impl UnloadModule for MasterModule {
         self.gate.end();
     }
 
-    fn ask_to_stop(&self) {
-        self.core.code().ask_to_stop();
+    fn request_stop(&self) {
+        self.core.code().request_stop();
     }
 
     fn has_started(&self) -> bool {

@@ -34,24 +34,24 @@ static SPEAKER: InterfaceDesc = InterfaceDesc {
     doc: RStr::from_str(""),
 };
 
-extern "C" fn say(
+extern "C" fn speak(
     _buffer: &mut alcedo_abi::zcall::ZCallBuffer,
     _failure: &mut alcedo_abi::call::Failure,
 ) -> alcedo_abi::call::Status {
     alcedo_abi::call::Status::OK
 }
 
-static SAY: ExportDesc = ExportDesc {
+static SPEAK: ExportDesc = ExportDesc {
     type_path: RStr::from_str("Speaker"),
-    name: RStr::from_str("say"),
+    name: RStr::from_str("speak"),
     fingerprint: 7,
     signature: RStr::from_str("()"),
-    invoke: ZCallInvoke(say),
+    invoke: ZCallInvoke(speak),
     direct: ROption::RNone,
 };
 
 static INTERFACES: [&InterfaceDesc; 1] = [&SPEAKER];
-static EXPORTS: [&ExportDesc; 1] = [&SAY];
+static EXPORTS: [&ExportDesc; 1] = [&SPEAK];
 
 #[derive(Clone, Default)]
 pub(crate) struct CallLog(Arc<Mutex<Vec<String>>>);
@@ -92,7 +92,7 @@ impl ModuleCode for Tale {
         Ok(())
     }
 
-    fn ask_to_stop(&self) {
+    fn request_stop(&self) {
         self.log.note("asked to stop");
     }
 

@@ -151,7 +151,7 @@ fn needed(packages: &[(&str, &BTreeSet<String>)], modules: &[Known]) -> Vec<Vec<
     let named = |needs: &Needs<'_>, package: &str, names: &dyn Fn(&Known) -> bool| {
         let is_named = |at: &usize| {
             let module = &modules[*at];
-            module.name != package && names(module) && !leads(needs, &module.name, package)
+            module.name != package && names(module) && !depends_on(needs, &module.name, package)
         };
         (0..modules.len()).filter(is_named).collect::<Vec<_>>()
     };
@@ -178,7 +178,7 @@ fn needed(packages: &[(&str, &BTreeSet<String>)], modules: &[Known]) -> Vec<Vec<
 type Needs<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
 /// Checks if a module depends on another, directly or indirectly.
-fn leads(needs: &Needs<'_>, from: &str, to: &str) -> bool {
+fn depends_on(needs: &Needs<'_>, from: &str, to: &str) -> bool {
     let (mut seen, mut next) = (BTreeSet::new(), vec![from]);
     while let Some(name) = next.pop() {
         if name == to {

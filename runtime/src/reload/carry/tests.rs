@@ -277,7 +277,7 @@ fn objects_with_the_old_default_follow_the_new_one() {
 }
 
 #[test]
-fn an_own_value_that_becomes_the_default_stays_own() {
+fn an_own_value_that_becomes_the_default_remains_own() {
     let (one, seven, nine) = (("i32", "1"), ("i32", "7"), ("i32", "9"));
     check_builds(&[one, seven, one], "7", "7");
     check_builds(&[one, seven, seven, nine, nine], "7", "7");
@@ -289,7 +289,7 @@ fn an_own_value_that_becomes_the_default_stays_own() {
 }
 
 #[test]
-fn another_type_takes_what_it_can_without_loss() {
+fn another_type_accepts_values_without_loss() {
     check((("Array(u8)", ""), "(1, 2)", ("Set(i64)", "(9)"), "(1, 2)"), SAME);
     check((("Array(i32)", ""), "(1, 300)", ("Array(u8)", "(9)"), "(9)"), SAME);
     check((("u8", ""), "7", ("Optional(f32)", ""), "some(7)"), SAME);

@@ -73,7 +73,7 @@ fn all_threads_waiting_on_a_ticket_are_notified() {
 }
 
 #[test]
-fn a_parked_unload_ends_the_waiting_of_others_and_stays_parked() {
+fn a_parked_unload_ends_the_waiting_of_others_and_remains_parked() {
     let (ticket, lease) = held();
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| ticket.wait(LONG));

@@ -79,7 +79,7 @@ mod tests {
     use super::StaticTls;
 
     #[test]
-    fn a_library_without_such_thread_locals_takes_nothing() {
+    fn a_library_without_such_thread_locals_uses_no_storage() {
         assert_eq!(StaticTls::of(b"no library"), None);
         let program = std::fs::read(std::env::current_exe().expect("this program")).expect("its file");
         assert_eq!(StaticTls::of(&program), None, "a program has the distances in its code");

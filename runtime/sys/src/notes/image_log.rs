@@ -150,11 +150,11 @@ mod tests {
     }
 
     #[test]
-    fn the_file_stays_short_over_a_hundred_thousand_reloads() {
+    fn the_file_remains_short_over_a_hundred_thousand_reloads() {
         let mut log = ImageLog::default();
-        let stays = Path::new("/tmp/s/stays.so");
+        let pinned = Path::new("/tmp/s/stays.so");
         let mut file =
-            [log.stage(Path::new("/tmp/s")), log.stage(Path::new("/tmp/old")), log.module(1, "stays", stays)];
+            [log.stage(Path::new("/tmp/s")), log.stage(Path::new("/tmp/old")), log.module(1, "stays", pinned)];
         let mut file = file.each_mut().map(std::mem::take).concat();
         let mut longest = 0;
         let mut rewritten = 0;

@@ -24,7 +24,7 @@ pub(crate) const AT_ONCE: EndPolicy = EndPolicy {
     grace: Duration::ZERO,
     close_fds: false,
     free_c_heap: true,
-    look: ReferenceSearch::Never,
+    search: ReferenceSearch::Never,
     evict: None,
     reap_children: false,
     live_heap: None,

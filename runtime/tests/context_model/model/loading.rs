@@ -199,11 +199,11 @@ impl Model {
             Answer::File(build) => return Ok(Some(Err(Lib::of(module, build)))),
             Answer::WrongName => return Err(Stop::Refused(&[Refusal::WrongName])),
             Answer::Fails | Answer::Panics => return Err(Stop::Refused(&[Refusal::Resolver])),
-            Answer::Lend(name) => {
+            Answer::Offer(name) => {
                 let lender = self.living(name).and_then(|context| self.contexts[context].current);
                 lender.and_then(|lender| self.own_of(lender, module).map(|lib| Found { owner: Some(lender), lib }))
             }
-            Answer::LendKept(_) => resolver.kept.iter().copied().find(|found| found.lib.module() == module),
+            Answer::OfferKept(_) => resolver.kept.iter().copied().find(|found| found.lib.module() == module),
             Answer::LoadFrom(name) => {
                 let Some(context) = self.living(name) else { return Ok(None) };
                 let current = self.contexts[context].current.expect("alive");

@@ -62,7 +62,7 @@ impl<'a> Checker<'a> {
             files: self.sources.iter().map(|source| source.name.clone()).collect(),
             ..hir::Package::default()
         };
-        let (mut works, interfaces, mut taken) = self.heads();
+        let (mut works, interfaces, mut declared) = self.heads();
         let (mut structs, mut enums) = (Vec::new(), Vec::new());
         for work in works.iter().chain(&interfaces) {
             let mut inner = Inner::default();
@@ -85,10 +85,11 @@ impl<'a> Checker<'a> {
             let entry = |entry: &VarName| earlier_names(&format!("{path}:{}", entry.name.text), entry.meta.as_deref());
             package.earlier_names.extend(found.entries.iter().flat_map(entry));
         }
-        package.enums = enums.into_iter().filter_map(|(file, found)| self.enum_of(found, file, &mut taken)).collect();
+        package.enums =
+            enums.into_iter().filter_map(|(file, found)| self.enum_of(found, file, &mut declared)).collect();
         structs.retain(|(file, _, found)| {
             self.check_name(&found.name, *file);
-            let is_free = self.is_free("type", &found.name, *file, &mut taken);
+            let is_free = self.is_free("type", &found.name, *file, &mut declared);
             if is_free {
                 self.add_name(&found.name.text, TypeSym::Struct(self.own_path(&found.name.text)));
             }
@@ -126,7 +127,7 @@ impl<'a> Checker<'a> {
     /// Returns the classes and interfaces of the files, and the locations of their names.
     fn heads(&self) -> (Vec<Work<'a>>, Vec<Work<'a>>, HashMap<String, At>) {
         let (mut works, mut interfaces): (Vec<Work<'a>>, Vec<Work<'a>>) = Default::default();
-        let mut taken: HashMap<String, At> = HashMap::default();
+        let mut declared: HashMap<String, At> = HashMap::default();
         for (file, tree) in self.files.iter().enumerate() {
             let Some(head) = &tree.class else {
                 let has_errors =
@@ -151,7 +152,7 @@ impl<'a> Checker<'a> {
                 let error = Diagnostic::error("uc-file-name", at, message).warning();
                 self.report(error.hint("name the file as the class"));
             }
-            if !self.is_free("class", &head.name, file, &mut taken) {
+            if !self.is_free("class", &head.name, file, &mut declared) {
                 continue;
             }
             let path = self.own_path(&head.name.text);
@@ -167,7 +168,7 @@ impl<'a> Checker<'a> {
                 works.push(work);
             }
         }
-        (works, interfaces, taken)
+        (works, interfaces, declared)
     }
 
     /// Returns true if reflection has a type of this path that no script declared.
@@ -188,9 +189,9 @@ impl<'a> Checker<'a> {
     }
 
     /// Reports a second type of the package with the same name; returns true if the name is free.
-    fn is_free(&self, what: &str, name: &Ident, file: usize, taken: &mut HashMap<String, At>) -> bool {
+    fn is_free(&self, what: &str, name: &Ident, file: usize, declared: &mut HashMap<String, At>) -> bool {
         let at = (file, name.span);
-        if let Some(other) = taken.get(&name.text.to_ascii_lowercase()) {
+        if let Some(other) = declared.get(&name.text.to_ascii_lowercase()) {
             let message = format!("a second {what} `{}` in the package", name.text);
             self.report(Diagnostic::error("uc-declared-twice", at, message).other(*other, "the first one"));
             return false;
@@ -202,13 +203,13 @@ impl<'a> Checker<'a> {
                 Diagnostic::error("uc-declared-twice", at, message).hint("use another name or another package"),
             );
         }
-        taken.insert(name.text.to_ascii_lowercase(), at);
+        declared.insert(name.text.to_ascii_lowercase(), at);
         true
     }
 
-    fn enum_of(&self, found: &ast::Enum, file: usize, taken: &mut HashMap<String, At>) -> Option<hir::Enum> {
+    fn enum_of(&self, found: &ast::Enum, file: usize, declared: &mut HashMap<String, At>) -> Option<hir::Enum> {
         self.check_name(&found.name, file);
-        if !self.is_free("type", &found.name, file, taken) {
+        if !self.is_free("type", &found.name, file, declared) {
             return None;
         }
         let path = self.own_path(&found.name.text);
@@ -344,7 +345,7 @@ impl<'a> Checker<'a> {
             let Item::Const(found) = item else { continue };
             self.check_name(&found.name, work.file);
             let at = (work.file, found.name.span);
-            if super::types::taken(&consts, &found.name.text) {
+            if super::types::declared(&consts, &found.name.text) {
                 let message = format!("a second constant `{}`", found.name.text);
                 self.report(Diagnostic::error("uc-declared-twice", at, message));
                 continue;

@@ -6,7 +6,7 @@ use alcedo_abi::kinds::PropertyKind;
 
 use super::declare::Work;
 use super::symbols::{At, FuncSym, ParamSym};
-use super::types::taken;
+use super::types::declared;
 use super::{Checker, Reported};
 use crate::ast::{self, FunctionKind, Item, Modifier, TypeRef};
 use crate::diagnostic::Diagnostic;
@@ -108,8 +108,8 @@ impl<'a> Checker<'a> {
                 self.override_delegate(work, &mut made, at);
             } else {
                 let Some(class) = self.class(&work.path) else { continue };
-                let other = class.funcs.get(&name).filter(|_| taken(&class.funcs, &name)).and_then(|known| known.at);
-                let is_variable = taken(&class.props, &name) || taken(&class.delegates, &name);
+                let other = class.funcs.get(&name).filter(|_| declared(&class.funcs, &name)).and_then(|known| known.at);
+                let is_variable = declared(&class.props, &name) || declared(&class.delegates, &name);
                 if let Some(other) = other {
                     let message = format!("a second function `{name}`");
                     self.report(Diagnostic::error("uc-declared-twice", at, message).other(other, "the first one"));
@@ -256,7 +256,8 @@ impl<'a> Checker<'a> {
                     delegate.name
                 );
                 self.report(Diagnostic::error("uc-override", at, message));
-            } else if let Some(class) = self.chain(base).iter().find(|class| taken(&class.props, &made.symbol.name)) {
+            } else if let Some(class) = self.chain(base).iter().find(|class| declared(&class.props, &made.symbol.name))
+            {
                 let message = format!("`{}` has a variable `{}` already", class.name, made.symbol.name);
                 self.report(Diagnostic::error("uc-declared-twice", at, message));
             }

@@ -151,7 +151,7 @@ impl Checker<'_> {
         let mut by_name = base.as_ref().map_or_else(Named::default, |base| base.by_name.clone());
         let defaults = base.map_or_else(HashMap::default, |base| base.defaults.clone());
         for field in &structure.fields {
-            if super::types::taken(&by_name, &field.name) {
+            if super::types::declared(&by_name, &field.name) {
                 let message = format!("`{}` has a field `{}` already", structure.name, field.name);
                 self.report(Diagnostic::error("uc-declared-twice", at, message));
                 continue;

@@ -274,6 +274,6 @@ fn depth_of(ty: &Type) -> usize {
 }
 
 /// Returns true if a name is already in use.
-pub(super) fn taken<T: Clone>(named: &Named<T>, name: &str) -> bool {
+pub(super) fn declared<T: Clone>(named: &Named<T>, name: &str) -> bool {
     named.exact(name).is_some()
 }

@@ -8,7 +8,7 @@ use alcedo_uc::{Parsed, Source, check, complete, outline, parse, print, snippet}
 use proptest::prelude::{ProptestConfig, Strategy, any, prop, prop_oneof, proptest};
 
 use crate::fixture;
-use crate::printing::stays_when_printed_again;
+use crate::printing::check_printed_again;
 use crate::support::{options, programs as files, rendered, sources};
 
 thread_local! {
@@ -23,7 +23,7 @@ fn survives(sources: &[Source]) {
         let (file, messages) = parse(source);
         let _ = print(&file);
         rendered(&messages, std::slice::from_ref(source));
-        stays_when_printed_again("chance", source);
+        check_printed_again("chance", source);
         snippet(source);
     }
     WORLD.with(|world| {

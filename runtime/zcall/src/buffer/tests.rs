@@ -86,7 +86,7 @@ fn a_raw_buffer_without_slots_is_empty() {
 fn a_borrowed_buffer_crosses_the_abi_and_back() {
     let mut owner = SlotBuffer::<2>::new();
     owner.set(0, 41_i32).expect("slot 0");
-    let mut borrowed = owner.lend();
+    let mut borrowed = owner.as_buffer_mut();
     // SAFETY: `borrowed` owns its slots and is not used during this; the call has no pointers.
     let mut callee = unsafe { BufferMut::from_raw(borrowed.raw()) };
     let value = callee.get::<i32>(0).expect("slot 0");
@@ -120,9 +120,9 @@ fn strings_and_values_pass_by_address_even_after_a_move() {
     owner.text_out(2).expect("slot 2");
     // SAFETY: the callee writes 20 bytes there, and they outlive the buffer.
     unsafe { owner.value_at(3, (&raw mut reversed).cast()) }.expect("slot 3");
-    assert_eq!(shout(&mut owner.lend()), Ok(()));
+    assert_eq!(shout(&mut owner.as_buffer_mut()), Ok(()));
     let mut moved = *owner;
-    assert_eq!(shout(&mut moved.lend()), Ok(()));
+    assert_eq!(shout(&mut moved.as_buffer_mut()), Ok(()));
     assert_eq!(moved.take_text(2), Ok("GRÜSSE".to_owned()));
     assert!(reversed.iter().rev().eq(&bytes));
 }
@@ -137,7 +137,7 @@ fn a_dynamic_buffer_does_the_same() {
     owner.text_out(2).expect("slot 2");
     // SAFETY: the callee writes 20 bytes there, and they outlive the buffer.
     unsafe { owner.value_at(3, (&raw mut reversed).cast()) }.expect("slot 3");
-    assert_eq!(shout(&mut owner.lend()), Ok(()));
+    assert_eq!(shout(&mut owner.as_buffer_mut()), Ok(()));
     assert_eq!(owner.take_text(2), Ok(String::new()));
     assert_eq!(reversed, [7; 20]);
 }

@@ -21,7 +21,7 @@ fn check(
     let signature = unsafe { CallSignature::new("String, i32 -> …".to_owned(), 0, ()).with_kinds(kinds) };
     let name = ZCallName::read("ex:/f", &Ex).expect("a name");
     let callee = Callee::new(name, Resolved::new(signature, body));
-    callee.dispatcher.call(Call::new(&callee, buffer.lend())).map_err(|error| error.to_string())
+    callee.dispatcher.call(Call::new(&callee, buffer.as_buffer_mut())).map_err(|error| error.to_string())
 }
 
 fn filled() -> SlotBuffer<'static, 3> {

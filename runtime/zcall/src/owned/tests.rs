@@ -8,9 +8,9 @@ use crate::boundary::CallError;
 fn a_slot_can_be_refilled_with_another_kind() {
     let mut buffer = SlotBuffer::<1>::new();
     buffer.text_in(0, "text").expect("slot 0");
-    assert!(buffer.lend().pointer(0).is_ok());
+    assert!(buffer.as_buffer_mut().pointer(0).is_ok());
     buffer.set(0, 5_u16).expect("slot 0");
-    assert_eq!(buffer.lend().get::<u16>(0), Ok(5));
+    assert_eq!(buffer.as_buffer_mut().get::<u16>(0), Ok(5));
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn a_missing_slot_is_refused_by_every_verb() {
         let message = "slot 0 does not exist, the buffer has 0".to_owned();
         assert_eq!(error, Some(CallError::Buffer { message }));
     }
-    assert!(buffer.lend().is_empty());
+    assert!(buffer.as_buffer_mut().is_empty());
 }
 
 #[test]

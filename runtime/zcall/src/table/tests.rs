@@ -60,9 +60,9 @@ fn call(table: &ZCallTable, handle: ZCallHandle) -> (ZCallStatus, Result<(), Cal
     let id = GameThreadId::here();
     let gt = id.prove().expect("this thread");
     let mut buffer = SlotBuffer::<1>::new();
-    let (status, result) = table.dispatch(gt, handle, buffer.lend());
+    let (status, result) = table.dispatch(gt, handle, buffer.as_buffer_mut());
     assert_eq!(status == ZCallStatus::SUCCESS, result.is_ok());
-    let untouched = buffer.lend().slot(0).expect("slot 0").bits() == 0 && result.is_err();
+    let untouched = buffer.as_buffer_mut().slot(0).expect("slot 0").bits() == 0 && result.is_err();
     (status, result, (!untouched).then(|| buffer.get(0).expect("slot 0")))
 }
 
@@ -77,7 +77,7 @@ fn a_name_has_one_handle_and_is_resolved_once() {
 }
 
 #[test]
-fn the_sign_tells_who_implements() {
+fn the_sign_selects_host_or_module() {
     let f = fixture();
     let handles = ["ex:/h1", "ex:/m1", "ex:/h2", "ex:/m2"].map(|name| f.resolve(name).0);
     assert_eq!(handles, [1, -1, 2, -2]);

@@ -61,7 +61,7 @@ fn a_later_name_resolves_to_the_only_earlier_one_that_is_declared() {
 /// Resolves a chain of a hundred thousand redirects of a class, of a member and of both. A search with quadratic cost would
 /// take five billion steps and not finish.
 #[test]
-fn a_search_takes_each_redirect_once() {
+fn a_search_follows_each_redirect_once() {
     const ROW: usize = 100_000;
     let world = engine();
     declare(&world, [dynamic("New", ACTOR, &[f64("speed")])]);

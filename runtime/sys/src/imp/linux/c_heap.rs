@@ -63,7 +63,7 @@ impl Hasher for AddressHasher {
 
 /// Records a block of an image, or null; returns it.
 #[inline]
-pub(super) fn taken(owner: usize, size: usize, block: *mut c_void) -> *mut c_void {
+pub(super) fn allocated(owner: usize, size: usize, block: *mut c_void) -> *mut c_void {
     add_record(block, Block { owner, size });
     block
 }

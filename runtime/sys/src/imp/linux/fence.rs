@@ -69,8 +69,8 @@ impl Drop for Fence {
 }
 
 fn enter(before: usize, behind: usize, label: &[u8]) -> Option<usize> {
-    const TAKEN: usize = 1;
-    let free = |entry: &Entry| entry.behind.compare_exchange(0, TAKEN, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+    const IN_USE: usize = 1;
+    let free = |entry: &Entry| entry.behind.compare_exchange(0, IN_USE, Ordering::AcqRel, Ordering::Relaxed).is_ok();
     let at = ROW.iter().position(free)?;
     let entry = &ROW[at];
     entry.before.store(before, Ordering::Relaxed);

@@ -207,11 +207,11 @@ hooks! {
 
     /// `malloc`.
     fn malloc(image, size: usize) -> *mut c_void = libc::malloc(size);
-    |_ledger, original| c_heap::taken(image.addr(), size, original())
+    |_ledger, original| c_heap::allocated(image.addr(), size, original())
 
     /// `calloc`.
     fn calloc(image, count: usize, size: usize) -> *mut c_void = libc::calloc(count, size);
-    |_ledger, original| c_heap::taken(image.addr(), count.wrapping_mul(size), original())
+    |_ledger, original| c_heap::allocated(image.addr(), count.wrapping_mul(size), original())
 
     /// `realloc`.
     fn realloc(image, old: *mut c_void, size: usize) -> *mut c_void = libc::realloc(old, size);
@@ -224,7 +224,7 @@ hooks! {
         let result = original();
         if result == 0 {
             // SAFETY: the C function has written a block to the variable that the module promises.
-            c_heap::taken(image.addr(), size, unsafe { out.read() });
+            c_heap::allocated(image.addr(), size, unsafe { out.read() });
         }
         result
     }
@@ -257,7 +257,7 @@ hooks! {
     fn random_init(image, seed: c_uint, state: *mut c_char, size: usize) -> *mut c_char
         = random::initstate(seed, state, size);
     in random |ledger, original| {
-        if gives_own_memory(ledger, state.cast(), "initstate") {
+        if passes_own_memory(ledger, state.cast(), "initstate") {
             set_errno(libc::EINVAL);
             return std::ptr::null_mut();
         }
@@ -267,7 +267,7 @@ hooks! {
     /// `setstate`.
     fn random_set(image, state: *mut c_char) -> *mut c_char = random::setstate(state);
     in random |ledger, original| {
-        if gives_own_memory(ledger, state.cast(), "setstate") {
+        if passes_own_memory(ledger, state.cast(), "setstate") {
             set_errno(libc::EINVAL);
             return std::ptr::null_mut();
         }
@@ -279,7 +279,7 @@ hooks! {
     |_ledger, _none| if !block.is_null() {
         // SAFETY: the module promises a live block.
         let size = unsafe { libc::malloc_usable_size(block) };
-        c_heap::taken(image.addr(), size, block);
+        c_heap::allocated(image.addr(), size, block);
     }
 
     /// Reports that a function of the C library is about to move or free this block; returns zero if it had no record.
@@ -334,15 +334,15 @@ hooks! {
     |_ledger, _none| fds::stream_opened(image.addr(), fd, stream, fds::Maker::of(made_by))
 
     /// Reports a stream that writes to memory of the module, created by a function of the C library: `open_memstream` (0),
-    /// `open_wmemstream` (1) or `fmemopen` (2). The first two write the address of a block to `place`.
-    fn stream_bound(image, stream: *mut c_void, made_by: c_int, place: *const *mut c_void) -> () = ();
+    /// `open_wmemstream` (1) or `fmemopen` (2). The first two write the address of a block to `location`.
+    fn stream_bound(image, stream: *mut c_void, made_by: c_int, location: *const *mut c_void) -> () = ();
     in streams |_ledger, _none| {
         let name = match made_by {
             0 => "open_memstream",
             1 => "open_wmemstream",
             _ => "fmemopen",
         };
-        streams::bound(image.addr(), stream, name, place);
+        streams::bound(image.addr(), stream, name, location);
     }
 
     /// Reports that the module is about to close this stream. Returns the address of the pointer to a block that the module then
@@ -374,7 +374,7 @@ hooks! {
 
 /// Checks if a closing image passes an address of its own memory to `function`, which is rejected then. The image may restore
 /// previous values.
-pub(super) fn gives_own_memory(ledger: &Ledger, address: *const c_void, function: &str) -> bool {
+pub(super) fn passes_own_memory(ledger: &Ledger, address: *const c_void, function: &str) -> bool {
     ledger.is_closing() && ledger.records.memory(ledger)(address.addr()) && ledger.refuses(function)
 }
 

@@ -38,7 +38,7 @@ impl<'a> Lease<'a> {
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
         // Closing the file would release it as well.
-        let _given_back = control(self.0, Command::SET_LEASE, libc::F_UNLCK);
+        let _released = control(self.0, Command::SET_LEASE, libc::F_UNLCK);
     }
 }
 

@@ -294,7 +294,7 @@ impl Record {
         };
         drop(pending);
         let holder = Holder::new(HolderKind::ThreadLocal, name, since).on(describe_thread(self.tid));
-        Some(Holder { place: Some(address), ..holder })
+        Some(Holder { address: Some(address), ..holder })
     }
 
     fn forget(&self, ledger: &Ledger) -> u64 {

@@ -14,7 +14,7 @@ use super::c::registers::registers;
 use super::crash::{Buffer, write_all, write_maps, write_stack};
 use super::{locals, lock};
 use crate::notes;
-use crate::panic_places::{At, Slots};
+use crate::panic_locations::{At, Slots};
 
 static IS_REPORTED: AtomicBool = AtomicBool::new(false);
 /// Locked while a panic is written; concurrent panics are skipped.

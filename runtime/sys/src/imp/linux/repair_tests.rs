@@ -37,7 +37,7 @@ fn comes_and_goes(repairs: &'static [Repair], leave: impl FnOnce(*const c_void))
     // SAFETY: the library has no initializers.
     let image = unsafe { Image::map(staged, Some(ledger.clone())) }.expect("the loader accepts it");
     leave(ledger.word());
-    let at_once = EndPolicy { grace: Duration::ZERO, look: ReferenceSearch::Never, ..EndPolicy::default() };
+    let at_once = EndPolicy { grace: Duration::ZERO, search: ReferenceSearch::Never, ..EndPolicy::default() };
     // SAFETY: the library is not used.
     let mut ending = unsafe { image.begin_end(at_once) };
     match ending.poll() {

@@ -198,7 +198,7 @@ fn search_memory(going: &Going<'_>) -> (SearchResult, HashSet<usize>) {
             |ranges: &[Range<usize>]| object.dynamic.is_some_and(|at| ranges.iter().any(|range| range.contains(&at)));
         // Other images receive addresses of this image only from the host, which holds a lease then; signals are also forwarded by
         // the host. Apparent references are stale addresses, such as those of a finished thread's stack.
-        if object.is_about_images() || is_within(going.image) || is_within(&images) {
+        if object.lists_images() || is_within(going.image) || is_within(&images) {
             continue;
         }
         let is_beyond = going.libraries.as_ref().is_some_and(|libraries| !libraries.contains(&object.base));
@@ -219,7 +219,7 @@ fn search_memory(going: &Going<'_>) -> (SearchResult, HashSet<usize>) {
     let Walk { hits, mut result, seen, mut files, .. } = walk;
     let kept = going.blocks.iter().filter(|block| seen.contains(&block.start)).map(|block| block.start).collect();
     result.found = named(going, &mut files, &objects, &hits);
-    result.took = begun.elapsed();
+    result.elapsed = begun.elapsed();
     (result, kept)
 }
 

@@ -6,7 +6,7 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use super::c::kernel::set_errno;
 use super::c::kernel::{self, Timer, c_setitimer, c_timer_delete};
-use super::hooks::{gives_own_memory, hooks, share};
+use super::hooks::{hooks, passes_own_memory, share};
 use super::notifications::Event;
 use super::requests::IoBlock;
 use super::{altstack, async_fds, children, locals, requests, signals, timers};
@@ -19,7 +19,7 @@ hooks! {
         let memory = unsafe { new.cast::<libc::stack_t>().as_ref() }
             .filter(|stack| stack.ss_flags & libc::SS_DISABLE == 0)
             .map(|stack| stack.ss_sp);
-        if memory.is_some_and(|memory| gives_own_memory(ledger, memory, "sigaltstack")) {
+        if memory.is_some_and(|memory| passes_own_memory(ledger, memory, "sigaltstack")) {
             set_errno(libc::ENOMEM);
             return -1;
         }

@@ -160,8 +160,8 @@ fn holder(started: &Started) -> Holder {
             (format!("{name}{out_of_reach}"), names::describe_thread(tid))
         }
     };
-    let place = Some(started.start.address());
-    Holder { place, ..Holder::new(HolderKind::Thread, name, started.since).on(thread) }
+    let address = Some(started.start.address());
+    Holder { address, ..Holder::new(HolderKind::Thread, name, started.since).on(thread) }
 }
 
 /// Joins the ended threads of an unmapped image. Returns the number of joined threads, and of those that could not be joined.

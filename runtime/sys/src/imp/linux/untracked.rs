@@ -262,8 +262,8 @@ mod tests {
         let words: BTreeMap<_, _> = words.iter().copied().collect();
         let word = |at| words.get(&at).copied();
         let read = |at: usize, into: &mut [u8]| {
-            for (offset, place) in into.chunks_exact_mut(8).enumerate() {
-                place.copy_from_slice(&word(at + 8 * offset).unwrap_or(0).to_ne_bytes());
+            for (offset, word_bytes) in into.chunks_exact_mut(8).enumerate() {
+                word_bytes.copy_from_slice(&word(at + 8 * offset).unwrap_or(0).to_ne_bytes());
             }
             into.len()
         };

@@ -46,7 +46,7 @@ pub struct Holder {
     soft_classes: USet<SoftClass<Object>>,
     /// Localizable keys.
     #[uproperty]
-    shown: USet<UText>,
+    titles: USet<UText>,
     /// Keys hashed by code of the plugin author.
     #[uproperty]
     points: USet<Point>,
@@ -278,7 +278,7 @@ impl Holder {
 
     /// Borrows its numbers as a mutable slice; log handlers can neither read nor write the array during the borrow.
     #[ufunction(blueprint_callable)]
-    fn lend_to_write(&self, this: This<Self>) -> String {
+    fn borrow_to_write(&self, this: This<Self>) -> String {
         this.numbers().assign(vec![11_u64; 64]);
         this.numbers().with_slice_mut(|numbers| {
             numbers[0] = 12;
@@ -328,7 +328,7 @@ impl Holder {
         this.keys().assign(["one", "two"]);
         this.soft().assign([SoftObject::default()]);
         this.soft_classes().assign([SoftClass::default()]);
-        this.shown().assign(["one"]);
+        this.titles().assign(["one"]);
         let before = (labels.to_string(), map.to_string(), this.keys().to_string());
         let mut refused = Vec::new();
         for (key, other) in labels.iter().zip(labels.iter().skip(1)).chain(map.keys().zip(map.keys().skip(1))) {
@@ -364,8 +364,8 @@ impl Holder {
         for key in this.soft_classes().iter() {
             refused.push(format_result(key.parse("/Script/Game.Holder")));
         }
-        for key in this.shown().iter() {
-            refused.extend([format_result(key.try_set("two")), format_result(key.lend().map(drop))]);
+        for key in this.titles().iter() {
+            refused.extend([format_result(key.try_set("two")), format_result(key.to_conjugate().map(drop))]);
         }
         assert!(refused.pop().is_some_and(|message| message.contains("cannot be lent")), "a key has no number");
         for (at, message) in refused.iter().enumerate() {
@@ -393,19 +393,19 @@ impl Holder {
 
     /// Writes a key through functions without an error result, which must end the call.
     #[ufunction(blueprint_callable)]
-    fn write_a_key(&self, this: This<Self>, way: u32) {
+    fn write_a_key(&self, this: This<Self>, method: u32) {
         this.keys().assign(["one"]);
         this.soft().assign([SoftObject::default()]);
         this.soft_classes().assign([SoftClass::default()]);
-        this.shown().assign(["one"]);
+        this.titles().assign(["one"]);
         let key = this.keys().iter().next().expect("present");
-        match way {
+        match method {
             0 => key.push_str("s"),
             1 => key.set("two"),
             2 => this.soft().iter().next().expect("present").set_path("/Game/There"),
             3 => this.soft().iter().next().expect("present").clear(),
             4 => this.soft_classes().iter().next().expect("present").set("/Script/Game.Holder"),
-            _ => this.shown().iter().next().expect("present").set_localized(UName::NONE, UName::NONE, "two"),
+            _ => this.titles().iter().next().expect("present").set_localized(UName::NONE, UName::NONE, "two"),
         }
     }
 
@@ -451,7 +451,7 @@ impl Holder {
 
     /// Logs a line while nothing is borrowed.
     #[ufunction(blueprint_callable)]
-    fn say(&self) {
+    fn log(&self) {
         tracing::info!(target: "attack", "nothing is lent");
     }
 

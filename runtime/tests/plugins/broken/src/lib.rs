@@ -90,7 +90,7 @@ pub struct Fragile {
     toughness: i32,
     /// Default subobject that is destroyed if the construction fails.
     #[uproperty(default_subobject, root_component)]
-    shell: Obj<SceneComponent>,
+    hull: Obj<SceneComponent>,
 
     /// Number of pokes, kept by a reload.
     #[keep]
@@ -112,7 +112,7 @@ impl Fragile {
         misbehave(fixture::on!("panic-in-rebuild") && this.toughness() != 0, "rebuild");
         if fixture::on!("meddles-in-rebuild") && this.toughness() != 0 {
             this.set_toughness(this.toughness() + 1);
-            let other = this.get(this.shell()).and_then(|shell| shell.try_set_can_tick(true));
+            let other = this.get(this.hull()).and_then(|hull| hull.try_set_can_tick(true));
             let child = this.spawn::<Self>(Obj::none()).map(drop);
             for refused in [other, child].into_iter().filter_map(Result::err) {
                 tracing::warn!(target: "meddling", "{refused}");

@@ -2,9 +2,9 @@
 #![expect(unsafe_code, reason = "declares a function that is not defined")]
 
 unsafe extern "C" {
-    fn alcedo_nobody_defines_this();
+    fn alcedo_undefined_symbol();
 }
 
 /// Keeps a reference, so that the loader must resolve the symbol.
 #[used]
-static NOWHERE: unsafe extern "C" fn() = alcedo_nobody_defines_this;
+static NOWHERE: unsafe extern "C" fn() = alcedo_undefined_symbol;

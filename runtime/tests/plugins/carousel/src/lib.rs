@@ -32,7 +32,7 @@ pub struct Horse {
     /// Rotation in degrees per second.
     #[uproperty(edit_anywhere, default = 90.0)]
     speed: f64,
-    /// Action of `round`: 1 panics, 2 destroys `other`, 3 spawns another horse, 4 calls `ex:/host.ask`, 5 calls `ex:/host.ask` and panics.
+    /// Action of `round`: 1 panics, 2 destroys `other`, 3 spawns another horse, 4 calls `ex:/host.query`, 5 calls `ex:/host.query` and panics.
     #[uproperty]
     mood: i32,
     /// Horse to destroy.
@@ -95,11 +95,11 @@ impl Horse {
             2 => this.get(this.other()).and_then(|other| other.destroy()).expect("alive"),
             3 => drop(this.spawn::<Self>(Obj::none()).expect("spawned")),
             4 => {
-                let reply: i32 = this.zcall("ex:/host.ask", (mood,)).expect("the host replies");
+                let reply: i32 = this.zcall("ex:/host.query", (mood,)).expect("the host replies");
                 return build_tag() * 100 + reply;
             }
             5 => {
-                let reply: i32 = this.zcall("ex:/host.ask", (mood,)).expect("the host replies");
+                let reply: i32 = this.zcall("ex:/host.query", (mood,)).expect("the host replies");
                 panic!("bolts, reply {reply}");
             }
             _ => {}
@@ -120,16 +120,16 @@ impl Horse {
         build_tag()
     }
 
-    /// Calls `ex:/host.ask` and returns the reply.
+    /// Calls `ex:/host.query` and returns the reply.
     #[zmethod]
-    fn ask(number: i32) -> i32 {
-        zcall("ex:/host.ask", (number,)).unwrap_or(-1)
+    fn query(number: i32) -> i32 {
+        zcall("ex:/host.query", (number,)).unwrap_or(-1)
     }
 
-    /// Calls `ex:/host.ask` and fails: with an error if the number is zero, otherwise with a panic.
+    /// Calls `ex:/host.query` and fails: with an error if the number is zero, otherwise with a panic.
     #[zmethod]
-    fn ask_and_fail(number: i32) -> Result<i32, String> {
-        let reply: i32 = zcall("ex:/host.ask", (number,)).unwrap_or(-1);
+    fn query_and_fail(number: i32) -> Result<i32, String> {
+        let reply: i32 = zcall("ex:/host.query", (number,)).unwrap_or(-1);
         assert!(number == 0, "a panic, reply {reply}");
         Err(format!("an error, reply {reply}"))
     }

@@ -3,7 +3,7 @@
 use alcedo_plugin_api::prelude::*;
 use engine_glue::Actor;
 
-/// Calls `ex:/host.told` with its number in each tick.
+/// Calls `ex:/host.tick` with its number in each tick.
 #[cfg(not(feature = "tall"))]
 #[uclass(package = "Game", base = Actor, blueprintable)]
 pub struct Roan {
@@ -68,7 +68,7 @@ impl Roan {
         self.ticks += 1;
         let number = this.number();
         if number != 0 {
-            let _reply: i32 = this.zcall("ex:/host.told", (number,)).expect("the host replies");
+            let _reply: i32 = this.zcall("ex:/host.tick", (number,)).expect("the host replies");
         }
         match this.deed() {
             1 => panic!("{} throws its rider off", this.name()),
@@ -98,6 +98,6 @@ impl Roan {
 /// Calls the host on drop; the call has no effect.
 impl Drop for Roan {
     fn drop(&mut self) {
-        let _no_caller: Result<i32, _> = zcall("ex:/host.told", (self.ticks,));
+        let _no_caller: Result<i32, _> = zcall("ex:/host.tick", (self.ticks,));
     }
 }

@@ -124,13 +124,13 @@ impl Change for Delegate<fn(f64) -> bool> {
             }
             _ => match view.call((dice.number(),)) {
                 Ok(judged) => u64::from(judged),
-                Err(_nobody_there) => NOTHING,
+                Err(_unbound) => NOTHING,
             },
         }
     }
 }
 
-macro_rules! told {
+macro_rules! multicasts {
     ($($name:ident),*) => {$(
         impl Change for $name<fn(u32)> {
             const COMPARES: bool = false;
@@ -159,7 +159,7 @@ macro_rules! told {
         }
     )*};
 }
-told!(MulticastDelegate, SparseDelegate);
+multicasts!(MulticastDelegate, SparseDelegate);
 
 impl Change for FieldPath {
     fn change(view: &Borrowed<'_, Self>, _context: &Context<'_>, dice: &mut Dice) -> u64 {

@@ -58,7 +58,7 @@ impl Yard {
     /// Creates the empty slots and the mirror.
     #[ufunction]
     fn prepare(&self, this: This<Self>) {
-        for _place in 0..THINGS {
+        for _index in 0..THINGS {
             this.pool().push(Obj::none());
         }
         this.set_mirror(this.spawn::<Thing>(this.as_base().as_obj()).expect("a thing"));
@@ -95,8 +95,8 @@ impl Yard {
 
     /// Waits for all threads that have values to drop.
     #[ufunction]
-    fn settle(&self) {
-        threads::settle();
+    fn wait_for_drops(&self) {
+        threads::wait_for_drops();
     }
 
     /// Drops all values owned by plugin code, on the calling thread.

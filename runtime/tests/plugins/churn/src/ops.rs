@@ -78,7 +78,8 @@ impl Dice {
 
     /// Returns the path of a property of things.
     pub(crate) fn field(&mut self) -> &'static str {
-        ["/Script/Game.Thing:numbers", "/Script/Game.Thing:sheet", "/Script/Game.Thing:heard"][self.below(3) as usize]
+        ["/Script/Game.Thing:numbers", "/Script/Game.Thing:sheet", "/Script/Game.Thing:received"]
+            [self.below(3) as usize]
     }
 
     /// Returns the name of a function of things that takes a number.
@@ -92,9 +93,9 @@ pub(crate) fn digest(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
-/// Returns the value of `heard` after another call with `stamp`.
-pub(crate) fn hears(heard: u64, stamp: u32) -> u64 {
-    heard.wrapping_mul(31).wrapping_add(stamp.into())
+/// Returns the value of `received` after another call with `stamp`.
+pub(crate) fn add_received(received: u64, stamp: u32) -> u64 {
+    received.wrapping_mul(31).wrapping_add(stamp.into())
 }
 
 /// Calls a macro with all kinds of values that are both a property of things and owned by plugin code: name, plugin type, model type.
@@ -122,7 +123,7 @@ macro_rules! kinds {
             best: UOptional<f64>, Option<f64>;
             maybe: UOptional<UArray<u32>>, Option<Vec<u32>>;
             decide: Delegate<fn(f64) -> bool>, Decide;
-            on_told: MulticastDelegate<fn(u32)>, Listeners<Dense>;
+            on_reported: MulticastDelegate<fn(u32)>, Listeners<Dense>;
             rarely: SparseDelegate<fn(u32)>, Listeners<Rare>;
             watched: FieldPath, FieldName;
             sheet: Sheet, SheetModel;

@@ -56,7 +56,7 @@ pub(crate) fn owner(this: This<Yard>, own: &mut Own) -> u64 {
         (thing.rows().get(0).expect("just pushed"), thing.title(), thing.sheet(), thing.ages());
     let titles = sheet.titles();
     let weak = WeakObject::of(obj).expect("alive");
-    let delegate = thing.on_told();
+    let delegate = thing.on_reported();
     thing.destroy().expect("not destroyed before");
     own.bury(obj);
     let refused = [
@@ -68,8 +68,8 @@ pub(crate) fn owner(this: This<Yard>, own: &mut Own) -> u64 {
         kind(ages.try_insert("never", 1)),
         kind(delegate.try_broadcast((1,))),
     ];
-    let leads_on = !this.open(&weak).is_none() || this.open(&weak).get(&this).is_some();
-    count_accepted(this, FailureKind::EXPIRED, refused) + u64::from(leads_on)
+    let is_resolved = !this.open(&weak).is_none() || this.open(&weak).get(&this).is_some();
+    count_accepted(this, FailureKind::EXPIRED, refused) + u64::from(is_resolved)
 }
 
 /// Uses handles of destroyed things, whose slots may be reused.
@@ -78,12 +78,12 @@ pub(crate) fn handle(this: This<Yard>, own: &Own, mut dice: Dice) -> u64 {
     for _time in 0..3.min(own.graves.len()) {
         let dead = own.graves[dice.below(own.graves.len() as u64) as usize];
         let (weak, delegate) = (WeakObject::<Thing>::default(), MulticastDelegate::<fn(u32)>::default());
-        let heard = FieldPath::of("/Script/Game.Thing:heard").expect("the property exists");
+        let received = FieldPath::of("/Script/Game.Thing:received").expect("the property exists");
         let refused = [
             kind(this.get(dead)),
             kind(this.open(&weak).try_set(dead)),
             kind(this.open(&delegate).try_bind(dead, "hear")),
-            kind(this.open(&heard).read::<u64, _>(dead)),
+            kind(this.open(&received).read::<u64, _>(dead)),
         ];
         wrong += count_accepted(this, FailureKind::STALE, refused);
         wrong += u64::from(!this.open(&weak).is_none()) + u64::from(this.open(&delegate).is_bound());

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use alcedo_plugin_api::prelude::*;
 
-use crate::ops::hears;
+use crate::ops::add_received;
 
 /// Location that is passed by value.
 #[ustruct(pod, package = "Game")]
@@ -103,7 +103,7 @@ pub struct Thing {
     decide: Delegate<fn(f64) -> bool>,
     /// Listeners for a number.
     #[uproperty]
-    on_told: MulticastDelegate<fn(u32)>,
+    on_reported: MulticastDelegate<fn(u32)>,
     /// Sparse listeners for a number.
     #[uproperty]
     rarely: SparseDelegate<fn(u32)>,
@@ -155,7 +155,7 @@ pub struct Thing {
     perhaps: Option<u8>,
     /// Hash of all received numbers.
     #[uproperty]
-    heard: u64,
+    received: u64,
 
     kept: Vec<UString>,
 }
@@ -176,20 +176,20 @@ impl Thing {
     /// Target of `decide`; records the call.
     #[ufunction]
     fn judge(&self, this: This<Self>, number: f64) -> bool {
-        this.set_heard(hears(this.heard(), 1));
+        this.set_received(add_received(this.received(), 1));
         number > 3.0
     }
 
     /// Listener that records the number.
     #[ufunction]
     fn hear(&self, this: This<Self>, stamp: u32) {
-        this.set_heard(hears(this.heard(), stamp));
+        this.set_received(add_received(this.received(), stamp));
     }
 
     /// Listener that records the number twice.
     #[ufunction]
     fn hear_twice(&self, this: This<Self>, stamp: u32) {
-        this.set_heard(hears(hears(this.heard(), stamp), stamp));
+        this.set_received(add_received(add_received(this.received(), stamp), stamp));
     }
 
     /// Keeps an owned value that is dropped with this thing, or first drops all if there are many. Returns their number.

@@ -26,7 +26,7 @@ impl Drop for Parcel {
 }
 
 /// Waits until all values passed to threads are dropped.
-pub(crate) fn settle() {
+pub(crate) fn wait_for_drops() {
     let begun = Instant::now();
     while PENDING.load(Ordering::SeqCst) != 0 {
         assert!(begun.elapsed() < Duration::from_secs(60), "a thread does not come to drop its value");

@@ -53,13 +53,13 @@ impl Sleeper {
     #[class_constructor]
     fn construct(&mut self, this: This<Self>) {
         if RUNAWAY.get() {
-            let _born = this.spawn::<Sleeper>(Obj::none());
+            let _spawned = this.spawn::<Sleeper>(Obj::none());
         }
     }
 
     /// Returns the notes since the last call.
     #[ufunction(blueprint_callable)]
-    fn told() -> String {
+    fn take_notes() -> String {
         LINES.take().join("\n")
     }
 

@@ -30,7 +30,7 @@ fn kind(error: &CallError) -> &'static str {
         FailureKind::REENTRANT_BORROW => "REENTRANT_BORROW",
         FailureKind::STALE => "STALE",
         FailureKind::DURING_REBUILD => "DURING_REBUILD",
-        FailureKind::LENT => "LENT",
+        FailureKind::BORROWED => "BORROWED",
         _ => "OTHER",
     }
 }
@@ -58,20 +58,20 @@ pub struct Witness {
     /// Container for borrowed slices.
     #[uproperty]
     numbers: UArray<f64>,
-    heard: String,
+    received: String,
 }
 
 #[uclass]
 impl Witness {
     #[red_constructor]
     fn new(this: This<Self>) -> Self {
-        Self { heard: all(this.as_base()).join("\n") }
+        Self { received: all(this.as_base()).join("\n") }
     }
 
     /// Returns the recorded outcomes.
     #[ufunction]
-    fn heard(&self) -> String {
-        self.heard.clone()
+    fn received(&self) -> String {
+        self.received.clone()
     }
 
     /// Makes all calls and returns the outcomes.
@@ -157,7 +157,7 @@ impl Witness {
 
     /// Calls a method without parameters on an object of any class, by name.
     #[ufunction]
-    fn ask(&self, name: String, other: Obj<Object>) -> String {
+    fn query(&self, name: String, other: Obj<Object>) -> String {
         format_outcome("asked", ZMethod::<(), u32>::find(&name).and_then(|function| function.call(other, ())))
     }
 

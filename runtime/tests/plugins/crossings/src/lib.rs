@@ -182,11 +182,11 @@ impl Sums {
         (0..times).fold(0, |sum, _| function.call((sum, 1)).expect("a sum"))
     }
 
-    /// Calls the test's `ex:/host.ask` `times` times.
+    /// Calls the test's `ex:/host.query` `times` times.
     #[zmethod]
-    fn ask_often(times: i32) -> i32 {
-        let ask = TwoToOne::find("ex:/host.ask").expect("declared by the host");
-        (0..times).fold(0, |sum, _| ask.call((sum, 1)).expect("a sum"))
+    fn query_often(times: i32) -> i32 {
+        let query = TwoToOne::find("ex:/host.query").expect("declared by the host");
+        (0..times).fold(0, |sum, _| query.call((sum, 1)).expect("a sum"))
     }
 
     /// Calls the named function `times` times by its pointer if it is a leaf; for a benchmark.

@@ -10,8 +10,8 @@ mod other;
 mod plain;
 
 #[cfg(feature = "other-engine")]
-module! { name: "exchange", entry: other::takes }
+module! { name: "exchange", entry: other::accepts }
 #[cfg(feature = "other-scores")]
-module! { name: "exchange", entry: other::gives }
+module! { name: "exchange", entry: other::returns }
 #[cfg(not(any(feature = "other-engine", feature = "other-scores")))]
 module! { name: "exchange", entry: plain::entry, main: plain::main }

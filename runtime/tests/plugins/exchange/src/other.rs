@@ -26,12 +26,12 @@ alcedo::entry_table! {
 
 /// Takes the table of the host.
 #[cfg(feature = "other-engine")]
-pub fn takes(engine: &'static Engine) {
+pub fn accepts(engine: &'static Engine) {
     panic!("the host refuses {engine:?}");
 }
 
 /// Returns the table of the module.
 #[cfg(feature = "other-scores")]
-pub fn gives() -> Scores {
+pub fn returns() -> Scores {
     Scores { build: || 7 }
 }

@@ -14,7 +14,7 @@ pub struct Probe {}
 impl Probe {
     /// Calls `name` with arguments of this kind and returns the result or the error.
     #[ufunction]
-    fn ask(&mut self, this: This<Self>, name: String, sort: String) -> String {
+    fn query(&mut self, this: This<Self>, name: String, sort: String) -> String {
         // The callee may be an override of this object.
         this.lend(self, |this| match &*sort {
             "numbers" => format_result(this.zcall::<_, f64>(&name, (1_u8, -2_i16, 3_u32, 0.5_f32, 0.25_f64, true))),
@@ -149,7 +149,7 @@ impl Probe {
 
     /// Calls `name` on a new thread.
     #[ufunction]
-    fn ask_on_thread(&self, name: String) -> String {
+    fn query_on_thread(&self, name: String) -> String {
         let called = std::thread::spawn(move || format_result(zcall::<_, i32>(&name, (1_i32,)))).join();
         called.unwrap_or_else(|_| "a panic".to_owned())
     }

@@ -27,7 +27,7 @@ impl Fence {
     fn borrow(&mut self, this: This<Self>) -> String {
         let number: u64 = this.zcall("ex:/lend", (this.as_base().as_obj(),)).expect("the host passes a value");
         let borrowed = AnyConjugate::from_number(number);
-        let text = look(&this, &borrowed);
+        let text = describe(&this, &borrowed);
         borrowed.as_::<UArray<f64>>(&this).expect("an array").push(8.0);
         let other = borrowed.as_::<UArray<f32>>(&this).expect_err("the element types differ");
         let (is_other, found, expected) = (other.kind() == FailureKind::SIGNATURE, other.held(), other.expected());
@@ -39,9 +39,9 @@ impl Fence {
 
     /// Returns the state of both values.
     #[ufunction]
-    fn look(&self, this: This<Self>) -> String {
+    fn describe(&self, this: This<Self>) -> String {
         let text =
-            |any: &Option<AnyConjugate>| any.as_ref().map_or_else(|| "nothing".to_owned(), |any| look(&this, any));
+            |any: &Option<AnyConjugate>| any.as_ref().map_or_else(|| "nothing".to_owned(), |any| describe(&this, any));
         format!("{}; {}", text(&self.borrowed), text(&self.copy))
     }
 
@@ -52,8 +52,8 @@ impl Fence {
         let opened = borrowed.as_::<UArray<f64>>(&this).expect_err("the value has expired");
         let cloned = borrowed.try_clone().expect_err("the value has expired");
         let passed = this.zcall_any::<_, f64>("ex:/sum", (borrowed,)).expect_err("the value has expired");
-        let asked = borrowed.type_text().expect_err("the value has expired");
-        let kinds = [&opened, &cloned, &passed, &asked].map(|error| error.kind() == FailureKind::EXPIRED);
+        let inspected = borrowed.type_text().expect_err("the value has expired");
+        let kinds = [&opened, &cloned, &passed, &inspected].map(|error| error.kind() == FailureKind::EXPIRED);
         let is_aged = opened.expected().ends_with('s') && borrowed.age().is_some_and(|age| !age.is_zero());
         format!("{kinds:?} {} {is_aged}", opened.held())
     }
@@ -63,7 +63,8 @@ impl Fence {
     fn trade(&mut self, this: This<Self>) -> String {
         let copy = self.copy.as_ref().expect("`borrow` was called before");
         let sum: f64 = this.zcall_any("ex:/sum", (copy,)).expect("an array");
-        let own: f64 = this.zcall_any("ex:/sum", (this.goods().lend().expect("a property"),)).expect("an array");
+        let own: f64 =
+            this.zcall_any("ex:/sum", (this.goods().to_conjugate().expect("a property"),)).expect("an array");
         let scaled: AnyConjugate = this.zcall_any("ex:/scale", (copy, 2.0)).expect("an array");
         let summary =
             format!("{sum} {own} {} {}", scaled.is_black(), scaled.as_::<UArray<f64>>(&this).expect("an array"));
@@ -75,7 +76,7 @@ impl Fence {
             this.zcall_any::<_, ()>("ex:/scale", (copy, 2.0)).expect_err("an array result"),
             this.zcall_any::<_, AnyConjugate>("ex:/find", (this.as_base().as_obj(),)).expect_err("an object result"),
             AnyConjugate::of(&text).as_::<UString>(&this).expect_err("the string owns the value"),
-            this.open(&text).lend().expect_err("the value is not a property"),
+            this.open(&text).to_conjugate().expect_err("the value is not a property"),
         ];
         self.copy = Some(scaled);
         let refused: Vec<_> = refused.iter().map(ToString::to_string).collect();
@@ -91,7 +92,7 @@ impl Fence {
 }
 
 /// Formats the state of a value of unknown type.
-fn look(this: &ObjectView<'_>, any: &AnyConjugate) -> String {
+fn describe(this: &ObjectView<'_>, any: &AnyConjugate) -> String {
     let kind = any.kind().and_then(PropertyKind::text).unwrap_or("?");
     let color = if any.is_black() { "black" } else { "red" };
     let value = match any.as_::<UArray<f64>>(this) {

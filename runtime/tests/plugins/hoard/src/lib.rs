@@ -32,7 +32,7 @@ enum Treasure {
 enum Last {
     Rests,
     Panics,
-    AsksTheGameThread,
+    QueriesGameThread,
 }
 
 /// Object that owns treasures.
@@ -121,7 +121,7 @@ impl Cave {
 
     /// Keeps another cave alive.
     #[ufunction]
-    fn know(&mut self, other: Obj<Cave>) {
+    fn keep_alive(&mut self, other: Obj<Cave>) {
         self.known = Some(UArray::of([other]).expect("a host"));
     }
 
@@ -133,8 +133,8 @@ impl Cave {
 
     /// Makes the finalizer post to the game thread and wait for the reply.
     #[ufunction]
-    fn will_ask(&mut self) {
-        self.last = Last::AsksTheGameThread;
+    fn will_query(&mut self) {
+        self.last = Last::QueriesGameThread;
     }
 }
 
@@ -143,10 +143,10 @@ impl Drop for Cave {
         match self.last {
             Last::Rests => log_line("the cave ends"),
             Last::Panics => panic!("the cave collapses"),
-            Last::AsksTheGameThread => {
+            Last::QueriesGameThread => {
                 let (answer, answered) = channel();
-                let asked = post(move || answer.send(()).expect("the receiver is alive"));
-                let result = asked.map_err(|error| error.to_string());
+                let posted = post(move || answer.send(()).expect("the receiver is alive"));
+                let result = posted.map_err(|error| error.to_string());
                 let result = result.and_then(|()| answered.recv_timeout(PATIENCE).map_err(|error| error.to_string()));
                 log_line(
                     &result

@@ -33,13 +33,13 @@ impl Bulb {
     fn blink(&self, color: String, times: u32, how: String) -> String;
     /// Event for scripts, without a default.
     #[ufunction(blueprint_implementable_event)]
-    fn looked_at(&self, by: String) -> u32;
+    fn inspected(&self, by: String) -> u32;
     /// Calls all of these and returns the results.
     #[ufunction]
     fn all(&self) -> Result<String, CallError>;
     /// Returns the number of calls of `blink`.
     #[ufunction]
-    fn told(&self) -> u32;
+    fn reported(&self) -> u32;
     /// An event with a default.
     #[ufunction(blueprint_native_event)]
     fn warm(&self, seconds: f64) -> f64;
@@ -72,7 +72,7 @@ pub struct Lamp {
     /// Brightness of the lamp; zero when broken.
     #[uproperty]
     brightness: f64,
-    /// Called by `ask_before`.
+    /// Called by `call_before`.
     #[uproperty]
     before: Delegate<fn(u32) -> u32>,
 }
@@ -111,13 +111,13 @@ impl Lamp {
     fn judge(&self, function: String) -> String;
     /// Calls the bound function.
     #[ufunction]
-    fn ask_before(&self, times: u32) -> String;
+    fn call_before(&self, times: u32) -> String;
     /// Binds its own flicker.
     #[ufunction]
     fn bind_own(&self);
     /// Calls a host function.
     #[ufunction]
-    fn ask_host(&self, name: String, number: u32) -> String;
+    fn call_host(&self, name: String, number: u32) -> String;
     /// Returns the number of flickers.
     #[ufunction]
     fn flickers(&self) -> u32;
@@ -148,7 +148,7 @@ impl Room {
     fn light_up(&self, how: f64) -> Result<String, CallError>;
     /// Returns the color of an object that is not the light of the room.
     #[ufunction]
-    fn look_at(&self, object: Obj<Object>) -> Result<String, CallError>;
+    fn inspect(&self, object: Obj<Object>) -> Result<String, CallError>;
     /// Destroys the light and calls it once more.
     #[ufunction]
     fn break_light(&self) -> Result<f64, CallError>;
@@ -162,7 +162,7 @@ impl Room {
 pub struct Splitter {
     /// Number of calls of `split`.
     #[uproperty]
-    asked: u32,
+    splits: u32,
 }
 
 #[uclass(imported)]
@@ -184,7 +184,7 @@ impl Splitter {
     fn crash(&self, number: &mut u32);
     /// Event without a default, which leaves its out parameter unchanged.
     #[ufunction(blueprint_implementable_event)]
-    fn looked_at(&self, by: &mut String) -> u32;
+    fn inspected(&self, by: &mut String) -> u32;
     /// Calls all of these by type and by name.
     #[ufunction]
     fn all(&self) -> Result<String, CallError>;
@@ -193,7 +193,7 @@ impl Splitter {
     fn wrong(&self) -> String;
     /// Takes a plain value.
     #[ufunction]
-    fn asked_of(&self, more: u32) -> u32;
+    fn splits_plus(&self, more: u32) -> u32;
     /// Returns the share of each; the rest and a log line are out parameters.
     #[ufunction(blueprint_native_event)]
     fn split(&self, watts: &mut u32, of: u32, log: &mut UArray<String>) -> Result<u32, CallError>;

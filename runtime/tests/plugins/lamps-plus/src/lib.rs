@@ -104,7 +104,7 @@ impl Miser {
 
     /// Calls `split` of another object of any class.
     #[ufunction]
-    fn ask(&mut self, this: This<Self>, other: Obj<Splitter>, watts: u32) -> Result<String, CallError> {
+    fn query(&mut self, this: This<Self>, other: Obj<Splitter>, watts: u32) -> Result<String, CallError> {
         this.lend(self, |this| {
             let (mut rest, mut lines) = (watts, UArray::<String>::new()?);
             let each = this.get(other)?.split(&mut rest, 3, &mut lines)?;

@@ -44,7 +44,7 @@ impl Bulb {
 
     /// Event for scripts, without a default.
     #[ufunction(blueprint_implementable_event, blueprint_callable)]
-    fn looked_at(&self, by: String) -> u32;
+    fn inspected(&self, by: String) -> u32;
 
     /// Calls all of these and returns the results.
     #[ufunction]
@@ -52,7 +52,7 @@ impl Bulb {
         let lumens = this.lumens(this.watts(), 10.0)?;
         let own = Self::lumens(1, 2.0).map_err(CallError::returned)?;
         let numbers = vec![1.0, 2.0, 3.5];
-        Ok(format!("{lumens} {own} {} {} {}", this.sum(numbers), this.warm(1.0), this.looked_at("me".to_owned())))
+        Ok(format!("{lumens} {own} {} {} {}", this.sum(numbers), this.warm(1.0), this.inspected("me".to_owned())))
     }
 
     /// Returns the number of calls of `blink`.

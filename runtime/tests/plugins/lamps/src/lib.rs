@@ -85,7 +85,7 @@ pub struct Lamp {
     /// Brightness of the lamp; zero when broken.
     #[uproperty(edit_anywhere, default = 1.0)]
     brightness: f64,
-    /// Called by `ask_before`.
+    /// Called by `call_before`.
     #[uproperty]
     before: Delegate<fn(u32) -> u32>,
 
@@ -184,7 +184,7 @@ impl Lamp {
 
     /// Calls the bound function.
     #[ufunction]
-    fn ask_before(&mut self, this: This<Self>, times: u32) -> String {
+    fn call_before(&mut self, this: This<Self>, times: u32) -> String {
         format_result(this.lend(self, |this| this.before().call((times,))))
     }
 
@@ -196,7 +196,7 @@ impl Lamp {
 
     /// Calls a host function.
     #[ufunction]
-    fn ask_host(&self, this: This<Self>, name: String, number: u32) -> String {
+    fn call_host(&self, this: This<Self>, name: String, number: u32) -> String {
         format_result(this.zcall::<_, u32>(&name, (number,)))
     }
 

@@ -8,7 +8,7 @@ use alcedo_plugin_api::prelude::*;
 pub struct Splitter {
     /// Number of calls of `split`.
     #[uproperty]
-    asked: u32,
+    splits: u32,
 }
 
 #[uclass]
@@ -23,7 +23,7 @@ impl Splitter {
         of: u32,
         log: &mut Vec<String>,
     ) -> Result<u32, CallError> {
-        this.set_asked(this.asked() + 1);
+        this.set_splits(this.splits() + 1);
         log.push(format!("{watts} among {of}"));
         let all = std::mem::take(watts);
         if of == 0 {
@@ -65,7 +65,7 @@ impl Splitter {
 
     /// Event without a default, which leaves its out parameter unchanged.
     #[ufunction(blueprint_implementable_event)]
-    fn looked_at(&self, by: &mut String) -> u32;
+    fn inspected(&self, by: &mut String) -> u32;
 
     /// Calls all of these by type and by name.
     #[ufunction]
@@ -85,7 +85,7 @@ impl Splitter {
             let mut crashed = 3;
             let crash = this.try_crash(&mut crashed).is_err();
             let mut by = "me".to_owned();
-            let seen = this.looked_at(&mut by);
+            let seen = this.inspected(&mut by);
             let first = this.open(&row).get(0);
             Ok(format!(
                 "{each} {by_name} {watts} {lines:?} {failed} {} {text} {first:?} {on} {number} {crash} {crashed} {by} {seen}",
@@ -99,14 +99,14 @@ impl Splitter {
     fn wrong(&self, this: This<Self>) -> String {
         let plain = this.zcall::<_, ()>("uf:/Script/Game.Splitter:twice", (1.5,));
         let mut number = 0_u32;
-        let out = this.zcall::<_, u32>("uf:/Script/Game.Splitter:asked_of", (Out::to(&mut number),));
+        let out = this.zcall::<_, u32>("uf:/Script/Game.Splitter:splits_plus", (Out::to(&mut number),));
         let kinds = [plain.map_err(|error| error.kind()), out.map(drop).map_err(|error| error.kind())];
         format!("{:?}", kinds.map(|kind| kind == Err(FailureKind::SIGNATURE)))
     }
 
     /// Takes a plain value.
     #[ufunction]
-    fn asked_of(&self, this: This<Self>, more: u32) -> u32 {
-        this.asked() + more
+    fn splits_plus(&self, this: This<Self>, more: u32) -> u32 {
+        this.splits() + more
     }
 }

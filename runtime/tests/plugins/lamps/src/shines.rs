@@ -78,7 +78,7 @@ impl Room {
 
     /// Returns the color of an object that is not the light of the room.
     #[ufunction]
-    fn look_at(&self, this: This<Self>, object: Obj<Object>) -> Result<String, CallError> {
+    fn inspect(&self, this: This<Self>, object: Obj<Object>) -> Result<String, CallError> {
         Ok(this.get(object)?.as_interface::<Shines>()?.color())
     }
 

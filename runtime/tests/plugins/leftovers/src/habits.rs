@@ -12,19 +12,19 @@ use crate::{note, raw};
 
 /// Records the thread on which it was created.
 struct Guest {
-    home: u64,
+    owner: u64,
 }
 
 impl Drop for Guest {
     fn drop(&mut self) {
-        note(if self.home == raw::thread_number() { "ended at home" } else { "ended on a foreign thread" });
+        note(if self.owner == raw::thread_number() { "ended at home" } else { "ended on a foreign thread" });
     }
 }
 
 thread_local! {
     static GUEST: Guest = {
         note("began");
-        Guest { home: raw::thread_number() }
+        Guest { owner: raw::thread_number() }
     };
 }
 

@@ -219,20 +219,20 @@ impl Holder {
 
     /// Stores a value in a location that is bound to the module.
     #[ufunction(blueprint_callable)]
-    fn hold_free(&self, place: u8) {
-        hold(Module, place);
+    fn hold_free(&self, slot: u8) {
+        hold(Module, slot);
     }
 
     /// Stores a value in a location that is bound to this object.
     #[ufunction(blueprint_callable)]
-    fn hold_here(&mut self, this: This<Self>, place: u8) {
-        match place {
+    fn hold_here(&mut self, this: This<Self>, slot: u8) {
+        match slot {
             4 => {
                 let held = Probe::new("post");
                 post_to(this.as_obj(), move |_this| drop(held)).unwrap_or_else(|error| panic!("{error}"));
             }
             9 => self.kept.push(Probe::new("half")),
-            _ => hold(this.as_obj(), place),
+            _ => hold(this.as_obj(), slot),
         }
     }
 
@@ -256,7 +256,7 @@ impl Holder {
 
     /// Uses all values held by this object, opened and not opened; returns their number.
     #[ufunction(blueprint_callable)]
-    fn look(&self, this: This<Self>) -> u64 {
+    fn check(&self, this: This<Self>) -> u64 {
         for kept in &self.kept {
             kept.inspect();
             assert_eq!(this.open(&kept.list).len(), 2);

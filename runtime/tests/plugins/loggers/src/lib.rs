@@ -87,8 +87,8 @@ fn set() -> Result<(), Box<dyn Error>> {
 }
 
 /// Logs through both crates.
-#[zcall(ex = "loggers.say")]
-fn say(what: String) {
+#[zcall(ex = "loggers.write")]
+fn write(what: String) {
     log::info!("{what} of log");
     tracing::info!("{what} of tracing");
 }

@@ -108,8 +108,8 @@ fn cry_aside(text: String) -> bool {
 }
 
 /// Returns the number of calls of the author's hook since the last query.
-#[zcall(ex = "outcry.heard")]
-fn heard() -> u32 {
+#[zcall(ex = "outcry.hook_calls")]
+fn hook_calls() -> u32 {
     PANICS.swap(0, Ordering::Relaxed)
 }
 

@@ -2,7 +2,7 @@
 
 use alcedo_plugin_api::prelude::*;
 
-use crate::{Size, Way};
+use crate::{Route, Size};
 
 /// Lid of a crate.
 #[uclass(package = "Game")]
@@ -45,9 +45,9 @@ pub struct Crate {
     /// Number of contents.
     #[uproperty(default = 3)]
     count: u32,
-    /// Way of transport.
+    /// Route of transport.
     #[uproperty]
-    way: Way,
+    route: Route,
     /// Lid of the crate.
     #[uproperty(default_subobject)]
     lid: Obj<Lid>,
@@ -62,7 +62,7 @@ pub struct Crate {
     package = "Game",
     base = Crate,
     subobjects(lid = LockedLid),
-    defaults(count = 7, way = "Air", lid.weight = 9.5, lid.digits = 6, lid.size.height = 8.0, sticker.text = "heavy")
+    defaults(count = 7, route = "Air", lid.weight = 9.5, lid.digits = 6, lid.size.height = 8.0, sticker.text = "heavy")
 )]
 pub struct BigCrate {
     /// Material.

@@ -9,11 +9,11 @@ mod crates;
 
 module! { name: "parcels" }
 
-/// Way of transport.
+/// Route of transport.
 #[uenum(package = "Game")]
 #[derive(Debug, Default, PartialEq)]
 #[repr(u8)]
-pub enum Way {
+pub enum Route {
     /// By road.
     #[default]
     Road,
@@ -32,9 +32,9 @@ pub struct Size {
     /// Width; negative if unknown.
     #[uproperty(default = -1)]
     pub width: i32,
-    /// Way of transport.
+    /// Route of transport.
     #[uproperty(default = "Air")]
-    pub way: Way,
+    pub route: Route,
     /// Weight, without a declared default.
     pub weight: u8,
 }
@@ -50,8 +50,8 @@ pub struct Size {
     /// Width; negative if unknown.
     #[uproperty(default = -1)]
     pub width: i32,
-    /// Way of transport.
-    pub way: Way,
+    /// Route of transport.
+    pub route: Route,
     /// Weight, without a declared default.
     pub weight: u8,
 }
@@ -65,9 +65,9 @@ pub struct Size {
     pub height: f64,
     /// Width; negative if unknown.
     pub width: i32,
-    /// Way of transport.
+    /// Route of transport.
     #[uproperty(default = "Sad")]
-    pub way: Way,
+    pub route: Route,
     /// Weight, without a declared default.
     pub weight: u8,
 }
@@ -87,23 +87,23 @@ pub struct Parcel {
 
 #[ustruct]
 impl Size {
-    /// Creates a size of this height; the way is `Air` if the size is tall.
+    /// Creates a size of this height; the route is `Air` if the size is tall.
     #[constructor]
     fn tall(&mut self, height: f64) {
         self.height = height;
-        self.way = if height > 5.0 { Way::Air } else { Way::Road };
+        self.route = if height > 5.0 { Route::Air } else { Route::Road };
     }
 
-    /// Sends height and way in one number of two bytes, and nothing for a size of height zero.
+    /// Sends height and route in one number of two bytes, and nothing for a size of height zero.
     #[net_serialize]
     fn net_serialize(&mut self, archive: &mut NetArchive, _map: &mut NetMap) -> (bool, bool) {
         if archive.is_saving() && self.height == 0.0 {
             return (false, true);
         }
-        let mut packed = (self.height * 10.0) as u16 * 2 + u16::from(self.way == Way::Air);
+        let mut packed = (self.height * 10.0) as u16 * 2 + u16::from(self.route == Route::Air);
         archive.number(&mut packed);
         self.height = f64::from(packed / 2) / 10.0;
-        self.way = if packed % 2 == 1 { Way::Air } else { Way::Road };
+        self.route = if packed % 2 == 1 { Route::Air } else { Route::Road };
         assert!(self.weight != 77, "broken on purpose: net_serialize");
         (true, self.weight != 99)
     }
@@ -325,7 +325,7 @@ impl Depot {
 
     /// Formats a size.
     #[ufunction]
-    fn told(&self, size: Size) -> String {
+    fn format_size(&self, size: Size) -> String {
         format!("{size:?}")
     }
 }

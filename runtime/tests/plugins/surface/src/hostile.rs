@@ -96,16 +96,16 @@ mod case {
 #[cfg(feature = "interface-twice")]
 mod case {
     use super::*;
-    __private::interface! { declared pub One OneView "The view.", package: "Game", name: "Hears", doc: "", functions: [], }
-    __private::interface! { declared pub Two TwoView "The view.", package: "Game", name: "Hears", doc: "", functions: [], }
+    __private::interface! { declared pub One OneView "The view.", package: "Game", name: "Heeds", doc: "", functions: [], }
+    __private::interface! { declared pub Two TwoView "The view.", package: "Game", name: "Heeds", doc: "", functions: [], }
 }
 
 #[cfg(feature = "property-twice")]
 mod case {
     use super::*;
     class! { Pair PairView: Object, "Game", "Pair",
-        { ONE one set_one try_set_one: u64, value: u64 = value, name: "speed", flags: 0, default: "", about: __private::Metadata::NONE },
-        { TWO two set_two try_set_two: UString, value: UString = value, name: "speed", flags: 0, default: "", about: __private::Metadata::NONE }
+        { ONE one set_one try_set_one: u64, value: u64 = value, name: "speed", flags: 0, default: "", metadata: __private::Metadata::NONE },
+        { TWO two set_two try_set_two: UString, value: UString = value, name: "speed", flags: 0, default: "", metadata: __private::Metadata::NONE }
     }
 }
 
@@ -113,10 +113,10 @@ mod case {
 mod case {
     use super::*;
     class! { Base BaseView: Object, "Game", "Base",
-        { ONE one set_one try_set_one: u64, value: u64 = value, name: "speed", flags: 0, default: "", about: __private::Metadata::NONE }
+        { ONE one set_one try_set_one: u64, value: u64 = value, name: "speed", flags: 0, default: "", metadata: __private::Metadata::NONE }
     }
     class! { Derived DerivedView: Base, "Game", "Derived",
-        { TWO two set_two try_set_two: u32, value: u32 = value, name: "speed", flags: 0, default: "", about: __private::Metadata::NONE }
+        { TWO two set_two try_set_two: u32, value: u32 = value, name: "speed", flags: 0, default: "", metadata: __private::Metadata::NONE }
     }
 }
 
@@ -124,7 +124,7 @@ mod case {
 mod case {
     use super::*;
     class! { Odd OddView: Object, "Game", "Odd",
-        { ONE one set_one try_set_one: u64, value: u64 = value, name: "speed", flags: 0, default: "a\0b", about: __private::Metadata::NONE }
+        { ONE one set_one try_set_one: u64, value: u64 = value, name: "speed", flags: 0, default: "a\0b", metadata: __private::Metadata::NONE }
     }
 }
 
@@ -133,7 +133,7 @@ mod case {
     use super::*;
     class! { Doll DollView: Object, "Game", "Doll",
         { ONE one set_one try_set_one: Obj<Doll>, value: Obj<Doll> = value, name: "inner",
-          flags: __private::property_flags::DEFAULT_SUBOBJECT, default: "", about: __private::Metadata::NONE }
+          flags: __private::property_flags::DEFAULT_SUBOBJECT, default: "", metadata: __private::Metadata::NONE }
     }
 }
 
@@ -142,11 +142,11 @@ mod case {
     use super::*;
     class! { Hand HandView: Object, "Game", "Hand",
         { ONE one set_one try_set_one: Obj<Other>, value: Obj<Other> = value, name: "draws",
-          flags: __private::property_flags::DEFAULT_SUBOBJECT, default: "", about: __private::Metadata::NONE }
+          flags: __private::property_flags::DEFAULT_SUBOBJECT, default: "", metadata: __private::Metadata::NONE }
     }
     class! { Other OtherView: Object, "Game", "Other",
         { TWO two set_two try_set_two: Obj<Hand>, value: Obj<Hand> = value, name: "draws",
-          flags: __private::property_flags::DEFAULT_SUBOBJECT, default: "", about: __private::Metadata::NONE }
+          flags: __private::property_flags::DEFAULT_SUBOBJECT, default: "", metadata: __private::Metadata::NONE }
     }
 }
 
@@ -173,7 +173,7 @@ mod case {
     use __private::{Arguments, Body, Function, FunctionCell, Held, function_flags};
 
     class! { Maker MakerView: Object, "Game", "Maker",
-        { ONE one set_one try_set_one: u64, value: u64 = value, name: "speed", flags: 0, default: "", about: __private::Metadata::NONE }
+        { ONE one set_one try_set_one: u64, value: u64 = value, name: "speed", flags: 0, default: "", metadata: __private::Metadata::NONE }
     }
 
     enum Make {}
@@ -185,7 +185,7 @@ mod case {
         type Returned = ();
         type Receiver = __private::Shared;
         const NAME: &'static str = "a\nb";
-        const PLACE: __private::SourceLocation = __private::SourceLocation { file: "", line: 0, column: 0 };
+        const LOCATION: __private::SourceLocation = __private::SourceLocation { file: "", line: 0, column: 0 };
 
         fn run<'f>(_part: Held<'_, Self>, _this: This<'f, Maker>, _args: Arguments<'f, Self>) {}
     }
@@ -233,7 +233,7 @@ mod case {
     static CELL: __private::FunctionCell<Steady, (UString,), UString> = __private::FunctionCell::new();
     __private::register! {
         IMPORTS: __private::ImportDesc =
-            __private::import_function::<Steady, (UString,), UString>("/Script/Game.Steady:ask", &CELL)
+            __private::import_function::<Steady, (UString,), UString>("/Script/Game.Steady:query", &CELL)
     }
 }
 
@@ -252,7 +252,7 @@ macro_rules! export {
     ($type_path:literal, $name:literal, $result:literal) => {
         __private::export! {
             type_path: $type_path, name: $name,
-            () -> u32, returns: u32, place: __private::SourceLocation { file: "", line: 0, column: 0 }, || $result
+            () -> u32, returns: u32, location: __private::SourceLocation { file: "", line: 0, column: 0 }, || $result
         }
     };
 }

@@ -1,13 +1,13 @@
 //! Module with hostile descriptions. Without a feature it is healthy; `runtime/tests/attacks/surface.rs` overwrites the names of `texts`
 //! with others that safe code could have declared. Each feature adds one description that hosts must reject.
 
-#![cfg_attr(not(feature = "lies"), forbid(unsafe_code))]
+#![cfg_attr(not(feature = "forged"), forbid(unsafe_code))]
 
 use alcedo_plugin_api::prelude::*;
 
+#[cfg(feature = "forged")]
+mod forged;
 mod hostile;
-#[cfg(feature = "lies")]
-mod lies;
 mod texts;
 
 module! { name: "surface" }
@@ -17,15 +17,15 @@ module! { name: "surface" }
 #[derive(Default)]
 pub struct Steady {
     #[keep]
-    asked: u32,
+    calls: u32,
 }
 
 #[uclass]
 impl Steady {
     /// Increments the counter.
     #[ufunction(blueprint_callable)]
-    fn ask(&mut self) -> u32 {
-        self.asked += 1;
-        self.asked
+    fn query(&mut self) -> u32 {
+        self.calls += 1;
+        self.calls
     }
 }

@@ -69,7 +69,7 @@ impl Line {
 
     /// Calls the function `name` with `caller` as its argument; returns the result or the error.
     #[ufunction(blueprint_callable)]
-    fn ask(&mut self, this: This<Self>, name: String, caller: String) -> String {
+    fn query(&mut self, this: This<Self>, name: String, caller: String) -> String {
         // The callee is unknown and may call this line.
         format_result(this.lend(self, |this| this.zcall::<_, String>(&name, (caller,))))
     }
@@ -88,7 +88,7 @@ impl Line {
 
     /// Calls a method without parameters.
     #[ufunction(blueprint_callable)]
-    fn ask_office(&self, this: This<Self>, name: String) -> String {
+    fn query_office(&self, this: This<Self>, name: String) -> String {
         format_result(this.zcall::<_, String>(&name, ()))
     }
 

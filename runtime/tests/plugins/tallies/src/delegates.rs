@@ -20,7 +20,7 @@ pub type OnQuiet = fn();
 pub struct Listener {
     /// Log of the received reports.
     #[uproperty]
-    heard: UArray<String>,
+    received: UArray<String>,
     /// Next listener in the chain of `pass_on`.
     #[uproperty]
     next: Obj<Listener>,

@@ -67,13 +67,13 @@ pub type OnScored = fn(points: u64);
 #[cfg(feature = "mentioned")]
 #[uclass(package = "Game", blueprintable)]
 #[derive(Default)]
-pub struct Tally {}
+pub struct Counter {}
 
 /// Counts scores.
 #[cfg(not(feature = "mentioned"))]
 #[uclass(package = "Game", blueprintable)]
 #[derive(Default)]
-pub struct Tally {
+pub struct Counter {
     /// Weighted sum of all points.
     #[uproperty]
     total: i32,
@@ -90,7 +90,7 @@ fn weight() -> i32 {
 
 #[cfg(not(feature = "stale"))]
 #[uclass]
-impl Tally {
+impl Counter {
     /// Binds `count` to the player's delegate.
     #[ufunction(blueprint_callable)]
     fn watch(&self, this: This<Self>, player: Obj<Player>) -> Result<(), CallError> {

@@ -10,7 +10,7 @@ use super::callbacks::function;
 
 /// Unique sizes: of blocks referenced only by this module, and of blocks passed to the library.
 const OWN: [usize; 3] = [1001, 2002, 3003];
-const GIVEN: [usize; 2] = [4004, 5005];
+const SIZES: [usize; 2] = [4004, 5005];
 
 /// Fill byte of the passed blocks.
 const FILLED: u8 = 0x5a;
@@ -52,7 +52,7 @@ pub(crate) fn leave() {
     own();
     // SAFETY: the function takes a data address.
     let keep = unsafe { transmute::<*mut c_void, unsafe extern "C" fn(*mut c_void)>(function(c"staying_keep_data")) };
-    for size in GIVEN {
+    for size in SIZES {
         let block = block(size);
         write_stale_rest(block, size);
         // SAFETY: the library reads the data only when a test calls it.

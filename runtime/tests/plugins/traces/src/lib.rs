@@ -57,8 +57,8 @@ fn leave(habit: String) {
 }
 
 /// Uses state that the previous generation may have invalidated; returns the outcome.
-#[zcall(ex = "traces.look")]
-fn look(habit: String) -> String {
+#[zcall(ex = "traces.inspect")]
+fn inspect(habit: String) -> String {
     match habit.as_str() {
         "putenv" | "environ" => c_library::check_environment(),
         "openlog" => c_library::check_log(),

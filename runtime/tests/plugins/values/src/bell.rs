@@ -42,7 +42,7 @@ impl Ringer {
     fn try_all(&mut self, this: This<Self>) -> String {
         let ringer = this.as_base().as_obj();
         let refused = this.bell().try_set(ringer).expect_err("a ringer lacks the interface");
-        let nobody = this.bell().is_none();
+        let is_empty = this.bell().is_none();
         let bell = this.spawn::<Bell>(ringer).expect("a bell").as_object();
         let chime = this.spawn::<Chime>(ringer).expect("a chime").as_object();
         this.bell().set(bell);
@@ -54,7 +54,7 @@ impl Ringer {
         let refused_too = ScriptInterface::<Rings>::of(ringer).expect_err("a ringer lacks the interface");
         self.own = Some(own);
         let is_wrong = [refused.kind(), refused_too.kind()].map(|kind| kind == FailureKind::WRONG_CLASS);
-        format!("{nobody} {is_bell} {different:?} {is_wrong:?}: not a {}", refused.expected())
+        format!("{is_empty} {is_bell} {different:?} {is_wrong:?}: not a {}", refused.expected())
     }
 
     /// Returns the class of the target.

@@ -96,7 +96,7 @@ pub struct Cabinet {
     decide: Delegate<fn(f64) -> bool>,
     /// Listeners for a string.
     #[uproperty]
-    on_told: MulticastDelegate<fn(String)>,
+    on_reported: MulticastDelegate<fn(String)>,
     /// Sparse listeners.
     #[uproperty]
     rarely: SparseDelegate<fn(UName, u32)>,
@@ -119,7 +119,7 @@ pub struct Cabinet {
     #[uproperty]
     perhaps: Option<u8>,
 
-    heard: Vec<String>,
+    received: Vec<String>,
     own: Own,
 }
 
@@ -136,7 +136,7 @@ impl Cabinet {
     #[red_constructor]
     fn new(_this: This<Self>) -> Self {
         assert!(!fixture::on!("failing"), "this build does not come up");
-        Self { heard: Vec::new(), own: Own::default() }
+        Self { received: Vec::new(), own: Own::default() }
     }
 
     /// Returns the number of this build.
@@ -274,16 +274,16 @@ impl Cabinet {
         number > 10.0
     }
 
-    /// Listener of `on_told`.
+    /// Listener of `on_reported`.
     #[ufunction]
     fn hear(&mut self, text: String) {
-        self.heard.push(text);
+        self.received.push(text);
     }
 
     /// Listener of `rarely`.
     #[ufunction]
     fn hear_rarely(&mut self, this: This<Self>, name: UName, times: u32) {
-        self.heard.push(format!("{} {times}", name.text(&this)));
+        self.received.push(format!("{} {times}", name.text(&this)));
     }
 
     /// Binds, calls and unbinds delegates.
@@ -294,19 +294,19 @@ impl Cabinet {
         let refused = this.decide().try_bind(me, "hear").expect_err("the signatures differ").kind();
         assert_eq!(refused, FailureKind::SIGNATURE);
         this.decide().bind(me, "is_large");
-        this.on_told().bind(me, "hear");
-        this.on_told().bind(me, "hear");
+        this.on_reported().bind(me, "hear");
+        this.on_reported().bind(me, "hear");
         this.rarely().bind(me, "hear_rarely");
-        assert_eq!((this.on_told().len(), this.rarely().len()), (1, 1));
+        assert_eq!((this.on_reported().len(), this.rarely().len()), (1, 1));
         let red = UName::of(&this, "red").expect("a host");
         let answers = this.lend(self, |this| {
-            this.on_told().broadcast(("news".to_owned(),));
+            this.on_reported().broadcast(("news".to_owned(),));
             this.rarely().broadcast((red, 2));
             [this.decide().call((1.0,)).expect("bound"), this.decide().call((11.0,)).expect("bound")]
         });
-        assert!(this.on_told().unbind(me, "hear") && this.decide().unbind() && this.rarely().unbind_all(me) == 1);
-        assert!(!this.on_told().is_bound() && !this.decide().is_bound() && !this.rarely().is_bound());
-        format!("{answers:?} {:?}", self.heard)
+        assert!(this.on_reported().unbind(me, "hear") && this.decide().unbind() && this.rarely().unbind_all(me) == 1);
+        assert!(!this.on_reported().is_bound() && !this.decide().is_bound() && !this.rarely().is_bound());
+        format!("{answers:?} {:?}", self.received)
     }
 
     /// Uses a property by path.
@@ -455,7 +455,7 @@ impl Cabinet {
                 this.spawn::<Cabinet>(Obj::none()).expect_err("a refused call"),
                 this.try_set_perhaps(Some(1)).expect_err("a refused write"),
             ]
-            .map(|error| (error.kind() == FailureKind::LENT).to_string())
+            .map(|error| (error.kind() == FailureKind::BORROWED).to_string())
             .join(" ")
         })
     }

@@ -54,7 +54,7 @@ pub struct Shelf {
 impl Shelf {
     #[red_constructor]
     fn new(this: This<Self>) -> Self {
-        let refused = this.get(this.other()).map_or_else(|_nobody| Vec::new(), writes_to);
+        let refused = this.get(this.other()).map_or_else(|_none| Vec::new(), writes_to);
         Self { kept: None, refused }
     }
 
@@ -181,16 +181,16 @@ impl Shelf {
             tracing::info!("logging works");
             assert_eq!(this.numbers().get(0), Some(1.0), "a shared borrow prevents reads");
             let write = this.numbers().try_set(0, 2.0).expect_err("a refused write");
-            assert_eq!(write.kind(), FailureKind::LENT);
+            assert_eq!(write.kind(), FailureKind::BORROWED);
             this.numbers().try_push(1.0).expect_err("a refused call")
         });
         let twice = this.numbers().with_slice_mut(|numbers| {
             numbers[0] = 3.0;
             let read = this.numbers().try_get(0).expect_err("the array is borrowed mutably");
-            assert_eq!(read.kind(), FailureKind::LENT);
+            assert_eq!(read.kind(), FailureKind::BORROWED);
             this.numbers().try_with_slice(<[f64]>::len).expect_err("the array is borrowed mutably")
         });
-        assert_eq!(twice.kind(), FailureKind::LENT);
+        assert_eq!(twice.kind(), FailureKind::BORROWED);
         assert_eq!(this.numbers().get(0), Some(3.0));
         refused.to_string()
     }

@@ -97,10 +97,10 @@ impl Listed<'_> {
         };
         let constant = self.headers.iter().filter(is_constant).map(|header| self.range(header));
         let end = constant.filter(|range| range.contains(&address)).map(|range| range.end).max()?;
-        let place = ptr::with_exposed_provenance(address);
+        let first = ptr::with_exposed_provenance(address);
         // SAFETY: the library is mapped during the borrow. According to its headers, these bytes are in a read-only part, or in the
         // dynamic table, which the loader modifies only before the library is on the list.
-        Some(unsafe { std::slice::from_raw_parts(place, end - address) })
+        Some(unsafe { std::slice::from_raw_parts(first, end - address) })
     }
 
     pub(in crate::imp::linux) fn segments(&self) -> impl Iterator<Item = Range<usize>> + Clone {

@@ -248,12 +248,12 @@ mod tests {
         let mut own = 0;
         own = (&raw const own).addr();
         let list = [0, 7, 0, 7, (&raw const own).addr(), 1, 2];
-        let place = |word: usize| (&raw const list[word]).addr();
+        let address_of = |word: usize| (&raw const list[word]).addr();
         let is_going = |word| word == 7 || word == own;
-        let check = |word, expected| assert_eq!(is_for_fork(place(word), is_going), expected, "{word}");
+        let check = |word, expected| assert_eq!(is_for_fork(address_of(word), is_going), expected, "{word}");
         (1..5).for_each(|word| check(word, true));
         check(5, false);
-        assert!(!is_for_fork(place(1), |word| word == own), "functions of another");
+        assert!(!is_for_fork(address_of(1), |word| word == own), "functions of another");
         let other = [0, 7, 0, 7, (&raw const list).addr(), 1, 2];
         assert!(!is_for_fork((&raw const other[1]).addr(), |word| word == 7 || word == (&raw const list).addr()));
     }

@@ -59,7 +59,7 @@ impl Object {
     /// Checks if its variables are records about images instead of callbacks: the loader lists every image until it is closed. The
     /// unwinder may cache an image's tables, but queries the loader before using them; explicitly registered tables are recorded
     /// elsewhere. A thread pool stores its last task.
-    pub(super) fn is_about_images(&self) -> bool {
+    pub(super) fn lists_images(&self) -> bool {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         let is_known = ["ld-linux", "ld.so", "ld64.so", "libgcc_s.so"].iter().any(|start| name.starts_with(start));
         is_known || companions::is_name_of_pool(&name)
@@ -135,7 +135,7 @@ mod tests {
         }
         assert_eq!(objects.iter().filter(|object| object.is_program()).count(), 1);
         assert_eq!(
-            objects.iter().filter(|object| object.name().starts_with("ld-linux") && object.is_about_images()).count(),
+            objects.iter().filter(|object| object.name().starts_with("ld-linux") && object.lists_images()).count(),
             1
         );
     }
