@@ -2,6 +2,7 @@
 #![expect(unsafe_code, reason = "returns references that the borrow state allows")]
 
 use core::cell::{Cell, UnsafeCell};
+use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 use alcedo_abi::borrows::{Borrows, Event};
@@ -38,6 +39,29 @@ impl Taking {
     }
 }
 
+/// Static holders of a method of any kind.
+#[derive(Debug)]
+pub struct Holders {
+    pub(crate) sharing: Sharing,
+    pub(crate) taking: Taking,
+}
+
+impl Holders {
+    pub(crate) const fn new(name: &'static str) -> Self {
+        Self { sharing: Sharing::new(name), taking: Taking::new(name) }
+    }
+}
+
+/// Memory on the stack of a borrow, for its holder if other borrows are active.
+pub struct Space(MaybeUninit<Holder>);
+
+impl Space {
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Self(MaybeUninit::uninit())
+    }
+}
+
 impl Holder {
     const fn alone(name: &'static str, event: Event) -> Self {
         match Borrows::FREE.step(event) {
@@ -66,23 +90,7 @@ impl<C> PartCell<C> {
         Self { holder: Cell::new(FREE), part: UnsafeCell::new(part) }
     }
 
-    /// Runs a `&self` method.
-    ///
-    /// # Errors
-    /// `REENTRANT_BORROW` while a `&mut self` method runs that has not lent its `self`.
-    #[inline]
-    pub(crate) fn share<R>(
-        &self,
-        object: ObjectHandle,
-        requested: &'static Sharing,
-        code: impl FnOnce(&C) -> R,
-    ) -> Result<R, CallError> {
-        // SAFETY: the state allows a shared borrow, so no exclusive borrow is in use until the code has run; the pointer is the
-        // cell's own or derived from the lent exclusive reference, which is unused during this call.
-        self.borrow(object, &requested.0, Event::Share, |part| code(unsafe { part.as_ref() }))
-    }
-
-    /// Runs a `&mut self` method.
+    /// Runs `code` like a `&mut self` method.
     ///
     /// # Errors
     /// `REENTRANT_BORROW` while any method runs that has not lent its `self`.
@@ -93,9 +101,35 @@ impl<C> PartCell<C> {
         requested: &'static Taking,
         code: impl FnOnce(&mut C) -> R,
     ) -> Result<R, CallError> {
-        // SAFETY: the state allows an exclusive borrow, so no other borrow is in use until the code has run; the pointer is the
-        // cell's own or derived from the lent exclusive reference, which is unused during this call.
-        self.borrow(object, &requested.0, Event::Take, |mut part| code(unsafe { part.as_mut() }))
+        Ok(code(self.taken(object, requested, &mut Space::new())?.part()))
+    }
+
+    /// Begins the borrow of a `&self` method. Without a closure, so that a method adds no code to that of its class.
+    ///
+    /// # Errors
+    /// `REENTRANT_BORROW` while a `&mut self` method runs that has not lent its `self`.
+    #[inline(always)]
+    pub(crate) fn shared<'a>(
+        &'a self,
+        object: ObjectHandle,
+        requested: &'static Sharing,
+        space: &'a mut Space,
+    ) -> Result<Shared<'a, C>, CallError> {
+        self.begin(object, &requested.0, Event::Share, space).map(|(part, _hold)| Shared { part, _hold })
+    }
+
+    /// Begins the borrow of a `&mut self` method.
+    ///
+    /// # Errors
+    /// See [`Self::take`].
+    #[inline(always)]
+    pub(crate) fn taken<'a>(
+        &'a self,
+        object: ObjectHandle,
+        requested: &'static Taking,
+        space: &'a mut Space,
+    ) -> Result<Taken<'a, C>, CallError> {
+        self.begin(object, &requested.0, Event::Take, space).map(|(part, _hold)| Taken { part, _hold })
     }
 
     /// Releases the plugin part for calls made by `code`. `part` is the exclusive borrow, which is unused during `code`.
@@ -145,22 +179,18 @@ impl<C> PartCell<C> {
     }
 
     #[inline(always)]
-    fn borrow<R>(
-        &self,
+    fn begin<'a>(
+        &'a self,
         object: ObjectHandle,
         requested: &'static Holder,
         event: Event,
-        code: impl FnOnce(NonNull<C>) -> R,
-    ) -> Result<R, CallError> {
-        let here;
-        let (part, holder) = if self.is_free() {
-            (self.own(), &raw const *requested)
-        } else {
-            here = self.after(object, requested.name, event)?;
-            (here.borrowed.map_or(self.own(), NonNull::cast), &raw const here)
-        };
-        let _borrow = self.hold(holder);
-        Ok(code(part))
+        space: &'a mut Space,
+    ) -> Result<(NonNull<C>, Hold<'a>), CallError> {
+        if self.is_free() {
+            return Ok((self.own(), self.hold(requested)));
+        }
+        let here: &'a Holder = space.0.write(self.after(object, requested.name, event)?);
+        Ok((here.borrowed.map_or(self.own(), NonNull::cast), self.hold(here)))
     }
 
     /// Creates the holder of a borrow that begins while others are active.
@@ -172,30 +202,72 @@ impl<C> PartCell<C> {
     }
 
     /// Makes `holder` the active borrow. `holder` must not move until the returned value is dropped.
-    #[inline]
-    fn hold(&self, holder: *const Holder) -> Borrow<'_, C> {
-        Borrow { cell: self, before: self.holder.replace(holder) }
+    #[inline(always)]
+    fn hold(&self, holder: *const Holder) -> Hold<'_> {
+        Hold { cell: &self.holder, before: self.holder.replace(holder) }
     }
 }
 
 /// A borrow or loan; dropping it, also by unwinding, restores the previous holder.
-struct Borrow<'a, C> {
-    cell: &'a PartCell<C>,
+struct Hold<'a> {
+    cell: &'a Cell<*const Holder>,
     before: *const Holder,
 }
 
-impl<C> Drop for Borrow<'_, C> {
+impl Drop for Hold<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.cell.holder.set(self.before);
+        self.cell.set(self.before);
+    }
+}
+
+/// The borrow of a `&self` method.
+pub struct Shared<'a, C> {
+    part: NonNull<C>,
+    _hold: Hold<'a>,
+}
+
+/// The borrow of a `&mut self` method.
+pub struct Taken<'a, C> {
+    part: NonNull<C>,
+    _hold: Hold<'a>,
+}
+
+impl<C> Shared<'_, C> {
+    #[inline(always)]
+    pub(crate) fn part(&self) -> &C {
+        // SAFETY: the state allows a shared borrow, so no exclusive borrow is in use until this value is dropped; the pointer is the
+        // cell's own or derived from the lent exclusive reference, which is unused until then.
+        unsafe { self.part.as_ref() }
+    }
+}
+
+impl<C> Taken<'_, C> {
+    #[inline(always)]
+    pub(crate) fn part(&mut self) -> &mut C {
+        // SAFETY: the state allows an exclusive borrow, so no other borrow is in use until this value is dropped; the pointer is the
+        // cell's own or derived from the lent exclusive reference, which is unused until then.
+        unsafe { self.part.as_mut() }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{PartCell, Sharing, Taking};
+    use super::{PartCell, Sharing, Space, Taking};
     use alcedo_abi::call::FailureKind;
     use alcedo_abi::handles::ObjectHandle;
+    use alcedo_rt::CallError;
+
+    impl<C> PartCell<C> {
+        fn share<R>(
+            &self,
+            object: ObjectHandle,
+            requested: &'static Sharing,
+            code: impl FnOnce(&C) -> R,
+        ) -> Result<R, CallError> {
+            Ok(code(self.shared(object, requested, &mut Space::new())?.part()))
+        }
+    }
 
     const OBJECT: ObjectHandle = ObjectHandle::new(1, 1);
     const TICK: &Taking = &Taking::new("tick");

@@ -213,6 +213,65 @@ macro_rules! __alcedo_join {
     }};
 }
 
+/// Returns the total length of the paths of members, as [`member_paths`] returns them.
+#[must_use]
+pub const fn member_paths_len(path: &str, names: &[&str]) -> usize {
+    let (mut len, mut at) = (0, 0);
+    while at < names.len() {
+        len += path.len() + ":".len() + names[at].len();
+        at += 1;
+    }
+    len
+}
+
+/// Joins `path:name` for each name, one after the other; `N` is [`member_paths_len`].
+#[must_use]
+pub const fn joined_member_paths<const N: usize>(path: &str, names: &[&str]) -> [u8; N] {
+    let (mut bytes, mut to, mut name) = ([0; N], 0, 0);
+    while name < names.len() {
+        let (parts, mut part) = ([path, ":", names[name]], 0);
+        while part < parts.len() {
+            let (text, mut from) = (parts[part].as_bytes(), 0);
+            while from < text.len() {
+                bytes[to] = text[from];
+                (to, from) = (to + 1, from + 1);
+            }
+            part += 1;
+        }
+        name += 1;
+    }
+    bytes
+}
+
+/// Splits the bytes of [`joined_member_paths`]; `N` is the number of names.
+///
+/// # Panics
+/// When the bytes are those of other names.
+#[must_use]
+pub const fn member_paths<const N: usize>(bytes: &'static [u8], path: &str, names: &[&str]) -> [&'static str; N] {
+    let Ok(mut rest) = core::str::from_utf8(bytes) else { panic!("joined strings are valid UTF-8") };
+    let (mut paths, mut at) = ([""; N], 0);
+    while at < N {
+        (paths[at], rest) = rest.split_at(path.len() + ":".len() + names[at].len());
+        at += 1;
+    }
+    paths
+}
+
+/// Expands to a list of the paths of members, `path:name`, at compile time: a few constants for all members of a class.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __alcedo_member_paths {
+    ($path:expr, [$($name:expr),*]) => {{
+        const ALCEDO_NAMES: &[&str] = &[$($name),*];
+        const ALCEDO_BYTES: [u8; $crate::type_text::member_paths_len($path, ALCEDO_NAMES)] =
+            $crate::type_text::joined_member_paths($path, ALCEDO_NAMES);
+        const ALCEDO_PATHS: [&str; ALCEDO_NAMES.len()] =
+            $crate::type_text::member_paths(&ALCEDO_BYTES, $path, ALCEDO_NAMES);
+        &ALCEDO_PATHS
+    }};
+}
+
 /// Checks that two strings are equal.
 #[must_use]
 pub const fn is_same(one: &str, other: &str) -> bool {

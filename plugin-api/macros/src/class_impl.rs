@@ -2,9 +2,9 @@
 
 mod events;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
-use syn::{Attribute, Ident, ImplItem, ImplItemFn, ItemImpl, Path, Result, Signature, Type};
+use syn::{Attribute, Ident, ImplItem, ItemImpl, Path, Result, Signature, Type};
 
 use self::events::Event;
 pub(crate) use self::events::{EVENTS, TWO_SORTS_OF_EVENT, event_constant, event_names};
@@ -16,7 +16,8 @@ use crate::custom_thunk;
 use crate::dll_import::DllImport;
 use crate::docs;
 use crate::export;
-use crate::method::{Method, SelfKind};
+use crate::impl_block::{Function, ImplBlock, Member};
+use crate::method::{Callers, Method, SelfKind, calls};
 use crate::mistakes;
 use crate::native::{self, Side};
 use crate::rules;
@@ -26,7 +27,12 @@ use crate::static_function::{self, Defaults};
 pub(crate) struct Body<'a> {
     pub(crate) class: &'a Ident,
     view: Ident,
-    /// Items next to the block: trampolines, cells, calls, checks.
+    /// Calls on the view, and the names of their functions.
+    callers: Vec<Callers>,
+    called: Vec<String>,
+    /// Types of the cells of functions without conditions: parts of one static, since the compiler would track statics one by one.
+    cells: Vec<TokenStream>,
+    /// Items next to the block: trampolines, cells of functions with conditions, checks.
     pub(crate) expanded: Vec<TokenStream>,
     pub(crate) functions: Vec<TokenStream>,
     red_constructor: Option<TokenStream>,
@@ -50,21 +56,22 @@ struct Hook {
     conditions: Conditions,
 }
 
-pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemImpl, side: Side) -> Result<TokenStream> {
+pub(crate) fn expand(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Result<TokenStream> {
     attr_args.expect(&["imported"])?;
-    let class = class_of(&item)?;
+    let class = class_of(&block.head)?;
     if attr_args.flag("imported")? {
-        return crate::imported_impl::expand(&item, &class);
+        return crate::imported_impl::expand(&block.members, &class);
     }
+    let ImplBlock { head, members } = block;
     let mut body = Body { side, ..Body::new(&class) };
     let (mut kept, mut errors) = (Vec::new(), rules::Errors::default());
-    for member in std::mem::take(&mut item.items) {
+    for member in members {
         match member {
-            ImplItem::Fn(mut function) => {
+            Member::Function(mut function) => {
                 errors.take(body.add(&mut function));
-                kept.push(ImplItem::Fn(function));
+                kept.push(Member::Function(function));
             }
-            ImplItem::Verbatim(tokens) => {
+            Member::Other(ImplItem::Verbatim(tokens)) => {
                 errors.take(syn::parse2(tokens).and_then(|declaration| body.add_event(declaration)));
             }
             other => kept.push(other),
@@ -74,17 +81,18 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemImpl, side: Side) -> Re
         errors.take(body.finish_event(event, &kept));
     }
     errors.finish()?;
-    item.items = kept;
 
-    let ends = body.ends();
+    let (ends, calls) = (body.ends(), body.calls());
     let event_names = event_names(&body.view, &body.event_names);
     let Body { expanded, functions, red_constructor, class_constructor, post_init_properties, .. } = body;
     let class_constructor = hook("ALCEDO_CLASS_CONSTRUCTOR", &class, class_constructor);
     let post_init_properties = hook("ALCEDO_POST_INIT_PROPERTIES", &class, post_init_properties);
+    let item = ImplBlock { head, members: kept }.into_item();
     Ok(quote! {
         #item
         const _: () = {
             #(#expanded)*
+            #calls
             #event_names
             #class_constructor
             #post_init_properties
@@ -143,6 +151,9 @@ impl<'a> Body<'a> {
         Self {
             class,
             view,
+            callers: Vec::new(),
+            called: Vec::new(),
+            cells: Vec::new(),
             expanded,
             functions,
             red_constructor,
@@ -158,29 +169,32 @@ impl<'a> Body<'a> {
     }
 
     /// Applies `conditions` to all items added after `mark` was returned.
-    pub(crate) fn condition(&mut self, conditions: &Conditions, mark: (usize, usize)) -> Result<()> {
-        for items in &mut self.expanded[mark.0..] {
+    pub(crate) fn condition(&mut self, conditions: &Conditions, mark: [usize; 3]) -> Result<()> {
+        for items in &mut self.expanded[mark[0]..] {
             *items = conditions.on_items(std::mem::take(items))?;
         }
-        for element in &mut self.functions[mark.1..] {
+        for element in &mut self.functions[mark[1]..] {
             *element = conditions.on_element(element);
+        }
+        for callers in &mut self.callers[mark[2]..] {
+            callers.conditions = conditions.clone();
         }
         Ok(())
     }
 
     /// Returns the current number of items.
-    pub(crate) fn mark(&self) -> (usize, usize) {
-        (self.expanded.len(), self.functions.len())
+    pub(crate) fn mark(&self) -> [usize; 3] {
+        [self.expanded.len(), self.functions.len(), self.callers.len()]
     }
 
-    fn add(&mut self, function: &mut ImplItemFn) -> Result<()> {
+    fn add(&mut self, function: &mut Function) -> Result<()> {
         let (conditions, mark) = (Conditions::of(&function.attrs)?, self.mark());
         self.add_role(function, &conditions)?;
         self.expanded.push(mistakes::checks(self.class, function));
         self.condition(&conditions, mark)
     }
 
-    fn add_role(&mut self, function: &mut ImplItemFn, conditions: &Conditions) -> Result<()> {
+    fn add_role(&mut self, function: &mut Function, conditions: &Conditions) -> Result<()> {
         let attrs = &mut function.attrs;
         let red = take_attr(attrs, "red_constructor")?;
         let class = take_attr(attrs, "class_constructor")?;
@@ -329,7 +343,7 @@ impl<'a> Body<'a> {
         Ok(trampoline)
     }
 
-    fn function(&mut self, attr: &Attribute, function: &ImplItemFn) -> Result<()> {
+    fn function(&mut self, attr: &Attribute, function: &Function) -> Result<()> {
         let signature = &function.sig;
         let attr_args = AttrArgs::of(attr)?;
         let flags = function_flags(&attr_args)?;
@@ -338,7 +352,7 @@ impl<'a> Body<'a> {
             if attr_args.flag(event)? {
                 return Err(rules::at(
                     "ALC0011",
-                    function.block.brace_token.span.join(),
+                    function.body.span(),
                     format!(
                         "an event is declared without a body, `fn {0}(…);`: the default body of a `blueprint_native_event` is \
                          `fn {0}_implementation`, and a `blueprint_implementable_event` has none",
@@ -363,12 +377,12 @@ impl<'a> Body<'a> {
             ));
         }
         let target = method.name.clone();
-        self.reflect(&method, &target, Some(&attr_args), &flags, &quote! { "" }, &function.attrs)?;
-        self.call(&method, &docs::shared(&function.attrs));
+        let cell = self.reflect(&method, &target, Some(&attr_args), &flags, &quote! { "" }, &function.attrs)?;
+        self.call(&method, &cell, &docs::shared(&function.attrs));
         Ok(())
     }
 
-    fn async_function(&mut self, attr_args: &AttrArgs, flags: &TokenStream, function: &ImplItemFn) -> Result<()> {
+    fn async_function(&mut self, attr_args: &AttrArgs, flags: &TokenStream, function: &Function) -> Result<()> {
         let (signature, attrs) = (&function.sig, &function.attrs);
         if attr_args.flag("blueprint_pure")? {
             return Err(rules::at(
@@ -378,15 +392,15 @@ impl<'a> Body<'a> {
             ));
         }
         let task = AsyncFunction::of(signature, self.side)?;
-        let (method, trampoline, cell) = (&task.method, self.next_trampoline(), cell_of(&task.method));
+        let (method, trampoline, cell) = (&task.method, self.next_trampoline(), self.cell_of(&task.method, attrs)?);
         let metadata = specifiers::metadata_with(Some(attr_args), FUNCTION, &docs::text(attrs), &[LATENT])?;
         let defaults = Defaults::of(attr_args, method)?;
         let details = (defaults.on_block(), &metadata);
         self.functions.push(method.description(&trampoline, flags, &quote! { "" }, &cell, details));
         let trampoline = method.trampoline_with(&trampoline, self.class, &task.start(self.class));
-        let (declared, check, checks) = (method.cell(&cell, self.class), task.check(), defaults.checks());
-        self.expanded.push(quote! { #declared #trampoline #checks #check });
-        self.call(method, &docs::shared(attrs));
+        let (check, checks) = (task.check(), defaults.checks());
+        self.expanded.push(quote! { #trampoline #checks #check });
+        self.call(method, &cell, &docs::shared(attrs));
         Ok(())
     }
 
@@ -397,16 +411,15 @@ impl<'a> Body<'a> {
         flags: &TokenStream,
         attrs: &[Attribute],
     ) -> Result<()> {
-        let (trampoline, cell) = (self.next_trampoline(), cell_of(method));
+        let (trampoline, cell) = (self.next_trampoline(), self.cell_of(method, attrs)?);
         let metadata = specifiers::metadata(Some(attr_args), FUNCTION, &docs::text(attrs))?;
         let defaults = Defaults::of(attr_args, method)?;
         let builder = (&quote! { static_function }, &quote! { #trampoline });
         self.functions.push(static_function::description(method, builder, flags, &defaults, &cell, &metadata));
-        let (trampoline, declared) =
-            (static_function::trampoline(method, &trampoline, self.class), method.cell(&cell, self.class));
+        let trampoline = static_function::trampoline(method, &trampoline, self.class);
         let (checks, check) = (defaults.checks(), method.result.check());
-        self.expanded.push(quote! { #declared #trampoline #checks #check });
-        self.call(method, &docs::shared(attrs));
+        self.expanded.push(quote! { #trampoline #checks #check });
+        self.call(method, &cell, &docs::shared(attrs));
         Ok(())
     }
 
@@ -420,7 +433,7 @@ impl<'a> Body<'a> {
         let method = Method::of(signature)?;
         custom_thunk::check(attr_args, &EVENTS, &method, signature)?;
         let (conditions, mark) = (Conditions::of(attrs)?, self.mark());
-        let (class, trampoline, cell) = (self.class, self.next_trampoline(), cell_of(&method));
+        let (class, trampoline, cell) = (self.class, self.next_trampoline(), self.cell_of(&method, attrs)?);
         let metadata = specifiers::metadata(Some(attr_args), FUNCTION, &docs::text(attrs))?;
         let defaults = Defaults::of(attr_args, &method)?;
         let (types, result) = (method.types(), method.result_type());
@@ -430,11 +443,9 @@ impl<'a> Body<'a> {
             flags = quote! { #flags | ::alcedo_plugin_api::__private::function_flags::STATIC };
         }
         self.functions.push(static_function::description(&method, builder, &flags, &defaults, &cell, &metadata));
-        let (trampoline, declared) =
-            (custom_thunk::trampoline(&trampoline, class, thunk, self.side), method.cell(&cell, class));
-        let checks = defaults.checks();
-        self.expanded.push(quote! { #declared #trampoline #checks });
-        self.call(&method, &docs::shared(attrs));
+        let (trampoline, checks) = (custom_thunk::trampoline(&trampoline, class, thunk, self.side), defaults.checks());
+        self.expanded.push(quote! { #trampoline #checks });
+        self.call(&method, &cell, &docs::shared(attrs));
         self.condition(&conditions, mark)
     }
 
@@ -468,7 +479,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// Adds a reflected function with the method `target` as its body.
+    /// Adds a reflected function with the method `target` as its body. Returns its cell.
     pub(crate) fn reflect(
         &mut self,
         method: &Method,
@@ -477,17 +488,32 @@ impl<'a> Body<'a> {
         flags: &TokenStream,
         overrides: &TokenStream,
         attrs: &[Attribute],
-    ) -> Result<()> {
-        let (trampoline, cell) = (self.next_trampoline(), cell_of(method));
+    ) -> Result<TokenStream> {
+        let (trampoline, cell) = (self.next_trampoline(), self.cell_of(method, attrs)?);
         let metadata = specifiers::metadata(attr_args, FUNCTION, &docs::text(attrs))?;
         let defaults = attr_args.map(|attr_args| Defaults::of(attr_args, method)).transpose()?.unwrap_or_default();
         let details = (defaults.on_block(), &metadata);
         self.functions.push(method.description(&trampoline, flags, overrides, &cell, details));
         let trampoline = method.trampoline(&trampoline, self.class, target);
-        let (declared, check) = (method.cell(&cell, self.class), method.result.check());
-        let checks = defaults.checks();
-        self.expanded.push(quote! { #declared #trampoline #checks #check });
-        Ok(())
+        let (check, checks) = (method.result.check(), defaults.checks());
+        self.expanded.push(quote! { #trampoline #checks #check });
+        Ok(cell)
+    }
+
+    /// Adds the cell of a function with these attributes; returns its place.
+    pub(crate) fn cell_of(&mut self, method: &Method, attrs: &[Attribute]) -> Result<TokenStream> {
+        let ty = method.cell(self.class);
+        if Conditions::of(attrs)?.is_none() {
+            let at = Literal::usize_unsuffixed(self.cells.len());
+            self.cells.push(ty);
+            return Ok(quote! { ALCEDO_CELLS.#at });
+        }
+        let cell = format_ident!("ALCEDO_OF_{}", method.text().to_uppercase());
+        self.expanded.push(quote! {
+            #[allow(clippy::type_complexity, reason = "it has as many parts as the function has parameters")]
+            static #cell: #ty = ::alcedo_plugin_api::__private::FunctionCell::new();
+        });
+        Ok(quote! { #cell })
     }
 
     fn next_trampoline(&mut self) -> Ident {
@@ -495,12 +521,33 @@ impl<'a> Body<'a> {
         format_ident!("AlcedoTrampoline{}", self.trampolines)
     }
 
-    pub(crate) fn call(&mut self, method: &Method, attrs: &[Attribute]) {
-        let (class, text) = (self.class, method.text());
-        let what = quote! {
-            ::alcedo_plugin_api::__private::join!(<#class as ::alcedo_plugin_api::__private::Class>::PATH, ":", #text)
-        };
-        self.expanded.push(method.callers(&self.view, &method.name, &cell_of(method), &what, attrs));
+    /// Adds the calls of a function on the view.
+    pub(crate) fn call(&mut self, method: &Method, cell: &TokenStream, attrs: &[Attribute]) {
+        let at = Literal::usize_unsuffixed(self.called.len());
+        self.callers.push(method.callers(&method.name, cell, &quote! { ALCEDO_PATHS[#at] }, attrs));
+        self.called.push(method.text());
+    }
+
+    /// Expands to the cells, and to the calls on the view.
+    pub(crate) fn calls(&self) -> TokenStream {
+        let (class, called, calls) = (self.class, &self.called, calls(&self.view, &self.callers));
+        let paths = (!called.is_empty()).then(|| {
+            quote! {
+                #[allow(dead_code, reason = "functions may have conditions")]
+                const ALCEDO_PATHS: &[&::core::primitive::str] = ::alcedo_plugin_api::__private::member_paths!(
+                    <#class as ::alcedo_plugin_api::__private::Class>::PATH, [#(#called),*]
+                );
+            }
+        });
+        let cells = &self.cells;
+        let cells = (!cells.is_empty()).then(|| {
+            quote! {
+                #[allow(clippy::type_complexity, reason = "it has as many parts as the class has functions")]
+                static ALCEDO_CELLS: (#(#cells,)*) =
+                    (#(<#cells>::new(),)*);
+            }
+        });
+        quote! { #cells #paths #calls }
     }
 }
 
@@ -510,8 +557,4 @@ fn function_flags(attr_args: &AttrArgs) -> Result<TokenStream> {
         return Err(rules::at("ALC0023", attr_args.span(), "a pure function is callable: specify only one of the two"));
     }
     specifiers::flags(attr_args, FUNCTION, "function_flags")
-}
-
-fn cell_of(method: &Method) -> Ident {
-    format_ident!("ALCEDO_OF_{}", method.text().to_uppercase())
 }

@@ -1,6 +1,6 @@
 //! `#[uclass]` on a struct: its reflected fields move into the host object, the others form the plugin part.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Field, Fields, Ident, ItemStruct, LitStr, Result, Type};
@@ -34,6 +34,8 @@ const CLASS_ARGS: &[&str] = &[
 struct Property {
     field: Field,
     name: Ident,
+    /// Position among the properties of the class.
+    at: usize,
     attr_args: AttrArgs,
     migrations: Vec<Migration>,
 }
@@ -309,7 +311,7 @@ fn sort_fields(fields: &mut Fields, errors: &mut rules::Errors) -> (Vec<Property
     for field in std::mem::take(&mut named.named) {
         let Some(name) = field.ident.clone() else { continue };
         match errors.take(sort_field(field, name.clone())) {
-            Some(Sorted::Reflected(property)) => properties.push(*property),
+            Some(Sorted::Reflected(property)) => properties.push(Property { at: properties.len(), ..*property }),
             Some(Sorted::Plain(field, is_kept)) => {
                 kept.extend(is_kept.map(|attr_args| (name, attr_args)));
                 plain.push(*field);
@@ -353,7 +355,7 @@ fn sort_field(mut field: Field, name: Ident) -> Result<Sorted> {
                 )?;
             }
             let migrations = migration::take(&mut field.attrs, false)?;
-            Ok(Sorted::Reflected(Box::new(Property { field, name, attr_args, migrations })))
+            Ok(Sorted::Reflected(Box::new(Property { field, name, at: 0, attr_args, migrations })))
         }
         (None, keep) => {
             let attr_args = keep.as_ref().map(AttrArgs::of).transpose()?;
@@ -379,13 +381,13 @@ impl Property {
         text_of(&self.name)
     }
 
-    /// Expands to the accessors, in the form that the `property!` macro expects.
+    /// Expands to the accessors, in the form that the `class!` macro expects.
     fn accessors(&self) -> TokenStream {
         let (get, ty, cell) = (&self.name, &self.field.ty, self.cell());
         let (set, try_set) = (format_ident!("set_{}", self.text()), format_ident!("try_set_{}", self.text()));
         let attrs = docs::shared(&self.field.attrs);
-        let argument = argument(ty);
-        quote! { #(#attrs)* #cell #get #set #try_set: #ty, #argument }
+        let (argument, at) = (argument(ty), Literal::usize_unsuffixed(self.at));
+        quote! { #(#attrs)* #cell #at #get #set #try_set: #ty, #argument }
     }
 
     /// Expands to a check that reports an enum that scripts do not support in a property visible to scripts.

@@ -20,6 +20,9 @@ impl DefaultValue {
             return Self::of_struct(&assigns, ty);
         }
         let text = text(value)?;
+        if is_literal_of(value, ty) {
+            return Ok(Self { text, check: TokenStream::new() });
+        }
         let check = quote_spanned! {value.span()=>
             const _: <#ty as ::alcedo_plugin_api::__private::Value>::Literal = #value;
         };
@@ -39,6 +42,22 @@ impl DefaultValue {
         }
         let check = quote! { const _: fn(&mut #ty) = |value| { #(#checks)* }; };
         Ok(Self { text: format!("({})", fields.join(", ")), check })
+    }
+}
+
+/// Returns true for a literal that certainly is a value of the type: the compiler has nothing to check.
+fn is_literal_of(value: &Expr, ty: &Type) -> bool {
+    let (Expr::Lit(ExprLit { lit, .. }), Type::Path(path)) = (value, ty) else { return false };
+    let Some(name) = path.path.get_ident().map(ToString::to_string) else { return false };
+    match lit {
+        Lit::Float(number) => matches!(name.as_str(), "f32" | "f64") && number.suffix().is_empty(),
+        Lit::Bool(_) => name == "bool",
+        // At most 100 is a value of each integer type.
+        Lit::Int(number) => {
+            let is_integer = matches!(name.as_str(), "u8" | "u16" | "u32" | "u64" | "i8" | "i16" | "i32" | "i64");
+            is_integer && number.suffix().is_empty() && number.base10_parse::<u8>().is_ok_and(|number| number <= 100)
+        }
+        _ => false,
     }
 }
 

@@ -7,6 +7,7 @@ use syn::{Ident, Item, ItemType, Result, ReturnType, Type, TypeBareFn};
 
 use crate::attr_args::{AttrArgs, text_of};
 use crate::docs;
+use crate::impl_block::AnyItem;
 use crate::rules;
 
 const MOST: usize = 8;
@@ -14,8 +15,11 @@ const MOST: usize = 8;
 const FORM: &str =
     "`#[udelegate]` belongs on an alias of a function type: `pub type OnScored = fn(points: i32, by: Obj<Cube>);`";
 
-pub(crate) fn expand(attr_args: &AttrArgs, item: Item) -> Result<TokenStream> {
-    let Item::Type(item) = item else { return Err(rules::spanned("ALC0170", item, FORM)) };
+pub(crate) fn expand(attr_args: &AttrArgs, item: AnyItem) -> Result<TokenStream> {
+    let item = match item.into_item() {
+        Item::Type(item) => item,
+        other => return Err(rules::spanned("ALC0170", other, FORM)),
+    };
     let Type::BareFn(function) = &*item.ty else { return Err(rules::spanned("ALC0170", &item.ty, FORM)) };
     let mut errors = rules::Errors::default();
     errors.take(attr_args.expect(&["single", "multicast", "sparse", "package", "of", "imported"]));

@@ -3,10 +3,11 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{ImplItem, ItemFn, ItemImpl, Result, Signature};
+use syn::{ItemFn, Result, Signature};
 
 use crate::attr_args::{AttrArgs, take_attr};
 use crate::conditions::Conditions;
+use crate::impl_block::{ImplBlock, Member};
 use crate::method::{Method, Parameter, SelfKind};
 use crate::result::location_of;
 use crate::rules;
@@ -41,13 +42,13 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemFn) -> Result<TokenStream>
     Ok(quote! { #item #export })
 }
 
-pub(crate) fn expand_block(attr_args: &AttrArgs, mut item: ItemImpl) -> Result<TokenStream> {
+pub(crate) fn expand_block(attr_args: &AttrArgs, mut block: ImplBlock) -> Result<TokenStream> {
     attr_args.expect(&[])?;
-    let ty = crate::class_impl::class_of(&item)?;
+    let ty = crate::class_impl::class_of(&block.head)?;
     let type_path = syn::ext::IdentExt::unraw(&ty).to_string();
     let mut exports = Vec::new();
-    for member in &mut item.items {
-        let ImplItem::Fn(function) = member else { continue };
+    for member in &mut block.members {
+        let Member::Function(function) = member else { continue };
         let conditions = Conditions::of(&function.attrs)?;
         let Some(attr) = take_attr(&mut function.attrs, "zmethod")? else { continue };
         AttrArgs::of(&attr)?.expect(&[])?;
@@ -57,8 +58,13 @@ pub(crate) fn expand_block(attr_args: &AttrArgs, mut item: ItemImpl) -> Result<T
         exports.push(conditions.on_items(export)?);
     }
     if exports.is_empty() {
-        return Err(rules::spanned("ALC0041", &item.self_ty, "this block exports no function: write `#[zmethod]`"));
+        return Err(rules::spanned(
+            "ALC0041",
+            &block.head.self_ty,
+            "this block exports no function: write `#[zmethod]`",
+        ));
     }
+    let item = block.into_item();
     Ok(quote! { #item #(#exports)* })
 }
 

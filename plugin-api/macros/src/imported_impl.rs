@@ -2,21 +2,22 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::{Ident, ImplItem, ItemImpl, Result, TraitItemFn};
+use syn::{Ident, ImplItem, Result, TraitItemFn};
 
 use crate::attr_args::{AttrArgs, take_attr};
 use crate::class_impl::{EVENTS, TWO_SORTS_OF_EVENT, event_constant, event_names};
 use crate::class_struct::view_of;
 use crate::conditions::Conditions;
 use crate::docs;
-use crate::method::Method;
+use crate::impl_block::Member;
+use crate::method::{Method, calls};
 use crate::rules;
 
-pub(crate) fn expand(item: &ItemImpl, class: &Ident) -> Result<TokenStream> {
+pub(crate) fn expand(members: &[Member], class: &Ident) -> Result<TokenStream> {
     let view = view_of(class);
-    let (mut members, mut names, mut errors) = (Vec::new(), Vec::new(), rules::Errors::default());
-    for member in &item.items {
-        let ImplItem::Verbatim(tokens) = member else {
+    let (mut expanded, mut names, mut errors) = (Vec::new(), Vec::new(), rules::Errors::default());
+    for member in members {
+        let Member::Other(ImplItem::Verbatim(tokens)) = member else {
             errors.take::<()>(Err(rules::spanned(
                 "ALC0043",
                 member,
@@ -25,13 +26,13 @@ pub(crate) fn expand(item: &ItemImpl, class: &Ident) -> Result<TokenStream> {
             continue;
         };
         let declared = syn::parse2(tokens.clone()).and_then(|parsed| declaration(class, &view, parsed, &mut names));
-        members.extend(errors.take(declared));
+        expanded.extend(errors.take(declared));
     }
     errors.finish()?;
-    members.extend(event_names(&view, &names));
+    expanded.extend(event_names(&view, &names));
     Ok(quote! {
         #[allow(non_snake_case, reason = "its members have the names that their module gave them")]
-        const _: () = { #(#members)* };
+        const _: () = { #(#expanded)* };
     })
 }
 
@@ -63,7 +64,7 @@ fn declaration(
     let path = quote! {
         ::alcedo_plugin_api::__private::join!(<#class as ::alcedo_plugin_api::__private::Class>::PATH, ":", #text)
     };
-    let callers = method.callers(view, &method.name, &cell, &path, &docs::shared(&attrs));
+    let callers = calls(view, &[method.callers(&method.name, &quote! { #cell }, &path, &docs::shared(&attrs))]);
     // An implementable event is called like any function, and only scripts implement it: overrides here are impossible.
     let event =
         attr_args.flag(EVENTS[0])?.then(|| event_constant(view, &method.event_constant(), &method.as_fn_type()));

@@ -10,7 +10,7 @@ use crate::attr_args::{AttrArgs, text_of};
 use crate::class_struct::view_of;
 use crate::docs;
 use crate::earlier_names;
-use crate::method::{Method, Parameter};
+use crate::method::{Method, Parameter, calls};
 use crate::rules;
 
 pub(crate) fn expand(attr_args: &AttrArgs, item: &ItemTrait) -> Result<TokenStream> {
@@ -102,7 +102,10 @@ impl<'a> Function<'a> {
         let crosses = method.parameters.iter().map(|Parameter { ty, .. }| {
             quote_spanned! {ty.span()=> const _: () = ::alcedo_plugin_api::__private::crosses::<#ty>(); }
         });
-        let callers = method.callers(&view, &method.name, &cell, &path, &docs::shared(&self.declared.attrs));
+        let callers = calls(
+            &view,
+            &[method.callers(&method.name, &quote! { #cell }, &path, &docs::shared(&self.declared.attrs))],
+        );
         quote! {
             const _: () = {
                 #imported

@@ -4,25 +4,26 @@
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{ImplItem, ImplItemFn, ItemImpl, Path, Result};
+use syn::{Path, Result};
 
 use crate::attr_args::AttrArgs;
 use crate::class_impl::{Body, class_of};
 use crate::class_struct::{bodies_of, formatted};
 use crate::conditions::Conditions;
 use crate::docs;
+use crate::impl_block::{Function, ImplBlock, Member};
 use crate::method::Method;
 use crate::mistakes;
 use crate::rules;
 
-pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut item: ItemImpl) -> Result<TokenStream> {
+pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut block: ImplBlock) -> Result<TokenStream> {
     attr_args.expect(&[])?;
-    item.trait_ = None;
-    let class = &class_of(&item)?;
+    block.head.trait_ = None;
+    let class = &class_of(&block.head)?;
     let (mut body, mut names) = (Body::new(class), Vec::new());
     let mut errors = rules::Errors::default();
-    for member in &item.items {
-        let ImplItem::Fn(function) = member else {
+    for member in &block.members {
+        let Member::Function(function) = member else {
             errors.take::<()>(Err(rules::spanned(
                 "ALC0055",
                 member,
@@ -36,7 +37,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut item: ItemImpl)
         names.push(Conditions::of(&function.attrs)?.on_element(&quote! { #name }));
     }
     errors.finish()?;
-    let (items, expanded, functions) = (&item.items, &body.expanded, &body.functions);
+    let (members, expanded, functions, calls) = (&block.members, &body.expanded, &body.functions, body.calls());
     let (bodies, name) = (bodies_of(interface), formatted(interface));
     let absent = format!("`{class}` has no body for `");
     let declares = format!("`, which `{name}` declares [ALC0103]");
@@ -61,9 +62,10 @@ pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut item: ItemImpl)
         );
     };
     Ok(quote! {
-        impl #class { #(#items)* }
+        impl #class { #(#members)* }
         const _: () = {
             #(#expanded)*
+            #calls
             const ALCEDO_FUNCTIONS: &[::alcedo_plugin_api::__private::Function<#class>] = &[#(#functions),*];
             #checks
             impl #class {
@@ -76,7 +78,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut item: ItemImpl)
     })
 }
 
-fn add(body: &mut Body<'_>, interface: &Path, function: &ImplItemFn) -> Result<()> {
+fn add(body: &mut Body<'_>, interface: &Path, function: &Function) -> Result<()> {
     const ROLES: &[&str] =
         &["ufunction", "overrides", "zmethod", "red_constructor", "class_constructor", "post_init_properties"];
     let has_role = |attr: &&syn::Attribute| ROLES.iter().any(|role| attr.path().is_ident(role));
@@ -115,8 +117,8 @@ fn add(body: &mut Body<'_>, interface: &Path, function: &ImplItemFn) -> Result<(
         ::alcedo_plugin_api::__private::function_flags::NATIVE_EVENT
             | ::alcedo_plugin_api::__private::function_flags::CALLABLE
     };
-    body.reflect(&method, &method.name, None, &flags, &quote! { "" }, &function.attrs)?;
-    body.call(&method, &docs::shared(&function.attrs));
+    let cell = body.reflect(&method, &method.name, None, &flags, &quote! { "" }, &function.attrs)?;
+    body.call(&method, &cell, &docs::shared(&function.attrs));
     body.event_constant(&method);
     body.expanded.push(mistakes::checks(body.class, function));
     body.condition(&conditions, mark)

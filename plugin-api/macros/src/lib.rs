@@ -17,6 +17,7 @@ mod docs;
 mod earlier_names;
 mod enumeration;
 mod export;
+mod impl_block;
 mod imported_impl;
 mod interface;
 mod interface_impl;
@@ -40,6 +41,7 @@ use quote::quote;
 use syn::{Item, parse_macro_input};
 
 use crate::attr_args::AttrArgs;
+use crate::impl_block::{AnyItem, ImplBlock};
 use crate::native::Side;
 
 /// A reflected class, or its methods.
@@ -70,13 +72,18 @@ pub fn uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
     of_type(attr, item, None, |attr_args, item| class(attr_args, item, Side::Plugin))
 }
 
-fn class(attr_args: &AttrArgs, item: Item, side: Side) -> syn::Result<proc_macro2::TokenStream> {
+fn class(attr_args: &AttrArgs, item: AnyItem, side: Side) -> syn::Result<proc_macro2::TokenStream> {
+    let item = match item {
+        AnyItem::Impl(block) => {
+            return match block.head.trait_.clone() {
+                Some((_, interface, _)) => interface_impl::expand(attr_args, &interface, block),
+                None => class_impl::expand(attr_args, block, side),
+            };
+        }
+        AnyItem::Other(item) => *item,
+    };
     match item {
         Item::Struct(item) => class_struct::expand(attr_args, item, side),
-        Item::Impl(item) => match item.trait_.clone() {
-            Some((_, interface, _)) => interface_impl::expand(attr_args, &interface, item),
-            None => class_impl::expand(attr_args, item, side),
-        },
         other => Err(rules::spanned(
             "ALC0057",
             other,
@@ -117,8 +124,8 @@ pub fn uenum(attr: TokenStream, item: TokenStream) -> TokenStream {
     of_type(attr, item, None, enumeration)
 }
 
-fn enumeration(attr_args: &AttrArgs, item: Item) -> syn::Result<proc_macro2::TokenStream> {
-    match item {
+fn enumeration(attr_args: &AttrArgs, item: AnyItem) -> syn::Result<proc_macro2::TokenStream> {
+    match item.into_item() {
         Item::Enum(item) => enumeration::expand(attr_args, item),
         other => {
             Err(rules::spanned("ALC0168", other, "`#[uenum]` belongs on an enum: `pub enum Mood { Calm, Angry }`"))
@@ -151,8 +158,8 @@ pub fn uinterface(attr: TokenStream, item: TokenStream) -> TokenStream {
     of_type(attr, item, None, interface)
 }
 
-fn interface(attr_args: &AttrArgs, item: Item) -> syn::Result<proc_macro2::TokenStream> {
-    match item {
+fn interface(attr_args: &AttrArgs, item: AnyItem) -> syn::Result<proc_macro2::TokenStream> {
+    match item.into_item() {
         Item::Trait(item) => interface::expand(attr_args, &item),
         other => Err(rules::spanned("ALC0058", other, "`#[uinterface]` belongs on a trait: `pub trait Heeds {}`")),
     }
@@ -186,8 +193,7 @@ pub fn zcall(attr: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
     let attr_args = parse_macro_input!(attr as AttrArgs);
-    let item = parse_macro_input!(item as syn::ItemImpl);
-    finish(export::expand_block(&attr_args, item))
+    finish(ImplBlock::of(item.into()).and_then(|block| export::expand_block(&attr_args, block)))
 }
 
 /// Makes the crate a module: `module! { name: "magic_cube", main: started, exit: ended, dependencies: [("base", "^1")] }`.
@@ -268,13 +274,16 @@ fn of_type(
     attr: TokenStream,
     item: TokenStream,
     krate: Option<&str>,
-    expand: fn(&AttrArgs, Item) -> syn::Result<proc_macro2::TokenStream>,
+    expand: fn(&AttrArgs, AnyItem) -> syn::Result<proc_macro2::TokenStream>,
 ) -> TokenStream {
     let attr_args = parse_macro_input!(attr as AttrArgs);
-    let item = parse_macro_input!(item as Item);
+    let item = match AnyItem::of(item.into()) {
+        Ok(item) => item,
+        Err(error) => return error.into_compile_error().into(),
+    };
     let Some(krate) = krate else { return finish(expand(&attr_args, item)) };
     // Callers of another host's class are an `impl` block.
-    let imported = attr_args.get("imported").filter(|_| !matches!(item, Item::Impl(_)));
+    let imported = attr_args.get("imported").filter(|_| !matches!(item, AnyItem::Impl(_)));
     let expanded = match imported {
         Some(arg) => Err(rules::at("ALC0206", arg.name.span(), "a host declares its own types: remove `imported`")),
         None => expand(&attr_args, item),

@@ -6,6 +6,7 @@ use quote::{format_ident, quote};
 use syn::spanned::Spanned;
 use syn::{FnArg, Ident, Pat, PatType, Receiver, Result, Signature, Type};
 
+use crate::conditions::Conditions;
 use crate::result::{ResultOf, location_of};
 use crate::type_names::{borrowed_type, is_named};
 
@@ -53,6 +54,31 @@ impl Parameter {
             quote! { #ty }
         }
     }
+}
+
+/// Calls of a function on a view, in the form that the `calls!` macro expects.
+pub(crate) struct Callers {
+    invoke: TokenStream,
+    pub(crate) conditions: Conditions,
+    /// The call that ends the running call if it fails, if any.
+    ending: Option<TokenStream>,
+    call: TokenStream,
+}
+
+/// Expands to the calls of functions on `view`, in one block.
+pub(crate) fn calls(view: &Ident, callers: &[Callers]) -> TokenStream {
+    if callers.is_empty() {
+        return TokenStream::new();
+    }
+    let endings = callers.iter().filter_map(|Callers { conditions, ending, .. }| {
+        let ending = conditions.on_element(ending.as_ref()?);
+        Some(quote! { { #ending } })
+    });
+    let calls = callers.iter().map(|Callers { invoke, conditions, call, .. }| {
+        let call = conditions.on_element(call);
+        quote! { { by #invoke #call } }
+    });
+    quote! { ::alcedo_plugin_api::__private::calls! { #view endings: [#(#endings)*], calls: [#(#calls)*] } }
 }
 
 pub(crate) struct Method {
@@ -212,7 +238,7 @@ impl Method {
         trampoline: &Ident,
         flags: &TokenStream,
         overrides: &TokenStream,
-        cell: &Ident,
+        cell: &TokenStream,
         (defaults, metadata): (Option<TokenStream>, &TokenStream),
     ) -> TokenStream {
         let text = self.text();
@@ -233,15 +259,14 @@ impl Method {
         }
     }
 
-    /// Expands to the calls on the view under `name`.
+    /// Expands to the calls on a view under `name`.
     pub(crate) fn callers(
         &self,
-        view: &Ident,
         name: &Ident,
-        cell: &Ident,
+        cell: &TokenStream,
         what: &TokenStream,
         attrs: &[syn::Attribute],
-    ) -> TokenStream {
+    ) -> Callers {
         let result = self.result_type();
         let typed = self.parameters.iter().map(|Parameter { ident, ty, is_borrowed, is_out, .. }| {
             if *is_out {
@@ -271,19 +296,13 @@ impl Method {
             (name.clone(), " The error returned by the function, and other failures of the call.", None)
         } else {
             let try_name = format_ident!("try_{}", syn::ext::IdentExt::unraw(name));
-            let ending = self.ending_call(view, (name, &try_name), &typed, attrs);
+            let ending = quote! { #(#attrs)* #name #try_name(#(#typed),*) -> #result };
             (try_name, " Failures of the callee.", Some(ending))
         };
-        quote! {
-            #ending
-            ::alcedo_plugin_api::__private::call! {
-                by #invoke #(#attrs)*
-                ///
-                /// # Errors
-                #[doc = #errors]
-                #view #name #try_name(#(#typed = #argument),*) -> #result, #cell, #what
-            }
-        }
+        let call = quote! {
+            #(#attrs)* #name #try_name(#(#typed = #argument),*) -> #result, #errors, (#cell), #what
+        };
+        Callers { invoke, conditions: Conditions::default(), ending, call }
     }
 
     /// Expands to the call `name` on the view, which ends the running call if `try_name` fails. `typed` are the parameters.
@@ -302,7 +321,7 @@ impl Method {
                 /// If the call fails, the running call ends with the same error.
                 #[inline]
                 pub fn #name(&self, #(#typed),*) -> #result {
-                    self.#try_name(#(#idents),*).unwrap_or_else(|error| ::alcedo_plugin_api::__private::fail(error))
+                    ::alcedo_plugin_api::__private::or_end(self.#try_name(#(#idents),*))
                 }
             }
         }
@@ -318,14 +337,10 @@ impl Method {
         quote! { fn(#(#types),*) -> #result }
     }
 
-    /// Expands to the static `cell` that receives the handle of this function of `class`.
-    pub(crate) fn cell(&self, cell: &Ident, class: &Ident) -> TokenStream {
+    /// Expands to the type of the cell that receives the handle of this function of `class`.
+    pub(crate) fn cell(&self, class: &Ident) -> TokenStream {
         let (types, result) = (self.types(), self.result_type());
-        quote! {
-            #[allow(clippy::type_complexity, reason = "it has as many parts as the function has parameters")]
-            static #cell: ::alcedo_plugin_api::__private::FunctionCell<#class, (#(#types,)*), #result> =
-                ::alcedo_plugin_api::__private::FunctionCell::new();
-        }
+        quote! { ::alcedo_plugin_api::__private::FunctionCell<#class, (#(#types,)*), #result> }
     }
 
     /// Expands to the cell of an imported function of `class`. Its import is listed only if the cell is used.

@@ -6,10 +6,10 @@
 //! whose `self` is another one.
 
 use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
-use quote::{ToTokens as _, quote, quote_spanned};
-use syn::ImplItemFn;
+use quote::{quote, quote_spanned};
 
 use crate::attr_args::text_of;
+use crate::impl_block::Function;
 use crate::rules;
 
 /// Reports an attribute of a method whose `impl` block has no `#[uclass]`. The method is kept if it has a body.
@@ -34,9 +34,9 @@ enum Mistake {
     Assigned,
 }
 
-pub(crate) fn checks(class: &Ident, function: &ImplItemFn) -> TokenStream {
+pub(crate) fn checks(class: &Ident, function: &Function) -> TokenStream {
     let mut found: Vec<(Mistake, Ident)> = Vec::new();
-    if find_mistakes(function.block.to_token_stream(), &mut found) == Receiver::OfAnother {
+    if find_mistakes(function.body.stream(), &mut found) == Receiver::OfAnother {
         return TokenStream::new();
     }
     found.into_iter().map(|(mistake, name)| check(class, mistake, &name)).collect()

@@ -70,7 +70,7 @@ pub(crate) fn description(
     (builder, of): (&TokenStream, &TokenStream),
     flags: &TokenStream,
     defaults: &Defaults,
-    cell: &Ident,
+    cell: &TokenStream,
     metadata: &TokenStream,
 ) -> TokenStream {
     let (text, result) = (method.text(), method.result_type());

@@ -4,10 +4,11 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::spanned::Spanned;
-use syn::{Attribute, FnArg, Ident, ImplItem, ImplItemFn, Item, ItemImpl, Pat, Result, ReturnType, Type};
+use syn::{Attribute, FnArg, Ident, ImplItem, Item, Pat, Result, ReturnType, Type};
 
 use crate::attr_args::{AttrArgs, take_attr};
 use crate::conditions::Conditions;
+use crate::impl_block::{AnyItem, Function, ImplBlock, Member};
 use crate::native::Side;
 use crate::result::location_of;
 use crate::rules;
@@ -15,12 +16,15 @@ use crate::type_names::{borrowed_type, is_named};
 use crate::{class_impl, docs, pod, structure};
 
 /// Expands `#[ustruct]` on any item.
-pub(crate) fn expand(attr_args: &AttrArgs, item: Item, side: Side) -> Result<TokenStream> {
+pub(crate) fn expand(attr_args: &AttrArgs, item: AnyItem, side: Side) -> Result<TokenStream> {
+    let item = match item {
+        AnyItem::Impl(block) => return expand_block(attr_args, block, side),
+        AnyItem::Other(item) => *item,
+    };
     match (item, side) {
         (Item::Struct(item), Side::Host) => pod::of_the_host(attr_args, item),
         (Item::Struct(item), Side::Plugin) if attr_args.flag("pod")? => pod::expand(attr_args, item),
         (Item::Struct(item), Side::Plugin) => structure::expand(attr_args, &item),
-        (Item::Impl(item), side) => block(attr_args, item, side),
         (other, _) => Err(rules::spanned(
             "ALC0197",
             other,
@@ -29,13 +33,13 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: Item, side: Side) -> Result<Tok
     }
 }
 
-fn block(attr_args: &AttrArgs, mut item: ItemImpl, side: Side) -> Result<TokenStream> {
+fn expand_block(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Result<TokenStream> {
     attr_args.expect(&[])?;
-    let ty = class_impl::class_of(&item)?;
+    let ty = class_impl::class_of(&block.head)?;
     let (mut errors, mut members, mut around) = (rules::Errors::default(), Vec::new(), Vec::new());
     let mut has_net_serialize = false;
-    for member in std::mem::take(&mut item.items) {
-        let ImplItem::Fn(mut function) = member else {
+    for member in block.members {
+        let Member::Function(mut function) = member else {
             members.push(member);
             continue;
         };
@@ -53,13 +57,13 @@ fn block(attr_args: &AttrArgs, mut item: ItemImpl, side: Side) -> Result<TokenSt
                 }
                 let made = errors.take(expect_no_arguments(&attr).and_then(|()| net_serialize(&ty, &function, side)));
                 around.extend(made);
-                members.push(ImplItem::Fn(function));
+                members.push(Member::Function(function));
             }
-            (None, None) => members.push(ImplItem::Fn(function)),
+            (None, None) => members.push(Member::Function(function)),
         }
     }
     errors.finish()?;
-    item.items = members;
+    let item = ImplBlock { head: block.head, members }.into_item();
     Ok(quote! { #item #(#around)* })
 }
 
@@ -75,7 +79,7 @@ enum SelfForm {
     View,
 }
 
-fn self_form(function: &ImplItemFn) -> Result<SelfForm> {
+fn self_form(function: &Function) -> Result<SelfForm> {
     match function.sig.inputs.first() {
         Some(FnArg::Receiver(own)) if own.reference.is_some() && own.mutability.is_some() => Ok(SelfForm::Value),
         Some(FnArg::Typed(first)) if borrowed_type(&first.ty).is_some() => Ok(SelfForm::View),
@@ -88,7 +92,7 @@ fn self_form(function: &ImplItemFn) -> Result<SelfForm> {
 }
 
 /// Returns a function that creates a value, and the author's function, which modifies the default value.
-fn constructor(mut function: ImplItemFn) -> Result<Vec<ImplItem>> {
+fn constructor(mut function: Function) -> Result<Vec<Member>> {
     Conditions::refuse(&function.attrs)?;
     let self_form = self_form(&function)?;
     if !matches!(function.sig.output, ReturnType::Default) {
@@ -126,7 +130,7 @@ fn constructor(mut function: ImplItemFn) -> Result<Vec<ImplItem>> {
     function.attrs.retain(|attr| !attr.path().is_ident("doc"));
     function.sig.ident = body;
     function.vis = syn::Visibility::Inherited;
-    Ok(vec![ImplItem::Verbatim(maker), ImplItem::Fn(function)])
+    Ok(vec![Member::Other(ImplItem::Verbatim(maker)), Member::Function(function)])
 }
 
 fn name_of(at: usize, pattern: &Pat) -> Ident {
@@ -136,7 +140,7 @@ fn name_of(at: usize, pattern: &Pat) -> Ident {
     }
 }
 
-fn net_serialize(ty: &Ident, function: &ImplItemFn, side: Side) -> Result<TokenStream> {
+fn net_serialize(ty: &Ident, function: &Function, side: Side) -> Result<TokenStream> {
     let (self_form, sig) = (self_form(function)?, &function.sig);
     let is_by_mut = |input: &FnArg, name: &str| match input {
         FnArg::Typed(typed) => match &*typed.ty {

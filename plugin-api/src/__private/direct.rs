@@ -16,9 +16,8 @@ use alcedo_abi::zcall::{Slot, SlotType};
 use alcedo_rt::{CallError, catch_panics_directly};
 
 use super::returned::Returned;
-use super::trampolines::{Export, Method, Receiver, StaticMethod, cell_of};
-use crate::This;
-use crate::blocks::{ArgumentSlots, Block, BlockLayout, ResultSlot};
+use super::trampolines::{Code, Export, Method, StaticMethod, perform, perform_static};
+use crate::blocks::{ArgumentSlots, BlockLayout, ResultSlot};
 use crate::signature::{Params, ReturnValue, ValueType};
 
 type Failed = MaybeUninit<Failure>;
@@ -56,19 +55,21 @@ macro_rules! arities {
                 failure: &mut Failed,
             ) -> DirectAnswer {
                 // SAFETY: promised by the caller; there is one word per parameter.
-                catch_panics_directly(failure, || unsafe { run::<M>(object, memory, part, &[$($word),*]) })
+                unsafe { guarded(failure, (object, memory, part), &[$($word),*], run::<M>) }
             }
 
             /// # Safety
             /// See [`DirectTrampoline`].
             unsafe extern "C" fn $static<M: StaticMethod>($($word: u64,)* failure: &mut Failed) -> DirectAnswer {
-                catch_panics_directly(failure, || run_static::<M>(&[$($word),*]))
+                // SAFETY: a static function has no object; there is one word per parameter.
+                unsafe { guarded(failure, NO_OBJECT, &[$($word),*], run_static::<M>) }
             }
 
             /// # Safety
             /// See [`DirectTrampoline`].
             unsafe extern "C" fn $export<E: Export>($($word: u64,)* failure: &mut Failed) -> DirectAnswer {
-                catch_panics_directly(failure, || run_export::<E>(&[$($word),*]))
+                // SAFETY: an exported function has no object; there is one word per parameter.
+                unsafe { guarded(failure, NO_OBJECT, &[$($word),*], run_export::<E>) }
             }
         )*
 
@@ -160,48 +161,72 @@ pub(super) const fn of_export<E: Export>() -> ROption<DirectTrampoline> {
     if are_plain::<E::Args, E::Result>() { export_trampoline::<E>() } else { ROption::RNone }
 }
 
+/// Object, memory and plugin part of a call.
+type Target = (ObjectHandle, *mut u8, *mut ());
+
+const NO_OBJECT: Target = (ObjectHandle::NONE, core::ptr::null_mut(), core::ptr::null_mut());
+
+/// Body of a direct trampoline, for one word per parameter.
+type Run = unsafe fn(Target, &[u64]) -> Result<u64, CallError>;
+
+/// Calls `run` in a panic guard. Not generic, like the guard of other trampolines; always inlined in an optimized build, where `run`
+/// is then known.
+///
+/// # Safety
+/// See [`DirectTrampoline`]; `run` has the same requirements.
+#[cfg_attr(not(debug_assertions), inline(always))]
+unsafe fn guarded(failure: &mut Failed, target: Target, words: &[u64], run: Run) -> DirectAnswer {
+    // SAFETY: promised by the caller.
+    catch_panics_directly(failure, || unsafe { run(target, words) })
+}
+
 /// Calls a method of plain values once.
 ///
 /// # Safety
 /// See [`DirectTrampoline`] for a method; there is one word per parameter.
 #[inline(always)]
-unsafe fn run<M: Method>(
-    object: ObjectHandle,
-    memory: *mut u8,
-    part: *mut (),
-    words: &[u64],
-) -> Result<u64, CallError> {
-    let mut block = WordBlock::ZERO;
-    let result = block.fill(M::Args::TYPES, words);
-    let at = block.0.as_mut_ptr();
-    // SAFETY: object and memory are live for the call, which is the frame, and the part is the one that this module created for
-    // the class, as the caller promises. The block is on this stack, has room for all words, and was filled above.
-    let (this, cell, args, result_at) = unsafe {
-        let this = This::<M::Class>::new(object, memory);
-        let cell = cell_of::<M::Class>(part, object)?;
-        (this, cell, Block::new(at, BlockLayout::EMPTY), Block::new(at, M::Args::LAYOUT))
-    };
-    let args = M::Args::open(args);
-    let returned = <M::Receiver as Receiver>::with::<M, _>(cell, object, |part| M::run(part, this, args))?;
-    returned.crossing(M::LOCATION)?.store_result(result_at)?;
-    Ok(block.word(result, M::Result::VALUE))
+unsafe fn run<M: Method>(target: Target, words: &[u64]) -> Result<u64, CallError> {
+    // SAFETY: promised by the caller.
+    unsafe { in_words(target, words, M::Args::TYPES, const { &<M::Result as ReturnValue>::VALUE }, perform::<M>) }
 }
 
 /// Calls a static function of plain values once.
+///
+/// # Safety
+/// There is one word per parameter.
 #[inline(always)]
-fn run_static<M: StaticMethod>(words: &[u64]) -> Result<u64, CallError> {
+unsafe fn run_static<M: StaticMethod>(target: Target, words: &[u64]) -> Result<u64, CallError> {
+    // SAFETY: promised by the caller; a static function has no object.
+    unsafe {
+        in_words(target, words, M::Args::TYPES, const { &<M::Result as ReturnValue>::VALUE }, perform_static::<M>)
+    }
+}
+
+/// Calls `code` with a parameter block of these words and types; returns the word of the result.
+///
+/// # Safety
+/// There is one word per type, and the object meets the requirements of `code`.
+#[cfg_attr(not(debug_assertions), inline(always))]
+unsafe fn in_words(
+    (object, memory, part): Target,
+    words: &[u64],
+    types: &[ValueType],
+    result: &Option<ValueType>,
+    code: Code,
+) -> Result<u64, CallError> {
     let mut block = WordBlock::ZERO;
-    let result = block.fill(M::Args::TYPES, words);
-    let at = block.0.as_mut_ptr();
-    // SAFETY: the block is on this stack, has room for all words, and was filled above.
-    let (args, result_at) = unsafe { (Block::new(at, BlockLayout::EMPTY), Block::new(at, M::Args::LAYOUT)) };
-    M::run(M::Args::open(args)).crossing(M::LOCATION)?.store_result(result_at)?;
-    Ok(block.word(result, M::Result::VALUE))
+    let before = block.fill(types, words);
+    // SAFETY: the caller promises the object; the block is on this stack, has room for all words, and was filled above.
+    unsafe { code(object, memory, part, block.0.as_mut_ptr()) }?;
+    Ok(block.word(before, result))
 }
 
 /// Calls an exported function of plain values once.
+///
+/// # Safety
+/// There is one word per parameter.
 #[inline(always)]
-fn run_export<E: Export>(words: &[u64]) -> Result<u64, CallError> {
+unsafe fn run_export<E: Export>(_target: Target, words: &[u64]) -> Result<u64, CallError> {
     let mut slots = [Slot::EMPTY; MOST_WORDS];
     let mut at = 0;
     while at < words.len() {
@@ -221,7 +246,7 @@ impl WordBlock {
     const ZERO: Self = Self([0; size_of::<Self>()]);
 
     /// Stores the words at the offsets of values of these types. Returns the layout in front of the result.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn fill(&mut self, types: &[ValueType], words: &[u64]) -> BlockLayout {
         let (mut layout, mut at) = (BlockLayout::EMPTY, 0);
         while at < words.len() {
@@ -240,9 +265,9 @@ impl WordBlock {
     }
 
     /// Returns the word of the result behind the parameters; zero for `()`.
-    #[inline(always)]
-    fn word(&self, before: BlockLayout, result: Option<ValueType>) -> u64 {
-        let Some(ValueType { size, align, .. }) = result else { return 0 };
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn word(&self, before: BlockLayout, result: &Option<ValueType>) -> u64 {
+        let &Some(ValueType { size, align, .. }) = result else { return 0 };
         let (offset, _) = before.place(size, align);
         let mut word = [0; size_of::<u64>()];
         let start = if cfg!(target_endian = "big") { word.len() - size } else { 0 };
@@ -256,13 +281,21 @@ impl WordBlock {
 /// # Safety
 /// See [`BatchTrampoline`].
 unsafe extern "C" fn batch<M: Method>(batch: &mut Batch) -> Status {
+    // SAFETY: promised by the caller.
+    unsafe { guarded_batch(batch, M::Args::COUNT, run::<M>) }
+}
+
+/// # Safety
+/// See [`batch`]; `run` has the requirements of [`DirectTrampoline`] for a method with `count` parameters.
+#[cfg_attr(not(debug_assertions), inline(always))]
+unsafe fn guarded_batch(batch: &mut Batch, count: usize, run: Run) -> Status {
     // Fields used by the loop are read once: they do not change while the author's code runs, but the compiler cannot prove that.
     let Batch { items, len, at, results, directory, ends, condition, .. } = *batch;
     let mut words = [0; MOST_WORDS];
     // SAFETY: the caller lends storage for a failure, and a word for each parameter; the trampoline exists only for at most
     // `MOST_WORDS` parameters.
     let failure = unsafe {
-        words[..M::Args::COUNT].copy_from_slice(core::slice::from_raw_parts(batch.words, M::Args::COUNT));
+        words[..count].copy_from_slice(core::slice::from_raw_parts(batch.words, count));
         &mut *batch.failure.cast::<Failed>()
     };
     let (mut next, behind) = (items.wrapping_add(at), items.wrapping_add(len));
@@ -287,7 +320,7 @@ unsafe extern "C" fn batch<M: Method>(batch: &mut Batch) -> Status {
         // SAFETY: the caller promises this for each live object, and that there is a plugin part.
         let answer = catch_panics_directly(failure, || unsafe {
             core::hint::assert_unchecked(!part.is_null());
-            run::<M>(object, memory, part, &words[..M::Args::COUNT])
+            run((object, memory, part), &words[..count])
         });
         // SAFETY: both pointers are in the array of items or at its end.
         let location = || unsafe { here.offset_from_unsigned(items) };

@@ -47,6 +47,12 @@ pub fn invoke_static_member<T, A: Params, R: ReturnValue>(
     zcall::by_cell::<false, _, _, _>(this, cell, what, args)
 }
 
+/// Returns the value, or ends the running call with the error. Not a closure of each caller, which the compiler would check one by one.
+#[inline]
+pub fn or_end<T>(result: Result<T, CallError>) -> T {
+    result.unwrap_or_else(|error| alcedo_rt::fail(error))
+}
+
 /// Returns the object as one of its base class.
 pub fn base_ref<'a, 'f, C: Class>(this: &'a This<'f, C>) -> &'a This<'f, C::Base> {
     this.base_ref()

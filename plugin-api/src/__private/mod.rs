@@ -22,7 +22,6 @@ mod started;
 mod trampolines;
 
 pub use ::core;
-pub use alcedo_abi::__alcedo_join as join;
 pub use alcedo_abi::abi_stable::library::LibHeader;
 pub use alcedo_abi::default_part::{BuildDefault, DefaultPart, Probe};
 pub use alcedo_abi::describe::{
@@ -35,6 +34,7 @@ pub use alcedo_abi::manifest;
 pub use alcedo_abi::override_check::{EventOf, NoEvent, NoEvents};
 pub use alcedo_abi::type_text::contains;
 pub use alcedo_abi::zcall::Slot;
+pub use alcedo_abi::{__alcedo_join as join, __alcedo_member_paths as member_paths};
 pub use alcedo_rt::{__alcedo_hooks as hook_names, COMPILER, HOOKED, ModuleHeap, OWN_HEAP, fail};
 pub use linkme;
 pub use std::sync::OnceLock;
@@ -60,12 +60,12 @@ pub use crate::this::InterfaceThis;
 pub use crate::thunk::Frame;
 pub use crate::value::{ByPointer, NoDefault, address_slot};
 pub use crate::{
-    __alcedo_c_call as c_call, __alcedo_call as call, __alcedo_class as class, __alcedo_copied_value as copied_value,
+    __alcedo_c_call as c_call, __alcedo_calls as calls, __alcedo_class as class, __alcedo_copied_value as copied_value,
     __alcedo_declare as declare, __alcedo_delegate as delegate, __alcedo_earlier_names as earlier_names,
     __alcedo_enum as enumeration, __alcedo_export as export, __alcedo_heap as heap, __alcedo_if_used as if_used,
     __alcedo_import as import, __alcedo_interface as interface, __alcedo_keep_section as keep_section,
     __alcedo_module as module, __alcedo_owned as owned_type, __alcedo_owned_value as owned_value, __alcedo_pod as pod,
-    __alcedo_property as property, __alcedo_register as register, __alcedo_struct as structure,
+    __alcedo_properties as properties, __alcedo_register as register, __alcedo_struct as structure,
     __alcedo_type_record as type_record, __alcedo_view as view,
 };
 pub use crate::{Borrowed, IntoHost, Kind};
@@ -91,7 +91,7 @@ pub use interfaces::{
     interface as interface_description, interface_function, interface_path,
 };
 pub use member_names::{is_property, no_event};
-pub use members::{base_ref, invoke_member, invoke_static_member, read_member, write_member};
+pub use members::{base_ref, invoke_member, invoke_static_member, or_end, read_member, write_member};
 pub use net::{net_load, net_save};
 pub use owned::{
     are_owned_equal, clone_owned, debug_owned, is_owned_expired, load_owned, new_owned, owned_at, owned_out,

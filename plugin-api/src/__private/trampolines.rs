@@ -15,7 +15,7 @@ use crate::blocks::{ArgumentSlots, Block, BlockLayout, ResultSlot};
 use crate::class::Part;
 use crate::host::borrowed_text;
 use crate::keep::KeptWriter;
-use crate::part_cell::{PartCell, Sharing, Taking};
+use crate::part_cell::{self, Holders, PartCell, Sharing, Space, Taking};
 use crate::signature::{Params, ReturnValue};
 use crate::thunk::Frame;
 use crate::{CallError, Class, This};
@@ -26,13 +26,20 @@ pub trait Receiver {
     type Ref<'p, C: 'p>;
     /// True for a shared borrow.
     const IS_SHARED: bool;
+    /// The borrow, which ends when it is dropped.
+    #[doc(hidden)]
+    type Borrow<'p, C: 'p>;
 
     #[doc(hidden)]
-    fn with<M: Method, R>(
-        cell: &PartCell<M::Class>,
+    fn begin<'p, C>(
+        cell: &'p PartCell<C>,
         object: ObjectHandle,
-        code: impl FnOnce(Self::Ref<'_, M::Class>) -> R,
-    ) -> Result<R, CallError>;
+        holders: &'static Holders,
+        space: &'p mut Space,
+    ) -> Result<Self::Borrow<'p, C>, CallError>;
+
+    #[doc(hidden)]
+    fn part<'p, C>(borrow: &'p mut Self::Borrow<'_, C>) -> Self::Ref<'p, C>;
 }
 
 /// `&self`.
@@ -46,26 +53,42 @@ pub enum Exclusive {}
 impl Receiver for Shared {
     type Ref<'p, C: 'p> = &'p C;
     const IS_SHARED: bool = true;
+    type Borrow<'p, C: 'p> = part_cell::Shared<'p, C>;
 
-    fn with<M: Method, R>(
-        cell: &PartCell<M::Class>,
+    #[inline(always)]
+    fn begin<'p, C>(
+        cell: &'p PartCell<C>,
         object: ObjectHandle,
-        code: impl FnOnce(&M::Class) -> R,
-    ) -> Result<R, CallError> {
-        cell.share(object, const { &Sharing::new(M::NAME) }, code)
+        holders: &'static Holders,
+        space: &'p mut Space,
+    ) -> Result<part_cell::Shared<'p, C>, CallError> {
+        cell.shared(object, &holders.sharing, space)
+    }
+
+    #[inline(always)]
+    fn part<'p, C>(borrow: &'p mut part_cell::Shared<'_, C>) -> &'p C {
+        borrow.part()
     }
 }
 
 impl Receiver for Exclusive {
     type Ref<'p, C: 'p> = &'p mut C;
     const IS_SHARED: bool = false;
+    type Borrow<'p, C: 'p> = part_cell::Taken<'p, C>;
 
-    fn with<M: Method, R>(
-        cell: &PartCell<M::Class>,
+    #[inline(always)]
+    fn begin<'p, C>(
+        cell: &'p PartCell<C>,
         object: ObjectHandle,
-        code: impl FnOnce(&mut M::Class) -> R,
-    ) -> Result<R, CallError> {
-        cell.take(object, const { &Taking::new(M::NAME) }, code)
+        holders: &'static Holders,
+        space: &'p mut Space,
+    ) -> Result<part_cell::Taken<'p, C>, CallError> {
+        cell.taken(object, &holders.taking, space)
+    }
+
+    #[inline(always)]
+    fn part<'p, C>(borrow: &'p mut part_cell::Taken<'_, C>) -> &'p mut C {
+        borrow.part()
     }
 }
 
@@ -76,14 +99,20 @@ pub enum Untouched {}
 impl Receiver for Untouched {
     type Ref<'p, C: 'p> = ();
     const IS_SHARED: bool = false;
+    type Borrow<'p, C: 'p> = ();
 
-    fn with<M: Method, R>(
-        _cell: &PartCell<M::Class>,
+    #[inline]
+    fn begin<'p, C>(
+        _cell: &'p PartCell<C>,
         _object: ObjectHandle,
-        code: impl FnOnce(()) -> R,
-    ) -> Result<R, CallError> {
-        Ok(code(()))
+        _holders: &'static Holders,
+        _space: &'p mut Space,
+    ) -> Result<(), CallError> {
+        Ok(())
     }
+
+    #[inline]
+    fn part<'p, C>((): &'p mut ()) {}
 }
 
 /// A method of a plugin part, as a type.
@@ -130,20 +159,45 @@ pub trait StaticMethod {
     fn run<'f>(args: <Self::Args as Params>::Seen<'f>) -> Self::Returned;
 }
 
+/// Body of a trampoline: object, memory, plugin part and parameter block of the call.
+pub(super) type Code = unsafe fn(ObjectHandle, *mut u8, *mut (), *mut u8) -> Result<(), CallError>;
+
+/// Calls `code` in a panic guard. Not generic, so that a function of a plugin is two pieces of code apart from its panic guard: a build
+/// without optimization compiles the guard once, in this crate. An optimized build inlines it.
+///
+/// # Safety
+/// See [`Invoke`]; `code` has the same requirements.
+#[cfg_attr(not(debug_assertions), inline)]
+unsafe fn guarded(call: &mut Call<'_>, code: Code) -> Status {
+    let Call { object, memory, part, params, failure } = call;
+    let (object, memory, part, params) = (*object, *memory, *part, *params);
+    // SAFETY: promised by the caller.
+    catch_panics(failure, || unsafe { code(object, memory, part, params) })
+}
+
 /// Trampoline of a static function.
 ///
 /// # Safety
 /// See [`Invoke`].
 pub(super) unsafe extern "C" fn invoke_static<M: StaticMethod>(call: &mut Call<'_>) -> Status {
-    let Call { params, failure, .. } = call;
-    let params = *params;
-    catch_panics(failure, || {
-        // SAFETY: `Invoke`: the block stays for the call and has the layout in the description of this function: parameters,
-        // then result.
-        let (args, result_at) =
-            unsafe { (Block::new(params, BlockLayout::EMPTY), Block::new(params, M::Args::LAYOUT)) };
-        M::run(M::Args::open(args)).crossing(M::LOCATION)?.store_result(result_at)
-    })
+    // SAFETY: promised by the caller.
+    unsafe { guarded(call, perform_static::<M>) }
+}
+
+/// Calls a static function, which has no object.
+///
+/// # Safety
+/// `params` is a block of the function, live for the call.
+#[inline(always)]
+pub(super) unsafe fn perform_static<M: StaticMethod>(
+    _object: ObjectHandle,
+    _memory: *mut u8,
+    _part: *mut (),
+    params: *mut u8,
+) -> Result<(), CallError> {
+    // SAFETY: the caller promises the block, which has the layout in the description of this function: parameters, then result.
+    let (args, result_at) = unsafe { (Block::new(params, BlockLayout::EMPTY), Block::new(params, M::Args::LAYOUT)) };
+    M::run(M::Args::open(args)).crossing(M::LOCATION)?.store_result(result_at)
 }
 
 /// A custom thunk written by the author, as a type.
@@ -178,22 +232,34 @@ pub(super) unsafe extern "C" fn invoke_nothing(_call: &mut Call<'_>) -> Status {
 /// # Safety
 /// See [`Invoke`].
 pub(super) unsafe extern "C" fn invoke<M: Method>(call: &mut Call<'_>) -> Status {
-    let Call { object, memory, part, params, failure } = call;
-    let (object, memory, part, params) = (*object, *memory, *part, *params);
-    catch_panics(failure, || {
-        // SAFETY: `Invoke`: object and memory are live for the call, which is the frame; the part is the one that this module
-        // created for the class; the block stays for the call, too, and has the layout in the description of this method:
-        // parameters, then result.
-        let (this, cell, args, result_at) = unsafe {
-            let this = This::<M::Class>::new(object, memory);
-            let cell = cell_of::<M::Class>(part, object)?;
-            (this, cell, Block::new(params, BlockLayout::EMPTY), Block::new(params, M::Args::LAYOUT))
-        };
-        let args = M::Args::open(args);
-        let returned = <M::Receiver as Receiver>::with::<M, _>(cell, object, |part| M::run(part, this, args))?;
-        // The part is no longer borrowed here, because `Display` and `Drop` of an error run code of the author.
-        returned.crossing(M::LOCATION)?.store_result(result_at)
-    })
+    // SAFETY: promised by the caller.
+    unsafe { guarded(call, perform::<M>) }
+}
+
+/// Calls a method.
+///
+/// # Safety
+/// Object and memory are live for the call, which is the frame; the part is null or the one that this module created for the class;
+/// `params` is a block of the method, live for the call.
+#[inline(always)]
+pub(super) unsafe fn perform<M: Method>(
+    object: ObjectHandle,
+    memory: *mut u8,
+    part: *mut (),
+    params: *mut u8,
+) -> Result<(), CallError> {
+    // SAFETY: promised by the caller; the block has the layout in the description of this method: parameters, then result.
+    let (this, cell, args, result_at) = unsafe {
+        let this = This::<M::Class>::new(object, memory);
+        let cell = cell_of::<M::Class>(part, object)?;
+        (this, cell, Block::new(params, BlockLayout::EMPTY), Block::new(params, M::Args::LAYOUT))
+    };
+    let (args, mut space) = (M::Args::open(args), Space::new());
+    let mut borrow = M::Receiver::begin(cell, object, const { &Holders::new(M::NAME) }, &mut space)?;
+    let returned = M::run(M::Receiver::part(&mut borrow), this, args);
+    // The borrow ends here, because `Display` and `Drop` of an error run code of the author.
+    drop(borrow);
+    returned.crossing(M::LOCATION)?.store_result(result_at)
 }
 
 /// # Safety
@@ -222,13 +288,30 @@ pub(super) const fn hooks<C: Part>(
 /// # Safety
 /// See [`Invoke`]; the part does not exist yet.
 unsafe extern "C" fn red_constructor<C: Part>(call: &mut Call<'_>, out: &mut PartPtr) -> Status {
+    // SAFETY: promised by the caller.
+    unsafe { guarded_construction(call, out, construct::<C>) }
+}
+
+/// # Safety
+/// Object and memory are live for the call, which is the frame.
+unsafe fn construct<C: Part>(object: ObjectHandle, memory: *mut u8) -> *mut () {
+    // SAFETY: promised by the caller.
+    let this = unsafe { This::<C>::new(object, memory) };
+    Box::into_raw(Box::new(PartCell::new(C::red_constructor(this)))).cast()
+}
+
+/// # Safety
+/// See [`red_constructor`]; `code` has the requirements of [`construct`].
+unsafe fn guarded_construction(
+    call: &mut Call<'_>,
+    out: &mut PartPtr,
+    code: unsafe fn(ObjectHandle, *mut u8) -> *mut (),
+) -> Status {
     let Call { object, memory, failure, .. } = call;
     let (object, memory) = (*object, *memory);
     catch_panics(failure, || {
-        // SAFETY: object and memory are live for the call, which is the frame.
-        let this = unsafe { This::<C>::new(object, memory) };
-        let cell = Box::new(PartCell::new(C::red_constructor(this)));
-        *out = PartPtr(Box::into_raw(cell).cast());
+        // SAFETY: promised by the caller.
+        *out = PartPtr(unsafe { code(object, memory) });
         Ok(())
     })
 }
@@ -242,14 +325,34 @@ const FILLING: &Taking = &Taking::new("keep");
 /// # Safety
 /// `part` is a plugin part that this module created for `C`; `sink` is live for the call.
 unsafe extern "C" fn save_kept<C: Part>(part: PartPtr, sink: &KeepSink, failure: &mut Failure) -> Status {
+    // SAFETY: promised by the caller.
+    unsafe { guarded_save(part, sink, failure, save::<C>) }
+}
+
+/// # Safety
+/// `part` is a plugin part that this module created for `C`.
+unsafe fn save<C: Part>(part: PartPtr, writer: &mut KeptWriter<'_>) -> Result<(), CallError> {
+    // SAFETY: promised by the caller.
+    let cell = unsafe { cell_of::<C>(part.0, ObjectHandle::NONE) }?;
+    cell.shared(ObjectHandle::NONE, SAVING, &mut Space::new())?.part().save_kept(writer);
+    Ok(())
+}
+
+/// # Safety
+/// See [`save_kept`]; `code` has the requirements of [`save`].
+unsafe fn guarded_save(
+    part: PartPtr,
+    sink: &KeepSink,
+    failure: &mut Failure,
+    code: unsafe fn(PartPtr, &mut KeptWriter<'_>) -> Result<(), CallError>,
+) -> Status {
     catch_panics(failure, || {
-        // SAFETY: promised by the caller.
-        let cell = unsafe { cell_of::<C>(part.0, ObjectHandle::NONE) }?;
         let put = |name: &str, data: &[u8]| {
             // SAFETY: name and data are live for the call, and the sink is the host's, lent with its own context.
             unsafe { (sink.put)(sink.context, TextView::of(name), data.as_ptr(), data.len()) };
         };
-        cell.share(ObjectHandle::NONE, SAVING, |part| part.save_kept(&mut KeptWriter { sink: &put }))
+        // SAFETY: promised by the caller.
+        unsafe { code(part, &mut KeptWriter { sink: &put }) }
     })
 }
 
@@ -262,34 +365,69 @@ unsafe extern "C" fn load_kept<C: Part>(
     len: usize,
     failure: &mut Failure,
 ) -> Status {
+    // SAFETY: the host promises that name and data are live for the call; an empty slice is never read.
+    unsafe {
+        let data = if len == 0 { &[][..] } else { core::slice::from_raw_parts(data, len) };
+        guarded_load(part, name, data, failure, load::<C>)
+    }
+}
+
+/// # Safety
+/// `part` is a plugin part that this module created for `C`.
+unsafe fn load<C: Part>(part: PartPtr, name: &str, data: &[u8]) -> Result<(), CallError> {
+    // SAFETY: promised by the caller.
+    let cell = unsafe { cell_of::<C>(part.0, ObjectHandle::NONE) }?;
+    cell.taken(ObjectHandle::NONE, FILLING, &mut Space::new())?.part().load_kept(name, data)
+}
+
+/// # Safety
+/// See [`load_kept`]; `code` has the requirements of [`load`].
+unsafe fn guarded_load(
+    part: PartPtr,
+    name: TextView,
+    data: &[u8],
+    failure: &mut Failure,
+    code: unsafe fn(PartPtr, &str, &[u8]) -> Result<(), CallError>,
+) -> Status {
     catch_panics(failure, || {
-        // SAFETY: the host promises that the part is of this class, and that name and data are live for the call; an empty
-        // slice is never read.
-        let (cell, name, data) = unsafe {
-            let data = if len == 0 { &[][..] } else { core::slice::from_raw_parts(data, len) };
-            (cell_of::<C>(part.0, ObjectHandle::NONE)?, borrowed_text(name), data)
-        };
-        cell.take(ObjectHandle::NONE, FILLING, |part| part.load_kept(&name, data))?
+        // SAFETY: promised by the caller.
+        unsafe { code(part, &borrowed_text(name), data) }
     })
 }
 
 /// # Safety
 /// `part` is a plugin part that this module created for `C`; the host passes its ownership.
 unsafe extern "C" fn finalize<C: Part>(part: PartPtr, failure: &mut Failure) -> Status {
-    catch_panics(failure, || {
-        // SAFETY: the caller promises a part of this class and passes its ownership; the red constructor created it as a box of
-        // this type.
-        unsafe {
-            let cell = cell_of::<C>(part.0, ObjectHandle::NONE)?;
-            if !cell.is_free() {
-                // The holder is on the stack of the game thread, so its name is read on that thread only.
-                let holder = if is_game_thread() { cell.holder() } else { "a method" };
-                return Err(CallError::reentrant(ObjectHandle::NONE, holder, "drop"));
-            }
-            drop(Box::from_raw(part.0.cast::<PartCell<C>>()));
+    // SAFETY: promised by the caller.
+    unsafe { guarded_end(part, failure, end::<C>) }
+}
+
+/// # Safety
+/// See [`finalize`].
+unsafe fn end<C: Part>(part: PartPtr) -> Result<(), CallError> {
+    // SAFETY: the caller promises a part of this class and passes its ownership; the red constructor created it as a box of
+    // this type.
+    unsafe {
+        let cell = cell_of::<C>(part.0, ObjectHandle::NONE)?;
+        if !cell.is_free() {
+            // The holder is on the stack of the game thread, so its name is read on that thread only.
+            let holder = if is_game_thread() { cell.holder() } else { "a method" };
+            return Err(CallError::reentrant(ObjectHandle::NONE, holder, "drop"));
         }
-        Ok(())
-    })
+        drop(Box::from_raw(part.0.cast::<PartCell<C>>()));
+    }
+    Ok(())
+}
+
+/// # Safety
+/// See [`finalize`]; `code` has the requirements of [`end`].
+unsafe fn guarded_end(
+    part: PartPtr,
+    failure: &mut Failure,
+    code: unsafe fn(PartPtr) -> Result<(), CallError>,
+) -> Status {
+    // SAFETY: promised by the caller.
+    catch_panics(failure, || unsafe { code(part) })
 }
 
 /// A static function that a module exports by name, as a type.
@@ -317,8 +455,27 @@ pub(super) unsafe extern "C" fn export_trampoline<E: Export>(
     buffer: &mut ZCallBuffer,
     failure: &mut Failure,
 ) -> Status {
+    // SAFETY: promised by the caller.
+    unsafe { guarded_slots(buffer, failure, export::<E>) }
+}
+
+/// # Safety
+/// See [`alcedo_abi::describe::ZCallInvoke`].
+unsafe fn export<E: Export>(buffer: &mut ZCallBuffer) -> Result<(), CallError> {
     // SAFETY: `ZCallInvoke` promises the slots of the signature, for the call.
-    catch_panics(failure, || unsafe { typed_slots::<E::Args, E::Returned>(E::NAME, E::LOCATION, buffer, E::run) })
+    unsafe { typed_slots::<E::Args, E::Returned>(E::NAME, E::LOCATION, buffer, E::run) }
+}
+
+/// # Safety
+/// See [`export_trampoline`]; `code` has the requirements of [`export`].
+#[cfg_attr(not(debug_assertions), inline)]
+unsafe fn guarded_slots(
+    buffer: &mut ZCallBuffer,
+    failure: &mut Failure,
+    code: unsafe fn(&mut ZCallBuffer) -> Result<(), CallError>,
+) -> Status {
+    // SAFETY: promised by the caller.
+    catch_panics(failure, || unsafe { code(buffer) })
 }
 
 /// Calls `run` with the arguments in the slots and writes its result into the last slot. Errors name the function `name`.

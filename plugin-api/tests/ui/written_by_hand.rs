@@ -173,11 +173,11 @@ mod hidden_patterns_by_hand {
 
     static MINE: __private::Cell = __private::Cell::new();
 
-    __private::property! { Breaker BreakerView stolen set_stolen try_set_stolen: u64, value: u64 = value, MINE }
+    __private::properties! { BreakerView { stolen set_stolen try_set_stolen: u64, value: u64 = value, (MINE) } }
 
     static CALL: __private::FunctionCell<Breaker, (u64,), u64> = __private::FunctionCell::new();
 
-    __private::call! { by invoke_member BreakerView peek try_peek(at: u64 = *(at as *const u64)) -> u64, CALL, "peek" }
+    __private::calls! { BreakerView endings: [], calls: [{ by invoke_member peek try_peek(at: u64 = *(at as *const u64)) -> u64, "", (CALL), "peek" }] }
 }
 
 mod pod_with_a_layout_of_its_own {

@@ -2,13 +2,13 @@
 
 pub use ::core;
 
-pub use alcedo_abi::__alcedo_join as join;
 pub use alcedo_abi::call::SourceLocation;
 pub use alcedo_abi::default_part::{BuildDefault, DefaultPart, Probe};
 pub use alcedo_abi::describe::{CParam, Metadata, meta};
 pub use alcedo_abi::interface_check::{InterfaceFunction, declared_as, first_absent};
 pub use alcedo_abi::override_check::{EventOf, NoEvent, NoEvents};
 pub use alcedo_abi::type_text::contains;
+pub use alcedo_abi::{__alcedo_join as join, __alcedo_member_paths as member_paths};
 pub use alcedo_reflect::{__alcedo_host_fields as host_fields, __alcedo_plain_fields as plain_fields};
 
 pub use crate::kinds::{CallingConvention, PropertyKind, class_flags, function_flags, property_flags};
@@ -19,7 +19,7 @@ pub use crate::native::declared::{
     add_structure, class_property, hook, invoke_member, invoke_member as invoke_static_member, struct_field,
 };
 pub use crate::native::delegates::{Delegate, MulticastDelegate, Named, NamedSignature, SparseDelegate};
-pub use crate::native::failing::fail;
+pub use crate::native::failing::{fail, or_end};
 pub use crate::native::functions::{
     BlockOf, CustomThunk, Function, FunctionCell, SignatureBlock, custom_thunk, function_description,
     implementable_event, static_function,
@@ -40,7 +40,7 @@ pub use crate::object::native_value::{NativeResult, NativeValue as Value};
 pub use crate::object::natives::World;
 pub use crate::object::thunk::Frame;
 pub use crate::{
-    __alcedo_native_c_call as c_call, __alcedo_native_call as call, __alcedo_native_class as class,
+    __alcedo_native_c_call as c_call, __alcedo_native_calls as calls, __alcedo_native_class as class,
     __alcedo_native_delegate as delegate, __alcedo_native_earlier_names as earlier_names,
     __alcedo_native_enum as enumeration, __alcedo_native_import as import, __alcedo_native_interface as interface,
     __alcedo_native_pod as pod, __alcedo_native_property as property, __alcedo_native_register as register,

@@ -9,7 +9,7 @@ macro_rules! __alcedo_native_class {
         package: $package:literal, name: $name:literal, flags: $flags:expr, $(library: $library:literal,)? doc: $doc:literal,
         properties: [$({
             $(#[$attr:meta])*
-            $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $argument:expr,
+            $cell:ident $at:tt $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $argument:expr,
             name: $property:literal, flags: $property_flags:expr, default: $default:literal, metadata: $metadata:expr
         })*],
         kept: [],
@@ -192,32 +192,54 @@ macro_rules! __alcedo_native_property {
     };
 }
 
-/// Declares the call `$try_name` of one function, which returns failures. A path with the class and the function name selects the body:
-/// a `$name` that is not the name of the function runs only the body of that class.
+/// Declares the calls of functions on a view: those that return failures, and those that end the running call instead. A path with the
+/// class and the function name selects the body: a `$name` that is not the name of the function runs only the body of that class.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __alcedo_native_call {
+macro_rules! __alcedo_native_calls {
     (
-        by $invoke:ident $(#[$attr:meta])*
-        $view:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $argument:expr),*) -> $result:ty, $cell:ident, $what:expr
+        $view:ident
+        endings: [$({
+            $(#[$ending_attr:meta])*
+            $ending:ident $tried:ident($($ending_arg:ident: $ending_ty:ty),*) -> $ending_result:ty
+        })*],
+        calls: [$({
+            by $invoke:ident $(#[$attr:meta])*
+            $name:ident $try_name:ident($($arg:ident: $ty:ty = $argument:expr),*) -> $result:ty, $errors:literal,
+            $cell:tt, $what:expr
+        })*]
     ) => {
         impl $view<'_> {
-            $(#[$attr])*
-            pub fn $try_name(
-                &self,
-                $($arg: $ty),*
-            ) -> $crate::native::__private::core::result::Result<$result, $crate::native::__private::CallError> {
-                const ALCEDO_WHAT: (&str, &str) = $crate::native::__private::member($what);
-                ::std::thread_local! {
-                    static ALCEDO_FUNCTION: $crate::native::__private::MemberFunction =
-                        $crate::native::__private::MemberFunction::new(ALCEDO_WHAT.1);
+            $(
+                $(#[$ending_attr])*
+                ///
+                /// If the call fails, the running call ends with the same error.
+                #[inline]
+                pub fn $ending(&self, $($ending_arg: $ending_ty),*) -> $ending_result {
+                    $crate::native::__private::or_end(self.$tried($($ending_arg),*))
                 }
-                let is_virtual =
-                    $crate::native::__private::core::stringify!($name).trim_start_matches("r#") == ALCEDO_WHAT.1;
-                let of = if is_virtual { None } else { Some(ALCEDO_WHAT.0) };
-                ALCEDO_FUNCTION
-                    .with(|function| $crate::native::__private::$invoke(self, function, of, ($($argument,)*)))
-            }
+            )*
+            $(
+                $(#[$attr])*
+                ///
+                /// # Errors
+                #[doc = $errors]
+                pub fn $try_name(
+                    &self,
+                    $($arg: $ty),*
+                ) -> $crate::native::__private::core::result::Result<$result, $crate::native::__private::CallError> {
+                    const ALCEDO_WHAT: (&str, &str) = $crate::native::__private::member($what);
+                    ::std::thread_local! {
+                        static ALCEDO_FUNCTION: $crate::native::__private::MemberFunction =
+                            $crate::native::__private::MemberFunction::new(ALCEDO_WHAT.1);
+                    }
+                    let is_virtual =
+                        $crate::native::__private::core::stringify!($name).trim_start_matches("r#") == ALCEDO_WHAT.1;
+                    let of = if is_virtual { None } else { Some(ALCEDO_WHAT.0) };
+                    ALCEDO_FUNCTION
+                        .with(|function| $crate::native::__private::$invoke(self, function, of, ($($argument,)*)))
+                }
+            )*
         }
     };
 }

@@ -10,6 +10,12 @@ pub fn fail(error: CallError) -> ! {
     resume_unwind(Box::new(error))
 }
 
+/// Returns the value, or ends the running call with the error.
+#[inline]
+pub fn or_end<T>(result: Result<T, CallError>) -> T {
+    result.unwrap_or_else(|error| fail(error))
+}
+
 /// Runs `code` and returns the error that [`fail`] unwound with.
 pub(crate) fn failing<R>(code: impl FnOnce() -> Result<R, CallError>) -> Result<R, CallError> {
     catch_unwind(AssertUnwindSafe(code)).unwrap_or_else(|thrown| match thrown.downcast::<CallError>() {

@@ -2,14 +2,15 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
-use syn::{Attribute, Ident, ImplItem, Path, Result, Signature, TraitItemFn, Type};
+use syn::{Attribute, Ident, Path, Result, Signature, TraitItemFn, Type};
 
-use super::{Body, cell_of, function_flags};
+use super::{Body, function_flags};
 use crate::attr_args::{AttrArgs, take_attr};
 use crate::class_struct::formatted;
 use crate::conditions::Conditions;
 use crate::custom_thunk;
 use crate::docs;
+use crate::impl_block::Member;
 use crate::method::Method;
 use crate::rules;
 use crate::specifiers::{self, FUNCTION};
@@ -83,7 +84,7 @@ impl Body<'_> {
                 "an event without a body returns the zero value and no error: use the plain type",
             ));
         }
-        let (class, cell) = (self.class, cell_of(method));
+        let (class, cell) = (self.class, self.cell_of(method, attrs)?);
         let metadata = specifiers::metadata(Some(attr_args), FUNCTION, &docs::text(attrs))?;
         let defaults = Defaults::of(attr_args, method)?;
         let (types, result) = (method.types(), method.result_type());
@@ -91,19 +92,18 @@ impl Body<'_> {
         // The builder identifies the kind of the function; specifiers state whether scripts may also call it.
         let flags = specifiers::flags(attr_args, &FUNCTION[..2], "function_flags")?;
         self.functions.push(static_function::description(method, builder, &flags, &defaults, &cell, &metadata));
-        let (declared, checks) = (method.cell(&cell, class), defaults.checks());
-        self.expanded.push(quote! { #declared #checks });
-        self.call(method, &docs::shared(attrs));
+        self.expanded.push(defaults.checks().clone());
+        self.call(method, &cell, &docs::shared(attrs));
         Ok(())
     }
 
     /// Finds the default body of an event, and compares the two signatures.
-    pub(super) fn finish_event(&mut self, event: Event, members: &[ImplItem]) -> Result<()> {
+    pub(super) fn finish_event(&mut self, event: Event, members: &[Member]) -> Result<()> {
         let Event { conditions, method, attr_args, attrs } = event;
         let mark = self.mark();
         let target = format_ident!("{}_implementation", method.text(), span = method.name.span());
         let Some(body) = members.iter().find_map(|member| match member {
-            ImplItem::Fn(function) if function.sig.ident == target => Some(&function.sig),
+            Member::Function(function) if function.sig.ident == target => Some(&function.sig),
             _ => None,
         }) else {
             return Err(rules::at(
@@ -123,8 +123,8 @@ impl Body<'_> {
             result: default.result,
         };
         let flags = function_flags(&attr_args)?;
-        self.reflect(&implementation, &target, Some(&attr_args), &flags, &quote! { "" }, &attrs)?;
-        self.call(&method, &docs::shared(&attrs));
+        let cell = self.reflect(&implementation, &target, Some(&attr_args), &flags, &quote! { "" }, &attrs)?;
+        self.call(&method, &cell, &docs::shared(&attrs));
         self.event_constant(&method);
         let text = method.text();
         self.event_names.push(conditions.on_element(&quote! { #text }));
@@ -163,7 +163,7 @@ impl Body<'_> {
 
         let base_name = format_ident!("base_{}", text, span = name.span());
         let cell = format_ident!("ALCEDO_BASE_{}", text.to_uppercase());
-        let declared = method.cell(&cell, class);
+        let cell_type = method.cell(class);
         let path = quote! {
             ::alcedo_plugin_api::__private::join!(
                 <<#class as ::alcedo_plugin_api::__private::Class>::Base as ::alcedo_plugin_api::__private::Class>::PATH,
@@ -172,14 +172,14 @@ impl Body<'_> {
             )
         };
         let doc = format!("Calls the base class's body of `{text}`, which this class overrides.");
-        let callers = method.callers(&self.view, &base_name, &cell, &path, &[syn::parse_quote!(#[doc = #doc])]);
+        self.callers.push(method.callers(&base_name, &quote! { #cell }, &path, &[syn::parse_quote!(#[doc = #doc])]));
         self.expanded.push(quote! {
-            #declared
+            #[allow(clippy::type_complexity, reason = "it has as many parts as the function has parameters")]
+            static #cell: #cell_type = ::alcedo_plugin_api::__private::FunctionCell::new();
             ::alcedo_plugin_api::__private::register! {
                 IMPORTS: ::alcedo_plugin_api::__private::ImportDesc =
                     ::alcedo_plugin_api::__private::import_overridden(#path, &#cell)
             }
-            #callers
         });
         Ok(())
     }

@@ -9,7 +9,7 @@ macro_rules! __alcedo_class {
         package: $package:literal, name: $name:literal, flags: $flags:expr, $(library: $library:literal,)? doc: $doc:literal,
         properties: [$({
             $(#[$attr:meta])*
-            $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $argument:expr,
+            $cell:ident $at:tt $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $argument:expr,
             name: $property:literal, flags: $property_flags:expr, default: $default:literal, metadata: $metadata:expr
         })*],
         kept: [$(($kept:ident, $kept_name:literal, $kept_ty:ty))*],
@@ -89,15 +89,16 @@ macro_rules! __alcedo_class {
                 }
             }
 
-            $(
-                static $cell: $crate::__private::PropertyCell<$class, $ty> = {
-                    // SAFETY: the cell is part of the description below.
-                    unsafe { $crate::__private::PropertyCell::new() }
-                };
-                $crate::__private::property! {
-                    $(#[$attr])* $class $view $get $set $try_set: $ty, $value: $arg = $argument, $cell
-                }
-            )*
+            // A single static, since the compiler would track a static of each property separately.
+            #[allow(clippy::type_complexity, reason = "it has as many parts as the class has properties")]
+            static ALCEDO_CELLS: ($($crate::__private::PropertyCell<$class, $ty>,)*) = ($({
+                let _position = $at;
+                // SAFETY: the cell is part of the description below.
+                unsafe { $crate::__private::PropertyCell::new() }
+            },)*);
+            $crate::__private::properties! {
+                $view $({ $(#[$attr])* $get $set $try_set: $ty, $value: $arg = $argument, (ALCEDO_CELLS.$at) })*
+            }
 
             $(
                 // Bodies written by the author take precedence.
@@ -120,13 +121,16 @@ macro_rules! __alcedo_class {
                         $crate::__private::count_functions(ALCEDO_LISTS);
                     const ALCEDO_FUNCTIONS: &[$crate::__private::Function<$class>; ALCEDO_COUNT] =
                         &$crate::__private::all_functions(ALCEDO_LISTS);
+                    const ALCEDO_PROPERTIES: &[$crate::__private::Property<$class>] = &[$(
+                        $crate::__private::property_description(
+                            $property, $property_flags, $default, $metadata, &ALCEDO_CELLS.$at,
+                        )
+                    ),*];
                     $crate::__private::class_description(
                         ($package, $name),
                         $flags,
                         $doc,
-                        &[$($crate::__private::property_description(
-                            $property, $property_flags, $default, $metadata, &$cell,
-                        )),*],
+                        ALCEDO_PROPERTIES,
                         ALCEDO_BODY.with_functions(ALCEDO_FUNCTIONS),
                         &ALCEDO_CLASS,
                         (
@@ -145,7 +149,7 @@ macro_rules! __alcedo_class {
         package: $package:literal, name: $name:literal,
         properties: [$({
             $(#[$attr:meta])*
-            $cell:ident $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $argument:expr,
+            $cell:ident $at:tt $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $argument:expr,
             name: $property:literal
         })*],
     ) => {
@@ -185,10 +189,10 @@ macro_rules! __alcedo_class {
                     },
                     import_property($crate::__private::core::concat!("/Script/", $package, ".", $name, ":", $property))
                 }
-                $crate::__private::property! {
-                    $(#[$attr])* $class $view $get $set $try_set: $ty, $value: $arg = $argument, $cell
-                }
             )*
+            $crate::__private::properties! {
+                $view $({ $(#[$attr])* $get $set $try_set: $ty, $value: $arg = $argument, ($cell) })*
+            }
         };
     };
 }
@@ -213,20 +217,21 @@ macro_rules! __alcedo_view {
     };
 }
 
-/// Defines the accessors of a property. `$cell` holds its offset: a static, or a type that derefs to one.
+/// Defines the accessors of the properties of a class, in one block. `$cell` holds the offset of a property: a static, or a type that
+/// derefs to one.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __alcedo_property {
-    (
-        $(#[$attr:meta])* $class:ident $view:ident $get:ident $set:ident $try_set:ident: $ty:ty,
-        $value:ident: $arg:ty = $argument:expr, $cell:ident
-    ) => {
-        impl<'f> $view<'f> {
+macro_rules! __alcedo_properties {
+    ($view:ident) => {};
+    ($view:ident $({
+        $(#[$attr:meta])* $get:ident $set:ident $try_set:ident: $ty:ty, $value:ident: $arg:ty = $argument:expr, ($($cell:tt)*)
+    })+) => {
+        impl<'f> $view<'f> {$(
             $(#[$attr])*
             #[must_use]
             #[inline]
             pub fn $get(&self) -> <$ty as $crate::__private::Value>::Seen<'f> {
-                $crate::__private::read_member(&self.0, &$cell)
+                $crate::__private::read_member(&self.0, &$($cell)*)
             }
 
             /// Writes the property. If the host refuses the write, as in a red constructor during a reload for any object
@@ -234,7 +239,7 @@ macro_rules! __alcedo_property {
             $(#[$attr])*
             #[inline]
             pub fn $set(&self, $value: $arg) {
-                self.$try_set($value).unwrap_or_else(|error| $crate::__private::fail(error));
+                $crate::__private::or_end(self.$try_set($value))
             }
 
             /// Writes the property, or returns the error if the host refuses.
@@ -244,32 +249,52 @@ macro_rules! __alcedo_property {
                 &self,
                 $value: $arg,
             ) -> $crate::__private::core::result::Result<(), $crate::__private::CallError> {
-                let value = $argument;
-                $crate::__private::write_member(&self.0, &$cell, value)
+                $crate::__private::write_member(&self.0, &$($cell)*, $argument)
             }
-        }
+        )+}
     };
 }
 
-/// Defines the call `$try_name` of a function, which returns failures. `$cell` holds its handle: a static, or a type that derefs to
-/// one.
+/// Defines the calls of functions on a view, in one block: those that return failures, and those that end the running call instead.
+/// `$cell` holds the handle of a function: a static, or a type that derefs to one.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __alcedo_call {
+macro_rules! __alcedo_calls {
     (
-        by $invoke:ident $(#[$attr:meta])*
-        $view:ident $name:ident $try_name:ident($($arg:ident: $ty:ty = $argument:expr),*) -> $result:ty, $cell:ident, $what:expr
+        $view:ident
+        endings: [$({
+            $(#[$ending_attr:meta])*
+            $ending:ident $tried:ident($($ending_arg:ident: $ending_ty:ty),*) -> $ending_result:ty
+        })*],
+        calls: [$({
+            by $invoke:ident $(#[$attr:meta])*
+            $name:ident $try_name:ident($($arg:ident: $ty:ty = $argument:expr),*) -> $result:ty, $errors:literal,
+            ($($cell:tt)*), $what:expr
+        })*]
     ) => {
         impl $view<'_> {
-            $(#[$attr])*
-            #[inline]
-            pub fn $try_name(
-                &self,
-                $($arg: $ty),*
-            ) -> $crate::__private::core::result::Result<$result, $crate::__private::CallError> {
-                const ALCEDO_WHAT: &$crate::__private::core::primitive::str = $what;
-                $crate::__private::$invoke(&self.0, &$cell, ALCEDO_WHAT, &($($argument,)*))
-            }
+            $(
+                $(#[$ending_attr])*
+                ///
+                /// If the call fails, the running call ends with the same error.
+                #[inline]
+                pub fn $ending(&self, $($ending_arg: $ending_ty),*) -> $ending_result {
+                    $crate::__private::or_end(self.$tried($($ending_arg),*))
+                }
+            )*
+            $(
+                $(#[$attr])*
+                ///
+                /// # Errors
+                #[doc = $errors]
+                #[inline]
+                pub fn $try_name(
+                    &self,
+                    $($arg: $ty),*
+                ) -> $crate::__private::core::result::Result<$result, $crate::__private::CallError> {
+                    $crate::__private::$invoke(&self.0, &$($cell)*, $what, &($($argument,)*))
+                }
+            )*
         }
     };
 }

@@ -1,0 +1,200 @@
+//! `impl` blocks whose bodies stay tokens: the attributes read signatures, and the compiler parses each body anyway. A tree of all bodies
+//! would be most of the time that an attribute takes.
+
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::parse::discouraged::Speculative as _;
+use syn::parse::{Parse, ParseStream, Parser as _};
+use syn::{Abi, Attribute, Error, ImplItem, Item, ItemImpl, Result, Signature, Token, Visibility, token};
+
+/// An item under an attribute.
+pub(crate) enum AnyItem {
+    Impl(ImplBlock),
+    /// An item of another sort.
+    Other(Box<Item>),
+}
+
+/// An `impl` block.
+pub(crate) struct ImplBlock {
+    /// The block without its members.
+    pub(crate) head: ItemImpl,
+    pub(crate) members: Vec<Member>,
+}
+
+/// A member of an `impl` block.
+pub(crate) enum Member {
+    Function(Function),
+    /// Any other member, or a function without a body.
+    Other(ImplItem),
+}
+
+/// A function with a body.
+pub(crate) struct Function {
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) vis: Visibility,
+    defaultness: Option<Token![default]>,
+    pub(crate) sig: Signature,
+    pub(crate) body: Group,
+}
+
+impl AnyItem {
+    /// Parses an item.
+    pub(crate) fn of(tokens: TokenStream) -> Result<Self> {
+        let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        match tokens.last() {
+            Some(TokenTree::Group(members)) if is_impl(&tokens) && members.delimiter() == Delimiter::Brace => {
+                let (inside, mut empty) = (members.stream(), Group::new(Delimiter::Brace, TokenStream::new()));
+                empty.set_span(members.span());
+                tokens.pop();
+                tokens.push(empty.into());
+                let mut head: ItemImpl = syn::parse2(tokens.into_iter().collect())?;
+                let (attrs, members) = members_of.parse2(inside)?;
+                head.attrs.extend(attrs);
+                Ok(Self::Impl(ImplBlock { head, members }))
+            }
+            _ => syn::parse2(tokens.into_iter().collect()).map(|item| Self::Other(Box::new(item))),
+        }
+    }
+
+    /// Returns the item as a syntax tree, without those of bodies.
+    pub(crate) fn into_item(self) -> Item {
+        match self {
+            Self::Impl(block) => Item::Impl(block.into_item()),
+            Self::Other(item) => *item,
+        }
+    }
+}
+
+impl ImplBlock {
+    /// Parses an `impl` block.
+    pub(crate) fn of(tokens: TokenStream) -> Result<Self> {
+        match AnyItem::of(tokens)? {
+            AnyItem::Impl(block) => Ok(block),
+            AnyItem::Other(item) => Err(Error::new_spanned(item, "expected `impl`")),
+        }
+    }
+
+    /// Returns the block as a syntax tree, without those of its members.
+    pub(crate) fn into_item(self) -> ItemImpl {
+        let Self { head, members } = self;
+        let items = members.into_iter().map(|member| ImplItem::Verbatim(member.into_token_stream())).collect();
+        ItemImpl { items, ..head }
+    }
+}
+
+/// Returns true for the tokens of an `impl` block, which may have attributes.
+fn is_impl(mut tokens: &[TokenTree]) -> bool {
+    while let [TokenTree::Punct(pound), TokenTree::Group(_), rest @ ..] = tokens
+        && pound.as_char() == '#'
+    {
+        tokens = rest;
+    }
+    let keywords =
+        tokens.iter().map_while(|token| if let TokenTree::Ident(ident) = token { Some(ident) } else { None });
+    keywords.take(3).any(|keyword| keyword == "impl")
+}
+
+/// Parses the content of an `impl` block: inner attributes and members.
+fn members_of(input: ParseStream<'_>) -> Result<(Vec<Attribute>, Vec<Member>)> {
+    let (attrs, mut members) = (input.call(Attribute::parse_inner)?, Vec::new());
+    while !input.is_empty() {
+        members.push(input.parse()?);
+    }
+    Ok((attrs, members))
+}
+
+impl Parse for Member {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let ahead = input.fork();
+        let (attrs, vis) = (ahead.call(Attribute::parse_outer)?, ahead.parse()?);
+        let is_default = ahead.peek(Token![default]) && !ahead.peek2(Token![!]);
+        let defaultness = is_default.then(|| ahead.parse()).transpose()?;
+        if !begins_signature(&ahead) {
+            return input.parse().map(Self::Other);
+        }
+        let sig = ahead.parse()?;
+        if !ahead.peek(token::Brace) {
+            return input.parse().map(Self::Other);
+        }
+        let body = ahead.parse()?;
+        input.advance_to(&ahead);
+        Ok(Self::Function(Function { attrs, vis, defaultness, sig, body }))
+    }
+}
+
+fn begins_signature(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    ahead.parse::<Option<Token![const]>>().is_ok()
+        && ahead.parse::<Option<Token![async]>>().is_ok()
+        && ahead.parse::<Option<Token![unsafe]>>().is_ok()
+        && ahead.parse::<Option<Abi>>().is_ok()
+        && ahead.peek(Token![fn])
+}
+
+impl ToTokens for Member {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        match self {
+            Self::Function(function) => function.to_tokens(tokens),
+            Self::Other(item) => item.to_tokens(tokens),
+        }
+    }
+}
+
+impl ToTokens for Function {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        let Self { attrs, vis, defaultness, sig, body } = self;
+        for attr in attrs {
+            attr.to_tokens(tokens);
+        }
+        vis.to_tokens(tokens);
+        defaultness.to_tokens(tokens);
+        sig.to_tokens(tokens);
+        body.to_tokens(tokens);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AnyItem, Member};
+    use proc_macro2::TokenStream;
+    use quote::{ToTokens as _, quote};
+
+    fn block(tokens: TokenStream) -> Vec<Member> {
+        match AnyItem::of(tokens) {
+            Ok(AnyItem::Impl(block)) => block.members,
+            Ok(AnyItem::Other(_)) => panic!("it is an `impl` block"),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn a_block_is_written_as_it_was_read() {
+        let tokens = quote! {
+            #[a] unsafe impl<T> Heeds for Cat<T> where T: Copy {
+                const A: u32 = { 1 };
+                type B = u32;
+                #[b(c)] pub(crate) const unsafe extern "C" fn d(&self, e: [u8; { 2 }]) -> Vec<{ 3 }> where T: Copy, { any text 1 }
+                default fn f() {}
+                g! { h }
+            }
+        };
+        let item = AnyItem::of(tokens.clone()).ok().expect("an item");
+        assert_eq!(item.into_item().to_token_stream().to_string(), tokens.to_string());
+    }
+
+    #[test]
+    fn only_functions_with_a_body_are_functions() {
+        let members = block(
+            quote! { impl Cat { fn a() {} fn b(); const C: fn() = { a }; #[d] async fn e() { } const fn f() {} } },
+        );
+        let functions = members.iter().map(|member| matches!(member, Member::Function(_)));
+        assert_eq!(functions.collect::<Vec<_>>(), [true, false, false, true, true]);
+    }
+
+    #[test]
+    fn an_item_of_another_sort_is_no_block() {
+        for tokens in [quote! { pub struct Cat { a: u32 } }, quote! { #[a] trait Heeds { fn hear(&self) {} } }] {
+            assert!(matches!(AnyItem::of(tokens), Ok(AnyItem::Other(_))));
+        }
+    }
+}
