@@ -8,6 +8,7 @@ use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::{Abi, Attribute, Error, ImplItem, Item, ItemImpl, Result, Signature, Token, Visibility, token};
 
 /// An item under an attribute.
+#[expect(clippy::large_enum_variant, reason = "one short-lived value per item of the source")]
 pub(crate) enum AnyItem {
     Impl(ImplBlock),
     /// An item of another sort.
@@ -22,6 +23,7 @@ pub(crate) struct ImplBlock {
 }
 
 /// A member of an `impl` block.
+#[expect(clippy::large_enum_variant, reason = "one short-lived value per item of the source")]
 pub(crate) enum Member {
     Function(Function),
     /// Any other member, or a function without a body.
@@ -178,7 +180,7 @@ mod tests {
                 g! { h }
             }
         };
-        let item = AnyItem::of(tokens.clone()).ok().expect("an item");
+        let Ok(item) = AnyItem::of(tokens.clone()) else { panic!("no item: {tokens}") };
         assert_eq!(item.into_item().to_token_stream().to_string(), tokens.to_string());
     }
 

@@ -112,7 +112,7 @@ impl Receiver for Untouched {
     }
 
     #[inline]
-    fn part<'p, C>((): &'p mut ()) {}
+    fn part<C>((): &mut ()) {}
 }
 
 /// A method of a plugin part, as a type.

@@ -96,7 +96,7 @@ impl Job {
             Some(Running::Cargo(cargo)) => {
                 let outcome = cargo.wait()?;
                 self.millis += outcome.millis;
-                self.parts.push(Part::new("cargo", outcome.millis));
+                self.parts.extend(outcome.parts().into_iter().map(|(name, millis)| Part::new(name, millis)));
                 self.warnings.push_str(&outcome.warnings);
                 outcome.artifacts
             }
