@@ -570,7 +570,9 @@ proptest! {
         done(&first, &operations);
         first.worlds().save(&path).expect("it is saved");
         let report = load(&second, &path);
-        prop_assert_eq!(report.to_string(), format!("{} objects loaded · 0 conjugates built · 0 fields put back", first.objects().iter().len()));
+        let count = first.objects().iter().len();
+        let noun = if count == 1 { "object" } else { "objects" };
+        prop_assert_eq!(report.to_string(), format!("{count} {noun} loaded · 0 conjugates built · 0 fields put back"));
         prop_assert_eq!(describe(&first), describe(&second));
         second.worlds().save(&again).expect("it is saved");
         prop_assert!(std::fs::read(&path).expect("a file") == std::fs::read(&again).expect("a file"));

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use alcedo_base::figures::{counted, thousands};
 use serde::{Deserialize, Serialize};
 
 use crate::load::error::LoadError;
@@ -354,10 +355,10 @@ impl fmt::Display for ReloadReport {
         writeln!(f, "  {} ms", phases.join(" · "))?;
         write!(
             f,
-            "  {} objects kept · {} conjugates rebuilt · {} class constructors rerun",
-            thousands(self.objects_kept),
-            thousands(self.conjugates_rebuilt),
-            self.class_constructors_rerun
+            "  {} kept · {} rebuilt · {} rerun",
+            counted(self.objects_kept, "object"),
+            counted(self.conjugates_rebuilt, "conjugate"),
+            counted(self.class_constructors_rerun, "class constructor")
         )?;
         self.tail(f)
     }
@@ -372,7 +373,7 @@ impl ReloadReport {
             write!(f, "\n  {line}")?;
         }
         for class in &self.classes {
-            write!(f, "\n  {} {}: {} objects", class.class, class.change, thousands(class.objects))?;
+            write!(f, "\n  {} {}: {}", class.class, class.change, counted(class.objects, "object"))?;
         }
         for change in &self.properties {
             write!(f, "\n  {}.{}   {}{}", change.class, change.property, change.change, counts(change))?;
@@ -411,23 +412,11 @@ pub(crate) fn counts(change: &PropertyChange) -> String {
     if counts.is_empty() { String::new() } else { format!(": {}", counts.join(", ")) }
 }
 
-pub(crate) fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at != 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{Phase, PropertyChange, ReloadReport, thousands};
+    use super::{Phase, PropertyChange, ReloadReport};
     use crate::bridge::rebuild::Rebuilt;
     use crate::handles::ObjectHandle;
     use crate::load::error::LoadError;
@@ -504,10 +493,5 @@ mod tests {
         .assert_eq(&reload.to_string());
         let empty = ReloadReport::rolled_back(journal(4), Phase::Stage, &failure, 0).to_string();
         assert!(empty.ends_with("\n  everything is as it was · save again to retry"), "{empty}");
-    }
-
-    #[test]
-    fn numbers_are_grouped() {
-        assert_eq!([0, 12, 999, 1000, 1_234_567].map(thousands), ["0", "12", "999", "1,000", "1,234,567"]);
     }
 }

@@ -96,7 +96,7 @@ pub enum ImageError {
         path: PathBuf,
     },
     /// The file ends before a part announced by its headers.
-    #[error("{} is cut short: {what} needs {need} bytes, the file has {have}; build it again", path.display())]
+    #[error("{} is cut short: {need} bytes are required for {what}, the file has {have}; build it again", path.display())]
     Truncated {
         /// Path of the file.
         path: PathBuf,
