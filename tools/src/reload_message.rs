@@ -13,7 +13,13 @@ pub(crate) fn reload(live: &Live, paint: Paint) -> String {
     // The head is a title and a remark, separated by three spaces.
     let (title, remark) = head.rsplit_once("   ").unwrap_or((head, ""));
     if !live.report.is_committed() {
-        return format!("{}   {}\n{rest}", paint.bold(title), paint.red(remark));
+        // The host cannot know that the sources are watched.
+        let rest = format!("\n{rest}").replacen(
+            "\n  everything is as it was",
+            "\n  everything is as it was · save again to retry",
+            1,
+        );
+        return format!("{}   {}{rest}", paint.bold(title), paint.red(remark));
     }
     if is_unchanged(&live.report) {
         let build = live.build_ms.map_or_else(String::new, |ms| format!(" · build {ms:.0} ms"));

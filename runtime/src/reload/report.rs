@@ -342,7 +342,7 @@ impl fmt::Display for ReloadReport {
             Outcome::RolledBack { phase, error } => {
                 writeln!(f, "{modules}  generation {} stays   the reload failed", self.from)?;
                 writeln!(f, "  {phase}: {error}")?;
-                write!(f, "  everything is as it was · save again to retry")?;
+                write!(f, "  everything is as it was")?;
                 return self.tail(f);
             }
         }
@@ -477,7 +477,7 @@ mod tests {
         expect_test::expect![[r#"
             magic-cube  generation 4 stays   the reload failed
               rebuild: no Master load context exists: create it with `create_master`
-              everything is as it was · save again to retry
+              everything is as it was
               listeners were called with Unloading 4, PreStartup 5, Resumed 4
               unloading callbacks were called, of priority -1, 0
               main was called of magic-cube: what it did outside of the host's world is not undone
@@ -492,6 +492,6 @@ mod tests {
               looked up, and known from now on: ex:/tell"#]]
         .assert_eq(&reload.to_string());
         let empty = ReloadReport::rolled_back(journal(4), Phase::Stage, &failure, 0).to_string();
-        assert!(empty.ends_with("\n  everything is as it was · save again to retry"), "{empty}");
+        assert!(empty.ends_with("\n  everything is as it was"), "{empty}");
     }
 }

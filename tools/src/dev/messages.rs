@@ -49,7 +49,7 @@ impl Messages {
             Event::Canceled => "the sources changed again: the build is canceled".to_owned(),
             Event::Built { warnings, .. } if warnings.is_empty() => return None,
             Event::Built { warnings, .. } => warnings.trim_end().to_owned(),
-            Event::NotBuilt(error) => format!("{error}\n{}", paint.red(old_code)),
+            Event::NotBuilt(error) => format!("{error}\n{} · save again to retry", paint.red(old_code)),
             Event::Unchanged => "saved, but the library is unchanged".to_owned(),
             Event::Noted(changed) => format!("{} changed (paused: r reloads once, a resumes)", names(changed)),
             Event::HostChanged(changed) => format!(
@@ -222,8 +222,8 @@ mod tests {
         let mut messages = Messages::new(Paint::for_tests(), false, true);
         let text = messages.message(&event, true).unwrap();
         assert_eq!(text.matches("error: a\n --> src/lib.rs:1:1\n").count(), 1, "{text}");
-        assert!(text.ends_with("the old code keeps running"), "{text}");
-        assert!(messages.message(&event, false).unwrap().ends_with("nothing runs yet"));
+        assert!(text.ends_with("the old code keeps running · save again to retry"), "{text}");
+        assert!(messages.message(&event, false).unwrap().ends_with("nothing runs yet · save again to retry"));
     }
 
     #[test]
