@@ -136,6 +136,34 @@ pub enum ImageError {
 }
 
 impl ImageError {
+    /// Returns the path of the file.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::path::Path;
+    ///
+    /// use alcedo_sys::ImageFile;
+    ///
+    /// let error = ImageFile::read(Path::new("no-such-library.so")).err();
+    /// assert_eq!(error.as_ref().map(|error| error.path()), Some(Path::new("no-such-library.so")));
+    /// ```
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Io { path, .. }
+            | Self::NotAFile { path, .. }
+            | Self::TooLarge { path, .. }
+            | Self::Copy { path, .. }
+            | Self::StillWritten { path, .. }
+            | Self::NotTrusted { path, .. }
+            | Self::Empty { path }
+            | Self::Truncated { path, .. }
+            | Self::Foreign { path, .. }
+            | Self::WrongKind { path, .. }
+            | Self::Malformed { path, .. } => path,
+        }
+    }
+
     /// Converts the error for callers that report system errors only.
     pub(crate) fn into_io_error(self) -> io::Error {
         match self {
