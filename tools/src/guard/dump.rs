@@ -72,6 +72,11 @@ pub(super) struct CrashDump {
 }
 
 impl CrashDump {
+    /// Checks if the host has armed its crash guard, which creates the files that a crash fills.
+    pub(super) fn is_armed(folder: &Path) -> bool {
+        folder.join("crash").is_file()
+    }
+
     /// Reads the files of a crash; none if the host wrote none.
     pub(super) fn read(folder: &Path) -> Option<Self> {
         Self::read_files(folder, "")
