@@ -136,7 +136,7 @@ impl Messages {
             WorldEvent::Host(FromHost::Answer { text }, _) => Some(text.clone()),
             WorldEvent::NotJoined(error) => Some(format!("{} {error}", paint.red("not joined:"))),
             WorldEvent::Panicked(panic) => {
-                Some(paint.dim(&format!("panicked at {} · t shows its calls", panic.location)))
+                Some(paint.dim(&format!("panicked at {}: {:?} · t shows its calls", panic.location, panic.message)))
             }
             // The session converts the others to events, or prints them directly.
             _ => None,

@@ -67,6 +67,8 @@ pub(super) struct CrashDump {
     pub(super) local: Option<String>,
     /// Of a panic: file, line and column.
     pub(super) at: (String, u32, u32),
+    /// Of a panic, in one line.
+    pub(super) message: String,
     /// Set if the file is complete.
     pub(super) is_whole: bool,
 }
@@ -120,6 +122,7 @@ impl CrashDump {
                 "maps" => dump.maps_len = value.parse().ok(),
                 "place" => dump.at.0 = value.to_owned(),
                 "line" => dump.at.1 = value.parse().unwrap_or_default(),
+                "message" => dump.message = value.trim_end().to_owned(),
                 "column" => dump.at.2 = value.parse().unwrap_or_default(),
                 "name" => dump.thread = value.to_owned(),
                 "fence" => dump.fence = Some(value.to_owned()),

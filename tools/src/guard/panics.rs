@@ -16,6 +16,8 @@ use crate::paint::Paint;
 pub(crate) struct Panic {
     /// File, line and column, as recorded by the compiler.
     pub(crate) location: String,
+    /// In one line.
+    pub(crate) message: String,
     thread: String,
     /// Innermost first.
     calls: Vec<Call>,
@@ -24,7 +26,8 @@ pub(crate) struct Panic {
 impl Panic {
     /// Formats the panic as lines.
     pub(crate) fn report(&self, paint: Paint) -> String {
-        let head = format!("{} {}, thread {}", paint.red("panicked at"), self.location, self.thread);
+        let head =
+            format!("{} {}, thread {}\n  {:?}", paint.red("panicked at"), self.location, self.thread, self.message);
         head + &calls::report(&self.calls)
     }
 }
@@ -65,7 +68,7 @@ impl Panics {
         let is_new = self.known.insert((location.clone(), dump.modules()));
         is_new.then(|| {
             let calls = behind_the_hook(trace::trace(&dump).calls);
-            Panic { location, thread: dump.thread, calls }
+            Panic { location, message: dump.message, thread: dump.thread, calls }
         })
     }
 }
