@@ -246,7 +246,7 @@ impl SecretKey {
         let (file, found) = plain_file::open(path).map_err(io)?;
         let mut text = String::new();
         let read = file.take(LONGEST_KEY).read_to_string(&mut text);
-        // Everybody may read a public key, so its mode is no problem.
+        // Checked before the mode, because any user may read a public key.
         if text.parse::<PublicKey>().is_ok() {
             return Err(KeyError::IsPublic { path: path.to_owned() });
         }

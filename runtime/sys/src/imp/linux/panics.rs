@@ -88,7 +88,7 @@ pub(crate) fn write_panic(at: &At<'_>, message: &str) {
     end.line("column", at.column as usize, 10);
     end.push(b"message ");
     end.write(crash.as_fd());
-    // One line, so that no message resembles another line of the file.
+    // Written as one line: a message must not resemble another line of the file.
     for line in message.as_bytes()[..message.len().min(LONGEST_MESSAGE)].split(|byte| *byte == b'\n') {
         write_all(crash.as_fd(), line);
         write_all(crash.as_fd(), b" ");
