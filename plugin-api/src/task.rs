@@ -332,7 +332,8 @@ pub fn post(code: impl FnOnce() + Send + 'static) -> Result<(), CallError> {
     post_bound(bound, ObjectHandle::NONE, here())
 }
 
-/// Posts `code` like [`post`], with an object as its argument. `code` is dropped without running if the object is destroyed before.
+/// Posts `code` like [`post`], with an object as its argument. `code` is dropped without running if the object is destroyed before,
+/// or is a class default object, for which red constructors run as well.
 ///
 /// # Errors
 /// See [`post`].

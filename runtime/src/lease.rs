@@ -144,9 +144,18 @@ pub struct Blocker {
 impl Blocker {
     /// Formats holder, thread, duration and source location, without the kind.
     pub(crate) fn tail(&self) -> String {
-        let Self { owner, thread, age, place, .. } = self;
+        self.described(&format!(", {:.1} s", self.age.as_secs_f64()))
+    }
+
+    /// Formats the blocker for a message that is displayed at any later time: without its duration.
+    pub(crate) fn lasting(&self) -> String {
+        format!("{} {}", self.kind, self.described(""))
+    }
+
+    fn described(&self, age: &str) -> String {
+        let Self { owner, thread, place, .. } = self;
         let from = place.as_ref().map(|place| format!(", from {place}")).unwrap_or_default();
-        format!("{owner}   thread {thread}, {:.1} s{from}", age.as_secs_f64())
+        format!("{owner}   thread {thread}{age}{from}")
     }
 }
 

@@ -43,6 +43,7 @@ mod signature;
 mod slim_watch;
 mod sync;
 mod thread_stack;
+mod unheard;
 mod unload;
 mod watchdog;
 mod world;

@@ -20,10 +20,13 @@ use tracing_core::subscriber::Interest;
 use crate::boundary::CallError;
 use crate::conjugate::gate::ModuleTag;
 use crate::sync::lock;
+use crate::unheard;
 
 /// Maximum number of fields of one statement besides message, module and generation; more are dropped.
 const MOST_FIELDS: usize = 13;
 const OWN_FIELDS: usize = 3;
+/// Target of panics that no call returns to the host.
+const PANICS: &str = "alcedo::panic";
 
 /// Receives log records of all modules of one runtime. Any thread.
 #[derive(Default)]
@@ -52,6 +55,10 @@ impl Logs {
 
     pub(crate) fn event(&self, module: u64, record: &LogRecord<'_>) {
         let Some(tag) = self.tag(module) else { return };
+        if record.target.as_str() == PANICS {
+            let (message, file, line) = (record.message.as_str(), record.file.as_str(), record.line);
+            unheard::print(&format_args!("{} panicked: {message:?} at {file}:{line}", tag.name));
+        }
         let callsite = callsite(record, Kind::EVENT);
         self.with_subscriber(|| {
             if callsite.is_expected() {

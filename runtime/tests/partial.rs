@@ -282,6 +282,20 @@ fn requests_are_one_reload_that_is_as_wide_as_any_of_them() {
 }
 
 #[test]
+fn a_refused_library_is_reported_under_its_module() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut paths = libraries(1, 1, 1);
+    let cube = folder.path().join("cube.so");
+    std::fs::copy(&paths[2], &cube).expect("a copy");
+    paths[2] = cube.clone();
+    let host = support::host(&paths);
+    std::fs::write(&cube, "no library").expect("the folder is ours");
+    let report = host.reload_changed(&paths).expect("a Master");
+    assert!(!report.is_committed(), "{report}");
+    assert!(report.to_string().starts_with("magic_cube  generation 1 stays"), "{report}");
+}
+
+#[test]
 fn a_watch_can_replace_only_changed_modules() {
     let folder = tempfile::tempdir().expect("a folder");
     let copy_to_folder = |library: &Path, name: &str| {

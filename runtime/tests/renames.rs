@@ -131,8 +131,8 @@ fn objects_and_values_follow_their_types_to_other_names_and_back() {
             on_hail: Err(Call(NotFound { message: "a delegate (-> String) is bound to nothing: bind it first" }))"#]],
     );
     expect![[r#"
-          Game.Merchant is now called Game.Trader: 1 objects
-          Game.Smuggler is now called Game.Runner: 1 objects
+          Game.Merchant is now called Game.Trader: 1 object
+          Game.Smuggler is now called Game.Runner: 1 object
           Game.Trader.weight is now called mass
           Game.Runner.weight is now called mass"#]]
     .assert_eq(&changes(&report));
@@ -144,8 +144,8 @@ fn objects_and_values_follow_their_types_to_other_names_and_back() {
     let report = reload(&host, &[]);
     assert_eq!(state_of(&host, smuggler), SMUGGLER_AGAIN);
     expect![[r#"
-          Game.Runner is now called Game.Smuggler: 1 objects
-          Game.Trader is now called Game.Merchant: 1 objects
+          Game.Runner is now called Game.Smuggler: 1 object
+          Game.Trader is now called Game.Merchant: 1 object
           Game.Merchant.mass is now called weight
           Game.Smuggler.mass is now called weight"#]]
     .assert_eq(&changes(&report));

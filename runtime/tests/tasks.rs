@@ -285,6 +285,16 @@ fn a_reload_ends_tasks_and_none_runs_in_the_new_generation() {
 }
 
 #[test]
+fn a_closure_posted_to_a_class_default_object_is_dropped() {
+    let host = support::hasty_host(&[chores(&["posts-anew"])]);
+    let robot = host.objects().spawn(ROBOT).expect("spawned");
+    tick(&host, 10);
+    let template = host.objects().at_path("/World/Default__Robot").expect("it exists");
+    assert_eq!((beats(&host, robot), beats(&host, template)), (1, 0));
+    assert_eq!(host.jobs(), []);
+}
+
+#[test]
 fn an_unload_ends_tasks_before_the_exit_hook() {
     let (record, host, robot) = playing("chores");
     call(&host, robot, "walk", &[]);

@@ -208,6 +208,7 @@ fn a_thread_that_never_stops_is_parked_by_name_and_budgeted() {
         "{parked:?}"
     );
     assert!(parked[0].contains("kept by thread \"exporter\""), "{parked:?}");
+    assert!(parked[0].ends_with(')'), "the number of the thread, and no duration that would age: {parked:?}");
     assert_eq!(
         host.unloads().generations(),
         [GenerationInfo { number: 1, state: ContextState::Parked }],

@@ -314,9 +314,9 @@ fn a_changed_build_restores_matching_values() {
     );
     expect![[r#"
         13 objects loaded · 3 conjugates built · 3 fields put back
-          Game.Diver extends Engine.SceneComponent now: its objects were recreated: 1 objects
-          Game.Ghost is not there: its objects are dormant and seen as Engine.Actor until it is: 1 objects
-          Game.Phantom is not there: its objects are dormant and seen as Engine.Actor until it is: 1 objects
+          Game.Diver extends Engine.SceneComponent now: its objects were recreated: 1 object
+          Game.Ghost is not there: its objects are dormant and seen as Engine.Actor until it is: 1 object
+          Game.Phantom is not there: its objects are dormant and seen as Engine.Actor until it is: 1 object
           Game.Shapeshifter.added   added, default "new here": 2 followed
           Game.Shapeshifter.widened   i32 → i64: 1 followed, 1 kept their own
           Game.Shapeshifter.narrowed   f64 → i32: 1 followed, 1 kept their own
@@ -570,7 +570,9 @@ proptest! {
         done(&first, &operations);
         first.worlds().save(&path).expect("it is saved");
         let report = load(&second, &path);
-        prop_assert_eq!(report.to_string(), format!("{} objects loaded · 0 conjugates built · 0 fields put back", first.objects().iter().len()));
+        let count = first.objects().iter().len();
+        let noun = if count == 1 { "object" } else { "objects" };
+        prop_assert_eq!(report.to_string(), format!("{count} {noun} loaded · 0 conjugates built · 0 fields put back"));
         prop_assert_eq!(describe(&first), describe(&second));
         second.worlds().save(&again).expect("it is saved");
         prop_assert!(std::fs::read(&path).expect("a file") == std::fs::read(&again).expect("a file"));

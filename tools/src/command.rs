@@ -57,8 +57,8 @@ Keys on a terminal, or lines on a pipe:
   b N  back to the code of generation N
   k    end the world's process and restart it with the last good build and the saved world;
        a host whose sources changed is built first
-  :…   ask the world: `:help` lists what; Tab completes, Up brings the last line back
-  t    the calls that led to the last panic or crash of a plugin's, the author's own first
+  :…   query the world: `:help` lists the queries; Tab completes, Up brings the last line back
+  t    the calls that led to the last panic or crash of a plugin, those of the plugin first
   o    print what the world has printed so far, of which the pane shows the end
   s    status
   q    quit (so do Ctrl-C and the end of the input)";
@@ -94,7 +94,7 @@ pub(crate) fn parse(line: &str) -> Result<Option<Command>, String> {
         ("q" | "quit", "") => Command::Quit,
         _ => {
             return Err(format!(
-                "`{line}` is not a command: r reload · a automatic · p paused · b N back to generation N · k restart · :… ask the world · t trace · o output · s status · q quit"
+                "`{line}` is not a command: r reload · a automatic · p paused · b N back to generation N · k restart · :… query the world · t trace · o output · s status · q quit"
             ));
         }
     };

@@ -89,7 +89,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
             // The reader has closed the output: the error is ignored.
             let _ = write!(stdout(), "{source}");
         }
-        Some(out) => alcedo_glue::write(out, &source).map_err(file("write", out))?,
+        Some(out) => {
+            alcedo_glue::write(out, &source).map_err(file("write", out))?;
+            print_progress(&format!("the glue is in {}", out.display()));
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -70,7 +70,9 @@ fn an_unchanged_file_remains_and_a_plugin_uses_another_through_it() {
     let args = ["glue", &*lamps.to_string_lossy(), "--out", &*out.to_string_lossy()].map(str::to_owned);
     let args: Vec<_> = args.iter().map(String::as_str).collect();
     let before = fs::metadata(&out).unwrap().modified().unwrap();
-    assert!(alcedo(&args).status.success());
+    let output = alcedo(&args);
+    assert!(output.status.success());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("the glue is in "), "{output:?}");
     assert_eq!(fs::metadata(&out).unwrap().modified().unwrap(), before);
     let plus = built(&scratch, "lamps-plus");
 

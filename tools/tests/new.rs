@@ -201,7 +201,7 @@ fn rejected_requests_leave_no_files() {
         "",
         &["plugin", "match"],
         expect![[r#"
-        alcedo: `match` is a word of the Rust language, and a crate cannot have that name: take another one, such as `match-plugin`"#]],
+        alcedo: `match` is a keyword of the Rust language, and a crate cannot have that name: take another one, such as `match-plugin`"#]],
     );
     refused(
         &folder,
@@ -303,14 +303,14 @@ fn a_workspace_without_a_needed_line_names_it_for_a_new_plugin() {
         "h",
         &["plugin", "one-two"],
         expect![[r#"
-        alcedo: `one-two` would be the module `one_two`, as package `one-two` of this workspace is already: take another name"#]],
+        alcedo: `one-two` would be the module `one_two`, which package `one-two` of this workspace already is: take another name"#]],
     );
     refused(
         &folder,
         "h",
         &["plugin", "one_two"],
         expect![[r#"
-        alcedo: `one_two` would be the module `one_two`, as package `one-two` of this workspace is already: take another name"#]],
+        alcedo: `one_two` would be the module `one_two`, which package `one-two` of this workspace already is: take another name"#]],
     );
 
     let manifest = folder.dir.path().join("h/Cargo.toml");

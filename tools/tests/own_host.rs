@@ -225,7 +225,7 @@ fn the_authors_host_survives_an_edit_a_crash_and_a_hang() {
     assert!(dev.wait_for("  in ").contains("gadgets::Wheel::turn   module gadgets, generation 3"));
     dev.wait_for("good morning, rig");
     dev.wait_for("generation 1 is live   the last build that did not crash or hang");
-    assert!(dev.wait_for("the world is back as it was").contains(": 1 objects"));
+    assert!(dev.wait_for("the world is back as it was").contains(": 1 object"));
     expect_unchanged(&mut dev);
 
     own.save("loop {}");

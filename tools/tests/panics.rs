@@ -38,7 +38,9 @@ fn expect_backtrace(dev: &mut Dev, source: &str, generation: u64, functions: &[&
     assert!(report.contains(&format!("panicked at magic-cube/src/lib.rs:{}:", line(BOTTOM))), "{report}");
     dev.wait_for("t shows all");
     dev.send("t");
+    assert!(report.contains(": \"at the bottom\" · "), "{report}");
     dev.wait_for(", thread ");
+    dev.wait_for("  \"at the bottom\"");
     dev.wait_for("  your code:");
     let own = [("magic_cube::second_down", line(BOTTOM)), ("magic_cube::first_down", line(CALL))];
     for (function, line) in own {

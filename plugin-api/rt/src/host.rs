@@ -46,8 +46,8 @@ impl LogHost {
     }
 
     /// Reports a panic on this thread, before its stack is unwound.
-    pub(crate) fn panicked(self, file: &str, line: u32, column: u32) {
-        self.0.panicked(RStr::from_str(file), line, column);
+    pub(crate) fn panicked(self, message: &str, file: &str, line: u32, column: u32) {
+        self.0.panicked(RStr::from_str(message), RStr::from_str(file), line, column);
     }
 
     /// Returns true if a call of the host into a module that is not bound to a thread is active on this thread.

@@ -2,7 +2,7 @@
 //! typed error thrown by `fail` becomes that error. The payload is dropped here, inside the module.
 //!
 //! The module has a separate panic hook. It prints nothing and takes no backtrace, because the symbol cache of a backtrace
-//! would outlive the image; it records message and location for the panic guard of the same thread. The location is reported to
+//! would outlive the image; it records message and location for the panic guard of the same thread. Both are reported to
 //! the host first, while the stack is intact: a host that wants the calls records them then, and resolves their names outside
 //! the module. An author's hook runs after it (`panic_hook.rs`).
 
@@ -222,7 +222,7 @@ fn hook(info: &PanicHookInfo<'_>) {
     let location = info.location();
     let (file, line, column) =
         location.map_or(("", 0, 0), |location| (location.file(), location.line(), location.column()));
-    records::panicked(file, line, column);
+    records::panicked(&message, file, line, column);
     if ABORT_MESSAGES.contains(&&*message) {
         // The program aborts without reaching a panic guard, so the original panic and this message are logged.
         if let Some(Note { message, file, line, .. }) = take_note() {

@@ -41,9 +41,9 @@ pub(crate) fn send_event(record: &LogRecord<'_>) {
 }
 
 /// Reports a panic on this thread to the host, before its stack is unwound.
-pub(crate) fn panicked(file: &str, line: u32, column: u32) {
+pub(crate) fn panicked(message: &str, file: &str, line: u32, column: u32) {
     if let Some(host) = LogHost::attached() {
-        host.panicked(file, line, column);
+        host.panicked(message, file, line, column);
     }
 }
 

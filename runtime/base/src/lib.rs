@@ -8,6 +8,7 @@ pub mod boundary;
 pub mod cells;
 pub mod epoch;
 pub mod escape;
+pub mod figures;
 pub mod game_thread;
 pub mod handles;
 pub mod id_table;

@@ -3,6 +3,7 @@
 
 use std::rc::Rc;
 
+use alcedo_base::figures::counted;
 use rustc_hash::FxHashMap;
 
 use crate::boundary::CallError;
@@ -62,7 +63,7 @@ pub(crate) fn rebuild(
             Misfit::Failed(words) => words,
         };
         let class = field.class.strip_prefix("/Script/").unwrap_or(&field.class);
-        format!("{class}.{} {why}: {objects} values put aside", field.name)
+        format!("{class}.{} {why}: {} put aside", field.name, counted(*objects, "value"))
     };
     rebuilt.fields_lost = lost.iter().map(line).collect();
     (rebuilt, done)

@@ -32,6 +32,7 @@ use crate::handles::{ModuleId, ObjectHandle};
 use crate::lease::{LeaseKind, Leases};
 use crate::logs;
 use crate::object::World;
+use crate::unheard;
 
 use inbox::Message;
 use store::{Begin, Entry, JobKey, JobOwner, State, Store, Turn, Waiting};
@@ -378,6 +379,7 @@ impl Tasks {
             if let Some(count) = self.failures.note(tag.generation.0, &(&what, logs::location(error))) {
                 let times = times(count);
                 tracing::error!(module = %tag.name, generation = %tag.generation, %error, "a {what} failed and ends{times}");
+                unheard::print(&format_args!("a {what} failed and ends{times}: {error}"));
             }
         }
         if let Some(failed) = failed {
@@ -394,6 +396,7 @@ impl Tasks {
         });
         if let Err(error) = ran {
             tracing::error!(%error, "a closure that the host posted failed");
+            unheard::print(&format_args!("a closure that the host posted failed: {error}"));
         }
     }
 
@@ -433,6 +436,7 @@ impl DropFailed {
     fn log(&self) {
         let (tag, error, what) = (self.gate.tag(), &self.error, &self.what);
         tracing::error!(module = %tag.name, generation = %tag.generation, %error, "values held by a {what} failed to drop");
+        unheard::print(&format_args!("values held by a {what} failed to drop: {error}"));
     }
 }
 

@@ -21,6 +21,7 @@ use crate::conjugate::pairs::Part;
 use crate::handles::{Generation, ModuleId};
 use crate::lease::{Blocker, LeaseKind};
 use crate::sync::lock;
+use crate::unheard;
 use crate::watchdog::{Published, Source};
 
 const THREAD: &str = "alcedo-finalizer";
@@ -364,6 +365,7 @@ impl Worker {
             if let Some(count) = self.failures.note(job.generation.0, &job.class) {
                 let times = times(count);
                 tracing::error!(module = %job.module, class = %job.class, %error, "a finalizer failed{times}");
+                unheard::print(&format_args!("a finalizer of {} failed{times}: {error}", job.class));
             }
             let _sent = self.report.send(FinalizerFailure { module: job.module, generation: job.generation, error });
         }

@@ -25,8 +25,8 @@ pub(super) fn span_step(host: CallerContext<'_>, span: u64, step: SpanStep) -> R
 }
 
 // Called inside a panic hook: no host state is borrowed, and no subscriber is called.
-pub(super) fn panicked(file: &str, line: u32, column: u32) {
-    panics::record(&At { file, line, column });
+pub(super) fn panicked(message: &str, file: &str, line: u32, column: u32) {
+    panics::record(&At { file, line, column }, message);
 }
 
 // Called inside a panic hook, as above.

@@ -3,7 +3,7 @@
 pub(crate) mod canary;
 pub(crate) mod context;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use alcedo_abi::manifest::ManifestError;
@@ -427,6 +427,18 @@ impl LoadError {
                 matches!(source, UnknownBase { .. } | UnknownPackage { .. } | UnknownType { .. })
             }
             _ => false,
+        }
+    }
+
+    /// Returns the file that was refused before its module was known.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match self {
+            Self::Image(error) => Some(error.path()),
+            Self::PathNotAbsolute { path }
+            | Self::NoManifest { path }
+            | Self::Manifest { path, .. }
+            | Self::NotSealed { path } => Some(path),
+            _ => None,
         }
     }
 

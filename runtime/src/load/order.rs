@@ -41,7 +41,7 @@ pub enum OrderError {
         second: String,
     },
     /// No module has the required name.
-    #[error("`{needed_by}` needs `{name}` {range}, and {} offered: add its library", list(offered))]
+    #[error("`{needed_by}` needs `{name}` {range}, and {} passed: add its library", list(offered))]
     Missing {
         /// Dependent module.
         needed_by: String,
@@ -153,9 +153,9 @@ fn cycle(modules: &[OrderInput], needs: &[Vec<usize>], started: &[bool]) -> Orde
 
 pub(crate) fn list(names: &[String]) -> String {
     match names {
-        [] => "nothing else is".to_owned(),
-        [name] => format!("only `{name}` is"),
-        names => format!("only `{}` are", names.join("`, `")),
+        [] => "no other library was".to_owned(),
+        [name] => format!("only `{name}` was"),
+        names => format!("only `{}` were", names.join("`, `")),
     }
 }
 
@@ -213,10 +213,10 @@ mod tests {
     fn a_missing_module_is_reported_with_range_and_available_modules() {
         check(
             "a 1.0.0: b ^1.2; c 1.0.0; d 1.0.0",
-            "`a` needs `b` ^1.2, and only `c`, `d` are offered: add its library",
+            "`a` needs `b` ^1.2, and only `c`, `d` were passed: add its library",
         );
-        check("a 1.0.0: b *; c 1.0.0", "`a` needs `b` *, and only `c` is offered: add its library");
-        check("a 1.0.0: b *", "`a` needs `b` *, and nothing else is offered: add its library");
+        check("a 1.0.0: b *; c 1.0.0", "`a` needs `b` *, and only `c` was passed: add its library");
+        check("a 1.0.0: b *", "`a` needs `b` *, and no other library was passed: add its library");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! contains only facts that hold after it.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::rc::Rc;
 
 use crate::bridge::rebuild::Rebuilt;
@@ -58,6 +59,14 @@ pub(crate) struct Done {
 impl Journal {
     pub(crate) fn begin(from: u64, modules: &[Rc<MasterModule>]) -> Self {
         Self { from, modules: names(modules), ..Self::default() }
+    }
+
+    /// Records that `file` was refused: the reload then concerns only the module that was loaded from it, if any.
+    pub(crate) fn record_refused(&mut self, file: &Path, modules: &[Rc<MasterModule>]) {
+        let of_file = |module: &&Rc<MasterModule>| module.info().origin.as_deref() == Some(file);
+        if let Some(module) = modules.iter().find(of_file) {
+            self.modules = vec![module.name().to_owned()];
+        }
     }
 
     /// Records which modules are replaced, and why.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use alcedo_base::figures::{counted, thousands};
 use serde::{Deserialize, Serialize};
 
 use crate::load::error::LoadError;
@@ -402,7 +403,7 @@ impl fmt::Display for ReloadReport {
             Outcome::RolledBack { phase, error } => {
                 writeln!(f, "{modules}  generation {} stays   the reload failed", self.from)?;
                 writeln!(f, "  {phase}: {error}")?;
-                write!(f, "  everything is as it was · save again to retry")?;
+                write!(f, "  everything is as it was")?;
                 return self.tail(f);
             }
         }
@@ -415,10 +416,10 @@ impl fmt::Display for ReloadReport {
         writeln!(f, "  {} ms", phases.join(" · "))?;
         write!(
             f,
-            "  {} objects kept · {} conjugates rebuilt · {} class constructors rerun",
-            thousands(self.objects_kept),
-            thousands(self.conjugates_rebuilt),
-            self.class_constructors_rerun
+            "  {} kept · {} rebuilt · {} rerun",
+            counted(self.objects_kept, "object"),
+            counted(self.conjugates_rebuilt, "conjugate"),
+            counted(self.class_constructors_rerun, "class constructor")
         )?;
         self.tail(f)
     }
@@ -459,7 +460,7 @@ impl ReloadReport {
 
 impl fmt::Display for ClassChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}: {} objects", self.class, self.change, thousands(self.objects))
+        write!(f, "{} {}: {}", self.class, self.change, counted(self.objects, "object"))
     }
 }
 
@@ -484,23 +485,11 @@ fn counts(change: &PropertyChange) -> String {
     if counts.is_empty() { String::new() } else { format!(": {}", counts.join(", ")) }
 }
 
-pub(crate) fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at != 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{Phase, PropertyChange, ReloadReport, thousands};
+    use super::{Phase, PropertyChange, ReloadReport};
     use crate::bridge::rebuild::Rebuilt;
     use crate::handles::ObjectHandle;
     use crate::load::error::LoadError;
@@ -561,7 +550,7 @@ mod tests {
         expect_test::expect![[r#"
             magic-cube  generation 4 stays   the reload failed
               rebuild: no Master load context exists: create it with `create_master`
-              everything is as it was · save again to retry
+              everything is as it was
               listeners were called with Unloading 4, PreStartup 5, Resumed 4
               unloading callbacks were called, of priority -1, 0
               main was called of magic-cube: what it did outside of the host's world is not undone
@@ -579,11 +568,6 @@ mod tests {
             main of magic-cube and exit hook of magic-cube ran: effects outside of the world remain"#]]
         .assert_eq(&reload.remarks().join("\n"));
         let empty = ReloadReport::rolled_back(journal(4), Phase::Stage, &failure, 0).to_string();
-        assert!(empty.ends_with("\n  everything is as it was · save again to retry"), "{empty}");
-    }
-
-    #[test]
-    fn numbers_are_grouped() {
-        assert_eq!([0, 12, 999, 1000, 1_234_567].map(thousands), ["0", "12", "999", "1,000", "1,234,567"]);
+        assert!(empty.ends_with("\n  everything is as it was"), "{empty}");
     }
 }

@@ -182,8 +182,12 @@ impl Run<'_> {
     fn stage(&mut self, paths: &[PathBuf]) -> Result<Option<Classes>, LoadError> {
         let core = self.core;
         let keep = (self.scope == ReloadScope::Changed).then_some(&self.old);
-        let brought_up = master::bring_up(core, self.loads, paths, self.generation, keep)
-            .inspect_err(|_| self.loads.give_back(self.generation))?;
+        let brought_up = master::bring_up(core, self.loads, paths, self.generation, keep).inspect_err(|error| {
+            self.loads.give_back(self.generation);
+            if let Some(file) = error.file() {
+                self.journal.record_refused(file, &self.old.modules);
+            }
+        })?;
         let is_kept = |module: &Rc<MasterModule>| brought_up.kept.iter().any(|other| Rc::ptr_eq(other, module));
         self.replaced.retain(|module| !is_kept(module));
         self.journal.record_scope(&brought_up);

@@ -6,6 +6,7 @@ use crate::handles::ObjectHandle;
 use crate::host::BatchReport;
 use crate::logs;
 use crate::runtime::Objects;
+use crate::unheard;
 
 use alcedo_base::repeats::times;
 
@@ -17,6 +18,7 @@ impl Objects<'_> {
         if let Some(count) = self.0.core().failures.note(self.0.generation(), &key) {
             let (object, times) = (self.describe(object), times(count));
             tracing::warn!(event, %error, "an event of {object} failed{times}");
+            unheard::print(&format_args!("the event {event} of {object} failed{times}: {error}"));
         }
     }
 

@@ -32,7 +32,7 @@ fn blocker(holder: Holder) -> Blocker {
 
 /// Formats the blockers of an image that stays mapped as its reason.
 pub(crate) fn kept_by(blockers: &[Blocker]) -> String {
-    let words = blockers.iter().map(|blocker| format!("{} {}", blocker.kind, blocker.tail()));
+    let words = blockers.iter().map(Blocker::lasting);
     let words: Vec<_> = words.chain(hints(blockers).into_iter().map(str::to_owned)).collect();
     format!("kept by {}", words.join("; "))
 }
@@ -75,7 +75,7 @@ mod tests {
         };
         const TOKIO: &str = "; drop its tokio runtime in `exit`, with the servers and clients that run on it";
         for name in ["\"tokio-runtime-worker\"", "\"tokio-rt-worker\"", "\"tokio-runtime-w\""] {
-            assert!(kept_by(&["\"other\"", name, name]).ends_with(&format!("0.0 s{TOKIO}")), "{name}");
+            assert!(kept_by(&["\"other\"", name, name]).ends_with(&format!("thread (7){TOKIO}")), "{name}");
         }
         assert!(kept_by(&["\"actix-server worker 0\""]).contains("; stop its actix server in `exit`"));
         for name in ["without a name", "\"my-tokio-pool\"", "\"worker\"", "tokio-rt-worker"] {

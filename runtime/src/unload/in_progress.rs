@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::bridge::core::Core;
 use crate::handles::{Generation, ModuleId};
+use crate::unheard;
 use crate::unload::backoff::Backoff;
 use crate::unload::job::ModuleUnload;
 use crate::unload::modules::ModuleUnloads;
@@ -155,6 +156,7 @@ fn tend(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) -> bool {
         ContextState::Parked => {
             let lines = ticket.parked_lines();
             tracing::warn!(%generation, "{}", ticket.report());
+            unheard::print(&ticket.report());
             host.unloads().note_parked(&lines);
             raise(host, unload, |generation| MasterEvent::Parked(generation, lines));
         }
@@ -162,6 +164,7 @@ fn tend(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) -> bool {
             let report = ticket.report();
             if report.is_late() && !unload.logged_blocked.replace(true) {
                 tracing::warn!(%generation, "{report}");
+                unheard::print(&report);
             }
             if !unload.raised_blocked.replace(true) {
                 let lines = report.blockers.iter().map(ToString::to_string).collect();

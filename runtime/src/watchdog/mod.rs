@@ -15,6 +15,7 @@ use serde::Serialize;
 use judge::{Judge, Verdict};
 
 use crate::callback::Callbacks;
+use crate::unheard;
 
 pub(crate) use activity::{Activities, Activity, Entered, Published};
 
@@ -139,6 +140,9 @@ fn watch(limit: Duration, sources: &[Source], listeners: &Callbacks<Listener>, s
 
 fn report(hang: &Hang, listeners: &Callbacks<Listener>) {
     tracing::error!(module = hang.module, function = hang.function, calls = hang.calls.join(" > "), "{hang}");
+    if listeners.is_empty() {
+        unheard::print(hang);
+    }
     listeners.each(|_priority, listener| {
         // A panic of a listener must not end the watchdog.
         if let Err(message) = crate::panic_guard::caught(|| (listener.code)(hang)) {

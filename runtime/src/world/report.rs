@@ -2,10 +2,10 @@
 
 use std::fmt;
 
+use alcedo_base::figures::counted;
 use serde::Serialize;
 
 use crate::reload::changes::{ClassChange, PropertyChange};
-use crate::reload::report::thousands;
 
 /// Report of a loaded world. Everything not listed was restored unchanged.
 ///
@@ -50,16 +50,16 @@ impl fmt::Display for WorldLoadReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} objects loaded · {} conjugates built · {} fields put back",
-            thousands(self.objects),
-            thousands(self.conjugates_built),
-            thousands(self.fields_kept)
+            "{} loaded · {} built · {} put back",
+            counted(self.objects, "object"),
+            counted(self.conjugates_built, "conjugate"),
+            counted(self.fields_kept, "field")
         )?;
         if self.replaced != 0 {
-            write!(f, "\n  {} objects were replaced", thousands(self.replaced))?;
+            write!(f, "\n  {} replaced", counted(self.replaced, "object"))?;
         }
         for class in &self.classes {
-            write!(f, "\n  {} {}: {} objects", class.class, class.change, thousands(class.objects))?;
+            write!(f, "\n  {} {}: {}", class.class, class.change, counted(class.objects, "object"))?;
         }
         for change in &self.properties {
             write!(f, "\n  {change}")?;
@@ -97,7 +97,7 @@ mod tests {
         };
         expect_test::expect![[r#"
             1,200 objects loaded · 1,000 conjugates built · 7 fields put back
-              3 objects were replaced
+              3 objects replaced
               Game.Ball is not there: 2 objects
               Game.Cube.speed   f32 → f64: 1,000 kept their own
               Game.Cube.tail is no longer a subobject: 1 destroyed

@@ -96,7 +96,7 @@ pub enum ImageError {
         path: PathBuf,
     },
     /// The file ends before a part announced by its headers.
-    #[error("{} is cut short: {what} needs {need} bytes, the file has {have}; build it again", path.display())]
+    #[error("{} is cut short: {need} bytes are required for {what}, the file has {have}; build it again", path.display())]
     Truncated {
         /// Path of the file.
         path: PathBuf,
@@ -136,6 +136,34 @@ pub enum ImageError {
 }
 
 impl ImageError {
+    /// Returns the path of the file.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::path::Path;
+    ///
+    /// use alcedo_sys::ImageFile;
+    ///
+    /// let error = ImageFile::read(Path::new("no-such-library.so")).err();
+    /// assert_eq!(error.as_ref().map(|error| error.path()), Some(Path::new("no-such-library.so")));
+    /// ```
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Io { path, .. }
+            | Self::NotAFile { path, .. }
+            | Self::TooLarge { path, .. }
+            | Self::Copy { path, .. }
+            | Self::StillWritten { path, .. }
+            | Self::NotTrusted { path, .. }
+            | Self::Empty { path }
+            | Self::Truncated { path, .. }
+            | Self::Foreign { path, .. }
+            | Self::WrongKind { path, .. }
+            | Self::Malformed { path, .. } => path,
+        }
+    }
+
     /// Converts the error for callers that report system errors only.
     pub(crate) fn into_io_error(self) -> io::Error {
         match self {

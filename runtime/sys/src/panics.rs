@@ -25,8 +25,8 @@ pub fn report_into(folder: &Path) -> io::Result<()> {
 
 /// Records the calls of this thread if panics are reported; otherwise costs one load. For panic hooks on any thread: does not
 /// allocate or wait for other threads.
-pub fn record(at: &At<'_>) {
-    imp::write_panic(at);
+pub fn record(at: &At<'_>, message: &str) {
+    imp::write_panic(at, message);
 }
 
 pub(crate) fn are_reported() -> bool {

@@ -128,6 +128,12 @@ pub enum KeyError {
         /// Reason.
         reason: String,
     },
+    /// The file holds the public half of a key.
+    #[error("{} is the public key; pass the private one, which `alcedo keygen` wrote next to it without `.pub`", path.display())]
+    IsPublic {
+        /// Path of the file.
+        path: PathBuf,
+    },
     /// The system provides no random numbers.
     #[error("cannot read random numbers for a new key: {reason}")]
     NoRandomNumbers {
@@ -234,15 +240,20 @@ impl SecretKey {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, is readable by others, or is not such a key.
+    /// The file cannot be read, is readable by others, or is not such a key, for instance the public half of one.
     pub fn read(path: &Path) -> Result<Self, KeyError> {
         let io = |source| KeyError::Io { doing: "read", path: path.to_owned(), source };
         let (file, found) = plain_file::open(path).map_err(io)?;
+        let mut text = String::new();
+        let read = file.take(LONGEST_KEY).read_to_string(&mut text);
+        // Checked before the mode, because any user may read a public key.
+        if text.parse::<PublicKey>().is_ok() {
+            return Err(KeyError::IsPublic { path: path.to_owned() });
+        }
         if let Some(mode) = mode_for_others(&found) {
             return Err(KeyError::Readable { path: path.to_owned(), mode });
         }
-        let mut text = String::new();
-        file.take(LONGEST_KEY).read_to_string(&mut text).map_err(io)?;
+        read.map_err(io)?;
         let key = SigningKey::from_pkcs8_pem(text.trim());
         key.map(Self).map_err(|error| KeyError::NotSecret { path: path.to_owned(), reason: error.to_string() })
     }
@@ -361,5 +372,17 @@ mod tests {
         let error = SecretKey::read(folder.path()).expect_err("a folder is not a file").to_string();
         assert!(error.starts_with("could not read the key file ") && error.contains("it is a folder"), "{error}");
         assert!(!error.contains("library"), "{error}");
+    }
+
+    #[test]
+    fn a_public_key_passed_as_the_secret_one_is_named() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("release.key.pub");
+        let key = SecretKey::generate().expect("random numbers").public();
+        for text in [key.to_pem(), key.to_string()] {
+            std::fs::write(&path, text).expect("the folder is ours");
+            let error = SecretKey::read(&path).expect_err("it is public").to_string();
+            assert!(error.contains("is the public key; pass the private one"), "{error}");
+        }
     }
 }

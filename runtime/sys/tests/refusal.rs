@@ -225,7 +225,7 @@ fn files_other_than_libraries_are_described() {
         assert!(error.contains(expected), "{error}");
     };
     check(b"", "it is empty");
-    check(b"\x7fELF", "it is cut short: the ELF header needs 64 bytes, the file has 4");
+    check(b"\x7fELF", "it is cut short: 64 bytes are required for the ELF header, the file has 4");
     check(b"MZ and so on", "it is a Windows file");
     check(b"!<arch>\n", "it is a static archive");
     check(b"some text", "it is not an ELF file");

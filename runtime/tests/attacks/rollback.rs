@@ -145,7 +145,7 @@ fn new_code_using_every_entry_point_leaves_only_reported_effects() {
     expect![[r#"
         attacker  generation 1 stays   the reload failed
           commit: the step BeforeCommit was made to fail by a test: disarm the fault and reload again
-          everything is as it was · save again to retry
+          everything is as it was
           main was called of attacker: what it did outside of the host's world is not undone
           exit hook was called of attacker
           created and destroyed again: /Script/Game.Announcer, /Script/Game.Breaker, /Script/Game.Bystander, /Script/Game.Greedy, /Script/Game.Hoarder, /Script/Game.Holder

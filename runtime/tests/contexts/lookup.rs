@@ -87,7 +87,7 @@ fn a_missing_module_is_searched_in_resolver_default_and_handlers() {
     let refused = refusal(slim.function("missing:Sum", "build_tag", "-> u64"));
     assert_eq!(
         refused,
-        "Slim \"requests\" finds no module `missing` *: own modules did not have it; the resolver did not have it; Default \
+        "Slim \"requests\" finds no module `missing` *: its own modules did not have it; the resolver did not have it; Default \
          did not have it; handler 1 did not have it"
     );
     assert!(matches!(slim.resolve_type("missing::Sum"), Err(ContextError::NotFound { .. })));
@@ -184,8 +184,8 @@ fn an_unresolved_master_dependency_is_reported_with_all_folders_searched() {
         runtime.create_master(&[needy(), support::plugin("switchboard", &[])]).expect_err("no module provides it");
     assert_eq!(
         refused.to_string(),
-        "Master finds no module `figures` ^0.1, which `reports` needs: own modules did not have it, and only \
-         `switchboard` is offered; Default did not have it; add its library, or load it into the Default"
+        "Master finds no module `figures` ^0.1, which `reports` needs: its own modules did not have it, and only \
+         `switchboard` was passed; Default did not have it; add its library, or load it into the Default"
     );
     runtime.contexts().default_context().load_path(figures(1)).expect("it is loaded");
     let refused = runtime.create_master(&[support::plugin("reports", &["needs-newer-figures"])]);
@@ -208,7 +208,7 @@ fn a_type_of_the_master_that_only_offers_functions_is_known() {
     let line = contexts.resolve_type_in(master.id, "Line").expect("it is there");
     assert_eq!(line.path, "/Script/Game.Line");
     let refused = refusal(contexts.resolve_type_in(master.id, "missing::Report"));
-    assert!(refused.starts_with("Master finds no module `missing` *: own modules did not have it"), "{refused}");
+    assert!(refused.starts_with("Master finds no module `missing` *: its own modules did not have it"), "{refused}");
 }
 
 #[test]

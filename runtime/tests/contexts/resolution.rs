@@ -147,7 +147,7 @@ fn c4_an_older_default_version_continues_the_search_in_handlers() {
     let newer = support::plugin("reports", &["needs-newer-figures"]);
     assert_eq!(
         refusal(slim.load_path(&newer)),
-        "Slim \"c4\" finds no module `figures` >=0.2, which `reports` needs: own modules did not have it; Default has \
+        "Slim \"c4\" finds no module `figures` >=0.2, which `reports` needs: its own modules did not have it; Default has \
          figures 0.1.0"
     );
     slim.on_resolving(resolver_for(&requests, "handler", Some(2)));
@@ -226,7 +226,7 @@ fn c7_an_unknown_module_is_not_found_and_the_error_lists_sources() {
     slim.on_resolving(resolver_for(&requests, "other", None));
     assert_eq!(
         refusal(slim.load_path(needy())),
-        "Slim \"c7\" finds no module `figures` ^0.1, which `reports` needs: own modules did not have it; \
+        "Slim \"c7\" finds no module `figures` ^0.1, which `reports` needs: its own modules did not have it; \
          the resolver did not have it; Default did not have it; handler 1 did not have it; handler 2 did not have it"
     );
     assert_eq!(take_requests(&requests), ["resolver figures", "one figures", "other figures"]);

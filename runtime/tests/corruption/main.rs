@@ -120,7 +120,10 @@ fn a_file_cut_anywhere_is_refused() {
             cut(length, "the file does not end with the section headers");
         }
         // A cut exactly at the seal leaves an undamaged library; see below.
-        cut(body - 1, &format!("is cut short: the section headers needs {body} bytes, the file has {}", body - 1));
+        cut(
+            body - 1,
+            &format!("is cut short: {body} bytes are required for the section headers, the file has {}", body - 1),
+        );
         for length in (1..body).step_by(4096).collect::<Vec<_>>().into_iter().rev() {
             cut(length - 1, if length == 1 { "is empty: it is still being built" } else { "is cut short: " });
         }

@@ -13,13 +13,13 @@ use std::path::PathBuf;
 ///     rendered: "error[E0425]: cannot find value `speed`".into(),
 ///     command: "cargo build --lib".into(),
 /// };
-/// assert!(error.to_string().ends_with("`cargo build --lib` found errors: correct them and save again"));
+/// assert!(error.to_string().ends_with("`cargo build --lib` found errors: correct them"));
 /// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
     /// The compiler rejected the sources. The text is the compiler's own.
-    #[error("{rendered}\n`{command}` found errors: correct them and save again")]
+    #[error("{rendered}\n`{command}` found errors: correct them")]
     DoesNotCompile {
         /// Each diagnostic of the compiler once, as rendered by it.
         rendered: String,

@@ -62,7 +62,7 @@ impl Messages {
             Event::NotBuilt(BuildError::DoesNotCompile { rendered, .. }) => {
                 format!("{}\n{}", rendered.trim_end(), paint.red(old_code))
             }
-            Event::NotBuilt(error) => format!("{error}\n{}", paint.red(old_code)),
+            Event::NotBuilt(error) => format!("{error}\n{} · save again to retry", paint.red(old_code)),
             Event::Unchanged => "saved, but nothing that is built has changed".to_owned(),
             Event::NotConfirmed { generation, problems } => format!(
                 "{} generation {generation} is loaded, but {} · r builds again",
@@ -227,8 +227,8 @@ mod tests {
         let mut messages = Messages::new(Paint::for_tests(), false, true);
         let text = messages.message(&event, true).unwrap();
         assert_eq!(text.matches("error: a\n --> src/lib.rs:1:1\n").count(), 1, "{text}");
-        assert!(text.ends_with("the old code keeps running"), "{text}");
-        assert!(messages.message(&event, false).unwrap().ends_with("nothing runs yet"));
+        assert!(text.ends_with("the old code keeps running · save again to retry"), "{text}");
+        assert!(messages.message(&event, false).unwrap().ends_with("nothing runs yet · save again to retry"));
     }
 
     #[test]

@@ -67,11 +67,18 @@ pub(super) struct CrashDump {
     pub(super) local: Option<String>,
     /// Of a panic: file, line and column.
     pub(super) at: (String, u32, u32),
+    /// Of a panic, in one line.
+    pub(super) message: String,
     /// Set if the file is complete.
     pub(super) is_whole: bool,
 }
 
 impl CrashDump {
+    /// Checks if the host has armed its crash guard, which creates the files that a crash fills.
+    pub(super) fn is_armed(folder: &Path) -> bool {
+        folder.join("crash").is_file()
+    }
+
     /// Reads the files of a crash; none if the host wrote none.
     pub(super) fn read(folder: &Path) -> Option<Self> {
         Self::read_files(folder, "")
@@ -115,6 +122,7 @@ impl CrashDump {
                 "maps" => dump.maps_len = value.parse().ok(),
                 "place" => dump.at.0 = value.to_owned(),
                 "line" => dump.at.1 = value.parse().unwrap_or_default(),
+                "message" => dump.message = value.trim_end().to_owned(),
                 "column" => dump.at.2 = value.parse().unwrap_or_default(),
                 "name" => dump.thread = value.to_owned(),
                 "fence" => dump.fence = Some(value.to_owned()),

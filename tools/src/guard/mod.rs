@@ -129,7 +129,13 @@ pub(crate) struct Crash {
     calls: Vec<Call>,
     /// Relation of the crash to an unmapped image.
     unmapped: UnmappedUse,
+    /// Set if the host has called `crash_guard::arm_if_supervised`.
+    armed: bool,
 }
+
+/// Location of a crash of a host that records none.
+const NOT_ARMED: &str = "the location is unknown: the host has not armed its crash guard\n  add to the start of its main: \
+     alcedo_runtime::crash_guard::arm_if_supervised()?;";
 
 /// Relation of a crash to an unmapped image.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -171,6 +177,7 @@ impl Crash {
                     text += &format!("\n  the innermost call of a module: {call}");
                 }
             },
+            (_, None) if !self.armed => text += &format!("\n  {NOT_ARMED}"),
             (_, None) => {
                 text += "\n  the location is unknown: a plugin's thread ran out of stack, or the host was killed from outside"
             }
@@ -391,7 +398,8 @@ fn end(status: ExitStatus, folder: &Path) -> End {
     let dump = CrashDump::read(folder);
     let trace = dump.as_ref().map(trace::trace).unwrap_or_default();
     let unmapped = dump.as_ref().map(|dump| unmapped_use(dump, &trace)).unwrap_or_default();
-    let crash = Crash { what: what(signal, dump.as_ref()), calls: trace.calls, unmapped };
+    let armed = CrashDump::is_armed(folder);
+    let crash = Crash { what: what(signal, dump.as_ref()), calls: trace.calls, unmapped, armed };
     if let Some(dump) = &dump {
         sweep(dump);
     }
@@ -469,7 +477,7 @@ mod tests {
     use crate::paint::Paint;
 
     fn report(calls: Vec<Call>, unmapped: UnmappedUse) -> String {
-        Crash { what: "SIGSEGV".into(), calls, unmapped }.report(Paint::for_tests())
+        Crash { what: "SIGSEGV".into(), calls, unmapped, armed: true }.report(Paint::for_tests())
     }
 
     fn call(function: &str, image: &str, module: Option<(&str, u64)>) -> Call {
@@ -479,7 +487,17 @@ mod tests {
 
     #[test]
     fn a_crash_without_a_location_is_reported_as_such() {
-        assert!(report(vec![], UnmappedUse::Unrelated).contains("the location is unknown"));
+        assert!(report(vec![], UnmappedUse::Unrelated).contains("the location is unknown: a plugin's thread"));
+    }
+
+    #[test]
+    fn an_unarmed_guard_is_reported_with_the_line_to_add() {
+        let crash = Crash { what: "SIGSEGV".into(), calls: vec![], unmapped: UnmappedUse::Unrelated, armed: false };
+        let report = crash.report(Paint::for_tests());
+        assert!(
+            report.contains("has not armed its crash guard") && report.contains("arm_if_supervised()?;"),
+            "{report}"
+        );
     }
 
     #[test]

@@ -20,6 +20,8 @@ const BRIEF: usize = 4;
 pub(crate) struct Panic {
     /// File, line and column, as recorded by the compiler.
     pub(crate) location: String,
+    /// In one line.
+    pub(crate) message: String,
     thread: String,
     /// Innermost first.
     calls: Vec<Call>,
@@ -28,13 +30,14 @@ pub(crate) struct Panic {
 impl Panic {
     /// Formats the panic as a few lines, with the author's frames only.
     pub(crate) fn brief(&self, paint: Paint) -> String {
-        let head = format!("{} {}, thread {}", paint.red("panicked at"), self.location, self.thread);
+        let head = format!("{} {}: {:?}", paint.red("panicked at"), self.location, self.message);
         head + &calls::brief(&self.calls, None, BRIEF)
     }
 
     /// Formats the panic as lines.
     pub(crate) fn report(&self, paint: Paint) -> String {
-        let head = format!("{} {}, thread {}", paint.red("panicked at"), self.location, self.thread);
+        let head =
+            format!("{} {}, thread {}\n  {:?}", paint.red("panicked at"), self.location, self.thread, self.message);
         head + &calls::report(&self.calls)
     }
 }
@@ -75,7 +78,7 @@ impl Panics {
         let is_new = self.known.insert((location.clone(), dump.modules()));
         is_new.then(|| {
             let calls = behind_the_hook(trace::trace(&dump).calls);
-            Panic { location, thread: dump.thread, calls }
+            Panic { location, message: dump.message, thread: dump.thread, calls }
         })
     }
 }

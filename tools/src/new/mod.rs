@@ -13,6 +13,7 @@ use std::process::ExitCode;
 
 use crate::error::{Error, file};
 use crate::install::{installing, is_in_path};
+use crate::screen::print_progress;
 use host::{Event, Host};
 use name::Name;
 use project::{Around, Checkout};
@@ -107,7 +108,15 @@ fn make(kind: Kind, name: &Name, checkout: &Checkout, here: &Path) -> Result<(),
     }
     // The versions that Alcedo itself is tested with, so that the first build needs no unavailable version.
     files.extend(checkout.lock_file()?.map(|lock| (PathBuf::from("Cargo.lock"), lock)));
+    let outer = project::enclosing_workspace(here);
     project::write(&made, here, &files)?;
+    if let Some(outer) = outer {
+        print_progress(&format!(
+            "note: {} is a workspace already: `{}` is one of its own inside of it, and cargo builds and tests each separately",
+            outer.display(),
+            name.text()
+        ));
+    }
     let next = match kind {
         Kind::Host => "cargo test && alcedo new plugin NAME && alcedo dev",
         Kind::Plugin | Kind::Workspace => "alcedo dev",

@@ -50,7 +50,7 @@ impl Name {
             ))
         };
         match krate.as_str() {
-            word if is_keyword(word) => reserved("a word of the Rust language"),
+            word if is_keyword(word) => reserved("a keyword of the Rust language"),
             word if OF_RUST.contains(&word) => reserved("a crate of the Rust distribution"),
             word if OF_CARGO.contains(&word) => reserved("a folder that cargo keeps its own files in"),
             word if OF_DEPENDENCIES.contains(&word) || word.starts_with("alcedo_") => {
@@ -93,7 +93,7 @@ impl Name {
         let module = self.module();
         match packages.iter().find(|package| package.replace('-', "_") == module) {
             Some(package) => Err(anyhow!(
-                "`{}` would be the module `{module}`, as package `{package}` of this workspace is already: take another name",
+                "`{}` would be the module `{module}`, which package `{package}` of this workspace already is: take another name",
                 self.0
             )),
             None => Ok(()),
@@ -198,7 +198,7 @@ mod tests {
         check(
             "async",
             expect![
-                "`async` is a word of the Rust language, and a crate cannot have that name: take another one, such as `async-plugin`"
+                "`async` is a keyword of the Rust language, and a crate cannot have that name: take another one, such as `async-plugin`"
             ],
         );
         check(
@@ -225,7 +225,7 @@ mod tests {
     fn two_packages_of_a_workspace_are_never_one_module() {
         let name = Name::parse("plugin", "magic-cube").unwrap();
         assert!(name.differs_from(&["cube".into()]).is_ok());
-        expect!["`magic-cube` would be the module `magic_cube`, as package `magic_cube` of this workspace is already: take another name"]
+        expect!["`magic-cube` would be the module `magic_cube`, which package `magic_cube` of this workspace already is: take another name"]
             .assert_eq(&name.differs_from(&["magic_cube".into()]).unwrap_err().to_string());
     }
 }

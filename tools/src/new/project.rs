@@ -81,6 +81,15 @@ impl Checkout {
     }
 }
 
+/// Returns the folder of the workspace that a project in `here` would be nested in.
+pub(super) fn enclosing_workspace(here: &Path) -> Option<PathBuf> {
+    let is_workspace = |dir: &&Path| {
+        let text = plain_file::read_text(&dir.join("Cargo.toml"), LARGEST_MANIFEST);
+        text.is_ok_and(|text| text.parse::<toml::Table>().is_ok_and(|table| table.contains_key("workspace")))
+    };
+    here.ancestors().find(is_workspace).map(Path::to_owned)
+}
+
 /// A workspace for Alcedo that a plugin can be added to.
 pub(super) struct Around {
     pub(super) root: PathBuf,
@@ -216,4 +225,19 @@ fn text(path: PathBuf) -> Result<String, Error> {
             path.display()
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::enclosing_workspace;
+
+    #[test]
+    fn the_nearest_workspace_above_is_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let inner = folder.path().join("crates/one");
+        std::fs::create_dir_all(&inner).unwrap();
+        std::fs::write(inner.join("Cargo.toml"), "[package]\nname = \"one\"\n").unwrap();
+        std::fs::write(folder.path().join("Cargo.toml"), "[workspace]\n").unwrap();
+        assert_eq!(enclosing_workspace(&inner).as_deref(), Some(folder.path()));
+    }
 }

@@ -92,10 +92,10 @@ macro_rules! host_functions {
             /// Removes a holder from a waker. Any thread. The caller holds the waker and does not use it afterwards.
             bare("dropping a waker", unsafe)
             fn waker_drop(; waker: *const ());
-            /// Reports a panic of the module on this thread, with its source location, before the stack is unwound. Any thread.
+            /// Reports a panic of the module on this thread, with message and source location, before the stack is unwound. Any thread.
             #[sabi(last_prefix_field)]
             bare("reporting a panic")
-            fn panicked(host; file: RStr<'_>, line: u32, column: u32);
+            fn panicked(host; message: RStr<'_>, file: RStr<'_>, line: u32, column: u32);
             /// Returns the code behind a handle for calls without slots, if its signature has that fingerprint and all values are
             /// stored in slots; none for other functions. Game thread; any thread for a module that is not bound to a thread.
             any_thread("finding a function for direct calls")

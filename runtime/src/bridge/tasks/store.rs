@@ -52,6 +52,11 @@ impl JobOwner {
         Ok(Self::Object(object, conjugate))
     }
 
+    /// Returns the owner of a job that must not run: no plugin part has this number.
+    fn ended(object: ObjectHandle) -> Self {
+        Self::Object(object, u64::MAX)
+    }
+
     fn is_over(self, objects: &Objects) -> bool {
         match self {
             Self::Module => false,
@@ -139,8 +144,11 @@ impl Store {
     /// Adds a closure sent by another thread. If its object is gone, the closure ends at its turn.
     pub(super) fn take_post(&mut self, gate: Rc<Gate>, posted: Posted, world: &World) {
         let Posted { object, place, code, timing, lease, .. } = posted;
-        // Uses the current conjugate, since the sending thread could not resolve it.
-        let life = JobOwner::of(&world.objects, object).unwrap_or(JobOwner::Object(object, 0));
+        // Uses the current conjugate, since the sending thread could not resolve it. Class default objects run no jobs.
+        let life = match JobOwner::of(&world.objects, object) {
+            Ok(life) if !world.objects.is_template(object) => life,
+            _ => JobOwner::ended(object),
+        };
         let made = self.next_number();
         // A rollback processes the inbox, so later messages arrive after the commit.
         let timing = if world.mode.is_before_commit() { timing } else { Timing::Certain };

@@ -154,7 +154,7 @@ fn from_default(
     if let Some(Answer::Module(module, _)) = in_default(registry, request)? {
         return Ok(module);
     }
-    let trace = vec![Attempt::new("own modules", own), Attempt::new("Default", "did not have it")];
+    let trace = vec![Attempt::new("its own modules", own), Attempt::new("Default", "did not have it")];
     Err(ContextError::NotFound { context: request.context.clone(), request: request.to_string(), trace })
 }
 

@@ -45,7 +45,7 @@ pub(super) fn search(
     loop {
         let mut outcome = "did not have it".to_owned();
         let (requester, found) = match step {
-            Step::Own => ("own modules".to_owned(), known(generation, request)?),
+            Step::Own => ("its own modules".to_owned(), known(generation, request)?),
             Step::Resolver => {
                 let requester = "the resolver".to_owned();
                 let found = resolver

@@ -130,7 +130,7 @@ fn request_default<'a>(
     let beyond = needs_beyond(modules.clone().map(|info| (&*info.name, &*info.dependencies)));
     let request = |(by, name, range): (&str, &str, _)| {
         let others = modules.clone().filter(|info| info.name != by).map(|info| info.name.clone());
-        let own = format!("did not have it, and {} offered", list(&others.collect::<Vec<_>>()));
+        let own = format!("did not have it, and {} passed", list(&others.collect::<Vec<_>>()));
         borrow_for_master(&loads.registry, by, name, range, own)
     };
     beyond.into_iter().map(request).collect()

@@ -177,7 +177,7 @@ pub(crate) fn are_panics_reported() -> bool {
     false
 }
 
-pub(crate) fn write_panic(_at: &crate::panic_locations::At<'_>) {}
+pub(crate) fn write_panic(_at: &crate::panic_locations::At<'_>, _message: &str) {}
 
 /// Returns an error: the signals of the platform are unknown.
 pub(crate) fn report_crashes(_files: [File; 3]) -> io::Result<()> {

@@ -16,6 +16,9 @@ use super::{locals, lock};
 use crate::notes;
 use crate::panic_locations::{At, Slots};
 
+/// Maximum number of bytes of a message that are written.
+const LONGEST_MESSAGE: usize = 1024;
+
 static IS_REPORTED: AtomicBool = AtomicBool::new(false);
 /// Locked while a panic is written; concurrent panics are skipped.
 static WRITING: Mutex<Writing> = Mutex::new(Writing { slots: Slots::new(), files: None });
@@ -45,7 +48,7 @@ pub(crate) fn are_panics_reported() -> bool {
 /// For a panic in the drop of a thread-local, prints its image to standard error: the standard library aborts the process afterwards.
 // A separate frame: the registers belong to a call that has not returned when the stack is written.
 #[inline(never)]
-pub(crate) fn write_panic(at: &At<'_>) {
+pub(crate) fn write_panic(at: &At<'_>, message: &str) {
     locals::with_dropped_here(|image| {
         let mut buffer = Buffer::default();
         buffer.push(b"alcedo: a thread-local of ");
@@ -83,7 +86,15 @@ pub(crate) fn write_panic(at: &At<'_>) {
     end.push(b"\n");
     end.line("line", at.line as usize, 10);
     end.line("column", at.column as usize, 10);
-    end.push(b"end\n");
+    end.push(b"message ");
+    end.write(crash.as_fd());
+    // Written as one line: a message must not resemble another line of the file.
+    for line in message.as_bytes()[..message.len().min(LONGEST_MESSAGE)].split(|byte| *byte == b'\n') {
+        write_all(crash.as_fd(), line);
+        write_all(crash.as_fd(), b" ");
+    }
+    let mut end = Buffer::default();
+    end.push(b"\nend\n");
     end.write(crash.as_fd());
     let _all = write_maps(maps.as_fd());
     // Written last, when the report is complete.

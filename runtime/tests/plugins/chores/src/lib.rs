@@ -79,6 +79,9 @@ impl Robot {
                 this.set_beats(this.beats() + 1);
             });
         }
+        if fixture::on!("posts-anew") {
+            post_to(this.as_obj(), |this| this.set_beats(this.beats() + 1)).unwrap_or_else(|error| panic!("{error}"));
+        }
         Self { steps: 0, beating: None }
     }
 

@@ -1,0 +1,35 @@
+//! Numbers in messages: groups of thousands, and nouns with their plural.
+
+/// Formats a number with its thousands separated by commas.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::figures::thousands;
+///
+/// assert_eq!([0, 999, 1_234_567].map(thousands), ["0", "999", "1,234,567"]);
+/// ```
+#[must_use]
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at != 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Formats a number with its noun, which has the regular plural.
+///
+/// # Examples
+/// ```
+/// use alcedo_base::figures::counted;
+///
+/// assert_eq!([0, 1, 2000].map(|count| counted(count, "object")), ["0 objects", "1 object", "2,000 objects"]);
+/// ```
+#[must_use]
+pub fn counted(count: u64, noun: &str) -> String {
+    format!("{} {noun}{}", thousands(count), if count == 1 { "" } else { "s" })
+}

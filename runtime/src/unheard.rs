@@ -1,0 +1,38 @@
+//! Warnings and errors of the runtime in a process without a `tracing` subscriber, in which they would be lost: standard error.
+
+use std::fmt::Display;
+use std::io::{Write as _, stderr};
+
+use tracing::dispatcher;
+use tracing::level_filters::LevelFilter;
+use tracing::subscriber::NoSubscriber;
+
+/// Prints a message that was also logged, if no subscriber is installed in this process. Any thread.
+pub(crate) fn print(message: &dyn Display) {
+    let is_lost = LevelFilter::current() == LevelFilter::OFF
+        && dispatcher::get_default(|subscriber| subscriber.is::<NoSubscriber>());
+    if is_lost {
+        // A host whose error stream is closed continues.
+        let _written = writeln!(stderr().lock(), "alcedo: {message}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::env;
+    use std::process::Command;
+
+    /// Set in the process that has no other test, whose subscriber would count.
+    const ALONE: &str = "ALCEDO_UNHEARD_TEST";
+
+    #[test]
+    fn a_process_without_a_subscriber_prints_what_it_logs() {
+        if env::var_os(ALONE).is_some() {
+            return super::print(&"a failure");
+        }
+        let name = "unheard::tests::a_process_without_a_subscriber_prints_what_it_logs";
+        let alone = Command::new(env::current_exe().expect("a path")).args(["--exact", name]).env(ALONE, "1").output();
+        let printed = String::from_utf8(alone.expect("it runs").stderr).expect("text");
+        assert!(printed.contains("alcedo: a failure\n"), "{printed}");
+    }
+}
