@@ -148,7 +148,7 @@ function string CountAround(string Called)
 
 function string LookAround()
 {
-    return class'Sums'.static.look_around(Groups[0].Rows);
+    return class'Sums'.static.describe(Groups[0].Rows);
 }
 
 function string CopyAround()

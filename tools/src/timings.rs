@@ -1,26 +1,8 @@
 //! Parts of the time from a saved file to live code, as rows of a table. A new part is a row. Values in, text out.
 
-use serde::Serialize;
-
 use alcedo_runtime::Phase;
 
-use crate::session::Live;
-
-/// A part of the time.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Part {
-    pub(crate) name: String,
-    pub(crate) ms: f64,
-    /// Parts of this part, if known.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) parts: Vec<Part>,
-}
-
-impl Part {
-    pub(crate) fn new(name: impl Into<String>, ms: f64) -> Self {
-        Self { name: name.into(), ms, parts: Vec::new() }
-    }
-}
+use crate::session::{Live, Part};
 
 /// Returns the parts in the order of time. Those up to `live` add up to the time since the save.
 pub(crate) fn parts(live: &Live) -> Vec<Part> {
@@ -57,8 +39,9 @@ mod tests {
     use alcedo_runtime::Outcome;
     use expect_test::expect;
 
-    use super::{Part, lines, parts};
+    use super::{lines, parts};
     use crate::reload_message::tests::live;
+    use crate::session::Part;
 
     #[test]
     fn the_parts_up_to_live_add_up_to_the_time_since_the_save() {

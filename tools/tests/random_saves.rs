@@ -56,6 +56,7 @@ impl Session {
         match way {
             Way::Source(style) => self.save(Part::Source, style, &number),
             Way::Dependency(style) => self.save(Part::Dependency, style, &number),
+            Way::Included(style) => self.save(Part::Included, style, &number),
             Way::Requested(part, style) => {
                 self.save(part, style, &number);
                 self.dev.send("r");

@@ -31,7 +31,7 @@ fn nested_calls_use_the_fast_path_and_delay_reloads() {
     };
     host.calls().register_typed("host.query", query).expect("the name is free");
     // Deeper than the number of call slots.
-    assert_eq!(kept.query.call((100,)).expect("the call succeeds"), 100);
+    assert_eq!(kept.query.call((80,)).expect("the call succeeds"), 80);
     assert_eq!(kept.answers(horse), of_build(1));
     host.tick(Budget::frame());
     assert_eq!(kept.answers(horse), of_build(2), "now it was done");

@@ -94,9 +94,25 @@ impl Debounce {
     /// assert!(saves.take().is_empty());
     /// ```
     pub fn note(&mut self, at: Duration, path: &Path) {
-        if !is_source(path) && !is_source_folder(path) {
-            return;
+        if is_source(path) || is_source_folder(path) {
+            self.add(at, path);
         }
+    }
+
+    /// Records a change at `at` of any file, such as one that a [`SourceWatch`](crate::SourceWatch) reports.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::path::Path;
+    /// use std::time::Duration;
+    ///
+    /// use alcedo_build::Debounce;
+    ///
+    /// let mut saves = Debounce::default();
+    /// saves.add(Duration::ZERO, Path::new("src/included.txt"));
+    /// assert_eq!(saves.take().len(), 1);
+    /// ```
+    pub fn add(&mut self, at: Duration, path: &Path) {
         let pending = self.pending.get_or_insert_with(|| Pending { first: at, last: at, paths: BTreeSet::new() });
         // Events come from another thread and may be slightly out of order.
         pending.first = pending.first.min(at);
@@ -164,7 +180,7 @@ pub fn is_source_folder(path: &Path) -> bool {
 
 /// Returns `true` below the folders of git or cargo. A module may be called `target` too, so cargo's folder is
 /// recognized by its content.
-fn is_made_by_tools(path: &Path) -> bool {
+pub(crate) fn is_made_by_tools(path: &Path) -> bool {
     let parts: Vec<_> = path.iter().filter_map(OsStr::to_str).collect();
     let of_cargo =
         |below: &str| matches!(below, "debug" | "release" | "doc" | "package" | "tmp") || below.contains('-');

@@ -1,6 +1,9 @@
 //! Dependency files of cargo and rustc: rules of `make` with the sources of an output, and comments.
 
+use std::fs;
 use std::path::PathBuf;
+
+use crate::report::Artifact;
 
 /// Returns the sources in a dependency file, in which spaces in names are escaped. The list may contain a source twice.
 pub(crate) fn sources(list: &str) -> Vec<PathBuf> {
@@ -8,6 +11,22 @@ pub(crate) fn sources(list: &str) -> Vec<PathBuf> {
     let names =
         rules.flat_map(|(_, names)| names.replace("\\ ", "\0").split(' ').map(str::to_owned).collect::<Vec<_>>());
     names.filter(|name| !name.is_empty()).map(|name| PathBuf::from(name.replace('\0', " "))).collect()
+}
+
+impl Artifact {
+    /// Returns the files of packages in folders that it was compiled from, included files among them, as cargo has listed them beside
+    /// it. Empty without such a list.
+    ///
+    /// # Examples
+    /// ```
+    /// use alcedo_build::Artifact;
+    ///
+    /// let artifact = Artifact { package: "spinner".to_owned(), path: "missing/libspinner.so".into(), fresh: true };
+    /// assert!(artifact.inputs().is_empty());
+    /// ```
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        fs::read_to_string(self.path.with_extension("d")).map(|list| sources(&list)).unwrap_or_default()
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Reports changes of sources. `debounce.rs` decides which files count and when a change is complete; cargo decides what must be compiled.
 
-use crate::debounce::{is_source, is_source_folder};
+use crate::debounce::{is_made_by_tools, is_source, is_source_folder};
 use crate::error::WatchError;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use notify::event::{AccessKind, AccessMode, ModifyKind};
@@ -45,7 +45,10 @@ type Raw = (Duration, notify::Result<Event>);
 pub struct SourceWatch {
     receiver: Receiver<SourceEvent>,
     started: Instant,
-    _watcher: Arc<Mutex<RecommendedWatcher>>,
+    watcher: Arc<Mutex<RecommendedWatcher>>,
+    /// Folders that are watched recursively, and those that are watched flat.
+    folders: (Vec<PathBuf>, Vec<PathBuf>),
+    inputs: Arc<Mutex<BTreeSet<PathBuf>>>,
 }
 
 impl SourceWatch {
@@ -75,8 +78,41 @@ impl SourceWatch {
         let watcher = Arc::new(Mutex::new(watcher));
         let weak = Arc::downgrade(&watcher);
         let (deep, flat): (Vec<_>, Vec<_>) = (deep.into_iter().collect(), flat.into_iter().collect());
-        thread::spawn(move || listen(&raw, &weak, (&deep, &flat), &sender));
-        Ok(Self { receiver, started, _watcher: watcher })
+        let inputs = Arc::<Mutex<BTreeSet<PathBuf>>>::default();
+        let (known, folders) = (Arc::clone(&inputs), (deep.clone(), flat.clone()));
+        thread::spawn(move || listen(&raw, &weak, (&deep, &flat), &known, &sender));
+        Ok(Self { receiver, started, watcher, folders, inputs })
+    }
+
+    /// Watches these files too, whatever their names: those that [`Artifact::inputs`](crate::Artifact::inputs) returns are included
+    /// files and sources outside of the folders. Files that tools write are left out, since each build would cause another.
+    ///
+    /// # Examples
+    /// ```no_run
+    /// use std::path::PathBuf;
+    ///
+    /// let watch = alcedo_build::SourceWatch::new(&[PathBuf::from("plugins")])?;
+    /// watch.add_inputs([PathBuf::from("data/names.txt")]);
+    /// # Ok::<(), alcedo_build::WatchError>(())
+    /// ```
+    pub fn add_inputs(&self, files: impl IntoIterator<Item = PathBuf>) {
+        let mut inputs = self.inputs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
+        let (deep, flat) = &self.folders;
+        let earlier: BTreeSet<_> = inputs.iter().filter_map(|file| file.parent()).map(Path::to_owned).collect();
+        let mut new = BTreeSet::new();
+        for file in files.into_iter().filter(|file| !is_made_by_tools(file)) {
+            let file = file.canonicalize().unwrap_or(file);
+            new.extend(file.parent().map(Path::to_owned).filter(|folder| !earlier.contains(folder)));
+            inputs.insert(file);
+        }
+        // The second mode of a folder would replace the first.
+        let is_new = |folder: &&PathBuf| !flat.contains(folder) && !deep.iter().any(|deep| folder.starts_with(deep));
+        for folder in new.iter().filter(is_new) {
+            if let Err(error) = watcher.watch(folder, RecursiveMode::NonRecursive) {
+                tracing::debug!("{} cannot be watched: {error}; changes of its files are missed", folder.display());
+            }
+        }
     }
 
     /// Returns the channel of events, for `select!`. Pass each event to [`Debounce::note`](crate::Debounce::note).
@@ -114,6 +150,7 @@ fn listen(
     raw: &Receiver<Raw>,
     watcher: &Weak<Mutex<RecommendedWatcher>>,
     (deep, flat): (&[PathBuf], &[PathBuf]),
+    inputs: &Mutex<BTreeSet<PathBuf>>,
     sender: &Sender<SourceEvent>,
 ) {
     for (at, event) in raw {
@@ -125,8 +162,10 @@ fn listen(
                 deep.iter().cloned().for_each(send);
             }
             Ok(event) => {
+                let is_input = |path: &Path| inputs.lock().unwrap_or_else(PoisonError::into_inner).contains(path);
                 for path in event.paths {
-                    if is_change(event.kind) && is_source(&path) && is_watched(&path, deep, flat) {
+                    let is_source = || is_source(&path) && is_watched(&path, deep, flat);
+                    if is_change(event.kind) && (is_source() || is_input(&path)) {
                         send(path);
                     } else if is_arrival(event.kind) && is_below(&path, deep) && path.is_dir() {
                         if deep.contains(&path) {

@@ -19,8 +19,8 @@ fn cdylib(rest: &str) -> String {
     manifest("plug", rest).replace(", \"rlib\"", "")
 }
 
-/// Source of a plugin whose library contains these texts.
-fn texts(texts: &[&str]) -> String {
+/// Source of a plugin whose library contains these strings.
+fn strings(texts: &[&str]) -> String {
     let name = |at: usize| format!("TEXT{at}");
     let text = |(at, text): (usize, &&str)| {
         format!(
@@ -68,7 +68,7 @@ const NOT_RECORDED: &str = "no compiler call is recorded yet";
 
 #[test]
 fn own_sources_are_compiled_without_cargo_which_is_right_afterwards() {
-    let edits = Edits::new(&[("Cargo.toml", &cdylib("[workspace]")), ("src/lib.rs", &texts(&["\"alpha-word\""]))]);
+    let edits = Edits::new(&[("Cargo.toml", &cdylib("[workspace]")), ("src/lib.rs", &strings(&["\"alpha-word\""]))]);
     assert_eq!(edits.built(&["alpha-word"], &[]), NOT_RECORDED);
     let kept = edits.scratch.path("kept.rs");
     fs::copy(edits.scratch.path("src/lib.rs"), &kept).unwrap();
@@ -87,7 +87,7 @@ fn own_sources_are_compiled_without_cargo_which_is_right_afterwards() {
     assert_eq!(edits.built(&["gamma-word"], &["alpha-word"]), "direct");
 
     // A module in a new file is found by the compiler.
-    edits.scratch.write("src/more.rs", &texts(&["\"delta-word\""]).replace("text0", "more"));
+    edits.scratch.write("src/more.rs", &strings(&["\"delta-word\""]).replace("text0", "more"));
     edits.edit("src/lib.rs", "#[unsafe", "pub mod more;\n#[unsafe");
     assert_eq!(edits.built(&["gamma-word", "delta-word"], &[]), "direct");
     edits.edit("src/more.rs", "delta", "omega");
@@ -102,11 +102,11 @@ fn own_sources_are_compiled_without_cargo_which_is_right_afterwards() {
 
 #[test]
 fn cargo_is_right_about_a_source_that_is_restored_with_its_time() {
-    let edits = Edits::new(&[("Cargo.toml", &cdylib("[workspace]")), ("src/lib.rs", &texts(&["\"alpha-word\""]))]);
+    let edits = Edits::new(&[("Cargo.toml", &cdylib("[workspace]")), ("src/lib.rs", &strings(&["\"alpha-word\""]))]);
     edits.built(&["alpha-word"], &[]);
     let (source, kept) = (edits.scratch.path("src/lib.rs"), edits.scratch.path("kept.rs"));
     fs::rename(&source, &kept).unwrap();
-    fs::write(&source, texts(&["\"gamma-word\""])).unwrap();
+    fs::write(&source, strings(&["\"gamma-word\""])).unwrap();
     assert_eq!(edits.built(&["gamma-word"], &["alpha-word"]), "direct");
     fs::rename(&kept, &source).unwrap();
     let outcome = build(&edits.scratch.request()).unwrap();
@@ -120,7 +120,7 @@ fn cargo_is_right_about_a_source_that_is_restored_with_its_time() {
 fn included_files_are_sources_and_a_dependency_is_cargos() {
     let edits = Edits::new(&[
         ("Cargo.toml", &cdylib("[workspace]\n[dependencies]\ndep.path = \"dep\"")),
-        ("src/lib.rs", &texts(&["include_str!(\"text.txt\")", "dep::TEXT"])),
+        ("src/lib.rs", &strings(&["include_str!(\"text.txt\")", "dep::TEXT"])),
         ("src/text.txt", "alpha-text"),
         ("dep/Cargo.toml", "[package]\nname = \"dep\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
         ("dep/src/lib.rs", "mod inner;\npub use inner::TEXT;"),
@@ -150,10 +150,10 @@ fn included_files_are_sources_and_a_dependency_is_cargos() {
 
 #[test]
 fn a_variable_a_feature_and_a_manifest_are_cargos() {
-    let source = texts(&["match option_env!(\"VOICE\") { Some(voice) => voice, None => \"no-voice\" }"]);
+    let source = strings(&["match option_env!(\"VOICE\") { Some(voice) => voice, None => \"no-voice\" }"]);
     let edits = Edits::new(&[
         ("Cargo.toml", &cdylib("[workspace]\n[features]\nloud = []")),
-        ("src/lib.rs", &(source + "#[cfg(feature = \"loud\")]\n" + &texts(&["\"LOUD\""]).replace("text0", "loud"))),
+        ("src/lib.rs", &(source + "#[cfg(feature = \"loud\")]\n" + &strings(&["\"LOUD\""]).replace("text0", "loud"))),
     ]);
     let request = || edits.scratch.request();
     assert_eq!(edits.built(&["no-voice"], &["LOUD"]), NOT_RECORDED);
@@ -192,7 +192,7 @@ fn a_build_script_is_cargos_and_has_to_list_its_inputs() {
                   println!(\"cargo::rustc-env=DATA={}\", std::fs::read_to_string(\"data.txt\").unwrap()) }";
     let edits = Edits::new(&[
         ("Cargo.toml", &cdylib("[workspace]")),
-        ("src/lib.rs", &texts(&["\"alpha-text\"", "env!(\"DATA\")"])),
+        ("src/lib.rs", &strings(&["\"alpha-text\"", "env!(\"DATA\")"])),
         ("build.rs", script),
         ("data.txt", "alpha-data"),
     ]);
@@ -220,14 +220,14 @@ fn a_build_script_is_cargos_and_has_to_list_its_inputs() {
 fn errors_and_warnings_are_those_of_cargo() {
     let edits = Edits::new(&[
         ("Cargo.toml", &cdylib("[workspace]\n[dependencies]\ndep.path = \"dep\"")),
-        ("src/lib.rs", &texts(&["dep::TEXT"])),
+        ("src/lib.rs", &strings(&["dep::TEXT"])),
         ("dep/Cargo.toml", "[package]\nname = \"dep\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
         ("dep/src/lib.rs", "pub const TEXT: &str = \"dep-text\";\nfn unused_of_dep() {}"),
     ]);
     edits.built(&["dep-text"], &[]);
     let with_color = edits.scratch.request().color(true);
     edits.builder.build(&with_color).unwrap();
-    let source = texts(&["dep::TEXT"]);
+    let source = strings(&["dep::TEXT"]);
     // Cargo has compiled nothing for the other request yet, so the first edit is built by cargo.
     for (comment, expected) in [("more", NOT_RECORDED), ("still more", "direct")] {
         edits.scratch.write("src/lib.rs", &format!("{source}// {comment}\n"));
@@ -313,7 +313,7 @@ fn a_plugin_that_another_one_links_is_built_by_cargo_for_both() {
 
 #[test]
 fn a_locked_target_folder_and_a_canceled_build_lose_nothing() {
-    let edits = Edits::new(&[("Cargo.toml", &cdylib("[workspace]")), ("src/lib.rs", &texts(&["\"text-0\""]))]);
+    let edits = Edits::new(&[("Cargo.toml", &cdylib("[workspace]")), ("src/lib.rs", &strings(&["\"text-0\""]))]);
     edits.built(&["text-0"], &[]);
     let mut text = 0;
     let mut edit = || {
@@ -346,7 +346,7 @@ fn a_locked_target_folder_and_a_canceled_build_lose_nothing() {
 #[test]
 #[ignore = "takes minutes: a thousand builds"]
 fn a_thousand_saves_in_any_style_are_never_missed() {
-    let source = |text: &str| texts(&[&format!("\"{text}\""), "include_str!(\"text.txt\")"]);
+    let source = |text: &str| strings(&[&format!("\"{text}\""), "include_str!(\"text.txt\")"]);
     let edits = Edits::new(&[
         ("Cargo.toml", &cdylib("[workspace]")),
         ("src/lib.rs", &source("save-0000")),

@@ -6,8 +6,9 @@ use alcedo_runtime::development::link::{FromHost, HangOf};
 use serde_json::{Value, json};
 
 use crate::fold::Folded;
+use crate::session::Part;
 use crate::session::{Event, Live};
-use crate::timings::{self, Part};
+use crate::timings;
 use crate::world::WorldEvent;
 
 /// Returns the object of an event; none for other messages of the host.

@@ -97,7 +97,7 @@ fn slots(list: &str) -> Vec<u32> {
 
 /// Removes the frames of the panic hook.
 fn behind_the_hook(mut calls: Vec<Call>) -> Vec<Call> {
-    // Without debug information there is no frame of an inlined function, so any function of the hook counts.
+    // Inlined functions have no frames without debug information, so any function of the hook counts.
     let is_of_hook = |function: &str| {
         function.contains("alcedo_rt::panic_hook::") || function.ends_with("alcedo_rt::panic_guard::hook")
     };

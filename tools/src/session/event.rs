@@ -8,9 +8,9 @@ use alcedo_runtime::development::link;
 use serde::Serialize;
 
 use super::Mode;
+use super::part::Part;
 use crate::guard::End;
 use crate::input::ParsedCommand;
-use crate::timings::Part;
 use crate::world::{Population, Printed, WorldEvent};
 
 #[derive(Debug)]

@@ -7,9 +7,9 @@ use std::time::Duration;
 use alcedo_build::{Artifact, BuildError, RunningBuild};
 use crossbeam_channel::Receiver;
 
+use super::part::Part;
 use super::targets::Target;
 use crate::modules::BuildOptions;
-use crate::timings::Part;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {

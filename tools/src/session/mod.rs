@@ -11,6 +11,7 @@ mod event;
 mod history;
 mod host;
 mod job;
+mod part;
 mod targets;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -31,7 +32,6 @@ use crate::guard::again::{BuildLife, BuildLives};
 use crate::input::ParsedCommand;
 use crate::modules::BuildOptions;
 use crate::scripts;
-use crate::timings::Part;
 use crate::world::{Printed, World, WorldEvent};
 use ending::Restarts;
 use history::{BuildNumber, History};
@@ -40,6 +40,7 @@ use targets::Target;
 
 pub(crate) use event::{Event, Live, Status, Step};
 pub(crate) use host::HostSources;
+pub(crate) use part::Part;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -313,7 +314,7 @@ impl<W: World> Session<W> {
             // Converted to the session's clock: a replacement of this watch has another clock.
             let at = self.now().saturating_sub(self.watch.now().saturating_sub(event.at));
             self.edited = Some(self.edited.map_or(at, |first| first.min(at)));
-            self.debounce.note(event.at, &event.path);
+            self.debounce.add(event.at, &event.path);
         }
     }
 
@@ -347,7 +348,11 @@ impl<W: World> Session<W> {
         self.targets = targets;
         if before != now {
             match SourceWatch::new(&now) {
-                Ok(watch) => (self.watch, self.debounce) = (watch, Debounce::default()),
+                Ok(watch) => {
+                    let artifacts = self.targets.iter().flat_map(|target| &target.artifacts);
+                    watch.add_inputs(artifacts.flat_map(Artifact::inputs));
+                    (self.watch, self.debounce) = (watch, Debounce::default());
+                }
                 Err(error) => self.events.push_back(Event::Failed(error.to_string())),
             }
         }
@@ -393,6 +398,7 @@ impl<W: World> Session<W> {
             Err(error) => return self.events.push_back(Event::NotBuilt(error)),
         };
         self.stale.remove(&target);
+        self.watch.add_inputs(artifacts.iter().flat_map(Artifact::inputs));
         self.targets[target].artifacts = artifacts;
         self.rewrite_module_glue(target);
         let ended = if job.is_over() {

@@ -25,6 +25,8 @@ pub(super) enum Style {
 pub(super) enum Way {
     Source(Style),
     Dependency(Style),
+    /// A text file that the source includes.
+    Included(Style),
     /// A file that is not watched, and a build at the user's request.
     Requested(Part, Style),
     /// All modules, with renames.
@@ -68,7 +70,7 @@ impl Random {
         let sources = [Style::InPlace, Style::Pieces, Style::Rename, Style::Unlink, Style::Backup].map(Way::Source);
         let others = [
             Way::Dependency(self.style()),
-            Way::Requested(Part::Included, self.style()),
+            Way::Included(self.style()),
             Way::Requested(Part::Environment, self.style()),
             Way::Switch,
             Way::Twice,

@@ -104,8 +104,8 @@ mod case {
 mod case {
     use super::*;
     class! { Pair PairView: Object, "Game", "Pair",
-        { ONE one set_one try_set_one: u64, value: u64 = value, name: "speed", flags: 0, default: "", metadata: __private::Metadata::NONE },
-        { TWO two set_two try_set_two: UString, value: UString = value, name: "speed", flags: 0, default: "", metadata: __private::Metadata::NONE }
+        { ONE 0 one set_one try_set_one: u64, value: u64 = value, name: "speed", flags: 0, default: "", metadata: __private::Metadata::NONE },
+        { TWO 1 two set_two try_set_two: UString, value: UString = value, name: "speed", flags: 0, default: "", metadata: __private::Metadata::NONE }
     }
 }
 
@@ -113,10 +113,10 @@ mod case {
 mod case {
     use super::*;
     class! { Base BaseView: Object, "Game", "Base",
-        { ONE one set_one try_set_one: u64, value: u64 = value, name: "speed", flags: 0, default: "", metadata: __private::Metadata::NONE }
+        { ONE 0 one set_one try_set_one: u64, value: u64 = value, name: "speed", flags: 0, default: "", metadata: __private::Metadata::NONE }
     }
     class! { Derived DerivedView: Base, "Game", "Derived",
-        { TWO two set_two try_set_two: u32, value: u32 = value, name: "speed", flags: 0, default: "", metadata: __private::Metadata::NONE }
+        { TWO 0 two set_two try_set_two: u32, value: u32 = value, name: "speed", flags: 0, default: "", metadata: __private::Metadata::NONE }
     }
 }
 
@@ -124,7 +124,7 @@ mod case {
 mod case {
     use super::*;
     class! { Odd OddView: Object, "Game", "Odd",
-        { ONE one set_one try_set_one: u64, value: u64 = value, name: "speed", flags: 0, default: "a\0b", metadata: __private::Metadata::NONE }
+        { ONE 0 one set_one try_set_one: u64, value: u64 = value, name: "speed", flags: 0, default: "a\0b", metadata: __private::Metadata::NONE }
     }
 }
 
@@ -132,7 +132,7 @@ mod case {
 mod case {
     use super::*;
     class! { Doll DollView: Object, "Game", "Doll",
-        { ONE one set_one try_set_one: Obj<Doll>, value: Obj<Doll> = value, name: "inner",
+        { ONE 0 one set_one try_set_one: Obj<Doll>, value: Obj<Doll> = value, name: "inner",
           flags: __private::property_flags::DEFAULT_SUBOBJECT, default: "", metadata: __private::Metadata::NONE }
     }
 }
@@ -141,11 +141,11 @@ mod case {
 mod case {
     use super::*;
     class! { Hand HandView: Object, "Game", "Hand",
-        { ONE one set_one try_set_one: Obj<Other>, value: Obj<Other> = value, name: "draws",
+        { ONE 0 one set_one try_set_one: Obj<Other>, value: Obj<Other> = value, name: "draws",
           flags: __private::property_flags::DEFAULT_SUBOBJECT, default: "", metadata: __private::Metadata::NONE }
     }
     class! { Other OtherView: Object, "Game", "Other",
-        { TWO two set_two try_set_two: Obj<Hand>, value: Obj<Hand> = value, name: "draws",
+        { TWO 0 two set_two try_set_two: Obj<Hand>, value: Obj<Hand> = value, name: "draws",
           flags: __private::property_flags::DEFAULT_SUBOBJECT, default: "", metadata: __private::Metadata::NONE }
     }
 }
@@ -173,7 +173,7 @@ mod case {
     use __private::{Arguments, Body, Function, FunctionCell, Held, function_flags};
 
     class! { Maker MakerView: Object, "Game", "Maker",
-        { ONE one set_one try_set_one: u64, value: u64 = value, name: "speed", flags: 0, default: "", metadata: __private::Metadata::NONE }
+        { ONE 0 one set_one try_set_one: u64, value: u64 = value, name: "speed", flags: 0, default: "", metadata: __private::Metadata::NONE }
     }
 
     enum Make {}

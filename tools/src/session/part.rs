@@ -1,0 +1,19 @@
+//! A part of the time from a saved file to live code, as the parts of a session measure it.
+
+use serde::Serialize;
+
+/// A part of the time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Part {
+    pub(crate) name: String,
+    pub(crate) ms: f64,
+    /// Parts of this part, if known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) parts: Vec<Part>,
+}
+
+impl Part {
+    pub(crate) fn new(name: impl Into<String>, ms: f64) -> Self {
+        Self { name: name.into(), ms, parts: Vec::new() }
+    }
+}
