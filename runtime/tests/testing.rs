@@ -69,7 +69,7 @@ fn an_object_is_an_argument_and_a_result() {
     let [player, first, second] = ["Player", "Game.Listener", "/Script/Game.Listener"].map(|class| world.spawn(class));
     world.call::<()>(first, "follow", (player,));
     assert_eq!(world.call::<i32>(player, "earn", (7,)), 7);
-    assert_eq!(world.get::<Vec<String>>(first, "heard"), ["heard 7 of 7"]);
+    assert_eq!(world.get::<Vec<String>>(first, "received"), ["received 7 of 7"]);
     world.set(first, "next", second);
     assert_eq!(world.get::<Obj<Object>>(first, "next"), second);
 }
