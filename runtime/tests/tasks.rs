@@ -286,6 +286,7 @@ fn a_reload_ends_tasks_and_none_runs_in_the_new_generation() {
 
 #[test]
 fn a_closure_posted_to_a_class_default_object_is_dropped() {
+    let _record = support::record("chores");
     let host = support::hasty_host(&[chores(&["posts-anew"])]);
     let robot = host.objects().spawn(ROBOT).expect("spawned");
     tick(&host, 10);

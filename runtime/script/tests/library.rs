@@ -213,7 +213,7 @@ fn arrays_at_the_edges() {
     table(
         "struct Named { var string Label; var int Rank; var float Weight; };\n\
          function string Joined(array<int> of) { local string s; local int i; for (i = 0; i < of.Length; i++) s $= of[i] $ \" \"; return s; }\n\
-         function string Label(array<Named> of) { local string s; local int i; for (i = 0; i < of.Length; i++) s $= of[i].Label; return s; }",
+         function string Labels(array<Named> of) { local string s; local int i; for (i = 0; i < of.Length; i++) s $= of[i].Label; return s; }",
         "local array<int> a, none_of_it; local array<Named> named; local Named one; local int i;\n\
          for (i = 3; i > 0; i--) { a.AddItem(i); one.Label = Chr(64 + i); one.Rank = i / 2; one.Weight = -i; named.AddItem(one); }",
         &[
@@ -235,11 +235,11 @@ fn arrays_at_the_edges() {
             ("array_resize(a, -1) -> Joined(a)", "~an array cannot have -1 elements"),
             ("array_shuffle(a) -> a[0] + a[1] + a[2]", "6"),
             ("array_shuffle(none_of_it) -> none_of_it.Length", "0"),
-            ("array_sort_by(named, 'Label') -> Label(named)", "ABC"),
-            ("array_sort_by(named, 'Label', true) -> Label(named)", "CBA"),
-            ("array_sort_by(named, 'Rank') -> Label(named)", "ACB"),
-            ("array_sort_by(named, 'Weight') -> Label(named)", "CBA"),
-            ("array_sort_by(named, 'Nothing') -> Label(named)", "~has no field `Nothing`: it has Label, Rank, Weight"),
+            ("array_sort_by(named, 'Label') -> Labels(named)", "ABC"),
+            ("array_sort_by(named, 'Label', true) -> Labels(named)", "CBA"),
+            ("array_sort_by(named, 'Rank') -> Labels(named)", "ACB"),
+            ("array_sort_by(named, 'Weight') -> Labels(named)", "CBA"),
+            ("array_sort_by(named, 'Nothing') -> Labels(named)", "~has no field `Nothing`: it has Label, Rank, Weight"),
             ("array_sort_by(a, 'Label') -> Joined(a)", "~the elements are not structs: it is an array of i32"),
             ("array_length(a)", "3"),
             ("array_length(none_of_it)", "0"),

@@ -96,7 +96,7 @@ fn a_logger_may_not_write_while_a_slice_is_borrowed() {
 
 #[test]
 fn a_logger_may_not_read_while_a_mutable_slice_is_borrowed() {
-    for (name, touch, outcome) in while_borrowed("lend_to_write", "(64, Some(12), Some(13))") {
+    for (name, touch, outcome) in while_borrowed("borrow_to_write", "(64, Some(12), Some(13))") {
         if touch != Touch::Nothing {
             let error = outcome.expect_err(name);
             assert!(error.contains("is refused while attacker holds a slice of host memory"), "{name}: {error}");

@@ -87,6 +87,7 @@ pub(crate) const VERBS: &[Verb] = &[
         outcome(host.objects().set(tools.holder, "numbers", &Value::Array(vec![Value::U64(9); 4096])))
     }),
     ("objects().call", Changes, |host, tools| outcome(host.objects().call(tools.holder, "sum", &[]))),
+    ("objects().call_as", Changes, |host, tools| outcome(host.objects().call_as::<i64>(tools.holder, "sum", ()))),
     ("objects().call_with_out_parameters", Changes, |host, tools| {
         outcome(host.objects().call_with_out_parameters(tools.holder, "sum", &[]))
     }),

@@ -14,7 +14,7 @@ pub(crate) fn sources(list: &str) -> Vec<PathBuf> {
 }
 
 impl Artifact {
-    /// Returns the files of packages in folders that it was compiled from, included files among them, as cargo has listed them beside
+    /// Returns the files of packages in folders that it was compiled from, included files among them, as cargo has listed them next to
     /// it. Empty without such a list.
     ///
     /// # Examples

@@ -84,7 +84,7 @@ impl SourceWatch {
         Ok(Self { receiver, started, watcher, folders, inputs })
     }
 
-    /// Watches these files too, whatever their names: those that [`Artifact::inputs`](crate::Artifact::inputs) returns are included
+    /// Watches these files too, with any name: those that [`Artifact::inputs`](crate::Artifact::inputs) returns are included
     /// files and sources outside of the folders. Files that tools write are left out, since each build would cause another.
     ///
     /// # Examples

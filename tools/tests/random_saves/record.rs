@@ -66,7 +66,7 @@ impl Line {
             || line.starts_with("failed:")
         {
             Self::Unexpected(line.to_owned())
-        } else if has(" ticks/s · ") {
+        } else if has(" ticks/s") {
             Self::Status { building: has(" · building") }
         } else if has("generation ") && (has(" → ") || has(" is live")) {
             Self::Live
