@@ -25,12 +25,12 @@ pub struct AttributeSet {
 
 #[uclass]
 impl AttributeSet {
-    /// Called before an attribute becomes `expected`; returns the value to use instead.
+    /// Called before an attribute becomes `value`; returns the value to use instead.
     #[ufunction(blueprint_native_event, blueprint_callable)]
-    fn pre_attribute_change(&self, attribute: String, expected: f64) -> f64;
-    fn pre_attribute_change_implementation(&mut self, this: This<Self>, attribute: String, expected: f64) -> f64 {
+    fn pre_attribute_change(&self, attribute: String, value: f64) -> f64;
+    fn pre_attribute_change_implementation(&mut self, this: This<Self>, attribute: String, value: f64) -> f64 {
         self.changes += 1;
-        if attribute == "health" { expected.clamp(0.0, this.max_health()) } else { expected }
+        if attribute == "health" { value.clamp(0.0, this.max_health()) } else { value }
     }
 
     /// Changes `health` by `amount`, and returns the new value.

@@ -22,9 +22,9 @@ impl AttributeSet {
     /// Returns the number of changes of an attribute.
     #[ufunction]
     fn change_count(&self) -> u32;
-    /// Called before an attribute becomes `expected`; returns the value to use instead.
+    /// Called before an attribute becomes `value`; returns the value to use instead.
     #[ufunction(blueprint_native_event)]
-    fn pre_attribute_change(&self, attribute: String, expected: f64) -> f64;
+    fn pre_attribute_change(&self, attribute: String, value: f64) -> f64;
 }
 
 /// Attributes that regenerate.

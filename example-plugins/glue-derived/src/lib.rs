@@ -32,15 +32,15 @@ pub struct ShieldedSet {
 #[uclass]
 impl ShieldedSet {
     #[overrides(AttributeSet)]
-    fn pre_attribute_change(&mut self, this: This<Self>, attribute: String, expected: f64) -> f64 {
-        let damage = this.health() - expected;
+    fn pre_attribute_change(&mut self, this: This<Self>, attribute: String, value: f64) -> f64 {
+        let damage = this.health() - value;
         if attribute != "health" || damage <= 0.0 {
-            return this.base_pre_attribute_change(attribute, expected);
+            return this.base_pre_attribute_change(attribute, value);
         }
         let taken = damage.min(this.shield());
         this.set_shield(this.shield() - taken);
         self.absorbed += taken;
-        this.base_pre_attribute_change(attribute, expected + taken)
+        this.base_pre_attribute_change(attribute, value + taken)
     }
 
     /// Returns the number of this build.
