@@ -150,11 +150,13 @@ fn without_numbers(screen: &str) -> String {
         let mut words: Vec<_> = line.split(' ').map(str::to_owned).collect();
         for at in 0..words.len() {
             let next = words.get(at + 1).cloned().unwrap_or_default();
+            // The status counts the objects from time to time.
+            let is_of_status = next == "objects" && words.get(at + 2).is_some_and(|word| word == "·");
             let word = &mut words[at];
             let is_number = word.trim_end_matches([',', ')']).parse::<f64>().is_ok()
                 || word.replace(',', "").parse::<u64>().is_ok();
             let counts = ["ms", "ms)", "s", "s:", "s,", "ticks/s", "lines", "other", "times"];
-            if is_number && counts.contains(&next.as_str()) {
+            if is_number && (is_of_status || counts.contains(&next.as_str())) {
                 "…".clone_into(word);
                 // A slow build takes seconds.
                 words[at + 1] = next.replace("ms", "s");
