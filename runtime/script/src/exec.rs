@@ -142,7 +142,7 @@ pub(crate) enum OpCode {
     CallPlain,
     /// Variant of [`Self::CallPlain`] if the class of `self` may provide another function.
     CallPlainOfClass,
-    /// Call of a function that usually is a script; all parameters are copied bytewise.
+    /// Call of a function whose body is usually written in script. All parameters are copied bytewise.
     CallDirect,
     /// Entry `x` of the slow table.
     Slow,

@@ -28,7 +28,7 @@ pub(super) struct Host {
     pub(super) package: String,
     /// Set if tests can build the host: its library has a function `builder`.
     pub(super) has_builder: bool,
-    /// Names in the glue, which a member of the plugin must not have.
+    /// Names that the glue uses. No member of the plugin may have one of them.
     names: BTreeSet<String>,
     types: BTreeSet<String>,
 }

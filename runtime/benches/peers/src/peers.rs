@@ -268,7 +268,7 @@ impl Peer for AbiStable {
     }
 }
 
-/// Returns all peers, by the ids of the benchmark.
+/// Returns all compared libraries, each with its id in the benchmark.
 #[must_use]
 pub fn all() -> Vec<(&'static str, Box<dyn Peer>)> {
     vec![

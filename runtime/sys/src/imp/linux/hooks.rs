@@ -274,7 +274,7 @@ hooks! {
         random::moved(original)
     }
 
-    /// Reports a block, or null, that a function of the C library allocated for the module to free.
+    /// Reports a block that a C library function allocated and the module must free. Ignores null.
     fn block_made(image, block: *mut c_void) -> () = ();
     |_ledger, _none| if !block.is_null() {
         // SAFETY: the module promises a live block.
