@@ -96,7 +96,8 @@ fn each_event_of_a_session_fits_a_small_terminal() {
     scene.save_tick("let delta = delta * pace::PACE as f32;");
     let manifest = scene.scratch.plugin().join("Cargo.toml");
     let text = fs::read_to_string(&manifest).unwrap();
-    fs::write(&manifest, format!("{text}pace = {{ path = \"../pace\" }}\n")).unwrap();
+    let section = "[dependencies]\n";
+    fs::write(&manifest, text.replace(section, &format!("{section}pace = {{ path = \"../pace\" }}\n"))).unwrap();
     scene.check(&["ticks/s · 3 → 4 live"], &expect_file!["screens/new_dependency.txt"]);
 
     scene.terminal.press("q");
