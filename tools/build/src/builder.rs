@@ -76,19 +76,22 @@ impl Builder {
         let reason = match direct {
             Ok(direct) => match direct.start(&progress) {
                 Ok(direct) => {
-                    return Ok(RunningBuild::of(&progress.clone(), move || match direct.conclude(&progress)? {
+                    return Ok(RunningBuild::of(progress, move |progress| match direct.conclude(progress)? {
                         Some(outcome) => Ok(outcome),
-                        None => cargo.start(&progress, CargoReason::Failed)?.conclude(&progress),
+                        None => cargo.start(progress, CargoReason::Failed)?.conclude(progress),
                     }));
                 }
-                Err(_) => CargoReason::Failed,
+                Err(_) => {
+                    // Ends the compilers that were started, and unlocks the target folder for cargo.
+                    progress.processes.cancel();
+                    CargoReason::Failed
+                }
             },
             Err(reason) => reason,
         };
-        // A failed start has canceled the compilers that were started.
         let progress = Progress::default();
         let cargo = cargo.start(&progress, reason)?;
-        Ok(RunningBuild::of(&progress.clone(), move || cargo.conclude(&progress)))
+        Ok(RunningBuild::of(progress, move |progress| cargo.conclude(progress)))
     }
 
     /// Returns the compiler calls of the next build, or the reason why cargo has to make it. Notes the present state of all known inputs.

@@ -18,7 +18,7 @@ pub(crate) fn split(stderr: &str) -> (Vec<CompilerCall>, String) {
     let (mut calls, mut text, mut left) = (Vec::new(), String::new(), stderr);
     while let Some((before, after)) = left.split_once(STATUS) {
         let command = after.strip_prefix("\x1b[0m").unwrap_or(after).trim_start_matches(' ').strip_prefix('`');
-        match command.and_then(words) {
+        match command.and_then(|command| words(command, Some('`'))) {
             Some((words, rest)) => {
                 // The status is indented.
                 text.push_str(&before[..before.rfind('\n').map_or(0, |end| end + 1)]);
@@ -50,27 +50,29 @@ fn is_verbose(line: &str) -> bool {
     status.starts_with("Fresh") || status.starts_with("Dirty") || of_script(line).is_some()
 }
 
-/// Splits a command into words, as a shell does, up to the backtick that ends it. Returns the rest behind it.
-fn words(text: &str) -> Option<(Vec<String>, &str)> {
-    let (mut words, mut word, mut is_quoted) = (Vec::new(), None::<String>, false);
+/// Splits a command into words, as a shell does, up to the letter that ends it, or the end of the text. Returns the rest behind it.
+pub(crate) fn words(text: &str, end: Option<char>) -> Option<(Vec<String>, &str)> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     let mut letters = text.char_indices();
     while let Some((at, letter)) = letters.next() {
         match letter {
-            '\'' => {
-                is_quoted = !is_quoted;
+            _ if quote == Some(letter) => quote = None,
+            '\\' if quote != Some('\'') => word.get_or_insert_default().push(letters.next()?.1),
+            _ if quote.is_some() => word.get_or_insert_default().push(letter),
+            '\'' | '"' => {
+                quote = Some(letter);
                 word.get_or_insert_default();
             }
-            _ if is_quoted => word.get_or_insert_default().push(letter),
-            '`' => {
+            _ if end == Some(letter) => {
                 words.extend(word);
-                return Some((words, &text[at + 1..]));
+                return Some((words, &text[at + letter.len_utf8()..]));
             }
-            '\\' => word.get_or_insert_default().push(letters.next()?.1),
             ' ' => words.extend(word.take()),
             _ => word.get_or_insert_default().push(letter),
         }
     }
-    None
+    words.extend(word);
+    (quote.is_none() && end.is_none()).then_some((words, ""))
 }
 
 impl CompilerCall {
@@ -91,12 +93,12 @@ impl CompilerCall {
     }
 
     /// Returns the words behind each occurrence of a flag.
-    fn values<'a>(&'a self, flag: &'a str) -> impl Iterator<Item = &'a str> {
+    fn values(&self, flag: &str) -> impl Iterator<Item = &str> {
         self.args.windows(2).filter(move |pair| pair[0] == flag).map(|pair| pair[1].as_str())
     }
 
     pub(crate) fn value(&self, flag: &str) -> Option<&str> {
-        self.args.windows(2).find(|pair| pair[0] == flag).map(|pair| pair[1].as_str())
+        self.values(flag).next()
     }
 
     /// Returns the value of a code generation option.

@@ -12,10 +12,10 @@ use std::path::{Component, Path, PathBuf};
 
 use toml::{Table, Value};
 
-use crate::error::BuildError;
+use crate::error::{BuildError, failed};
 use crate::find::{metadata, same};
 use crate::request::BuildRequest;
-use crate::variants::{failed, lock};
+use crate::variants::lock;
 
 /// The author's lock file, from which cargo's lock file of the copy was made.
 const LOCK_SOURCE: &str = ".Cargo.lock.source";

@@ -1,9 +1,11 @@
 //! Dependency files of cargo and rustc: rules of `make` with the sources of an output, and comments.
 
-use std::fs;
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use crate::report::Artifact;
+use crate::stamp::Stamps;
 
 /// Returns the sources in a dependency file, in which spaces in names are escaped. The list may contain a source twice.
 pub(crate) fn sources(list: &str) -> Vec<PathBuf> {
@@ -13,9 +15,28 @@ pub(crate) fn sources(list: &str) -> Vec<PathBuf> {
     names.filter(|name| !name.is_empty()).map(|name| PathBuf::from(name.replace('\0', " "))).collect()
 }
 
+/// Returns the sources in the dependency file at this path.
+pub(crate) fn read(list: &Path) -> io::Result<Vec<PathBuf>> {
+    Ok(sources(&fs::read_to_string(list)?))
+}
+
+/// Lists the sources `new` in place of `old` next to a library, in cargo's form. Cargo replaces the list at its next build.
+pub(crate) fn update(library: &Path, old: &Stamps, new: &Stamps) -> io::Result<()> {
+    let list = library.with_extension("d");
+    let listed: BTreeSet<_> = read(&list)?.into_iter().collect();
+    let others = listed.iter().filter(|source| !old.contains_key(*source));
+    let all: BTreeSet<_> = others.chain(new.keys()).cloned().collect();
+    if all == listed {
+        return Ok(());
+    }
+    let escaped = |path: &Path| path.display().to_string().replace(' ', "\\ ");
+    let names: Vec<_> = all.iter().map(|source| escaped(source)).collect();
+    fs::write(list, format!("{}: {}\n", escaped(library), names.join(" ")))
+}
+
 impl Artifact {
-    /// Returns the files of packages in folders that it was compiled from, included files among them, as cargo has listed them next to
-    /// it. Empty without such a list.
+    /// Returns the files of packages in folders that it was compiled from, included files among them, as listed next to it by its last
+    /// build. Empty without such a list.
     ///
     /// # Examples
     /// ```
@@ -25,13 +46,26 @@ impl Artifact {
     /// assert!(artifact.inputs().is_empty());
     /// ```
     pub fn inputs(&self) -> Vec<PathBuf> {
-        fs::read_to_string(self.path.with_extension("d")).map(|list| sources(&list)).unwrap_or_default()
+        read(&self.path.with_extension("d")).unwrap_or_default()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::sources;
+    use super::{read, sources, update};
+    use crate::stamp::{Stamp, Stamps};
+    use std::path::PathBuf;
+
+    #[test]
+    fn a_list_follows_the_sources_of_a_plugin() {
+        let dir = tempfile::tempdir().unwrap();
+        let (library, list) = (dir.path().join("libx.so"), dir.path().join("libx.d"));
+        std::fs::write(&list, "/t/libx.so: /a/glue.rs /a/lib.rs /a/old.rs\n").unwrap();
+        let stamps =
+            |paths: &[&str]| paths.iter().map(|path| (PathBuf::from(path), Stamp::Missing)).collect::<Stamps>();
+        update(&library, &stamps(&["/a/lib.rs", "/a/old.rs"]), &stamps(&["/a/lib.rs", "/b c/new.txt"])).unwrap();
+        assert_eq!(read(&list).unwrap(), ["/a/glue.rs", "/a/lib.rs", "/b c/new.txt"].map(PathBuf::from));
+    }
 
     #[test]
     fn a_list_of_sources_may_have_blanks_in_names() {

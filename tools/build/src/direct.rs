@@ -12,7 +12,7 @@ use std::time::{Instant, SystemTime};
 use cargo_metadata::diagnostic::Diagnostic;
 use serde_json::Value;
 
-use crate::error::BuildError;
+use crate::error::{BuildError, failed};
 use crate::link;
 use crate::processes::{StartError, Started};
 use crate::record::Record;
@@ -49,7 +49,7 @@ pub(crate) struct StartedDirect {
 }
 
 impl Direct {
-    /// Starts all compilers at once: usually only one plugin has changed.
+    /// Starts all compilers at once: usually only one plugin has changed. After an error some may run.
     pub(crate) fn start(mut self, progress: &Progress) -> Result<StartedDirect, StartError> {
         tracing::debug!(command = %self.command_line, "building without cargo");
         let started = Instant::now();
@@ -58,19 +58,12 @@ impl Direct {
         for record in &self.records {
             let dir = folder(record);
             let output = dir.join(record.library.file_name().unwrap_or_default());
-            let store = |source| StartError::Failed(BuildError::Store { doing: "create", path: dir.clone(), source });
-            fs::create_dir_all(&dir).map_err(store)?;
+            fs::create_dir_all(&dir).map_err(failed("create", &dir)).map_err(StartError::Failed)?;
             // The last library may be loaded by its other name: a linker must not write into its file.
             let _ = fs::remove_file(output);
             let mut command = self.command(record, &dir);
             // Macros may print there; cargo passes that on, and its reader ignores it.
-            match progress.processes.start(&mut command, Stdio::null()) {
-                Ok(compiler) => compilers.push((compiler, dir)),
-                Err(error) => {
-                    progress.processes.cancel();
-                    return Err(error);
-                }
-            }
+            compilers.push((progress.processes.start(&mut command, Stdio::null())?, dir));
         }
         Ok(StartedDirect { direct: self, started, compilers })
     }
@@ -130,8 +123,7 @@ impl StartedDirect {
             }
             diagnostics.replace(&record.package.id, read.diagnostics.clone());
             let called = Called { record, is_built, dep_file, diagnostics: read.diagnostics };
-            let library = called.record.library.clone();
-            if !recorder.note_direct(&progress.processes, &called, || install(&output, &library))? {
+            if !recorder.note_direct(&progress.processes, &called, || install(&output, &called.record.library))? {
                 return Err(canceled());
             }
             if is_built {
@@ -153,13 +145,12 @@ impl StartedDirect {
 
 /// Seals a library, and puts it in place of the older one in a single step.
 fn install(output: &Path, library: &Path) -> Result<(), BuildError> {
-    let failed = |doing| move |source| BuildError::Store { doing, path: library.to_owned(), source };
-    alcedo_sys::seal_file(output).map_err(failed("seal"))?;
+    alcedo_sys::seal_file(output).map_err(failed("seal", library))?;
     let new = output.with_extension("new");
     let _ = fs::remove_file(&new);
     // A second name, or a copy on file systems without hard links, which is cargo's choice as well.
-    fs::hard_link(output, &new).or_else(|_| fs::copy(output, &new).map(drop)).map_err(failed("copy"))?;
-    fs::rename(&new, library).map_err(failed("copy"))
+    fs::hard_link(output, &new).or_else(|_| fs::copy(output, &new).map(drop)).map_err(failed("copy", library))?;
+    fs::rename(&new, library).map_err(failed("copy", library))
 }
 
 /// Output of a compiler.

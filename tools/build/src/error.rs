@@ -1,7 +1,7 @@
 //! Errors between a plugin's sources and its library, with fixes. Tools can format the fields themselves; `Display` is for plain output.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Reason for a missing library.
 ///
@@ -107,10 +107,10 @@ pub enum BuildError {
         /// The switches of the library.
         known: Vec<String>,
     },
-    /// A library was built, but could not be kept as a variant.
+    /// A file of a build or of a copy could not be read or written, or may not be.
     #[error("could not {doing} {}: {source}; check that the folder is writable and the disk is not full", path.display())]
     Store {
-        /// The verb: "create", "lock", "copy", "read", "write", "delete".
+        /// The verb, such as "create", "lock", "seal".
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,
@@ -137,6 +137,11 @@ pub enum WatchError {
         /// Error of the watcher.
         source: notify::Error,
     },
+}
+
+/// Returns the conversion of an error of the system into that of a build.
+pub(crate) fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> BuildError {
+    move |source| BuildError::Store { doing, path: path.to_owned(), source }
 }
 
 fn list(dirs: &[PathBuf]) -> String {

@@ -16,6 +16,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::call::words;
 use crate::record::Record;
 
 /// Variable with the folder of the output and of the notes below, which makes a program a linker.
@@ -170,23 +171,9 @@ fn linker_call(args: &[OsString]) -> Result<(PathBuf, Vec<OsString>), String> {
 
 /// Splits the last command in the output of `cc -###`, which is quoted for a shell.
 fn linker_words(output: &str) -> Option<Vec<String>> {
-    let is_command = |line: &&str| line.starts_with(' ');
-    let line = output.lines().rfind(is_command)?;
-    let (mut words, mut word, mut is_quoted) = (Vec::new(), None::<String>, false);
-    let mut letters = line.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '"' => {
-                is_quoted = !is_quoted;
-                word.get_or_insert_default();
-            }
-            '\\' => word.get_or_insert_default().push(letters.next()?),
-            ' ' if !is_quoted => words.extend(word.take()),
-            letter => word.get_or_insert_default().push(letter),
-        }
-    }
-    words.extend(word);
-    (!is_quoted && words.len() > 1).then_some(words)
+    let line = output.lines().rfind(|line| line.starts_with(' '))?;
+    let (words, _) = words(line, None)?;
+    (words.len() > 1).then_some(words)
 }
 
 /// Returns the name of the linker in a call of `collect2` or of a linker, and its arguments without those for the link-time optimizer of

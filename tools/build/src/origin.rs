@@ -11,7 +11,7 @@ use std::{env, fs, io};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::dep_info::sources;
+use crate::dep_info;
 use crate::request::BuildRequest;
 
 /// Returns all inputs of a build except sources, as a string; equal strings mean equal builds.
@@ -95,7 +95,7 @@ pub(crate) fn unchanged(note: &Path, inputs: &str) -> Option<PathBuf> {
 pub(crate) fn note(note: &Path, inputs: &str, copy: &Path, libraries: &[&Path], manifest: &Path) -> io::Result<()> {
     let mut files = BTreeSet::new();
     for library in libraries {
-        for source in sources(&fs::read_to_string(library.with_extension("d"))?) {
+        for source in dep_info::read(&library.with_extension("d"))? {
             files.extend(
                 source.ancestors().skip(1).map(|folder| folder.join("Cargo.toml")).filter(|path| path.is_file()),
             );

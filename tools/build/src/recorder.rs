@@ -20,7 +20,7 @@ use crate::stamp::{Stamp, Stamps};
 
 const LOCK_FILE: &str = "Cargo.lock";
 
-/// The arguments of cargo, which name plugins, features, profile and target folder.
+/// The working folder and the arguments of cargo, which name plugins, features, profile and target folder.
 pub(crate) type Key = Vec<OsString>;
 
 /// The last builds of a request's plugins.
@@ -56,6 +56,7 @@ pub(crate) struct Recorder {
     records: Records,
     pub(crate) key: Key,
     pub(crate) environment: BTreeMap<OsString, OsString>,
+    manifest: PathBuf,
     /// Working folder of cargo.
     dir: PathBuf,
     start: SystemTime,
@@ -66,14 +67,15 @@ pub(crate) struct Recorder {
 impl Recorder {
     pub(crate) fn new(records: Records, request: &BuildRequest<'_>) -> Self {
         let cargo = request.cargo();
-        let dir = request.manifest().parent().map(Path::to_owned).unwrap_or_default();
-        let locks = dir.ancestors().map(|folder| folder.join(LOCK_FILE));
+        let (manifest, dir) = (request.manifest(), request.folder());
+        let locks = manifest.ancestors().skip(1).map(|folder| folder.join(LOCK_FILE));
         let before = locks.map(|lock| (lock.clone(), Stamp::of(&lock))).collect();
         let args = request.build_args().into_iter().map(OsString::from);
         Self {
             records,
-            key: cargo.get_args().map(OsString::from).chain(args).collect(),
+            key: [dir.clone().into()].into_iter().chain(cargo.get_args().map(OsString::from)).chain(args).collect(),
             environment: origin::environment(&cargo),
+            manifest,
             dir,
             start: SystemTime::now(),
             before,
@@ -151,14 +153,16 @@ impl Recorder {
         let list = dep_file(&call, Path::new(call.value("--out-dir")?))?;
         let own = self.own_sources(&list, &dir)?;
         let (programs, externs) = call.tools();
-        let all = dep_info::sources(&fs::read_to_string(unit.library.with_extension("d")).ok()?);
+        let all = dep_info::read(&unit.library.with_extension("d")).ok()?;
         if !all.iter().all(|path| path.is_absolute()) {
             return None;
         }
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let of_plugin: Vec<_> = own.keys().map(|path| real(path)).collect();
         let mut foreign = Stamps::new();
-        for path in cargo_files(&all, &self.dir, &self.environment) {
+        // The manifest of a workspace may be next to its members.
+        let below: Vec<_> = all.iter().chain([&self.manifest]).cloned().collect();
+        for path in cargo_files(&below, &self.dir, &self.environment) {
             let stamp = self.file(&path);
             foreign.insert(path, stamp);
         }
@@ -185,8 +189,8 @@ impl Recorder {
 
     /// Returns the sources in a dependency file of a compiler that ran in `dir`.
     fn own_sources(&self, list: &Path, dir: &Path) -> Option<Stamps> {
-        let sources = dep_info::sources(&fs::read_to_string(list).ok()?);
-        let sources: Stamps = sources
+        let sources: Stamps = dep_info::read(list)
+            .ok()?
             .into_iter()
             .map(|source| {
                 let source = dir.join(source);
@@ -218,6 +222,8 @@ impl Recorder {
         if result.is_built {
             install()?;
             if let Some(own) = self.own_sources(&result.dep_file, &record.dir) {
+                // Without it, new files are not watched until cargo builds.
+                let _ = dep_info::update(&record.library, &record.inputs.own, &own);
                 record.inputs.own = own;
             }
             record.inputs.library = Stamp::of(&record.library);

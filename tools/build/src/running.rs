@@ -1,7 +1,7 @@
 //! Running builds: start, output, end and cancellation. Cargo is run here; `direct.rs` runs recorded compiler calls.
 
 use crate::call;
-use crate::error::BuildError;
+use crate::error::{BuildError, failed};
 use crate::processes::{Processes, StartError, Started};
 use crate::reason::CargoReason;
 use crate::recorder::Recorder;
@@ -63,7 +63,7 @@ pub fn build(request: &BuildRequest<'_>) -> Result<BuildOutcome, BuildError> {
 pub fn spawn(request: &BuildRequest<'_>) -> Result<RunningBuild, BuildError> {
     let progress = Progress::default();
     let cargo = Cargo::new(request, None).start(&progress, CargoReason::Requested)?;
-    Ok(RunningBuild::of(&progress.clone(), move || cargo.conclude(&progress)))
+    Ok(RunningBuild::of(progress, move |progress| cargo.conclude(progress)))
 }
 
 /// Processes of a build, and the number of crates that they have compiled.
@@ -76,15 +76,15 @@ pub(crate) struct Progress {
 impl RunningBuild {
     /// Runs the rest of a build in a thread, after the start of its first processes.
     pub(crate) fn of(
-        progress: &Progress,
-        rest: impl FnOnce() -> Result<BuildOutcome, BuildError> + Send + 'static,
+        progress: Progress,
+        rest: impl FnOnce(&Progress) -> Result<BuildOutcome, BuildError> + Send + 'static,
     ) -> Self {
         let (alive, finished) = bounded(0);
+        let Progress { processes, compiled } = progress.clone();
         let worker = thread::spawn(move || {
             let _alive = alive; // Dropped at the end, which is what `finished` sees.
-            rest()
+            rest(&progress)
         });
-        let Progress { processes, compiled } = progress.clone();
         Self { worker: Some(worker), processes, finished, compiled }
     }
 
@@ -191,8 +191,7 @@ impl StartedCargo {
             return Ok(outcome);
         }
         for artifact in &outcome.artifacts {
-            let sealing = |source| BuildError::Store { doing: "seal", path: artifact.path.clone(), source };
-            alcedo_sys::seal_file(&artifact.path).map_err(sealing)?;
+            alcedo_sys::seal_file(&artifact.path).map_err(failed("seal", &artifact.path))?;
         }
         if let Some(recorder) = recorder {
             recorder.note(&progress.processes, units, calls, diagnostics);

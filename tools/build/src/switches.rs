@@ -9,7 +9,7 @@ use alcedo_abi::manifest::{self, Manifest};
 use alcedo_sys::ImageFile;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::error::BuildError;
+use crate::error::{BuildError, failed};
 
 /// The section of the switches and the tag.
 const SECTION: &str = ".alcedo.switches";
@@ -39,9 +39,7 @@ pub struct Switches<'a> {
 
 /// Returns the bytes of a library with these switches, without a seal.
 pub(crate) fn switched(library: &Path, switches: &Switches<'_>) -> Result<Vec<u8>, BuildError> {
-    let read =
-        |error| BuildError::Store { doing: "read", path: library.to_owned(), source: std::io::Error::other(error) };
-    let image = ImageFile::read(library).map_err(read)?;
+    let image = ImageFile::read(library).map_err(|error| failed("read", library)(std::io::Error::other(error)))?;
     let mut bytes = image.bytes().to_vec();
     let range = |name| image.section(name).map(|section| range_in(section, image.bytes()));
     let own = range(SECTION).unwrap_or_default();

@@ -5,7 +5,7 @@
 //! Builds that differ in features may be packages of one workspace, and share one cargo build: [`Variants::get_all`].
 //! Builds that differ in run-time switches need no build: [`Variants::switched`].
 
-use crate::error::BuildError;
+use crate::error::{BuildError, failed};
 use crate::find::target_dir;
 use crate::origin;
 use crate::report::Artifact;
@@ -14,7 +14,6 @@ use crate::running::build;
 use crate::switches::{self, Switches};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// Folder of copies, with a subfolder per label.
@@ -179,8 +178,4 @@ fn keep_bytes(content: &[u8], library: &Path, copy: &Path) -> Result<(), BuildEr
         fs::rename(&temporary, copy)
     };
     write().map_err(failed("copy", copy))
-}
-
-pub(crate) fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> BuildError {
-    move |source| BuildError::Store { doing, path: path.to_owned(), source }
 }

@@ -34,7 +34,7 @@ type Raw = (Duration, notify::Result<Event>);
 /// let watch = SourceWatch::new(&[PathBuf::from("plugins")])?;
 /// let mut saves = Debounce::default();
 /// let event = watch.receiver().recv().expect("the watch continues");
-/// saves.note(event.at, &event.path);
+/// saves.add(event.at, &event.path);
 /// if let Due::Wait(rest) = saves.due(watch.now()) {
 ///     std::thread::sleep(rest);
 /// }
@@ -103,19 +103,21 @@ impl SourceWatch {
         let mut new = BTreeSet::new();
         for file in files.into_iter().filter(|file| !is_made_by_tools(file)) {
             let file = file.canonicalize().unwrap_or(file);
-            new.extend(file.parent().map(Path::to_owned).filter(|folder| !earlier.contains(folder)));
+            // The second mode of a folder would replace the first.
+            if !is_watched(&file, deep, flat) {
+                new.extend(file.parent().map(Path::to_owned).filter(|folder| !earlier.contains(folder)));
+            }
             inputs.insert(file);
         }
-        // The second mode of a folder would replace the first.
-        let is_new = |folder: &&PathBuf| !flat.contains(folder) && !deep.iter().any(|deep| folder.starts_with(deep));
-        for folder in new.iter().filter(is_new) {
+        for folder in &new {
             if let Err(error) = watcher.watch(folder, RecursiveMode::NonRecursive) {
                 tracing::debug!("{} cannot be watched: {error}; changes of its files are missed", folder.display());
             }
         }
     }
 
-    /// Returns the channel of events, for `select!`. Pass each event to [`Debounce::note`](crate::Debounce::note).
+    /// Returns the channel of events, for `select!`. Pass each event to [`Debounce::add`](crate::Debounce::add):
+    /// [`Debounce::note`](crate::Debounce::note) would drop the files of [`add_inputs`](Self::add_inputs).
     pub fn receiver(&self) -> &Receiver<SourceEvent> {
         &self.receiver
     }

@@ -89,7 +89,10 @@ fn own_sources_are_compiled_without_cargo_which_is_right_afterwards() {
     // A module in a new file is found by the compiler.
     edits.scratch.write("src/more.rs", &strings(&["\"delta-word\""]).replace("text0", "more"));
     edits.edit("src/lib.rs", "#[unsafe", "pub mod more;\n#[unsafe");
-    assert_eq!(edits.built(&["gamma-word", "delta-word"], &[]), "direct");
+    let (method, outcome) = edits.built_with(&edits.scratch.request(), &["gamma-word", "delta-word"], &[]);
+    assert_eq!(method, "direct");
+    let inputs = outcome.artifacts[0].inputs();
+    assert!(inputs.iter().any(|input| input.ends_with("src/more.rs")), "{inputs:?}");
     edits.edit("src/more.rs", "delta", "omega");
     assert_eq!(edits.built(&["gamma-word", "omega-word"], &["delta-word"]), "direct");
 
