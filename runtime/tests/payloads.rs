@@ -53,7 +53,7 @@ fn resolvers_and_handlers_that_throw_fail_their_load_and_no_other() {
     let throws = || -> ! { throw() };
     let refused = |name: &str| {
         let outcome = without_panic(name, || slim.load_name("reports", &VersionReq::STAR));
-        let Err(ContextError::ResolverError { requester: named, source, .. }) = outcome else { panic!("{outcome:?}") };
+        let Err(ContextError::ResolverError { resolver: named, source, .. }) = outcome else { panic!("{outcome:?}") };
         assert_eq!((named.as_str(), source.to_string()), (name, format!("it panicked: \"{MESSAGE}\"")));
     };
     slim.set_resolver(move |_| throws());

@@ -25,7 +25,7 @@ use crate::registry::Registry;
 use crate::structs::{Nature, StructType, fingerprint};
 use crate::type_text::TypeText;
 use crate::typing::{TypeError, TypeResolver};
-use crate::value::Value;
+use crate::value::{Value, names_object};
 use crate::values::structure::start_of;
 use crate::values::{Entry, name_of};
 
@@ -325,7 +325,7 @@ impl Compiler<'_> {
             "" => start_of(&ty),
             text => Some(Value::parse(text, &ty, self.names).map_err(|error| bad_default(error.to_string()))?),
         };
-        if default.as_ref().is_some_and(names_an_object) {
+        if default.as_ref().is_some_and(names_object) {
             return Err(bad_default(
                 "no object exists when a class is declared; only none can be a default".to_owned(),
             ));
@@ -395,12 +395,6 @@ fn describe_layout(structure: &StructType) -> String {
     let fields: Vec<_> = fields.collect();
     let base = structure.base().map(|base| format!("extends {}: ", base.path)).unwrap_or_default();
     format!("{base}{}; {} bytes, aligned to {}", fields.join(", "), structure.size(), structure.align())
-}
-
-fn names_an_object(value: &Value) -> bool {
-    let mut found = false;
-    value.visit_objects(&mut |object, _| found |= !object.is_none());
-    found
 }
 
 /// Returns true if the property itself declares a subobject.

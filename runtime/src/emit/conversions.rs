@@ -96,7 +96,7 @@ fn problem_of_objects(class: &Class, from: &PropertyType, to: &PropertyType) -> 
     })
 }
 
-fn is_subobject(property: &Property) -> bool {
+pub(crate) fn is_subobject(property: &Property) -> bool {
     property.flags & property_flags::DEFAULT_SUBOBJECT != 0
 }
 

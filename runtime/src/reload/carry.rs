@@ -8,12 +8,12 @@ use crate::object::convert::convert_in_part;
 use crate::object::dormant::{Aside, Dormant, KeptField, KeptValue, RemovedValues};
 use crate::object::fixed;
 use crate::object::fixed::Extent;
-use crate::object::function::Function;
 use crate::object::property::Property;
 use crate::object::value::Value;
 use crate::object::values::fits;
 use crate::reload::changes::{CUT, PropertyChange};
-use crate::reload::converted::{Later, is_converted, own_conversion, pending, whole_conversions};
+use crate::reload::conversion::PendingConversion;
+use crate::reload::converted::{Later, leave_to_whole, own_conversion, whole_conversions};
 use crate::reload::object_plan::ObjectPlan;
 use crate::reload::plan::{Action, ClassPlan, OwnReference, PropertyDefault, is_subobject, is_transient};
 use crate::reload::references;
@@ -31,12 +31,7 @@ enum Decision<'p> {
     Copy(&'p Property),
     Write(Value),
     /// Result of a conversion that runs later; the default until then. The own value is put aside.
-    Convert {
-        function: Rc<Function>,
-        argument: Value,
-        own: Aside,
-        default: &'p PropertyDefault,
-    },
+    Convert(PendingConversion, &'p PropertyDefault),
     Default(&'p PropertyDefault),
     /// Leaves the property unset for now.
     Leave,
@@ -57,14 +52,14 @@ pub(super) fn carry(
         let mut removed = sources.removed.cloned().unwrap_or_default();
         let mut whole = whole_conversions(sources, plan)?;
         for (property, action) in &plan.actions {
-            if is_converted(sources, (property, action), &mut whole, (&mut *changes, &mut removed))? {
+            if leave_to_whole(sources, (property, action), &mut whole, (&mut *changes, &mut removed))? {
                 continue;
             }
             let own = match decide(sources, (property, action), (&mut *changes, &mut removed))? {
                 Decision::Copy(from) => body.view().copy_from(property, sources.own, from).map(|()| None)?,
                 Decision::Write(value) => body.view().write(property, &value).map(|()| None)?,
-                Decision::Convert { function, argument, own, default } => {
-                    later.conversions.push(pending(object, property, (function, argument, own)));
+                Decision::Convert(conversion, default) => {
+                    later.conversions.push(conversion);
                     default.give(property, body.view(), sources.new_default).map(|_own_parts| None)?
                 }
                 Decision::Default(default) => default.give(property, body.view(), sources.new_default)?,
@@ -88,21 +83,18 @@ pub(super) fn own_values(
     plan: &ClassPlan,
     (changes, later): (&mut Vec<PropertyChange>, &mut Later),
 ) -> Result<(OwnValues, Option<Box<RemovedValues>>), CallError> {
-    let carried: Carried = carried.into();
-    with_sources(around, carried, plan, |sources| {
+    with_sources(around, carried.into(), plan, |sources| {
         let mut values = Vec::new();
         let mut removed = sources.removed.cloned().unwrap_or_default();
         let mut whole = whole_conversions(sources, plan)?;
         for (property, action) in plan.actions.iter().filter(|(property, _)| !is_transient(property)) {
-            if is_converted(sources, (property, action), &mut whole, (&mut *changes, &mut removed))? {
+            if leave_to_whole(sources, (property, action), &mut whole, (&mut *changes, &mut removed))? {
                 continue;
             }
             match decide(sources, (property, action), (&mut *changes, &mut removed))? {
                 Decision::Copy(from) => values.push((Rc::clone(&property.text), sources.own.read(from)?)),
                 Decision::Write(value) => values.push((Rc::clone(&property.text), value)),
-                Decision::Convert { function, argument, own, .. } => {
-                    later.conversions.push(pending(carried.object, property, (function, argument, own)));
-                }
+                Decision::Convert(conversion, _) => later.conversions.push(conversion),
                 Decision::Default(_) | Decision::Leave => {}
             }
         }
@@ -228,7 +220,7 @@ fn keep<'p>(
 
 fn decide<'p>(
     sources: &Sources<'_>,
-    (property, action): (&Property, &'p Action),
+    (property, action): (&Rc<Property>, &'p Action),
     (changes, removed): (&mut Vec<PropertyChange>, &mut RemovedValues),
 ) -> Result<Decision<'p>, CallError> {
     let restored = take_restored(sources, (property, action), (&mut *changes, &mut *removed))?;
@@ -296,9 +288,9 @@ fn decide<'p>(
         return Ok(Decision::Default(default));
     };
     let own = own.undone(&property.ty);
-    if !is_restored && let Some((function, argument, own)) = own_conversion(sources, (property, action), &own)? {
+    if !is_restored && let Some(conversion) = own_conversion(sources, (property, action), &own)? {
         changes[change].count_conversion();
-        return Ok(Decision::Convert { function, argument, own, default });
+        return Ok(Decision::Convert(conversion, default));
     }
     let fitting = fitting(sources, property, &own);
     let (words, which): (_, fn(&mut PropertyChange) -> &mut u64) = match (&fitting, lost) {

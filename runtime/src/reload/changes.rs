@@ -201,7 +201,7 @@ pub struct ValueCounts {
     pub kept: u64,
     /// Values that follow the new default.
     pub followed: u64,
-    /// Values converted to another type without loss.
+    /// Values converted to another type, without loss or by a function of the module.
     pub converted: u64,
     /// Values that the new type cannot represent: the property has its default, and the value is put aside.
     pub defaulted: u64,

@@ -36,9 +36,9 @@ pub(crate) fn conversions_of(class: &Rc<Class>) -> Conversions {
     found
 }
 
-/// Checks that values of a type of the replaced build are of the type `from` of this build.
-pub(crate) fn is_live(world: &World, live: &str, from: &PropertyType) -> bool {
-    world.types.to_current_paths(live) == from.to_string()
+/// Checks that a type with the text `earlier` in the replaced build is the type `now` of this build, perhaps by another name.
+pub(crate) fn is_same_type(world: &World, earlier: &str, now: &PropertyType) -> bool {
+    world.types.to_current_paths(earlier) == now.to_string()
 }
 
 /// Returns the function that converts an own value of an object, and the value in the form that the function takes. `ty` is the type of
@@ -60,7 +60,7 @@ pub(crate) fn select(
     functions.iter().find_map(|function| {
         let (from, _) = types_of(function)?;
         let is_for = match &live {
-            Some(live) => is_live(world, live, from),
+            Some(live) => is_same_type(world, live, from),
             None if own.ty != 0 => own.is_of(from),
             // A world on disk has no types of dormant values.
             None => fits(from, value).is_ok() && fits(ty, value).is_err(),
@@ -96,6 +96,8 @@ pub(crate) type Target = (Rc<Property>, Option<Aside>);
 /// Conversion of one object that waits until all objects have their memory.
 pub(crate) struct PendingConversion {
     pub(crate) object: ObjectHandle,
+    /// Object with the new defaults: the class default object, or a subobject of that of the owner's class.
+    pub(crate) template: ObjectHandle,
     pub(crate) function: Rc<Function>,
     pub(crate) argument: Value,
     pub(crate) targets: Vec<Target>,
@@ -132,15 +134,14 @@ impl PendingConversion {
 /// it does not follow later defaults.
 pub(crate) fn keep_original(
     core: &Core,
-    object: ObjectHandle,
+    (object, template): (ObjectHandle, ObjectHandle),
     (property, original): Target,
     value: &Value,
 ) -> Result<(), CallError> {
     let objects = &core.world.objects;
-    let Some(class) = objects.class(object) else { return Ok(()) };
     // An original of the type that the property has now would return at the next reload.
     let before = original.filter(|own| !own.was_of(&property.ty)).map(Box::new);
-    if before.is_some() || objects.read_value(class.cdo.get(), &property.text)? == *value {
+    if before.is_some() || objects.read_value(template, &property.text)? == *value {
         let own = Aside { before, ..Aside::from(value.clone()).of_type(&property.ty) };
         if let Some(aside) = Extent::OneWay.aside(own, value) {
             objects.put_aside(object, &property.text, aside)?;

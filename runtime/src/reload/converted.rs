@@ -5,10 +5,8 @@ use std::sync::Arc;
 
 use crate::boundary::CallError;
 use crate::emit::conversions::types_of;
-use crate::handles::ObjectHandle;
 use crate::object::convert::convert;
 use crate::object::dormant::{Aside, RemovedValues};
-use crate::object::function::Function;
 use crate::object::property::Property;
 use crate::object::value::Value;
 use crate::reload::changes::PropertyChange;
@@ -23,13 +21,12 @@ pub(super) struct Later {
     pub(super) to_own: Vec<OwnReference>,
 }
 
-/// Returns the author's function that converts an own value, the value in the form that the function takes, and the value that an undo
-/// restores.
+/// Returns the conversion of an own value, if a function of the author takes it. An undo restores the own value.
 pub(super) fn own_conversion(
     sources: &Sources<'_>,
-    (property, action): (&Property, &Action),
+    (property, action): (&Rc<Property>, &Action),
     own: &Aside,
-) -> Result<Option<(Rc<Function>, Value, Aside)>, CallError> {
+) -> Result<Option<PendingConversion>, CallError> {
     let Some(functions) = sources.conversions.get(&property.text) else { return Ok(None) };
     let held = match action {
         Action::Carry { from, was, .. } | Action::Convert { from, was, .. } => {
@@ -41,18 +38,13 @@ pub(super) fn own_conversion(
     let selected = select(&sources.around.core.world, functions, own, (&property.ty, held));
     Ok(selected.and_then(|(function, argument)| {
         let (from, _) = types_of(&function)?;
-        let own = own.clone().retyped(held.map_or(from, |(live, _)| live));
-        sources.around.suits(from, &argument).then(|| (Rc::clone(&function), argument, own))
+        if !sources.around.suits(from, &argument) {
+            return None;
+        }
+        let original = own.clone().retyped(held.map_or(from, |(live, _)| live));
+        let targets = vec![(Rc::clone(property), Some(original))];
+        Some(PendingConversion { object: sources.object, template: sources.new_cdo, function, argument, targets })
     }))
-}
-
-/// Creates the conversion of one property.
-pub(super) fn pending(
-    object: ObjectHandle,
-    property: &Rc<Property>,
-    (function, argument, own): (Rc<Function>, Value, Aside),
-) -> PendingConversion {
-    PendingConversion { object, function, argument, targets: vec![(Rc::clone(property), Some(own))] }
 }
 
 /// Returns the conversions of the object as a whole, with its old values: none if all of these are defaults, or if a function cannot take
@@ -74,6 +66,7 @@ pub(super) fn whole_conversions(sources: &Sources<'_>, plan: &ClassPlan) -> Resu
         if let Some(argument) = argument.filter(|argument| sources.around.suits(from, argument)) {
             found.push(PendingConversion {
                 object: sources.object,
+                template: sources.new_cdo,
                 function: Rc::clone(&whole.function),
                 argument,
                 targets: whole.targets.iter().map(|property| (Rc::clone(property), None)).collect(),
@@ -83,9 +76,9 @@ pub(super) fn whole_conversions(sources: &Sources<'_>, plan: &ClassPlan) -> Resu
     Ok(found)
 }
 
-/// Checks that a conversion of the whole object sets the property. The own value that the property had is then the original of the result;
-/// a value put aside earlier is discarded, since the old values are newer.
-pub(super) fn is_converted(
+/// Leaves a property to the conversion of the whole object that sets it, and counts it; false if none does. The own value that it
+/// had becomes the original of the result; a value put aside earlier is discarded, since the old values are newer.
+pub(super) fn leave_to_whole(
     sources: &Sources<'_>,
     (property, action): (&Rc<Property>, &Action),
     whole: &mut [PendingConversion],

@@ -228,7 +228,7 @@ impl Walk<'_> {
         let again = self.reconstructed.iter().enumerate().map(|(at, (object, _))| (*object, at));
         let again: HashMap<_, _> = again.collect();
         for pending in std::mem::take(&mut self.later.conversions) {
-            let object = pending.object;
+            let (object, template) = (pending.object, pending.template);
             let converted = pending.run(core).map_err(|(value, error)| LoadError::Conversion {
                 object: core.world.path_of(object).unwrap_or_else(|| object.to_string()),
                 value,
@@ -241,7 +241,7 @@ impl Walk<'_> {
                     Some(at) => self.reconstructed[*at].1.push((Rc::clone(name), value.clone())),
                     None => objects.write_unasked(object, name, &value)?,
                 }
-                keep_original(core, object, target, &value)?;
+                keep_original(core, (object, template), target, &value)?;
             }
         }
         Ok(())

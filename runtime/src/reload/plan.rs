@@ -10,6 +10,7 @@ use rustc_hash::FxHashSet;
 
 use crate::boundary::CallError;
 use crate::bridge::core::Core;
+pub(crate) use crate::emit::conversions::is_subobject;
 use crate::emit::conversions::types_of;
 use crate::emit::diff::{self, PropertyDiff};
 use crate::handles::ObjectHandle;
@@ -20,9 +21,9 @@ use crate::object::path;
 use crate::object::property::{Property, PropertyType};
 use crate::object::storage::View;
 use crate::object::types::OldNames;
-use crate::object::value::{Value, with_objects};
+use crate::object::value::{Value, names_object, with_objects};
 use crate::reload::changes::PropertyChange;
-use crate::reload::conversion::{Conversions, conversions_of, is_live};
+use crate::reload::conversion::{Conversions, conversions_of, is_same_type};
 use crate::reload::object_plan::ObjectPlan;
 
 /// Action for one property of the new class. `change` is the index of its line in the report.
@@ -187,7 +188,7 @@ pub(super) fn plan_class(
                 let default = PropertyDefault::of(core, new, &after);
                 if matches!(diff, PropertyDiff::Retyped { .. }) {
                     let (before, after) = (source.ty.to_string(), property.ty.to_string());
-                    let is_same = before != after && core.world.types.to_current_paths(&before) == after;
+                    let is_same = before != after && is_same_type(&core.world, &before, &property.ty);
                     let words = if is_same { String::new() } else { retyped(&source.ty, &property.ty) };
                     let change = note(&property.text, words, notes.changes);
                     Action::Convert { from: source, was, default, change, is_same }
@@ -261,7 +262,7 @@ fn whole_conversions(
         let Some((PropertyType::Struct(from), PropertyType::Struct(to))) = types_of(function) else { continue };
         let source = |field: &Property| {
             let source = old.find_property(&field.text).filter(|source| !is_subobject(source))?;
-            is_live(&core.world, &source.ty.to_string(), &field.ty).then_some(source)
+            is_same_type(&core.world, &source.ty.to_string(), &field.ty).then_some(source)
         };
         let Some(sources) = from.fields().iter().map(source).collect::<Option<Vec<_>>>() else { continue };
         // A derived class may declare the earlier properties as its own, so its objects have nothing to convert.
@@ -352,9 +353,7 @@ fn retyped(from: &PropertyType, to: &PropertyType) -> String {
 }
 
 fn refers(value: &Value) -> bool {
-    let mut found = matches!(value, Value::Object(_));
-    value.visit_objects(&mut |object, _| found |= !object.is_none());
-    found
+    matches!(value, Value::Object(_)) || names_object(value)
 }
 
 fn print(core: &Core, value: &Value) -> String {
@@ -380,10 +379,6 @@ fn shape(core: &Core, class: &Rc<Class>) -> diff::ClassShape {
 
 pub(crate) fn native_ancestor(class: &Rc<Class>) -> Rc<str> {
     class.nearest_native().map_or_else(|| "".into(), |class| Rc::clone(&class.path))
-}
-
-pub(crate) fn is_subobject(property: &Property) -> bool {
-    property.flags & property_flags::DEFAULT_SUBOBJECT != 0
 }
 
 /// Checks if a property is omitted when an object is constructed again.

@@ -56,6 +56,7 @@ pub(super) struct Sources<'a> {
     pub(super) removed: Option<&'a RemovedValues>,
     pub(super) old_cdo: ObjectHandle,
     pub(super) old_default: View<'a>,
+    pub(super) new_cdo: ObjectHandle,
     pub(super) new_default: View<'a>,
     pub(super) conversions: &'a Conversions,
 }
@@ -84,6 +85,7 @@ pub(super) fn with_sources<R>(
                     removed: own.removed.as_deref(),
                     old_cdo,
                     old_default: old.view(),
+                    new_cdo,
                     new_default: new.view(),
                     conversions: &plan.conversions,
                 })

@@ -257,11 +257,9 @@ impl<'a> Bringing<'a> {
             match &plan.targets[index] {
                 Target::Sleep => asleep.push((name.as_str().into(), KeptValue::Own(value))),
                 Target::Nowhere { change } => self.report.properties[*change].dropped += 1,
-                Target::Property { to, change } => {
-                    let saved_as = &class.properties[index].ty;
-                    let function = plan.conversion(self.core, to, saved_as);
-                    let pending = function.and_then(|function| pending(self.core, object, (to, function), &value));
-                    if let Some(pending) = pending {
+                Target::Property { to, change, conversion } => {
+                    let pending = |function| pending(self.core, object, (to, function), &value);
+                    if let Some(pending) = conversion.as_ref().and_then(pending) {
                         self.conversions.push(pending);
                         change.iter().for_each(|change| self.report.properties[*change].count_conversion());
                         continue;
@@ -412,19 +410,20 @@ fn pending(
     world.check_objects(from, &argument, String::new).ok()?;
     let original = Aside::from(value.clone()).of_type(from);
     let targets = vec![(Rc::clone(to), Some(original))];
-    Some(PendingConversion { object, function: Rc::clone(function), argument, targets })
+    let template = world.objects.class(object)?.cdo.get();
+    Some(PendingConversion { object, template, function: Rc::clone(function), argument, targets })
 }
 
 /// Runs a conversion, and writes its result.
 fn convert_one(core: &Core, pending: PendingConversion) -> Result<(), CallError> {
-    let object = pending.object;
+    let (object, template) = (pending.object, pending.template);
     let converted = pending.run(core).map_err(|(what, error)| {
         CallError::other(format!("the conversion of {what} {error}; correct the function of `#[migrate]`"))
     })?;
     faults::at(ReloadStep::Conversion)?;
     for (target, value) in converted {
         core.world.objects.write_unasked(object, &target.0.text, &value)?;
-        keep_original(core, object, target, &value)?;
+        keep_original(core, (object, template), target, &value)?;
     }
     Ok(())
 }

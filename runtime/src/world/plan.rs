@@ -17,7 +17,7 @@ use crate::object::property::Property;
 use crate::object::types::OldNames;
 use crate::object::value::Value;
 use crate::reload::changes::PropertyChange;
-use crate::reload::conversion::{Conversions, conversions_of, is_live};
+use crate::reload::conversion::{conversions_of, is_same_type};
 use crate::reload::object_plan::{Before, ObjectPlan, plan_objects};
 use crate::reload::plan::{PropertyDefault, is_subobject, is_transient, native_ancestor};
 use crate::world::error::WorldError;
@@ -26,8 +26,8 @@ use crate::world::report::WorldLoadReport;
 
 /// Destination of a saved value. `change` is the index of its line in the report.
 pub(super) enum Target {
-    /// This property.
-    Property { to: Rc<Property>, change: Option<usize> },
+    /// This property; `conversion` is the function of a plugin author that converts the value.
+    Property { to: Rc<Property>, change: Option<usize>, conversion: Option<Rc<Function>> },
     /// Kept by name until the class returns.
     Sleep,
     /// Dropped: the property was removed.
@@ -48,20 +48,12 @@ pub(super) struct ClassPlan {
     pub(super) added: Vec<usize>,
     /// Current names of default subobjects by their saved names.
     part_names: FxHashMap<String, Rc<str>>,
-    /// Functions of plugin authors that convert values of properties.
-    conversions: Conversions,
 }
 
 impl ClassPlan {
     /// Returns the current name of the default subobject saved under this name.
     pub(super) fn part_name(&self, saved: &str) -> Rc<str> {
         self.part_names.get(saved).map_or_else(|| saved.into(), Rc::clone)
-    }
-
-    /// Returns the function of a plugin author that converts a value saved as `ty` to a property.
-    pub(super) fn conversion(&self, core: &Core, property: &Property, ty: &str) -> Option<&Rc<Function>> {
-        let mut functions = self.conversions.get(&property.text)?.iter();
-        functions.find(|function| types_of(function).is_some_and(|(from, _)| is_live(&core.world, ty, from)))
     }
 
     /// Returns the default that fills a fixed array saved with fewer elements.
@@ -115,8 +107,7 @@ pub(super) fn plan_class(
     let (targets, added) = targets(core, record, &class, &redirects, is_dormant, report);
     let defaults = defaults(core, &class);
     let part_names = part_names(&class, &redirects);
-    let conversions = conversions_of(&class);
-    Ok(ClassPlan { class, object_plan, targets, defaults, added, part_names, conversions })
+    Ok(ClassPlan { class, object_plan, targets, defaults, added, part_names })
 }
 
 fn targets(
@@ -142,6 +133,13 @@ fn targets(
         |property: &str, change: String| PropertyChange::add(&mut report.properties, short, property, change);
     let mut targets: Vec<_> = record.properties.iter().map(|_| Target::Sleep).collect();
     let mut added = Vec::new();
+    let conversions = conversions_of(class);
+    let conversion = |property: &Property, ty: &str| {
+        let mut functions = conversions.get(&property.text)?.iter();
+        functions
+            .find(|function| types_of(function).is_some_and(|(from, _)| is_same_type(&core.world, ty, from)))
+            .cloned()
+    };
     for (property, diff) in properties.iter().zip(&difference.properties) {
         let (from, change) = match diff {
             PropertyDiff::Added => {
@@ -160,7 +158,8 @@ fn targets(
         };
         let change = change.map(|words| note(&property.text, words));
         if let Some(at) = record.properties.iter().position(|saved| saved.name == *from) {
-            targets[at] = Target::Property { to: Rc::clone(property), change };
+            let conversion = conversion(property, &record.properties[at].ty);
+            targets[at] = Target::Property { to: Rc::clone(property), change, conversion };
         }
     }
     if !is_dormant {

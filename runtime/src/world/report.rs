@@ -59,7 +59,7 @@ impl fmt::Display for WorldLoadReport {
             write!(f, "\n  {} replaced", counted(self.replaced, "object"))?;
         }
         for class in &self.classes {
-            write!(f, "\n  {} {}: {}", class.class, class.change, counted(class.objects, "object"))?;
+            write!(f, "\n  {class}")?;
         }
         for change in &self.properties {
             write!(f, "\n  {change}")?;

@@ -219,11 +219,11 @@ fn types_in(
 
 /// Describes the available names of a step. Omits a Default without modules.
 fn describe_available(name: &TypeName<'_>, step: Step, has: &str, all: &[&str]) -> Option<String> {
-    let requester = name.module.unwrap_or(if step == Step::Default { "Default" } else { "it" });
+    let owner = name.module.unwrap_or(if step == Step::Default { "Default" } else { "it" });
     match (all.is_empty(), name.module, step) {
-        (false, ..) => Some(format!("{requester} {has} {}", all.join(", "))),
+        (false, ..) => Some(format!("{owner} {has} {}", all.join(", "))),
         (true, None, Step::Default) => None,
-        (true, ..) => Some(format!("{requester} {has} none")),
+        (true, ..) => Some(format!("{owner} {has} none")),
     }
 }
 
@@ -276,8 +276,8 @@ mod tests {
             let found = types_in(Step::Own, &held, &TypeName::read(path).expect(path), &mut known);
             let found: Vec<_> = found.iter().map(|(path, module)| format!("{} {path}", module.name)).collect();
             assert_eq!(found, expected, "{path}");
-            let requester = if path.contains(':') { "b" } else { "it" };
-            assert_eq!(known, [format!("{requester} has /Script/Game.Cube, Sum, Sum")], "{path}");
+            let owner = if path.contains(':') { "b" } else { "it" };
+            assert_eq!(known, [format!("{owner} has /Script/Game.Cube, Sum, Sum")], "{path}");
         };
         check("Cube", &["a /Script/Game.Cube"]);
         check("Game.Cube", &["a /Script/Game.Cube"]);

@@ -259,11 +259,12 @@ fn find(
                 return Ok(Found::Export(Arc::clone(module), owner, at));
             }
             _ => {
-                let requester: Vec<_> = found
+                let candidates: Vec<_> = found
                     .iter()
                     .map(|(module, _, _, export)| format!("{} of {}", export.full, module.summary()))
                     .collect();
-                let message = format!("`{name}` may be {}: name the module, or the whole type", requester.join(" or "));
+                let message =
+                    format!("`{name}` may be {}: name the module, or the whole type", candidates.join(" or "));
                 return Err(CallError::NotFound { message });
             }
         }

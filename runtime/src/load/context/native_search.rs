@@ -67,11 +67,11 @@ struct Search<'a> {
 impl Search<'_> {
     fn call_resolver(
         &mut self,
-        requester: &str,
+        source: &str,
         resolver: &Share<NativeResolver>,
     ) -> Result<Option<NativeLibrary>, ContextError> {
-        let Some(path) = call_resolver(&self.generation.title(), requester, self.name, || resolver(self.name))? else {
-            self.trace.push(Attempt::new(requester, "did not have it"));
+        let Some(path) = call_resolver(&self.generation.title(), source, self.name, || resolver(self.name))? else {
+            self.trace.push(Attempt::new(source, "did not have it"));
             return Ok(None);
         };
         ensure_absolute(&path, |path| ContextError::PathNotAbsolute { path })?;

@@ -202,7 +202,7 @@ pub(super) struct NativeResolvers {
 /// Calls a resolver, and converts a panic to an error. Errors are [`ContextError::ResolverError`], and end the search.
 pub(super) fn call_resolver<T>(
     context: &str,
-    requester: &str,
+    resolver: &str,
     requested: &str,
     question: impl FnOnce() -> Result<Option<T>, ResolverFailure>,
 ) -> Result<Option<T>, ContextError> {
@@ -211,7 +211,7 @@ pub(super) fn call_resolver<T>(
         panic_guard::caught(question).unwrap_or_else(|message| Err(format!("it panicked: \"{message}\"").into()));
     answer.map_err(|source| ContextError::ResolverError {
         context: context.to_owned(),
-        requester: requester.to_owned(),
+        resolver: resolver.to_owned(),
         requested: requested.to_owned(),
         source,
     })

@@ -44,15 +44,15 @@ pub(super) fn search(
     let mut step = Step::Own;
     loop {
         let mut outcome = "did not have it".to_owned();
-        let (requester, found) = match step {
+        let (source, found) = match step {
             Step::Own => ("its own modules".to_owned(), known(generation, request)?),
             Step::Resolver => {
-                let requester = "the resolver".to_owned();
+                let source = "the resolver".to_owned();
                 let found = resolver
                     .as_ref()
-                    .map(|resolver| put(registry, generation, &requester, resolver, request))
+                    .map(|resolver| put(registry, generation, &source, resolver, request))
                     .transpose()?;
-                (requester, found.flatten())
+                (source, found.flatten())
             }
             Step::Default => {
                 let found = match in_default(registry, request) {
@@ -66,12 +66,10 @@ pub(super) fn search(
                 ("Default".to_owned(), found)
             }
             Step::Handler(at) => {
-                let requester = format!("handler {}", at + 1);
-                let found = handlers
-                    .get(at)
-                    .map(|handler| put(registry, generation, &requester, handler, request))
-                    .transpose()?;
-                (requester, found.flatten())
+                let source = format!("handler {}", at + 1);
+                let found =
+                    handlers.get(at).map(|handler| put(registry, generation, &source, handler, request)).transpose()?;
+                (source, found.flatten())
             }
             Step::NotFound => {
                 let (context, request) = (generation.title(), request.to_string());
@@ -81,7 +79,7 @@ pub(super) fn search(
         if let Some(answer) = found {
             return Ok(answer);
         }
-        trace.push(Attempt::new(requester, outcome));
+        trace.push(Attempt::new(source, outcome));
         step = after(step, guidance);
     }
 }
@@ -125,19 +123,19 @@ pub(super) fn in_default(registry: &ContextRegistry, request: &ModuleRequest) ->
 fn put(
     registry: &ContextRegistry,
     generation: &Arc<FreeGeneration>,
-    requester: &str,
+    source: &str,
     resolver: &Share<ModuleResolver>,
     request: &ModuleRequest,
 ) -> Result<Option<Answer>, ContextError> {
     let context = generation.title();
-    let Some(found) = call_resolver(&context, requester, &request.name, || resolver(request))? else { return Ok(None) };
+    let Some(found) = call_resolver(&context, source, &request.name, || resolver(request))? else { return Ok(None) };
     // The resolver or another thread may have started the unload.
     generation.expect_unsealed(|| format!("loading {}", request.name))?;
     let is_named = |name: &str| match name == request.name {
         true => Ok(()),
         false => Err(ContextError::ResolverWrongName {
             context: context.clone(),
-            requester: requester.to_owned(),
+            resolver: source.to_owned(),
             requested: request.name.clone(),
             found: name.to_owned(),
         }),
@@ -151,7 +149,7 @@ fn put(
         }
         FoundModule::Bytes { image, symbols } => {
             let library =
-                Library::from_bytes(&format!("the answer of {requester}"), &image, symbols, &registry.stage_dir)?;
+                Library::from_bytes(&format!("the answer of {source}"), &image, symbols, &registry.stage_dir)?;
             is_named(&library.info.name)?;
             grant(generation, request, &library.info.version);
             Ok(Some(Answer::Library(Box::new(library.found_for(&request.range)))))
@@ -159,12 +157,12 @@ fn put(
         FoundModule::Loaded(summary) => {
             is_named(&summary.name)?;
             let Some(module) = registry.module(&summary) else {
-                let requester = requester.to_owned();
+                let resolver = source.to_owned();
                 if registry.is_of_master(&summary) {
-                    return Err(ContextError::MasterModule { context, requester, module: summary.to_string() });
+                    return Err(ContextError::MasterModule { context, resolver, module: summary.to_string() });
                 }
                 let module = format!("{summary} of context {}", summary.context);
-                return Err(ContextError::ForeignModule { context, requester, module });
+                return Err(ContextError::ForeignModule { context, resolver, module });
             };
             refuse_collectible(registry, generation, request, &summary)?;
             refuse_unloading(registry, request, &summary)?;

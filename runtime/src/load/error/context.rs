@@ -167,50 +167,50 @@ pub enum ContextError {
     },
     /// A resolver returned a module with another name.
     #[error(
-        "{requester} of {context} was called for {requested} and returned {found}: a resolver must return what is requested"
+        "{resolver} of {context} was called for {requested} and returned {found}: a resolver must return what is requested"
     )]
     ResolverWrongName {
         /// The context.
         context: String,
         /// The resolver or handler.
-        requester: String,
+        resolver: String,
         /// Requested name.
         requested: String,
         /// Name of the returned module.
         found: String,
     },
     /// A resolver failed. The following resolvers were not called.
-    #[error("{requester} of {context} failed when it was called for {requested}: {source}")]
+    #[error("{resolver} of {context} failed when it was called for {requested}: {source}")]
     ResolverError {
         /// The context.
         context: String,
         /// The resolver or handler.
-        requester: String,
+        resolver: String,
         /// Requested name.
         requested: String,
         /// Error or panic of the resolver.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A resolver returned a module of another runtime, or an unloaded one.
-    #[error("{requester} of {context} returned {module}, which is not a living module of this runtime")]
+    #[error("{resolver} of {context} returned {module}, which is not a living module of this runtime")]
     ForeignModule {
         /// The context.
         context: String,
         /// The resolver or handler.
-        requester: String,
+        resolver: String,
         /// Returned module.
         module: String,
     },
     /// A resolver returned a module of the Master, whose code belongs to the game thread.
     #[error(
-        "{requester} of {context} returned {module}, which is a module of the Master and belongs to the game thread: load its library \
+        "{resolver} of {context} returned {module}, which is a module of the Master and belongs to the game thread: load its library \
          into this context or into the Default, and return that one"
     )]
     MasterModule {
         /// The context.
         context: String,
         /// The resolver or handler.
-        requester: String,
+        resolver: String,
         /// Module of the Master.
         module: String,
     },
@@ -317,7 +317,7 @@ impl ContextError {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Attempt {
-    /// Searched location: `own modules`, `the resolver`, `Default`, `handler 1`.
+    /// Searched location: `its own modules`, `the resolver`, `Default`, `handler 1`.
     pub source: String,
     /// Outcome of the step.
     pub outcome: String,
