@@ -61,7 +61,7 @@ impl Logs {
         }
         let callsite = callsite(record, Kind::EVENT);
         self.with_subscriber(|| {
-            if callsite.is_expected() {
+            if callsite.is_enabled() {
                 with_values(callsite, &tag, record, |values| Event::dispatch(callsite.facts(), values));
             }
         });
@@ -73,7 +73,7 @@ impl Logs {
         let callsite = callsite(record, Kind::SPAN);
         let mut span = None;
         self.with_subscriber(|| {
-            if callsite.is_expected() {
+            if callsite.is_enabled() {
                 with_values(callsite, &tag, record, |values| span = Some(Span::new(callsite.facts(), values)));
             }
         });
@@ -159,7 +159,7 @@ impl PluginCallsite {
         self.metadata.get().expect("filled in by `make` before anybody sees the callsite")
     }
 
-    fn is_expected(&self) -> bool {
+    fn is_enabled(&self) -> bool {
         self.facts().level() <= &tracing::level_filters::LevelFilter::current()
             && dispatcher::get_default(|dispatch| dispatch.enabled(self.facts()))
     }

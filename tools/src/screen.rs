@@ -94,10 +94,10 @@ impl Screen {
     /// Prints one or more lines.
     pub(crate) fn print(&self, text: &str) {
         let text = &for_terminal(text);
-        match &self.form {
-            Form::Live(live) if lock(live).is_open => write(&lock(live).layout.message(text)),
-            Form::Live(_) | Form::Lines => write(&format!("{text}\n")),
-            Form::Json => self.event(&json!({ "event": "note", "text": text })),
+        match self.live() {
+            Some(mut live) => write(&live.layout.message(text)),
+            None if self.is_json() => self.event(&json!({ "event": "note", "text": text })),
+            None => write(&format!("{text}\n")),
         }
     }
 

@@ -51,17 +51,11 @@ impl TypeText {
     /// Adds a string.
     #[must_use]
     pub const fn and(mut self, more: &str) -> Self {
-        let more = more.as_bytes();
         assert!(
             self.len + more.len() <= ROOM,
             "the text of this type is longer than 512 bytes: nest it less, or put a part of it into a `#[ustruct]`"
         );
-        let mut at = 0;
-        while at < more.len() {
-            self.bytes[self.len] = more[at];
-            self.len += 1;
-            at += 1;
-        }
+        self.len = put(&mut self.bytes, self.len, more);
         self
     }
 
@@ -174,6 +168,13 @@ const fn is_name(text: &[u8], from: usize, to: usize) -> bool {
     from < to
 }
 
+/// Writes a string at an index; returns the index behind it.
+const fn put(bytes: &mut [u8], at: usize, text: &str) -> usize {
+    let (_, rest) = bytes.split_at_mut(at);
+    rest.split_at_mut(text.len()).0.copy_from_slice(text.as_bytes());
+    at + text.len()
+}
+
 /// Returns the total length of three strings in bytes.
 #[must_use]
 pub const fn joined_len(parts: [&str; 3]) -> usize {
@@ -186,13 +187,7 @@ pub const fn joined<const N: usize>(parts: [&str; 3]) -> [u8; N] {
     let mut bytes = [0; N];
     let (mut at, mut part) = (0, 0);
     while part < parts.len() {
-        let text = parts[part].as_bytes();
-        let mut from = 0;
-        while from < text.len() {
-            bytes[at] = text[from];
-            at += 1;
-            from += 1;
-        }
+        at = put(&mut bytes, at, parts[part]);
         part += 1;
     }
     bytes
@@ -227,17 +222,11 @@ pub const fn member_paths_len(path: &str, names: &[&str]) -> usize {
 /// Joins `path:name` for each name, one after the other; `N` is [`member_paths_len`].
 #[must_use]
 pub const fn joined_member_paths<const N: usize>(path: &str, names: &[&str]) -> [u8; N] {
-    let (mut bytes, mut to, mut name) = ([0; N], 0, 0);
+    let (mut bytes, mut at, mut name) = ([0; N], 0, 0);
     while name < names.len() {
-        let (parts, mut part) = ([path, ":", names[name]], 0);
-        while part < parts.len() {
-            let (text, mut from) = (parts[part].as_bytes(), 0);
-            while from < text.len() {
-                bytes[to] = text[from];
-                (to, from) = (to + 1, from + 1);
-            }
-            part += 1;
-        }
+        at = put(&mut bytes, at, path);
+        at = put(&mut bytes, at, ":");
+        at = put(&mut bytes, at, names[name]);
         name += 1;
     }
     bytes

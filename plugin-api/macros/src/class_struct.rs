@@ -34,8 +34,6 @@ const CLASS_ARGS: &[&str] = &[
 struct Property {
     field: Field,
     name: Ident,
-    /// Position among the properties of the class.
-    at: usize,
     attr_args: AttrArgs,
     migrations: Vec<Migration>,
 }
@@ -65,7 +63,10 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemStruct, side: Side) -> 
         if imported { Some(TokenStream::new()) } else { errors.take(class_flags(attr_args, library.is_some())) };
     let declared: Vec<_> = match imported {
         true => Vec::new(),
-        false => properties.iter().filter_map(|property| errors.take(property.declared())).collect(),
+        false => {
+            let each = properties.iter().enumerate();
+            each.filter_map(|(at, property)| errors.take(property.declared(at))).collect()
+        }
     };
     let (subobjects, defaults) =
         (errors.take(subobjects_of(attr_args)), errors.take(defaults_of(attr_args, &properties)));
@@ -206,9 +207,9 @@ fn expand_imported(
     let (attrs, vis, name) = (&item.attrs, &item.vis, text_of(class));
     let view_doc = format!("Operations on a [`{class}`].");
     let mut members = Vec::new();
-    for property in properties {
+    for (at, property) in properties.iter().enumerate() {
         property.attr_args.expect(&[])?;
-        let (accessors, text) = (property.accessors(), property.text());
+        let (accessors, text) = (property.accessors(at), property.text());
         members.push(quote! { #accessors, name: #text });
     }
     Ok(quote! {
@@ -311,7 +312,7 @@ fn sort_fields(fields: &mut Fields, errors: &mut rules::Errors) -> (Vec<Property
     for field in std::mem::take(&mut named.named) {
         let Some(name) = field.ident.clone() else { continue };
         match errors.take(sort_field(field, name.clone())) {
-            Some(Sorted::Reflected(property)) => properties.push(Property { at: properties.len(), ..*property }),
+            Some(Sorted::Reflected(property)) => properties.push(*property),
             Some(Sorted::Plain(field, is_kept)) => {
                 kept.extend(is_kept.map(|attr_args| (name, attr_args)));
                 plain.push(*field);
@@ -355,7 +356,7 @@ fn sort_field(mut field: Field, name: Ident) -> Result<Sorted> {
                 )?;
             }
             let migrations = migration::take(&mut field.attrs, false)?;
-            Ok(Sorted::Reflected(Box::new(Property { field, name, at: 0, attr_args, migrations })))
+            Ok(Sorted::Reflected(Box::new(Property { field, name, attr_args, migrations })))
         }
         (None, keep) => {
             let attr_args = keep.as_ref().map(AttrArgs::of).transpose()?;
@@ -381,12 +382,12 @@ impl Property {
         text_of(&self.name)
     }
 
-    /// Expands to the accessors, in the form that the `class!` macro expects.
-    fn accessors(&self) -> TokenStream {
+    /// Expands to the accessors, in the form that the `class!` macro expects. `at` is the position among the properties of the class.
+    fn accessors(&self, at: usize) -> TokenStream {
         let (get, ty, cell) = (&self.name, &self.field.ty, self.cell());
         let (set, try_set) = (format_ident!("set_{}", self.text()), format_ident!("try_set_{}", self.text()));
         let attrs = docs::shared(&self.field.attrs);
-        let (argument, at) = (argument(ty), Literal::usize_unsuffixed(self.at));
+        let (argument, at) = (argument(ty), Literal::usize_unsuffixed(at));
         quote! { #(#attrs)* #cell #at #get #set #try_set: #ty, #argument }
     }
 
@@ -421,7 +422,7 @@ impl Property {
     }
 
     /// Expands to the accessors and the description, with a compile-time check of the default.
-    fn declared(&self) -> Result<(TokenStream, TokenStream)> {
+    fn declared(&self, at: usize) -> Result<(TokenStream, TokenStream)> {
         let ty = &self.field.ty;
         let subobject = self.attr_args.flag("default_subobject")?;
         if self.attr_args.flag("root_component")? && !subobject {
@@ -461,7 +462,7 @@ impl Property {
         };
         let check = [check, self.script_checks()?].into_iter().collect();
         let flags = specifiers::flags(&self.attr_args, PROPERTY, "property_flags")?;
-        let (name, doc, accessors) = (self.text(), docs::text(&self.field.attrs), self.accessors());
+        let (name, doc, accessors) = (self.text(), docs::text(&self.field.attrs), self.accessors(at));
         let metadata = specifiers::metadata(Some(&self.attr_args), PROPERTY, &doc)?;
         Ok((quote! { #accessors, name: #name, flags: #flags, default: #default, metadata: #metadata }, check))
     }

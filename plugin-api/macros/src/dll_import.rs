@@ -87,7 +87,6 @@ impl DllImport {
         let each = || method.parameters.iter().zip(params);
         let typed = each().map(|(Parameter { ident, .. }, CParam { written, .. })| quote! { #ident: #written });
         let typed: Vec<_> = typed.collect();
-        let ending = method.ending_call(view, (name, &try_name), &typed, &attrs);
         let argument = each().map(|(parameter, param)| param.argument(&parameter.ident));
         let changed = each().enumerate().filter(|(_, (_, param))| param.is_out).map(|(at, (parameter, _))| {
             let (ident, back) = (&parameter.ident, format_ident!("out{at}"));
@@ -113,7 +112,9 @@ impl DllImport {
         quote! {
             static #cell: ::alcedo_plugin_api::__private::ImportCell<#class, (#(#types,)*), #result, #out_parameters> =
                 ::alcedo_plugin_api::__private::ImportCell::new();
-            #ending
+            ::alcedo_plugin_api::__private::calls! {
+                #view endings: [{ #(#attrs)* #name #try_name(#(#typed),*) -> #result }], calls: []
+            }
             ::alcedo_plugin_api::__private::c_call! {
                 #(#attrs)*
                 ///

@@ -305,28 +305,6 @@ impl Method {
         Callers { invoke, conditions: Conditions::default(), ending, call }
     }
 
-    /// Expands to the call `name` on the view, which ends the running call if `try_name` fails. `typed` are the parameters.
-    pub(crate) fn ending_call(
-        &self,
-        view: &Ident,
-        (name, try_name): (&Ident, &Ident),
-        typed: &[TokenStream],
-        attrs: &[syn::Attribute],
-    ) -> TokenStream {
-        let (idents, result) = (self.parameters.iter().map(|parameter| &parameter.ident), self.result_type());
-        quote! {
-            impl #view<'_> {
-                #(#attrs)*
-                ///
-                /// If the call fails, the running call ends with the same error.
-                #[inline]
-                pub fn #name(&self, #(#typed),*) -> #result {
-                    ::alcedo_plugin_api::__private::or_end(self.#try_name(#(#idents),*))
-                }
-            }
-        }
-    }
-
     pub(crate) fn types(&self) -> impl Iterator<Item = TokenStream> {
         self.parameters.iter().map(Parameter::declared)
     }
@@ -345,11 +323,10 @@ impl Method {
 
     /// Expands to the cell of an imported function of `class`. Its import is listed only if the cell is used.
     pub(crate) fn imported_cell(&self, cell: &Ident, class: &Ident, import: &TokenStream) -> TokenStream {
-        let (types, result) = (self.types(), self.result_type());
+        let ty = self.cell(class);
         quote! {
             ::alcedo_plugin_api::__private::import! {
-                #cell: ::alcedo_plugin_api::__private::FunctionCell<#class, (#(#types,)*), #result> =
-                    ::alcedo_plugin_api::__private::FunctionCell::new(),
+                #cell: #ty = ::alcedo_plugin_api::__private::FunctionCell::new(),
                 #import
             }
         }

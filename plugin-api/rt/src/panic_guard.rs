@@ -38,21 +38,22 @@ thread_local! {
     static OPEN_GUARDS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Runs `code`; an error or a panic is written into `failure`.
+/// Runs `code`; an error or a panic is written into `failure`. Always inlined in an optimized build: a guard that several trampolines
+/// share would otherwise stay a function, which calls `code` by its address.
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub fn catch_panics(failure: &mut Failure, code: impl FnOnce() -> Result<(), CallError>) -> Status {
-    // A single lookup, because accessing a thread-local in a library is a call.
-    OPEN_GUARDS.with(|open| {
-        open.set(open.get() + 1);
-        // State that the code was changing belongs to the plugin author and remains consistent: it is dropped, or guarded by
-        // the borrow state of parts, which unwinding releases.
-        let status = match catch_unwind(AssertUnwindSafe(code)) {
-            Ok(Ok(())) => Status::OK,
-            Ok(Err(error)) => fill(failure, error.into_failure()),
-            Err(payload) => fill(failure, failure_of(payload)),
-        };
-        open.set(open.get() - 1);
-        status
-    })
+    // Accessing a thread-local in a library is a call. Inlined, both accesses become one; in a closure around all of this, they would
+    // not be inlined.
+    OPEN_GUARDS.set(OPEN_GUARDS.get() + 1);
+    // State that the code was changing belongs to the plugin author and remains consistent: it is dropped, or guarded by
+    // the borrow state of parts, which unwinding releases.
+    let status = match catch_unwind(AssertUnwindSafe(code)) {
+        Ok(Ok(())) => Status::OK,
+        Ok(Err(error)) => fill(failure, error.into_failure()),
+        Err(payload) => fill(failure, failure_of(payload)),
+    };
+    OPEN_GUARDS.set(OPEN_GUARDS.get() - 1);
+    status
 }
 
 /// Runs `code` of a call that returns a word, without counting open panic guards: the counter is a thread-local and would cost

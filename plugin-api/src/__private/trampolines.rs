@@ -163,11 +163,11 @@ pub trait StaticMethod {
 pub(super) type Code = unsafe fn(ObjectHandle, *mut u8, *mut (), *mut u8) -> Result<(), CallError>;
 
 /// Calls `code` in a panic guard. Not generic, so that a function of a plugin is two pieces of code apart from its panic guard: a build
-/// without optimization compiles the guard once, in this crate. An optimized build inlines it.
+/// without optimization compiles the guard once, in this crate. Always inlined in an optimized build, where `code` is then known.
 ///
 /// # Safety
 /// See [`Invoke`]; `code` has the same requirements.
-#[cfg_attr(not(debug_assertions), inline)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn guarded(call: &mut Call<'_>, code: Code) -> Status {
     let Call { object, memory, part, params, failure } = call;
     let (object, memory, part, params) = (*object, *memory, *part, *params);
@@ -468,7 +468,7 @@ unsafe fn export<E: Export>(buffer: &mut ZCallBuffer) -> Result<(), CallError> {
 
 /// # Safety
 /// See [`export_trampoline`]; `code` has the requirements of [`export`].
-#[cfg_attr(not(debug_assertions), inline)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn guarded_slots(
     buffer: &mut ZCallBuffer,
     failure: &mut Failure,

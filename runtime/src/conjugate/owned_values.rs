@@ -151,7 +151,32 @@ impl OwnedValues {
         site: Option<(&str, u32)>,
         now: Instant,
     ) -> Result<BlackHandle, CallError> {
-        self.stock.borrow_mut().make(module, number, value, site, now)
+        let stock = &mut *self.stock.borrow_mut();
+        let ty = value.ty();
+        let life = Life::Unbuilt.step_behind(stock.gate(module), Color::Black, Event::Build);
+        let life = life.map_err(|_shut| CallError::Unavailable { what: format!("a new black {ty} of a module") })?;
+        if matches!(ty.kind().conjugate(), None | Some(1)) {
+            let message = format!("{ty} has no black conjugate: keep the value itself");
+            return Err(CallError::other(message));
+        }
+        let site = match site.filter(|_| stock.sites.keeps) {
+            Some((file, line)) => stock.sites.number(&format!("{file}:{line}")),
+            None => 0,
+        };
+        let key = stock.counters_key(module, number, ty);
+        let counters = &mut stock.type_counters[key];
+        counters.live += 1;
+        if counters.live == 1 {
+            // An unloading module may still create blacks: they end with the others, before the unload waits for leases.
+            let leases = stock.members.get(&module).map(|member| &member.leases);
+            let lease = leases.map(|leases| leases.take_at(LeaseKind::Black, counters.ty.to_string(), None));
+            counters.lease = lease.and_then(Result::ok);
+        }
+        let (kind, at) = (ty.kind(), value.at());
+        let handle = stock.entries.insert(kind, now, Entry { value, counters: key, life, site });
+        stock.row.put(handle, at);
+        stock.made += 1;
+        Ok(BlackHandle(handle.0))
     }
 
     /// Returns the value of a black. `None` if it has expired.
@@ -274,41 +299,6 @@ impl OwnedValues {
 }
 
 impl Stock {
-    fn make(
-        &mut self,
-        module: ModuleId,
-        number: TypeNumber,
-        value: OwnedValue,
-        site: Option<(&str, u32)>,
-        now: Instant,
-    ) -> Result<BlackHandle, CallError> {
-        let ty = value.ty();
-        let life = Life::Unbuilt.step_behind(self.gate(module), Color::Black, Event::Build);
-        let life = life.map_err(|_shut| CallError::Unavailable { what: format!("a new black {ty} of a module") })?;
-        if matches!(ty.kind().conjugate(), None | Some(1)) {
-            let message = format!("{ty} has no black conjugate: keep the value itself");
-            return Err(CallError::other(message));
-        }
-        let site = match site.filter(|_| self.sites.keeps) {
-            Some((file, line)) => self.sites.number(&format!("{file}:{line}")),
-            None => 0,
-        };
-        let key = self.counters_key(module, number, ty);
-        let counters = &mut self.type_counters[key];
-        counters.live += 1;
-        if counters.live == 1 {
-            // An unloading module may still create blacks: they end with the others, before the unload waits for leases.
-            let leases = self.members.get(&module).map(|member| &member.leases);
-            let lease = leases.map(|leases| leases.take_at(LeaseKind::Black, counters.ty.to_string(), None));
-            counters.lease = lease.and_then(Result::ok);
-        }
-        let (kind, at) = (ty.kind(), value.at());
-        let handle = self.entries.insert(kind, now, Entry { value, counters: key, life, site });
-        self.row.put(handle, at);
-        self.made += 1;
-        Ok(BlackHandle(handle.0))
-    }
-
     fn counters_key(&mut self, module: ModuleId, number: TypeNumber, ty: &PropertyType) -> CountersKey {
         let known = match number {
             TypeNumber::NONE => {

@@ -102,7 +102,7 @@ impl ClassList {
         if self.seen == Some(now) {
             return false;
         }
-        let found = core.world.types.class_by_path(&self.class).map(|expected| core.world.objects.of_class(&expected));
+        let found = core.world.types.class_by_path(&self.class).map(|class| core.world.objects.of_class(&class));
         self.list = found.unwrap_or_default().into();
         self.seen = Some(now);
         true

@@ -175,7 +175,7 @@ macro_rules! __alcedo_native_property {
             $(#[$attr])*
             #[inline]
             pub fn $set(&self, $value: $arg) {
-                self.$try_set($value).unwrap_or_else(|error| $crate::native::__private::fail(error));
+                $crate::native::__private::or_end(self.$try_set($value))
             }
 
             /// Writes the property; returns an error if the write is rejected.

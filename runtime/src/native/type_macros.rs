@@ -131,7 +131,7 @@ macro_rules! __alcedo_native_enum {
                 type Raw = $crate::native::__private::NumberOf<Self>;
 
                 fn from_raw(raw: Self::Raw) -> Self {
-                    raw.entry().unwrap_or_else(|error| $crate::native::__private::fail(error))
+                    $crate::native::__private::or_end(raw.entry())
                 }
 
                 fn into_raw(self) -> Self::Raw {

@@ -106,7 +106,7 @@ pub struct OpenFile {
     /// Number of the descriptor.
     pub fd: i32,
     /// Target as named by the kernel: a path, `socket:[4711]`.
-    #[serde(rename = "resolves_to")]
+    #[serde(rename = "leads_to")]
     pub target: String,
 }
 

@@ -231,8 +231,6 @@ impl Stage {
     fn reloaded(&mut self) -> Result<Live, Error> {
         self.until("the reload after an edit", BUILD, |event| match event {
             Event::Reloaded(live) => Ok(Some(*live)),
-            // A late event of an earlier edit.
-            Event::Unchanged => Ok(None),
             _ => Ok(None),
         })
     }
@@ -255,7 +253,7 @@ impl Stage {
         patience: Duration,
         result_of: impl Fn(Event) -> Result<Option<T>, Error>,
     ) -> Result<T, Error> {
-        let (begun, mut progress) = (Instant::now(), PROGRESS);
+        let (begun, mut progress, mut unchanged) = (Instant::now(), PROGRESS, "");
         loop {
             let event = match self.session.wait(self.signals.receiver()) {
                 Step::Event(event) => event,
@@ -264,7 +262,7 @@ impl Stage {
                 }
                 Step::Tick if begun.elapsed() > patience => {
                     bail!(
-                        "{what} did not come within {} s: run the demo again with ALCEDO_LOG=debug to see what it waits for",
+                        "{what} did not come within {} s{unchanged}: run the demo again with ALCEDO_LOG=debug to see what it waits for",
                         patience.as_secs()
                     );
                 }
@@ -282,6 +280,7 @@ impl Stage {
                     let message = error.to_string();
                     self.output.print(&Message::Build { outcome: "failed", build_ms: None, message: &message });
                 }
+                Event::Unchanged => unchanged = ", and a build left the library as it was",
                 _ => {}
             }
             match event {

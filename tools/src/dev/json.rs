@@ -6,7 +6,7 @@ use alcedo_runtime::development::link::{FromHost, HangOf};
 use serde_json::{Value, json};
 
 use crate::fold::Folded;
-use crate::session::Part;
+use crate::reload_message::is_unchanged;
 use crate::session::{Event, Live};
 use crate::timings;
 use crate::world::WorldEvent;
@@ -74,17 +74,16 @@ fn world_event(event: &WorldEvent) -> Option<Value> {
 fn reloaded(live: &Live) -> Value {
     let report = &live.report;
     let event = match report.is_committed() {
-        true if report.from == report.generation => "unchanged",
+        true if is_unchanged(report) => "unchanged",
         true => "live",
         false => "rolled_back",
     };
-    let parts: Vec<Part> = timings::parts(live);
     with(
         event,
         json!({
             "generation": report.generation, "edit_to_live_ms": live.edit_to_live_ms, "build_ms": live.build_ms,
-            "code_of": live.code_of, "changes": report.changes(), "remarks": report.remarks(), "timings": parts,
-            "report": report,
+            "code_of": live.code_of, "changes": report.changes(), "remarks": report.remarks(),
+            "timings": timings::parts(live), "report": report,
         }),
     )
 }

@@ -135,7 +135,7 @@ pub(crate) struct Crash {
 
 /// Location of a crash of a host that records none.
 const NOT_ARMED: &str = "the location is unknown: the host has not armed its crash guard\n  add to the start of its main: \
-     alcedo_runtime::crash_guard::arm_if_supervised()?;";
+     alcedo::crash_guard::arm_if_supervised()?;";
 
 /// Relation of a crash to an unmapped image.
 #[derive(Debug, Default, PartialEq, Eq)]

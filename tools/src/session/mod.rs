@@ -546,12 +546,11 @@ impl<W: World> Session<W> {
             true => self.history.bind(generation, build),
             false => self.throw_away(build, &origin),
         }
-        let (edited, build_ms, code_of) = match &origin {
-            Origin::Built { edited, build_ms, .. } => (*edited, Some(*build_ms), None),
-            Origin::Back(generation) => (None, None, Some(*generation)),
-            Origin::Again => (None, None, None),
+        let (edited, build_ms, build_parts, code_of) = match &origin {
+            Origin::Built { edited, build_ms, parts, .. } => (*edited, Some(*build_ms), parts.clone(), None),
+            Origin::Back(generation) => (None, None, Vec::new(), Some(*generation)),
+            Origin::Again => (None, None, Vec::new(), None),
         };
-        let build_parts = if let Origin::Built { parts, .. } = &origin { parts.clone() } else { Vec::new() };
         let problems = if is_live { confirm::problems(&expected, builds) } else { Vec::new() };
         let event = match (reload, &origin) {
             _ if !problems.is_empty() => Event::NotConfirmed { generation, problems },

@@ -14,8 +14,8 @@ use expect_test::ExpectFile;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-/// Same timeout as in the other tests.
-const PATIENCE: Duration = Duration::from_secs(600);
+use super::PATIENCE;
+
 /// Time without a change of the screen, after which it is compared.
 const QUIET: Duration = Duration::from_millis(700);
 

@@ -49,7 +49,7 @@ macro_rules! __alcedo_enum {
             }
 
             fn load(from: $crate::__private::Ptr<'_, Self>) -> Self {
-                <Self as $crate::__private::Value>::try_load(from).unwrap_or_else(|error| $crate::__private::fail(error))
+                $crate::__private::or_end(<Self as $crate::__private::Value>::try_load(from))
             }
 
             fn store(

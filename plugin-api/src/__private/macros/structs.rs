@@ -194,7 +194,7 @@ macro_rules! __alcedo_struct {
                 $(#[$field_attr])*
                 #[inline]
                 pub fn $set(&self, $value: $arg) {
-                    self.$try_set($value).unwrap_or_else(|error| $crate::__private::fail(error));
+                    $crate::__private::or_end(self.$try_set($value))
                 }
 
                 /// Writes the field, or returns the error if the write is refused.

@@ -59,12 +59,6 @@ impl Log {
     pub fn contains(&self, text: &str) -> bool {
         self.0.iter().any(|line| line.message.contains(text))
     }
-
-    /// Returns the failures after the first `count` lines, one per line.
-    pub(super) fn failures_after(&self, count: usize) -> String {
-        let failures = self.0.iter().skip(count).filter(|line| line.is_failure);
-        failures.map(|line| line.message.as_str()).collect::<Vec<_>>().join("\n")
-    }
 }
 
 impl fmt::Display for Log {
@@ -87,6 +81,13 @@ impl Recorder {
 
     pub(super) fn count(&self) -> usize {
         self.lines().len()
+    }
+
+    /// Returns the failures after the first `count` lines, one per line.
+    pub(super) fn failures_after(&self, count: usize) -> String {
+        let lines = self.lines();
+        let failures = lines.iter().skip(count).filter(|line| line.is_failure);
+        failures.map(|line| line.message.as_str()).collect::<Vec<_>>().join("\n")
     }
 
     fn lines(&self) -> MutexGuard<'_, Vec<LogLine>> {

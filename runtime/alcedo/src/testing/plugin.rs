@@ -18,7 +18,7 @@ use alcedo_build::{BuildError, BuildRequest, PluginFolder, SourceCopy, Variants,
 pub(super) type Edits = BTreeMap<PathBuf, String>;
 
 /// A plugin under test, as its builds need it.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Plugin {
     pub folder: PathBuf,
     pub package: String,
@@ -44,15 +44,14 @@ pub(super) struct Built {
 impl Plugin {
     /// Returns the libraries, built by the first caller in this process.
     pub(super) fn built(&self) -> Result<Built, BuildError> {
-        static BUILT: Mutex<BTreeMap<String, Built>> = Mutex::new(BTreeMap::new());
-        let key = format!("{self:?}");
+        static BUILT: Mutex<BTreeMap<Plugin, Built>> = Mutex::new(BTreeMap::new());
         // Other threads wait here for the first build.
         let mut all = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(built) = all.get(&key) {
+        if let Some(built) = all.get(self) {
             return Ok(built.clone());
         }
         let built = self.build()?;
-        all.insert(key, built.clone());
+        all.insert(self.clone(), built.clone());
         Ok(built)
     }
 

@@ -244,7 +244,7 @@ impl TestWorld {
     pub fn tick(&self, seconds: f32) {
         let before = self.recorder.count();
         self.inside(|runtime| runtime.tick(Budget::seconds(seconds)));
-        let failures = self.log().failures_after(before);
+        let failures = self.recorder.failures_after(before);
         assert!(failures.is_empty(), "in a tick of {seconds} s:\n{failures}");
     }
 
