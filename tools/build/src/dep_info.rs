@@ -70,13 +70,13 @@ mod tests {
     #[test]
     fn a_list_of_sources_may_have_blanks_in_names() {
         let list = "/t/libx.so: /a/src/lib.rs /b\\ c/lib.rs\n";
-        assert_eq!(sources(list), ["/a/src/lib.rs", "/b c/lib.rs"].map(std::path::PathBuf::from));
+        assert_eq!(sources(list), ["/a/src/lib.rs", "/b c/lib.rs"].map(PathBuf::from));
     }
 
     #[test]
     fn comments_and_empty_rules_have_no_sources() {
         let list =
             "x.d: src/lib.rs\n\nsrc/lib.rs:\n\n# env-dep:TEXT=a: b c\n# checksum:blake3=1 file_len:2 src/lib.rs\n";
-        assert_eq!(sources(list), [std::path::PathBuf::from("src/lib.rs")]);
+        assert_eq!(sources(list), [PathBuf::from("src/lib.rs")]);
     }
 }
