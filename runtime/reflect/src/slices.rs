@@ -4,6 +4,7 @@
 //! which is checked before values are read, changed or destroyed and before plugin code runs. A host frame whose thunk
 //! borrows an argument in an object uses the same counter.
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
@@ -23,13 +24,15 @@ pub struct BorrowedSlices {
 struct Shared {
     /// Written by plugins through its address, so it must not move.
     word: Slices,
+    /// Number of slices that the host itself holds.
+    held: Cell<u64>,
     /// Names of the modules that may borrow slices, by module id.
     lenders: RefCell<FxHashMap<u64, Box<str>>>,
 }
 
 impl BorrowedSlices {
     pub(crate) fn new() -> Self {
-        Self { shared: Rc::new(Shared { word: Slices::none(), lenders: RefCell::default() }) }
+        Self { shared: Rc::new(Shared { word: Slices::none(), held: Cell::new(0), lenders: RefCell::default() }) }
     }
 
     /// Returns the address at which modules count. Valid while any clone exists.
@@ -44,12 +47,12 @@ impl BorrowedSlices {
         self.shared.lenders.borrow_mut().insert(module, name.into());
     }
 
-    /// Removes an unloaded module and resets the counter if that module was the last to borrow.
+    /// Removes an unloaded module and, if that module was the last to borrow, its slices. Slices of the host stay counted.
     #[inline]
     pub fn forget(&self, module: u64) {
         self.shared.lenders.borrow_mut().remove(&module);
         if self.shared.word.module.load(Ordering::Relaxed) == module {
-            self.shared.word.out.store(0, Ordering::Relaxed);
+            self.shared.word.out.store(self.shared.held.get(), Ordering::Relaxed);
         }
     }
 
@@ -66,6 +69,7 @@ impl BorrowedSlices {
             word.module.store(ModuleId::HOST.0, Ordering::Relaxed);
         }
         word.out.fetch_add(1, Ordering::Relaxed);
+        self.shared.held.update(|held| held + 1);
         Held(self.clone())
     }
 
@@ -126,6 +130,7 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
+        self.0.shared.held.update(|held| held - 1);
         self.0.shared.word.out.fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -172,5 +177,17 @@ mod tests {
         assert!(refused.contains("a thunk of the host reads an argument"), "{refused}");
         drop(second);
         assert!(slices.allow_change(&"writing").is_ok());
+    }
+
+    #[test]
+    fn memory_held_by_the_host_is_held_after_the_borrowing_module_is_unloaded() {
+        let slices = BorrowedSlices::new();
+        slices.shared.word.module.store(7, Ordering::Relaxed);
+        slices.shared.word.out.store(1, Ordering::Relaxed);
+        let held = slices.hold();
+        slices.forget(7);
+        assert!(slices.are_out());
+        drop(held);
+        assert!(!slices.are_out());
     }
 }

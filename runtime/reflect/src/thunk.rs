@@ -319,7 +319,9 @@ impl<'a> Frame<'a> {
         if self.at != self.arguments.len() {
             return Err(self.too_early());
         }
-        self.stage = Stage::Finished;
+        if self.stage == Stage::Parameters {
+            self.stage = Stage::Finished;
+        }
         Ok(())
     }
 
