@@ -79,8 +79,8 @@ impl Diagnostic {
         let (file, line) = at;
         let span = sources.get(file).map(|source| {
             let start = source.line_start(line) as usize;
-            let found = source.text[start..].find(name).map_or(start, |at| start + at);
-            Span::new(found, found + name.len())
+            let line = source.text[start..].lines().next().unwrap_or_default();
+            line.find(name).map_or(Span::new(start, start), |at| Span::new(start + at, start + at + name.len()))
         });
         Self::error(id, (file, span.unwrap_or_default()), message).placed(sources)
     }

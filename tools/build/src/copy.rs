@@ -2,7 +2,8 @@
 //!
 //! The copy has a workspace root with what a package inherits: shared keys, profiles, patches, the lock file. Paths that leave the
 //! package become absolute, so the copy is built with the author's dependencies. A file is written only if its content differs,
-//! since cargo compares times.
+//! since cargo compares times. The library has another name than the author's: for cargo the packages are equal, so in a shared target
+//! folder it would take the library of either one for that of the other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -17,10 +18,14 @@ use crate::find::{metadata, same};
 use crate::request::BuildRequest;
 use crate::variants::lock;
 
+/// End of the name of a copy's library.
+const COPY: &str = "_copy";
+
 /// The author's lock file, from which cargo's lock file of the copy was made.
 const LOCK_SOURCE: &str = ".Cargo.lock.source";
 
-/// Copy of a package that other code may edit and build. Holds a lock until it is dropped.
+/// Copy of a package that other code may edit and build, also in the target folder of the package itself: its library `spinner` is
+/// named `spinner_copy`. Holds a lock until it is dropped.
 ///
 /// # Examples
 /// ```no_run
@@ -134,6 +139,13 @@ fn package_manifest(mut manifest: Table, dir: &Path, is_root: bool) -> String {
         package.remove("workspace");
         if let Some(Value::String(script)) = package.get_mut("build") {
             make_path_absolute(script, dir, leaves);
+        }
+        let package_name = package.get("name").and_then(Value::as_str).map(|name| name.replace('-', "_"));
+        let library = manifest.entry("lib").or_insert_with(|| Value::Table(Table::new()));
+        if let Value::Table(library) = library
+            && let Some(name) = library.get("name").and_then(Value::as_str).map(str::to_owned).or(package_name)
+        {
+            library.insert("name".to_owned(), Value::String(name + COPY));
         }
     }
     if is_root {
@@ -303,10 +315,15 @@ mod tests {
         check("own = { path = \"parts/own\" }", "own = { path = \"parts/own\" }");
         check("[lib]\npath = \"src/../src/lib.rs\"", "[lib]\npath = \"src/../src/lib.rs\"");
         check("[[bin]]\nname = \"x\"\npath = \"../x.rs\"", "[[bin]]\nname = \"x\"\npath = \"/r/plugins/cube/../x.rs\"");
-        check("package.build = \"../build.rs\"", "package.build = \"/r/plugins/cube/../build.rs\"");
+        let script = "\nlib.name = \"x_copy\"\npackage.name = \"x\"\npackage.build = \"/r/plugins/cube/../build.rs\"";
+        check("package.name = \"x\"\npackage.build = \"../build.rs\"", script);
         check("[dependencies]\nbuild = \"1\"", "[dependencies]\nbuild = \"1\"");
         check("subpath = \"../../x\"\npath-like = 1", "subpath = \"../../x\"\npath-like = 1");
-        check("[package]\nname = \"x\"\nworkspace = \"../..\"", "[package]\nname = \"x\"");
+        check(
+            "[package]\nname = \"x-y\"\nworkspace = \"../..\"",
+            "[package]\nname = \"x-y\"\n[lib]\nname = \"x_y_copy\"",
+        );
+        check("[package]\nname = \"x\"\n[lib]\nname = \"z\"", "[package]\nname = \"x\"\n[lib]\nname = \"z_copy\"");
         assert!(leaves(Path::new("a/../../b")) && !leaves(Path::new("a/../b")));
     }
 

@@ -2,8 +2,9 @@
 
 mod scratch;
 
-use alcedo_build::{BuildError, Member, PluginFolder, Switches, Variants, build, spawn};
+use alcedo_build::{BuildError, BuildRequest, Member, PluginFolder, SourceCopy, Switches, Variants, build, spawn};
 use scratch::{LIB, Scratch, manifest};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::thread;
@@ -24,6 +25,27 @@ fn a_plugin_builds_to_one_library_and_a_second_build_is_fresh() {
 
     let second = build(&scratch.request()).unwrap();
     assert!(second.artifacts[0].fresh);
+}
+
+/// For cargo a copy and its author's package are equal, and it looks for the sources of the last build.
+#[test]
+fn a_copy_in_the_target_folder_of_its_package_leaves_the_authors_library_right() {
+    let scratch = Scratch::plugin();
+    let edits = BTreeMap::from([("src/lib.rs".into(), LIB.replace("soft-voice", "calm-voice"))]);
+    let built = |request: &BuildRequest<'_>| build(request).unwrap().artifacts.remove(0);
+    let copied = || {
+        let copy = SourceCopy::new(scratch.manifest(), &scratch.path("out/copies/plug"), &edits).unwrap();
+        built(&copy.request().target_dir(scratch.path("out"))).path
+    };
+    assert!(holds(&copied(), "calm-voice"));
+    let own = built(&scratch.request());
+    assert!(!own.fresh && holds(&own.path, "soft-voice"), "{own:?}");
+    scratch.write("src/lib.rs", &LIB.replace("soft-voice", "loud-voice"));
+    assert!(holds(&built(&scratch.request()).path, "loud-voice"));
+    let copy = copied();
+    assert!(holds(&copy, "calm-voice") && copy != own.path);
+    let own = built(&scratch.request());
+    assert!(own.fresh && holds(&own.path, "loud-voice"), "{own:?}");
 }
 
 #[test]
