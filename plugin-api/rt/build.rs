@@ -1,5 +1,5 @@
-//! Notes which compiler builds the plugin, for the manifest: it is recorded, never a reason to refuse. And whether the
-//! platform is one whose C functions the module has hooks for.
+//! Records the version of the compiler for the manifest; hosts never refuse a module because of its compiler. Also detects if
+//! the module has hooks of C functions on the platform.
 
 use std::process::Command;
 
@@ -15,7 +15,8 @@ fn main() {
     println!("cargo::rustc-env=ALCEDO_COMPILER={}", text.as_deref().map_or("unknown", str::trim));
 }
 
-/// Returns `true` if `src/hooks` supports the platform. On other platforms untracked resources stay, and the module is parked.
+/// Returns `true` if `src/hooks` supports the platform. On other platforms, the host cannot track resources of the module, so
+/// the host parks the module instead of unmapping it.
 fn is_hooked() -> bool {
     let target = |fact: &str| std::env::var(format!("CARGO_CFG_TARGET_{fact}")).unwrap_or_default();
     target("OS") == "linux" && target("ENV") == "gnu" && ["x86_64", "aarch64"].contains(&&*target("ARCH"))

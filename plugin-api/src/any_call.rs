@@ -11,17 +11,17 @@ use crate::value::{plain_slot, plain_value};
 use crate::zcall::{buffer_of, is_of_objects};
 use crate::{AnyConjugate, Class, Obj, ObjectView, UName, host};
 
-/// Kind of no value.
+/// Kind of a missing result.
 const NO_VALUE: PropertyKind = PropertyKind(0);
 
-/// A slot value of [`ObjectView::zcall_any`](crate::ObjectView::zcall_any).
+/// A type of argument that [`ObjectView::zcall_any`](crate::ObjectView::zcall_any) accepts.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed where its type is unknown",
     label = "take a number, a `bool`, a `UName`, an `Obj<Class>`, or an `AnyConjugate` of the value"
 )]
 ///
 /// # Safety
-/// The slot is a plain value or the number of a conjugate, never an address.
+/// The slot contains a plain value or the number of a conjugate, never an address.
 ///
 /// # Examples
 /// ```
@@ -46,7 +46,7 @@ pub unsafe trait AnyArgument {
 /// The arguments of a call without static types: a tuple of up to eight.
 ///
 /// # Safety
-/// The slots are those of [`AnyArgument`]s.
+/// Each argument slot is created by an [`AnyArgument`].
 ///
 /// # Examples
 /// ```
@@ -76,7 +76,7 @@ pub unsafe trait AnyArguments {
 )]
 ///
 /// # Safety
-/// `EXPECTED` covers all kinds that `take` can convert into a value.
+/// `take` can convert a result of every kind that `EXPECTED` accepts.
 ///
 /// # Examples
 /// ```
@@ -107,12 +107,12 @@ pub unsafe trait AnyResult: Sized {
     unsafe fn take(slot: Slot) -> Result<Self, CallError>;
 }
 
-/// Result that a caller without static types expects. The host checks it before the call, because a number in a slot does not
+/// Result that a caller without static types expects. The kind is checked before the call, because a number in a slot does not
 /// reveal its owner.
 #[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Expected {
-    /// Exactly this kind.
+    /// Exactly this plain kind.
     Plain(PropertyKind),
     /// Any kind that has a conjugate.
     Conjugate,
@@ -127,10 +127,10 @@ impl Expected {
         }
     }
 
-    /// Checks that a result of the kind `found`, of a call of `name`, is accepted for an `R`.
+    /// Checks that `R` accepts the result kind `found` of the function `name`.
     ///
     /// # Errors
-    /// `SIGNATURE` if it is not.
+    /// `SIGNATURE` if `R` does not accept the kind.
     pub(crate) fn check<R: AnyResult>(name: &str, found: PropertyKind) -> Result<(), CallError> {
         let fits = match R::EXPECTED {
             Some(expected) => expected.accepts(found),
@@ -157,14 +157,14 @@ impl Expected {
 
 macro_rules! plain {
     ($($ty:ty: $kind:ident),*) => {$(
-        // SAFETY: a plain value.
+        // SAFETY: the slot contains a plain value.
         unsafe impl AnyArgument for $ty {
             fn slot(&self) -> Slot {
                 plain_slot(*self)
             }
         }
 
-        // SAFETY: exactly this kind.
+        // SAFETY: `EXPECTED` accepts exactly the kind that `take` converts.
         unsafe impl AnyResult for $ty {
             const EXPECTED: Option<Expected> = Some(Expected::Plain(PropertyKind::$kind));
 
@@ -178,14 +178,14 @@ plain! {
     u8: U8, u16: U16, u32: U32, u64: U64, i8: I8, i16: I16, i32: I32, i64: I64, f32: F32, f64: F64, bool: BOOL
 }
 
-// SAFETY: a plain value.
+// SAFETY: the slot contains a plain value.
 unsafe impl AnyArgument for UName {
     fn slot(&self) -> Slot {
         plain_slot(self.0)
     }
 }
 
-// SAFETY: exactly this kind.
+// SAFETY: `EXPECTED` accepts exactly the kind that `take` converts.
 unsafe impl AnyResult for UName {
     const EXPECTED: Option<Expected> = Some(Expected::Plain(PropertyKind::NAME));
 
@@ -194,14 +194,14 @@ unsafe impl AnyResult for UName {
     }
 }
 
-// SAFETY: a plain value: a handle, which the host looks up.
+// SAFETY: the slot contains a handle, which is a plain value. The host looks up the handle.
 unsafe impl<C: Class> AnyArgument for Obj<C> {
     fn slot(&self) -> Slot {
         plain_slot(self.handle())
     }
 }
 
-// SAFETY: exactly this kind.
+// SAFETY: `EXPECTED` accepts exactly the kind that `take` converts.
 unsafe impl<C: Class> AnyResult for Obj<C> {
     const EXPECTED: Option<Expected> = Some(Expected::Plain(PropertyKind::OBJECT));
 
@@ -216,21 +216,21 @@ unsafe impl<C: Class> AnyResult for Obj<C> {
     }
 }
 
-// SAFETY: the number of a conjugate, which the host looks up.
+// SAFETY: the slot contains the number of a conjugate, which the host looks up.
 unsafe impl AnyArgument for AnyConjugate {
     fn slot(&self) -> Slot {
         Slot::from_bits(SlotType::CONJUGATE, self.number())
     }
 }
 
-// SAFETY: the number of a conjugate, which the host looks up.
+// SAFETY: the slot contains the number of a conjugate, which the host looks up.
 unsafe impl AnyArgument for &AnyConjugate {
     fn slot(&self) -> Slot {
         AnyArgument::slot(*self)
     }
 }
 
-// SAFETY: any kind that has a conjugate.
+// SAFETY: `take` converts every kind that has a conjugate.
 unsafe impl AnyResult for AnyConjugate {
     const EXPECTED: Option<Expected> = Some(Expected::Conjugate);
 
@@ -240,7 +240,7 @@ unsafe impl AnyResult for AnyConjugate {
     }
 }
 
-// SAFETY: no value is taken.
+// SAFETY: `take` does not read the slot.
 unsafe impl AnyResult for () {
     const EXPECTED: Option<Expected> = None;
 
@@ -270,7 +270,7 @@ arguments!(A a B b C c D d E e F f);
 arguments!(A a B b C c D d E e F f G g);
 arguments!(A a B b C c D d E e F f G g H h);
 
-/// Calls through a handle, with conjugates for values that have one. Checks the kind of the result before the call.
+/// Calls a function through a handle, without static types. Checks the kind of the result before the call.
 pub(crate) fn conjugate_zcall<A: AnyArguments, R: AnyResult>(
     object: Option<ObjectHandle>,
     handle: ZCallHandle,
@@ -287,9 +287,8 @@ pub(crate) fn conjugate_zcall<A: AnyArguments, R: AnyResult>(
             _ => host.zcall_result(handle)?,
         };
         Expected::check::<R>(name, result)?;
-        // SAFETY: the buffer lends `slots`. The host dereferences no address in them: it rejects slots that are neither
-        // plain nor a known conjugate. The result is of the expected kind, as was checked before the call, and is
-        // passed to this call alone.
+        // SAFETY: the buffer borrows `slots`. The host dereferences no address in them: it rejects slots that are neither plain
+        // nor a known conjugate. The result has the expected kind, as checked above, and only this call receives the result.
         unsafe {
             host.conjugate_zcall(handle, &mut buffer_of(slots))?;
             R::take(slots.last().copied().unwrap_or(Slot::EMPTY))
@@ -303,19 +302,21 @@ pub(crate) fn by_name<A: AnyArguments, R: AnyResult>(
     name: &str,
     args: &A,
 ) -> Result<R, CallError> {
-    // Without a signature to compare, the host checks each argument and reports the kind of the result beforehand.
+    // No signature is compared here. Instead, the host checks each argument, and reports the kind of the result before the
+    // call.
     let handle = host::zcall_resolve(name, 0)?;
     conjugate_zcall(is_of_objects(name).then_some(object), handle, name, args)
 }
 
 impl ObjectView<'_> {
-    /// Calls like [`ObjectView::zcall`], without static types: plain values and objects are passed as such, everything else as
-    /// an [`AnyConjugate`](crate::AnyConjugate). A conjugate returned as the result is owned by this module. Conjugate
-    /// arguments are copied. Read a property by `up:/…` with its object and `0_u8`; write it with `1_u8` and the value.
+    /// Calls a function by name like [`ObjectView::zcall`], but without static types. Plain values and objects are passed
+    /// directly, every other value as an [`AnyConjugate`](crate::AnyConjugate). Conjugate arguments are copied. If the result
+    /// is a conjugate, this module owns it. To read a property, call `up:/…` with its object and `0_u8`. To write a property,
+    /// call `up:/…` with its object, `1_u8` and the value.
     ///
     /// # Errors
-    /// `EXPIRED`, with kind and age, for a conjugate whose value is gone; `BUFFER` if the arguments do not match the callee,
-    /// `SIGNATURE` if the result does not match; `NOT_FOUND`, and failures of the callee.
+    /// `EXPIRED`, with kind and age, for a conjugate of a destroyed value; `BUFFER` if the arguments do not match the callee,
+    /// `SIGNATURE` if the result does not match; `NOT_FOUND` for an unknown name; failures of the callee.
     ///
     /// # Examples
     /// ```

@@ -25,7 +25,7 @@ impl BlockLayout {
     /// Layout without values.
     pub const EMPTY: Self = Self { size: 0, align: 1 };
 
-    /// Returns the offset of the next value, and the layout including it.
+    /// Returns the offset of the next value, and the layout that includes the value.
     #[must_use]
     #[inline(always)]
     pub const fn place(self, size: usize, align: usize) -> (usize, Self) {
@@ -39,7 +39,8 @@ impl BlockLayout {
     }
 }
 
-/// The rest of a parameter block: the values of `L`, a list of pairs, with the layout of C, in the running call `'f`.
+/// Remaining values of a parameter block with the layout of C, in the running call `'f`. `L` lists the types of the values as
+/// nested pairs.
 pub struct Block<'f, L> {
     at: *mut u8,
     before: BlockLayout,
@@ -47,11 +48,11 @@ pub struct Block<'f, L> {
 }
 
 impl<'f, L> Block<'f, L> {
-    /// Creates the rest of the block at `at`, behind the values in `before`.
+    /// Creates the rest of the block at the address `at`, after the values in `before`.
     ///
     /// # Safety
-    /// The block is live for the call `'f` that runs on this thread, the game thread; behind `before` it contains the values of
-    /// `L`, with the layout of C.
+    /// The block is live for the call `'f`, which runs on this thread, the game thread. After `before`, the block contains the
+    /// values of `L` with the layout of C.
     #[inline]
     pub(crate) unsafe fn new(at: *mut u8, before: BlockLayout) -> Self {
         Self { at, before, of: PhantomData }
@@ -62,13 +63,13 @@ impl<'f, T: Value, L> Block<'f, (T, L)> {
     #[inline]
     pub(crate) fn next(self) -> (Viewable<'f, T, impl FnOnce() -> ValidityToken<'f>>, Block<'f, L>) {
         let (offset, before) = self.before.place_value::<T>();
-        // SAFETY: `new` was promised a live block, which has this value at this offset and stays for the frame.
+        // SAFETY: the caller of `new` promised a block that is live for the frame and has this value at this offset.
         let value = unsafe { Viewable::new(PtrMut::new(self.at.add(offset).cast()), ValidityToken::<'f>::of_frame) };
         (value, Block { at: self.at, before, of: PhantomData })
     }
 }
 
-/// Argument slots of a caller, for the values of `L`, a list of pairs.
+/// Argument slots of a caller. `L` lists the types of the values as nested pairs.
 pub struct ArgumentSlots<'a, L> {
     slots: &'a [Slot],
     of: PhantomData<fn() -> L>,
@@ -78,7 +79,7 @@ impl<'a, L> ArgumentSlots<'a, L> {
     /// Wraps the slots.
     ///
     /// # Safety
-    /// Pointer slots point to data that the ABI prescribes for arguments of the types, live for `'a`.
+    /// Pointer slots point to data in the form that the ABI prescribes for arguments of these types. The data is live for `'a`.
     #[inline]
     pub(crate) unsafe fn new(slots: &'a [Slot]) -> Self {
         Self { slots, of: PhantomData }
@@ -115,8 +116,8 @@ impl<'a, T> ArgumentSlot<'a, T> {
         T: Value<Passing = ByPointer>,
     {
         let at = pointer_of::<T::Raw>(self.slot)?;
-        // SAFETY: `ArgumentSlots::new` was promised data as the ABI prescribes, which is a live value for types passed by
-        // pointer.
+        // SAFETY: the caller of `ArgumentSlots::new` promised data in the form of the ABI. For types passed by pointer, the
+        // data is a live value.
         Ok(unsafe { Ptr::new(at) })
     }
 
@@ -126,8 +127,8 @@ impl<'a, T> ArgumentSlot<'a, T> {
         T: Value<Passing = AsText>,
     {
         let view = pointer_of::<TextView>(self.slot)?;
-        // SAFETY: `ArgumentSlots::new` was promised data as the ABI prescribes, which is a live view for strings, whose bytes
-        // are borrowed for the call.
+        // SAFETY: the caller of `ArgumentSlots::new` promised data in the form of the ABI. For strings, the data is a live
+        // view, which borrows its bytes for the call.
         Ok(unsafe { borrowed_text(view.read()) })
     }
 }
@@ -142,7 +143,7 @@ impl<'a, T> ResultSlot<'a, T> {
     /// Wraps the slot.
     ///
     /// # Safety
-    /// A pointer slot points to data that the ABI prescribes for a result of the type, live for `'a`.
+    /// A pointer slot points to data in the form that the ABI prescribes for a result of this type. The data is live for `'a`.
     #[inline]
     pub(crate) unsafe fn new(slot: &'a mut Slot) -> Self {
         Self { slot, of: PhantomData }
@@ -162,8 +163,8 @@ impl<'a, T> ResultSlot<'a, T> {
         T: Value<Passing = ByPointer>,
     {
         let at = pointer_of::<T::Raw>(*self.slot)?;
-        // SAFETY: `new` was promised data as the ABI prescribes, which is zero bytes or a live value for types passed by
-        // pointer; zero bytes are a live value.
+        // SAFETY: the caller of `new` promised data in the form of the ABI. For types passed by pointer, the data is a live
+        // value or zero bytes, which are also a live value.
         Ok(unsafe { PtrMut::new(at) })
     }
 
@@ -173,7 +174,8 @@ impl<'a, T> ResultSlot<'a, T> {
         T: Value<Passing = AsText>,
     {
         let sink = pointer_of::<TextSink>(*self.slot)?;
-        // SAFETY: `new` was promised data as the ABI prescribes, which is a live sink for strings, whose `put` copies its argument.
+        // SAFETY: the caller of `new` promised data in the form of the ABI. For strings, the data is a live sink, whose `put`
+        // copies its argument.
         unsafe {
             let sink = sink.read();
             (sink.put)(sink.context, text.as_ptr(), text.len());

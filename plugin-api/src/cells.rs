@@ -35,8 +35,8 @@ impl<C, T> PropertyCell<C, T> {
     /// Creates an empty cell.
     ///
     /// # Safety
-    /// The cell is part of the description of the class, or of an import, that the module registers: the host fills it before
-    /// any code of the module runs, and code that reads the property does not check that the cell is filled.
+    /// The cell is part of a class description or of an import that the module registers. The host fills the cell before any
+    /// code of the module runs. Code that reads the property does not check that the cell is filled.
     #[must_use]
     pub const unsafe fn new() -> Self {
         Self(Cell::new(), PhantomData)
@@ -76,7 +76,7 @@ impl<C, A, R> FunctionCell<C, A, R> {
     }
 }
 
-/// Receives no usable number: for items that only have to exist in the host.
+/// Receives a number without a meaning. Used for items that only have to exist in the host.
 pub struct PresenceCell(pub(crate) Cell);
 
 impl PresenceCell {

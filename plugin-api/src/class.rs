@@ -10,11 +10,12 @@ use crate::keep::KeptWriter;
 use crate::this::InterfaceThis;
 use crate::{Object, ObjectView, This};
 
-/// A class of the host's reflection, as a type. `#[uclass]` implements it.
+/// A reflected class, as a Rust type. `#[uclass]` implements this trait.
 ///
 /// # Safety
-/// `View<'f>` is `#[repr(transparent)]` over `This<'f, Self>`. `Base` is the class that the host has as the base of the class
-/// at `PATH`, and the view only reads members that the host has: loading the module compares them before any of its code runs.
+/// `View<'f>` is `#[repr(transparent)]` over `This<'f, Self>`. In the host, `Base` is the base of the class at `PATH`, and the
+/// class has all members that the view accesses. The host checks base and members when it loads the module, before any code of
+/// the module runs.
 ///
 /// # Examples
 /// ```
@@ -34,21 +35,21 @@ use crate::{Object, ObjectView, This};
 pub unsafe trait Class: Sized + 'static {
     /// The base class; [`crate::Object`] is its own base.
     type Base: Class;
-    /// Target of [`This`]'s `Deref`: the accessors and calls of the class, then those of its base.
+    /// Target of [`This`]'s `Deref`. Has the accessors and calls of the class, and dereferences to the view of the base class.
     type View<'f>: Copy;
-    /// `/Script/Package.Name`.
+    /// Path of the class: `/Script/Package.Name`.
     const PATH: &'static str;
-    /// Names of its members, only for compiler messages.
+    /// Names of the members of the class, only for compiler messages.
     #[doc(hidden)]
     const MEMBERS: Members = Members::NONE;
-    /// Names of the events that it declares, for compiler messages.
+    /// Names of the events that the class declares, for compiler messages.
     #[doc(hidden)]
     const EVENTS: &'static [&'static str] = &[];
-    /// Paths of the interfaces that it lists, for compiler messages.
+    /// Paths of the interfaces that the class lists, for compiler messages.
     #[doc(hidden)]
     const IMPLEMENTS: &'static [&'static str] = &[];
 
-    /// The C library that contains its functions; empty for most classes. A class with a library is final.
+    /// Name of the C library with the functions of the class; empty for most classes. A class with a library is final.
     #[doc(hidden)]
     const LIBRARY: &'static str = "";
 
@@ -56,7 +57,7 @@ pub unsafe trait Class: Sized + 'static {
     #[doc(hidden)]
     fn cell() -> &'static Cell;
 
-    /// Returns the class id; none until the host has assigned one.
+    /// Returns the class id, or [`ClassId::NONE`] until the host has assigned an id.
     #[doc(hidden)]
     fn id() -> ClassId {
         // Class ids have 32 bits; these bits are zero in an unfilled cell.
@@ -66,11 +67,11 @@ pub unsafe trait Class: Sized + 'static {
 
 /// A class that this module declares, with its plugin part.
 ///
-/// The `Send` bound checks the final type, which the finalizer thread drops: other attributes may have changed the fields after
-/// `#[uclass]` has processed them.
+/// The finalizer thread drops the plugin part, so the type must be `Send`. The bound checks the final type, because other
+/// attributes may have changed the fields after `#[uclass]`.
 ///
 /// # Safety
-/// The hooks of the class are those of this implementation.
+/// The registered description of the class contains the hooks of this implementation.
 #[doc(hidden)]
 pub unsafe trait Part: Class + Send {
     /// Builds the plugin part.
@@ -99,11 +100,11 @@ unsafe impl Class for Object {
     }
 }
 
-/// An interface of the host's reflection, as a type. `#[uinterface]` implements it.
+/// A reflected interface, as a Rust type. `#[uinterface]` implements this trait.
 ///
-/// A class lists the interfaces it implements, `#[uclass(package = "Game", implements(Heeds))]`, and contains the bodies in
-/// `#[uclass] impl Heeds for Cat { … }`. A [`ScriptInterface`](crate::ScriptInterface) refers to objects of any implementing
-/// class; functions of the interface are called on the object that it returns.
+/// A class lists its interfaces in `#[uclass(package = "Game", implements(Heeds))]`, and implements their functions in
+/// `#[uclass] impl Heeds for Cat { … }`. A [`ScriptInterface`](crate::ScriptInterface) refers to an object of any implementing
+/// class, and provides a view of this object with the functions of the interface.
 ///
 /// # Safety
 /// `PATH` is `/Script/Package.Name`, and that path alone determines the interface that a `ScriptInterface<Self>` refers to.
@@ -132,14 +133,14 @@ unsafe impl Class for Object {
     label = "declare it with `#[uinterface(package = \"…\")]`, or take `Obj<Class>` for objects of one class"
 )]
 pub unsafe trait Interface: Sized + 'static {
-    /// View of an object as the interface: the functions of the interface, then the operations on any object.
+    /// View of an object as the interface. Has the functions of the interface and the operations on any object.
     type View<'f>: Copy;
-    /// `/Script/Package.Name`.
+    /// Path of the interface: `/Script/Package.Name`.
     const PATH: &'static str;
     /// Functions of the interface, which the compiler compares with those of classes.
     #[doc(hidden)]
     const FUNCTIONS: &'static [InterfaceFunction];
-    /// Names of its functions, for compiler messages.
+    /// Names of the functions of the interface, for compiler messages.
     #[doc(hidden)]
     const NAMES: &'static str;
 

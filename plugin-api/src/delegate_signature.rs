@@ -1,4 +1,4 @@
-//! The signature of a delegate: a function type, and its text form as the host prints it.
+//! The signature of a delegate: a function type, and the signature as a string in the format of the host.
 #![expect(unsafe_code, reason = "declares the trait whose type text the host trusts")]
 
 use core::marker::PhantomData;
@@ -16,7 +16,7 @@ use crate::signature::{Params, ReturnValue};
 )]
 ///
 /// # Safety
-/// The host parses `TEXT` as exactly `Args` and `Result`.
+/// The host parses `TEXT` into exactly the types `Args` and `Result`.
 ///
 /// # Examples
 /// ```
@@ -37,14 +37,14 @@ pub unsafe trait Signature: 'static {
     type Args: Params;
     /// Result of the delegate.
     type Result: ReturnValue;
-    /// Text form as the host prints it: `f32, String -> bool`.
+    /// Signature as a string, in the format of the host: `f32, String -> bool`.
     #[doc(hidden)]
     const TEXT: &'static TypeText;
 }
 
 macro_rules! signatures {
     ($([$($name:ident)*])*) => {$(
-        // SAFETY: the text is composed from those of the same types.
+        // SAFETY: `TEXT` is composed of the strings of the same types.
         unsafe impl<$($name: Value,)* Z: ReturnValue + 'static> Signature for fn($($name),*) -> Z {
             type Args = ($($name,)*);
             type Result = Z;
@@ -71,7 +71,7 @@ pub trait NamedSignature: 'static {
 #[derive(Debug)]
 pub struct Named<S>(PhantomData<fn() -> S>);
 
-// SAFETY: the text is that of the function type, in the parentheses of a name that the host skips.
+// SAFETY: `TEXT` is a path, which the host skips, followed by the string of the function type in parentheses.
 unsafe impl<S: NamedSignature> Signature for Named<S> {
     type Args = <S::Function as Signature>::Args;
     type Result = <S::Function as Signature>::Result;

@@ -1,7 +1,7 @@
-//! Direct calls of the host. If all values of a signature are stored in slots, the host returns the address of the code, and
-//! calls jump there without slots. Each call first reads one word: the version. The version changes whenever the address may
-//! become invalid, and has a reserved value while direct calls are forbidden: before a commit, and while a slice of host memory
-//! is borrowed. Other calls use slots, and succeed or report the reason.
+//! Direct calls of the host. If all values of a signature are stored in slots, the host returns the address of the function. A
+//! direct call jumps to this address without a slot buffer. Each direct call first reads one word, the version. The version
+//! changes whenever the address may become invalid. A reserved version forbids direct calls: before a commit, and while a slice
+//! of host memory is borrowed. All other calls use slots, and report the reason if they fail.
 #![expect(unsafe_code, reason = "calls code at an address from the host")]
 
 use core::marker::PhantomData;
@@ -17,11 +17,11 @@ use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::this::InterfaceThis;
 use crate::{Class, Interface, Object, This, host};
 
-/// Equals neither a version of the host nor the reserved value for forbidden direct calls.
+/// Version of an empty cache. Differs from all versions of the host, and from the reserved version that forbids direct calls.
 const NEVER: u64 = u64::MAX;
 
-/// Proof that functions of the host may be called directly on this thread: the borrow of a frame's object proves the game
-/// thread, or the module uses no objects. Never leaves the thread.
+/// Proof that functions of the host may be called directly on this thread. The borrowed object of a frame proves the game
+/// thread. Without an object, this is the game thread, or the module is not bound to a thread. A proof never leaves its thread.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct Called<'a> {
@@ -55,7 +55,7 @@ impl Called<'_> {
 
 /// An object on which functions of `T` can be called, where `T` is a class or an interface.
 pub trait CalledAs<T> {
-    /// Returns the object, and the proof that this is its thread.
+    /// Returns the object with the proof that this thread may call its functions.
     #[doc(hidden)]
     fn called(&self) -> Called<'_>;
 }
@@ -74,9 +74,9 @@ impl<I: Interface> CalledAs<I> for InterfaceThis<'_, I> {
     }
 }
 
-/// Cache of the code behind a function cell with parameters `A` and result `R`, filled by the first call. Read on the game
-/// thread, or on any thread in a module that is not bound to a thread, where code and context of a handle do not change while
-/// the version word is open.
+/// Cache of the code address for a function with parameters `A` and result `R`. The first call fills the cache. Only the game
+/// thread reads the cache, except in a module that is not bound to a thread. In such a module, code and context of a handle do
+/// not change while direct calls are allowed.
 pub(crate) struct DirectCell<A, R> {
     /// Version of the cached code; written after the other fields, and read before them.
     version: AtomicU64,
@@ -95,7 +95,7 @@ impl<A, R> DirectCell<A, R> {
 }
 
 impl<A: Params, R: ReturnValue> DirectCell<A, R> {
-    /// Calls the code behind the handle of a function cell; `None` if the call has to use slots.
+    /// Calls the code of a handle directly. Returns `None` if the call has to use slots.
     #[inline]
     pub(crate) fn call<Argument: Params<Bits = A::Bits>>(
         &self,
@@ -110,13 +110,13 @@ impl<A: Params, R: ReturnValue> DirectCell<A, R> {
             return None;
         }
         let (code, context) = (self.code.load(Ordering::Relaxed), self.context.load(Ordering::Relaxed));
-        // SAFETY: the host returned code and context for a function with this signature, and its version is unchanged: both are
-        // valid, and calls are open. `called` proves the thread. A module that is not bound to a thread reads both from one
-        // host for its whole life, which keeps them as long as the module is mapped. The bits are those of values of the types.
+        // SAFETY: the host returned code and context for a function with this signature, and its version is unchanged, so both
+        // are valid and direct calls are allowed. `called` proves the thread. A module that is not bound to a thread has only
+        // one host, which keeps code and context as long as the module is mapped. The bits encode values of the types.
         argument(unsafe { args.direct_bits().call(code, context, called.object()) })
     }
 
-    /// Returns the code, if it is that of a leaf and may be called now.
+    /// Returns the code if the function is a leaf and may be called now.
     pub(crate) fn leaf(&self, handle: ZCallHandle, _called: Called<'_>) -> Option<Leaf<'_, A, R>> {
         if !is_direct::<A, R>() || self.version.load(Ordering::Acquire) != direct_version() && !self.find(handle) {
             return None;
@@ -143,8 +143,8 @@ impl<A: Params, R: ReturnValue> DirectCell<A, R> {
     }
 }
 
-/// The code of a leaf of the host, for calls while code of this module is on the stack of the game thread. Created only by
-/// [`DirectCell::leaf`]; not valid on other threads.
+/// Code of a leaf of the host. Valid only on its thread, while code of this module is on the stack. Created only by
+/// [`DirectCell::leaf`].
 pub(crate) struct Leaf<'a, A, R> {
     code: *const (),
     of: PhantomData<(&'a DirectCell<A, R>, *const ())>,
@@ -161,8 +161,8 @@ impl<A, R> Copy for Leaf<'_, A, R> {}
 impl<A: Params, R: ReturnValue> Leaf<'_, A, R> {
     #[inline]
     pub(crate) fn call(self, args: &A) -> Result<u64, CallError> {
-        // SAFETY: the host returned the code for a function with this signature, on this thread, where it may be called, and
-        // the raw pointer keeps the value on this thread. A leaf may be called at all times while code of the module runs, as
+        // SAFETY: the host returned the code for a function with this signature, which may be called on this thread. The raw
+        // pointer keeps this value on the thread. A leaf may be called at all times while code of the module runs, as
         // `DirectCallee::LEAF` promises; this value exists only during the call of a closure of the module.
         let answer = unsafe { args.direct_bits().call(self.code, DirectCallee::LEAF, ObjectHandle::NONE) };
         if answer.status == DirectStatus::DONE { Ok(answer.bits) } else { Err(leaf_failure(answer.status)) }
@@ -178,7 +178,7 @@ fn leaf_failure(status: DirectStatus) -> CallError {
 /// Returns the host's code for direct calls of a handle.
 fn found<A: Params, R: ReturnValue>(handle: ZCallHandle) -> Option<DirectCallee> {
     let host = host::host("finding a function for direct calls").ok()?;
-    // The call with slots reports the reason of a failure.
+    // Ignores a failure, because the following call with slots reports the reason.
     let callee = host.zcall_direct(handle, fingerprint::<A, R>()).ok()?;
     (!callee.code.is_null() && callee.version != CLOSED).then_some(callee)
 }
@@ -193,7 +193,7 @@ pub(crate) const fn is_direct<A: Params, R: ReturnValue>() -> bool {
     A::IN_SLOTS && R::IN_SLOT
 }
 
-/// Converts the bits of a result. Fast path and slow path both return results as bits until here, so that they stay in registers.
+/// Converts the bits of a result. Fast path and slow path both return bits, so that results stay in registers.
 #[inline]
 pub(crate) fn of_bits<R: ReturnValue>(bits: Result<u64, CallError>) -> Result<R, CallError> {
     R::of_direct_bits(bits?).ok_or_else(in_no_slot)

@@ -1,4 +1,5 @@
-//! Resources that are dropped when the module is unloaded, without a static that stores them: for example resources opened by `main`.
+//! Resources that are dropped when the module is unloaded, for example resources opened by `main`. The author needs no static
+//! to store these resources.
 
 use std::any::{Any, type_name_of_val};
 use std::cell::Cell;
@@ -8,11 +9,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_rt::catch_panics;
 
-/// Maximum number of rounds for resources that were registered by drops of earlier rounds.
+/// Maximum number of rounds. Each round drops the resources that drops of the previous round have registered.
 const ROUNDS: u32 = 16;
 
-/// Maximum nesting depth of late drops, after which the innermost resource is leaked: a resource that always registers another
-/// would never end.
+/// Maximum nesting depth of late drops. Beyond this depth, a resource is leaked, because drops that always register another
+/// resource would never end.
 const DEPTH: u32 = 64;
 
 struct Resources {
@@ -35,12 +36,13 @@ thread_local! {
     static DEPTH_HERE: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Keeps `resource` until the module is unloaded, and drops it then on the game thread, right after the exit hook, in reverse
-/// order of registration. Any thread.
+/// Keeps `resource` until the module is unloaded. The game thread drops all kept resources right after the exit hook, in
+/// reverse order of registration. May be called on any thread.
 ///
-/// A drop may register more resources, which are dropped too, for a limited number of rounds. A resource registered too late is
-/// dropped immediately. Returns true if the resource was kept. A resource that registers another in each drop would never end:
-/// the last one is leaked, and the report of the unload names its type and the location of the caller.
+/// A drop may register more resources. These resources are dropped in further rounds, whose number is limited. A resource
+/// registered too late is dropped immediately. Returns true if the resource was kept. If each drop registers another resource,
+/// the last resource is leaked. The report of the unload then names the type of this resource and the location of its
+/// `auto_dispose` call.
 ///
 /// # Examples
 /// ```
@@ -94,7 +96,8 @@ impl Drop for Deeper {
     }
 }
 
-/// Drops all kept resources. A panic does not stop the remaining drops and is added to `failure`. Later resources are not kept.
+/// Drops all kept resources. A panic does not stop the remaining drops and is added to `failure`. Resources registered later
+/// are not kept.
 pub(crate) fn dispose_all(failure: &mut Failure) -> Status {
     let mut status = Status::OK;
     for round in 1..=ROUNDS {
@@ -134,7 +137,7 @@ pub(crate) fn dispose_all(failure: &mut Failure) -> Status {
     status
 }
 
-/// Adds a failure: the first one with its location, later ones with their message only.
+/// Adds a failure. The first failure keeps its location; of later failures, only the message is added.
 fn add(failure: &mut Failure, found: Failure) {
     if failure.kind == FailureKind::NONE {
         *failure = found;

@@ -1,4 +1,5 @@
-//! Fields that are carried over a reload by name, as CBOR, through the host's value tree.
+//! Saves kept fields by name as CBOR before a reload, and restores them after the reload. The host's value tree stores the
+//! fields.
 
 use alcedo_abi::call::FailureKind;
 use alcedo_rt::CallError;
@@ -37,7 +38,8 @@ impl<T: Serialize> Keep for T {
     fn to_cbor(&self) -> Result<Vec<u8>, CallError> {
         let mut limited = Limited::default();
         match ciborium::into_writer(self, &mut limited) {
-            // Data that was cut off at the limit is kept: to restore it fails with the limit, and the field has its default.
+            // Keeps data that was cut off at the depth limit. Restoring this data fails with an error about the limit, and the
+            // field keeps the value set by the red constructor.
             Ok(()) | Err(ciborium::ser::Error::Io(_)) => Ok(limited.data),
             Err(error) => Err(CallError::other(format!("the value cannot be kept: {error}"))),
         }
@@ -50,7 +52,8 @@ impl<T: DeserializeOwned> Restore for T {
     }
 }
 
-/// Describes why a value does not fit its field any more. Reports use the description for all objects, so it contains no value.
+/// Describes why a value no longer fits its field. The description contains no value, because reports use the same description
+/// for all objects.
 fn misfit<E>(error: &ciborium::de::Error<E>) -> String {
     let words = match error {
         ciborium::de::Error::Semantic(_, words) => words,
@@ -74,13 +77,13 @@ fn misfit<E>(error: &ciborium::de::Error<E>) -> String {
 /// Restores a kept field.
 ///
 /// # Errors
-/// The value does not fit the type of the field any more; the field keeps the value set by the red constructor.
+/// Fails if the value no longer fits the type of the field. The field then keeps the value set by the red constructor.
 pub fn restore<T: Restore>(field: &mut T, data: &[u8]) -> Result<(), CallError> {
     *field = T::from_cbor(data)?;
     Ok(())
 }
 
-/// Creates the error for a kept field that the class does not have any more.
+/// Creates the error for a kept field that the class no longer has.
 #[must_use]
 pub fn unknown_field(class: &str, name: &str) -> CallError {
     CallError::new(FailureKind::NOT_FOUND, format!("{class} has no kept field `{name}` any more: its value is dropped"))
@@ -88,12 +91,12 @@ pub fn unknown_field(class: &str, name: &str) -> CallError {
 
 /// Receives kept fields.
 pub struct KeptWriter<'a> {
-    /// Copies a field: its name, and its value in CBOR.
+    /// Copies the name of a field and its value as CBOR.
     pub(crate) sink: &'a dyn Fn(&str, &[u8]),
 }
 
 impl KeptWriter<'_> {
-    /// Saves a field. A field that cannot be serialized ends the saving with an error that names it.
+    /// Saves a field. If the value cannot be serialized, the running call ends with an error that names the field.
     pub fn put<T: Keep>(&mut self, name: &str, value: &T) {
         let data = value.to_cbor().unwrap_or_else(|error| {
             alcedo_rt::fail(CallError::other(format!("`{name}`: {}", error.message())));
@@ -124,7 +127,7 @@ mod tests {
         next: Option<Box<Node>>,
     }
 
-    /// Runs a check of nested values: unoptimized frames of serde are large.
+    /// Runs a check of nested values on a large stack, because unoptimized stack frames of serde are large.
     pub(super) fn on_a_large_stack(check: fn()) {
         let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(check).expect("a thread");
         thread.join().expect("it passes");

@@ -1,8 +1,8 @@
-//! API that plugins are written against: classes and structs declared by attributes, with properties and calls through the
-//! frame-bound [`This`]. No reference obtained from [`This`] outlives its frame.
+//! API for plugins. Attributes declare classes and structs. The frame-bound [`This`] provides access to properties and
+//! functions of an object. No reference obtained from a [`This`] outlives its frame.
 //!
-//! A plugin depends on this crate only, declares `#![forbid(unsafe_code)]`, and starts with `use alcedo_plugin_api::prelude::*;`.
-//! Files, generations and reloads are not part of the API.
+//! A plugin depends on this crate only, declares `#![forbid(unsafe_code)]`, and starts with
+//! `use alcedo_plugin_api::prelude::*;`. Files, generations and reloads are not part of the API.
 
 mod any_call;
 mod blocks;

@@ -45,7 +45,7 @@ impl UName {
     /// Interns `text`. `this` is any object of the running call.
     ///
     /// # Errors
-    /// No host is attached.
+    /// Fails if no host is attached.
     ///
     /// # Examples
     /// ```

@@ -4,8 +4,8 @@ use core::marker::PhantomData;
 
 use alcedo_abi::handles::ObjectHandle;
 
-/// An object of class `C`, or none. May be kept in fields and sent to threads. The object is accessed during a call from the
-/// host: `this.get(obj)`.
+/// A reference to an object of class `C`, or to no object. May be stored in fields and sent to threads. `this.get(obj)`
+/// accesses the object during a call from the host.
 ///
 /// # Examples
 /// ```
@@ -46,7 +46,8 @@ impl<C> Obj<C> {
         Self { handle, of: PhantomData }
     }
 
-    /// Returns true if the reference is none. A destroyed object is not none: see [`Self::is_expired`].
+    /// Returns true if the reference refers to no object. A reference to a destroyed object is not none: see
+    /// [`Self::is_expired`].
     ///
     /// # Examples
     /// ```

@@ -50,7 +50,7 @@ impl<'f> ObjectView<'f> {
         self.0.object()
     }
 
-    /// Returns the name of the object, as `MagicCube_17`; empty for a destroyed object.
+    /// Returns the name of the object, for example `MagicCube_17`; empty for a destroyed object.
     ///
     /// # Examples
     /// ```
@@ -126,7 +126,7 @@ impl<'f> ObjectView<'f> {
         self.get(Obj::from_handle(self.handle()))
     }
 
-    /// Returns another object, for the rest of the running call.
+    /// Returns the object that `obj` refers to, for the rest of the running call.
     ///
     /// # Errors
     /// `STALE` for a destroyed object; `WRONG_CLASS` if an unchecked handle refers to an object of another class.
@@ -171,7 +171,8 @@ impl<'f> ObjectView<'f> {
     /// Renames the object, moves it to another outer, or both.
     ///
     /// # Errors
-    /// Fails if the outer has another object of that name or is inside this object; `STALE`; `DURING_REBUILD`.
+    /// Fails if the outer has another object of that name, or is inside this object; `STALE` for a destroyed object;
+    /// `DURING_REBUILD` before the commit of a load or reload.
     ///
     /// # Examples
     /// ```
@@ -190,7 +191,8 @@ impl<'f> ObjectView<'f> {
     /// Requests a collection of unreferenced objects. The collection never runs inside a call, so it runs at the next safe point.
     ///
     /// # Errors
-    /// `UNAVAILABLE`, which reports the postponement; `DURING_REBUILD` before the commit of a load or reload.
+    /// `UNAVAILABLE` if the collection was postponed to the next safe point; `DURING_REBUILD` before the commit of a load or
+    /// reload.
     ///
     /// # Examples
     /// ```
@@ -212,7 +214,7 @@ impl<'f> ObjectView<'f> {
     /// Creates an object of class `T` inside `outer`, or inside the world's package if `outer` is none.
     ///
     /// # Errors
-    /// The failed step of the construction; `DURING_REBUILD` before the commit of a load or reload.
+    /// Returns the step of the construction that failed; `DURING_REBUILD` before the commit of a load or reload.
     ///
     /// # Examples
     /// ```
@@ -235,7 +237,7 @@ impl<'f> ObjectView<'f> {
         host::spawn(T::id(), outer.handle()).map(Obj::from_handle)
     }
 
-    /// Destroys this object immediately. The rest of the running call may still read it.
+    /// Destroys this object immediately. The rest of the running call may still read the object.
     ///
     /// # Errors
     /// `STALE` if the object is destroyed already; `DURING_REBUILD` before the commit of a load or reload.
@@ -270,7 +272,7 @@ impl<C: Class> Obj<C> {
         self.is_none() || this.get(self.as_object()).is_err()
     }
 
-    /// Returns the object as one of its base class, for a parameter or property of that type.
+    /// Casts the reference to the base class, for a parameter or property of that type.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;

@@ -47,7 +47,7 @@ impl<'a, T> Out<'a, T> {
     }
 }
 
-/// An out parameter as a method sees it: the value, and the location that it is copied back to.
+/// An out parameter as a method receives it: the value, and the location that receives the changed value.
 #[doc(hidden)]
 pub struct OutValue<'f, T: Value> {
     value: T,
@@ -75,7 +75,7 @@ impl<T: Value> DerefMut for OutValue<'_, T> {
     }
 }
 
-// SAFETY: the argument and result data are those of the value.
+// SAFETY: the slots of an argument and of a result are encoded like the slots of a `T`.
 unsafe impl<'a, T: Value> Param for Out<'a, T> {
     type Value = T;
     type Declared = Out<'static, T>;
@@ -99,7 +99,7 @@ unsafe impl<'a, T: Value> Param for Out<'a, T> {
     }
 
     unsafe fn take_back(slot: Slot, awaited: T::Out) -> Result<T, CallError> {
-        // SAFETY: the caller promises that a callee has filled both.
+        // SAFETY: the caller promises that a callee has filled `slot` and `awaited`.
         unsafe { T::take_out(slot, awaited) }
     }
 
@@ -108,7 +108,7 @@ unsafe impl<'a, T: Value> Param for Out<'a, T> {
     }
 
     unsafe fn stage(&self) -> T::In {
-        // SAFETY: the caller promises the thread.
+        // SAFETY: the caller promises the thread that `stage` requires.
         unsafe { self.0.borrow().stage() }
     }
 

@@ -9,13 +9,14 @@ use alcedo_abi::borrows::{Borrows, Event};
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_rt::CallError;
 
-/// State and holder of a borrow of a plugin part. Each method has a static `Holder` in its image for a borrow of a free part,
-/// so that such a borrow only writes one word of the cell; other borrows keep their `Holder` on the stack.
+/// State of a borrow of a plugin part, and the name of the borrowing method. Each method has a static `Holder` for a borrow of
+/// a free part, so that this borrow only writes one word of the cell. A borrow of a part that is not free keeps its `Holder` on
+/// the stack.
 #[derive(Debug)]
 struct Holder {
     state: Borrows,
     name: &'static str,
-    /// Source of new borrows while an exclusive borrow is lent: a pointer derived from the lent reference.
+    /// Pointer from which new borrows derive while an exclusive borrow is lent. Derived from the lent reference.
     borrowed: Option<NonNull<()>>,
 }
 
@@ -52,7 +53,7 @@ impl Holders {
     }
 }
 
-/// Memory on the stack of a borrow, for its holder if other borrows are active.
+/// Stack memory for the holder of a borrow that begins while other borrows are active.
 pub struct Space(MaybeUninit<Holder>);
 
 impl Space {
@@ -71,16 +72,17 @@ impl Holder {
     }
 }
 
-/// Holder address of a free part: dangling and not null. With a null pointer, the box of a part whose fields are all zero would
-/// be a zeroed allocation as a whole. The optimizer of Rust 1.95 turns that into a separate call, loses it when inlining across
-/// the units of a larger library, and the compiler crashes.
+/// Holder address of a free part: dangling and not null. With a null pointer, a box of a part with only zero fields would be a
+/// zeroed allocation. The optimizer of Rust 1.95 turns a zeroed allocation into a separate call, and loses this call when
+/// inlining across the units of a larger library. Then the compiler crashes.
 const FREE: *const Holder = NonNull::dangling().as_ptr();
 
-/// A plugin part. Never shared between threads: the game thread uses it, then the finalizer thread drops it. The cell is one
-/// word larger than its content, to keep iteration over many objects cheap.
+/// A plugin part with its borrow state. Never shared between threads: the game thread uses the part, and finally the finalizer
+/// thread drops the part. The cell is only one word larger than the part, so that iteration over many objects is cheap.
 #[doc(hidden)]
 pub struct PartCell<C> {
-    /// The most recent active borrow, or [`FREE`]. Points into the image, or into the frame of the call that set it and resets it.
+    /// Holder of the most recent active borrow, or [`FREE`]. Points into the image, or into the stack frame of the call that
+    /// sets and restores this pointer.
     holder: Cell<*const Holder>,
     part: UnsafeCell<C>,
 }
@@ -93,7 +95,7 @@ impl<C> PartCell<C> {
     /// Runs `code` like a `&mut self` method.
     ///
     /// # Errors
-    /// `REENTRANT_BORROW` while any method runs that has not lent its `self`.
+    /// `REENTRANT_BORROW` while another method borrows the part and has not lent its `self`.
     #[inline]
     pub(crate) fn take<R>(
         &self,
@@ -104,10 +106,11 @@ impl<C> PartCell<C> {
         Ok(code(self.taken(object, requested, &mut Space::new())?.part()))
     }
 
-    /// Begins the borrow of a `&self` method. Without a closure, so that a method adds no code to that of its class.
+    /// Begins the borrow of a `&self` method. Takes no closure, so that the compiled code depends only on the class and not on
+    /// the method.
     ///
     /// # Errors
-    /// `REENTRANT_BORROW` while a `&mut self` method runs that has not lent its `self`.
+    /// `REENTRANT_BORROW` while a `&mut self` method borrows the part and has not lent its `self`.
     #[inline(always)]
     pub(crate) fn shared<'a>(
         &'a self,
@@ -171,7 +174,7 @@ impl<C> PartCell<C> {
         (!self.is_free()).then(|| unsafe { &*self.holder.get() })
     }
 
-    /// Returns the content, regardless of its borrows.
+    /// Returns a pointer to the part, regardless of active borrows.
     #[inline]
     fn own(&self) -> NonNull<C> {
         // The `UnsafeCell` has the layout of its content.
@@ -208,7 +211,7 @@ impl<C> PartCell<C> {
     }
 }
 
-/// A borrow or loan; dropping it, also by unwinding, restores the previous holder.
+/// An active borrow or loan. Dropping the value restores the previous holder, also during unwinding.
 struct Hold<'a> {
     cell: &'a Cell<*const Holder>,
     before: *const Holder,

@@ -1,5 +1,5 @@
-//! Name protocols registered by a module, like `db`, and resolvers for the names of a protocol. Both end with the generation of
-//! the module that registered them. For modules of the Master; game thread only.
+//! Name protocols that a module registers, for example `db`, and resolvers for the names of a protocol. Protocols and resolvers
+//! end with the generation of their module. Available to modules of the Master, on the game thread only.
 //!
 //! ```
 //! use alcedo_plugin_api::prelude::*;
@@ -63,8 +63,8 @@ mod trampolines;
 /// assert_eq!(Levels.read("boss"), Err("\"boss\" is not a number".to_owned()));
 /// ```
 pub trait Protocol {
-    /// Returns the part before the colon: up to 32 lower-case letters, digits, `+`, `-` and `.`, starting with a letter; may
-    /// end with `!`.
+    /// Returns the word of the protocol, which is the part of a name before the colon. The word has up to 32 lower-case
+    /// letters, digits, `+`, `-` and `.`, starts with a letter, and may end with `!`.
     fn word(&self) -> &str;
 
     /// Returns the form of the protocol's names for error messages: `` `db:/table.column` ``.
@@ -75,11 +75,12 @@ pub trait Protocol {
         ""
     }
 
-    /// Parses the address, which is the part behind the colon and contains no spaces, and returns its canonical form. Parsing a
-    /// canonical form returns it unchanged. Has no side effects: the host may call it at any time, also to explain a name.
+    /// Parses the address of a name and returns its canonical form. The address is the part after `:/` and contains no spaces.
+    /// Parsing a canonical form must return the same string. This function must have no side effects, because the host may call
+    /// it at any time, for example to explain a name.
     ///
     /// # Errors
-    /// A short description of the problem.
+    /// Returns a short description of the problem.
     fn read(&self, address: &str) -> Result<String, String>;
 
     /// Returns true if [`Self::read`] need not be called.
@@ -151,11 +152,12 @@ impl Protocol for PlainProtocol {
 /// assert!(Constants(vec![("pi", 3.14)]).resolve("pi").is_ok());
 /// ```
 pub trait Resolver {
-    /// Resolves `name`, the canonical part after `protocol:/`. A function is cached under its handle, so its name is resolved
-    /// once; a declined name is resolved again in each call. Has no side effects: names are also resolved to be explained.
+    /// Resolves `name`, the canonical part after `protocol:/`. A returned function is cached under a handle, so its name is
+    /// resolved only once. A declined name is resolved again in each call. This function must have no side effects, because
+    /// names are also resolved to explain them.
     ///
     /// # Errors
-    /// The name belongs to this resolver, but is invalid: no further resolver is called.
+    /// Fails if the name belongs to this resolver but is invalid. No further resolver is called then.
     fn resolve(&self, name: &str) -> Result<Answer, CallError>;
 }
 
@@ -190,8 +192,9 @@ pub(crate) struct Function {
 }
 
 impl Answer {
-    /// Answers with a function that takes a tuple of parameters and returns a value, `()`, or a `Result` of these. Data owned
-    /// by the function is dropped with the generation, before the exit hook, or when no call of it is cached any more.
+    /// Answers with a function that takes a tuple of parameters and returns a value, `()`, or a `Result` of a value or `()`.
+    /// Data owned by the function is dropped when no call of the function is cached any more. At the latest, the data is
+    /// dropped at the end of the generation, before the exit hook.
     ///
     /// # Examples
     /// ```
@@ -261,8 +264,8 @@ const fn has_no_out(types: &[ValueType]) -> bool {
     true
 }
 
-/// Registers `protocol` for all names that begin with its word, for modules and for the host, until this generation of the
-/// module ends. A word has one owner at a time; the next generation registers its own protocol.
+/// Registers `protocol` for all names that begin with its word. Modules and the host can use these names until this generation
+/// of the module ends. A word has only one owner at a time. The next generation must register its protocol again.
 ///
 /// # Errors
 /// Fails if the word is taken or invalid, if the protocol panics, off the game thread, and in a module outside the Master.
@@ -290,12 +293,13 @@ pub fn add_protocol(protocol: impl Protocol + 'static) -> Result<(), CallError> 
     added
 }
 
-/// Registers `resolver` for the names of a protocol of this module or of the host, until this generation of the module ends. Resolvers
-/// of a protocol are called in ascending order of priority; the first answer wins. Errors list each resolver by its `label`.
+/// Registers `resolver` for the names of a protocol of this module or of the host, until this generation of the module ends.
+/// Resolvers of a protocol are called in ascending order of priority; the first answer that is not declined wins. Errors list
+/// each resolver by its `label`.
 ///
 /// # Errors
-/// Fails if the protocol is unknown, built in or another module's, or has a resolver of that label, off the game thread, and in
-/// a module outside the Master.
+/// Fails if the protocol is unknown, built in, or registered by another module, and if it already has a resolver with that
+/// label. Also fails off the game thread, and in a module outside the Master.
 ///
 /// # Examples
 /// ```

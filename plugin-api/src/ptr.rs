@@ -1,5 +1,6 @@
-//! Pointers to values in host memory. Creating a pointer is unsafe and carries promises; using one is safe, because a pointer has the
-//! type of its value. Values are copied in or out as a whole, without Rust references into host memory, because the host changes it.
+//! Pointers to values in host memory. Creating a pointer is unsafe. Using a pointer is safe, because a pointer has the type of
+//! its value. Values are copied in or out as a whole. Rust references into host memory are never created, because the host
+//! changes that memory.
 //!
 //! A pointer is valid until the host or the author's code is called, because values may then move or be destroyed.
 #![expect(unsafe_code, reason = "follows addresses of values in host memory")]
@@ -37,8 +38,8 @@ impl<'a, T: Value> Ptr<'a, T> {
     /// Creates a pointer to the value at `at`.
     ///
     /// # Safety
-    /// `at` is a live value of the type for `'a`, or until its user calls the host or the author's code, and may be read on
-    /// this thread.
+    /// `at` points to a live value of type `T` for `'a`, or until the user of the pointer calls the host or the author's code.
+    /// The value may be read on this thread.
     #[inline]
     #[must_use]
     pub unsafe fn new(at: *const T::Raw) -> Self {
@@ -55,7 +56,7 @@ impl<'a, T: Value> Ptr<'a, T> {
     /// Reads the value in host form. The copy does not own the memory that the value owns.
     #[inline]
     pub(crate) fn read(self) -> T::Raw {
-        // SAFETY: `new` was promised a live value, and `Value` promises that any bytes are valid for its form.
+        // SAFETY: the caller of `new` promised a live value, and `Value` promises that any bytes are valid for its form.
         unsafe { self.at.read() }
     }
 }
@@ -93,7 +94,7 @@ impl<'a, T: Value> PtrMut<'a, T> {
         PtrMut { at: self.at, of: PhantomData }
     }
 
-    /// Reborrows the pointer from a shared borrow. The caller does not use both at the same time.
+    /// Reborrows the pointer from a shared borrow. The caller must not use both pointers at the same time.
     #[inline]
     pub(crate) fn again(&self) -> PtrMut<'_, T> {
         PtrMut { at: self.at, of: PhantomData }
@@ -106,7 +107,7 @@ impl<'a, T: Value> PtrMut<'a, T> {
     where
         T::Raw: Copy,
     {
-        // SAFETY: `new` was promised a live value that may be written.
+        // SAFETY: the caller of `new` promised a live value that may be written.
         unsafe { self.at.write(raw) };
     }
 }
@@ -114,7 +115,7 @@ impl<'a, T: Value> PtrMut<'a, T> {
 impl<T: Value<Raw = TextRaw>> PtrMut<'_, T> {
     pub(crate) fn write_text(self, text: &str) -> Result<(), CallError> {
         let host = host("a text")?;
-        // SAFETY: `new` was promised a live string that may be written; the bytes are borrowed for the call.
+        // SAFETY: the caller of `new` promised a live string that may be written; the bytes are borrowed for the call.
         unsafe { host.text_assign(self.at, text) }
     }
 }
@@ -136,19 +137,19 @@ impl<T: Value<Raw = TextRaw>> Ptr<'_, T> {
         self.copied(|bytes| bytes.iter().copied().map(char::from).collect())
     }
 
-    /// Passes the bytes to `copy`, which changes no value.
+    /// Passes the bytes to `copy`, which changes no value in host memory.
     fn copied(self, copy: fn(&[u8]) -> String) -> String {
         let TextView { data, len } = self.view();
         if len == 0 {
             return String::new();
         }
-        // SAFETY: `new` was promised a live string with `len` readable bytes; they are not used after `copy`.
+        // SAFETY: the caller of `new` promised a live string with `len` readable bytes; they are not used after `copy`.
         copy(unsafe { core::slice::from_raw_parts(data, len) })
     }
 }
 
-/// An argument of [`Value::see`]: a pointer to the value, and the function `F` that creates the validity token, for kinds that
-/// are seen as views.
+/// An argument of [`Value::see`]: a pointer to the value, and the function `F` that creates the validity token. Only kinds with
+/// views need the token.
 pub struct Viewable<'a, T: Value, F> {
     at: PtrMut<'a, T>,
     token: F,

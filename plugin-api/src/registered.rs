@@ -1,4 +1,5 @@
-//! Table of the values of any type that this module has registered with its host by number, on the game thread, until the module ends.
+//! Table of values of any type that this module has registered with the host. The host identifies each value by a number. The
+//! table belongs to the game thread, and keeps the values at most until the module ends.
 
 use core::any::Any;
 use core::cell::{Cell, RefCell};
@@ -34,7 +35,8 @@ pub(crate) fn find<T: Clone + 'static>(number: u64) -> Option<T> {
 }
 
 pub(crate) fn drop_one(number: u64) {
-    // Dropping runs code of the plugin author, which may call this module again: the table is not borrowed.
+    // Dropping the value runs code of the plugin author, which may access the table. So the table is not borrowed during the
+    // drop.
     let removed = ANY.get().then(|| TABLE.with_borrow_mut(|table| table.all.remove(&number)));
     drop(removed);
 }

@@ -20,7 +20,7 @@ use crate::value::plain_slot;
 pub struct ValueType {
     /// Kind of the value in the host.
     pub kind: PropertyKind,
-    /// Path of its struct or class; empty for plain kinds.
+    /// Path of the struct or class, or the type arguments of a container; empty for plain kinds.
     pub path: &'static str,
     /// Size in memory, in bytes.
     pub size: usize,
@@ -101,7 +101,8 @@ pub unsafe trait Param: Sized {
     /// Returns the value of the out parameter.
     ///
     /// # Safety
-    /// `awaited` was returned by `awaited()` and `slot` by `slot_back` for it; a callee that returns this type has filled both.
+    /// `awaited()` returned `awaited`, and `slot_back` returned `slot` for `awaited`. A callee that returns this type has
+    /// filled both.
     #[doc(hidden)]
     unsafe fn take_back(slot: Slot, awaited: Self::Awaited) -> Result<Self::Back, CallError>;
 
@@ -165,7 +166,7 @@ unsafe impl<T: Value> Param for T {
     }
 
     unsafe fn stage(&self) -> T::In {
-        // SAFETY: the caller promises the thread.
+        // SAFETY: the caller promises the thread that `stage` requires.
         unsafe { Value::stage(self) }
     }
 
@@ -205,7 +206,7 @@ pub unsafe trait Params: Sized {
     /// Host values of the parameters.
     #[doc(hidden)]
     type Values: Params<Bits = Self::Bits>;
-    /// The values as a nested list of pairs: the first value, and the list of the remaining ones.
+    /// The values as a nested list of pairs: the first value, and the list of the remaining values.
     #[doc(hidden)]
     type List;
     /// Types that a method receives.
@@ -301,7 +302,7 @@ macro_rules! params {
                 code: impl FnOnce(&mut [Slot]) -> Result<R, CallError>,
             ) -> Result<R, CallError> {
                 let ($($value,)*) = self;
-                // SAFETY: the caller promises the thread.
+                // SAFETY: the caller promises the thread that `stage` requires.
                 let ($($staged,)*) = unsafe { ($($value.stage(),)*) };
                 // The staged data stays here until `code` returns.
                 let ins = [plain_slot(object), $($value.slot_in(&$staged),)* out];
@@ -411,7 +412,8 @@ pub unsafe trait ReturnValue: Sized {
     #[doc(hidden)]
     const IN_SLOT: bool;
 
-    /// Creates the result from the bits that a direct call returned, if it is stored in a slot.
+    /// Creates the result from the bits that a direct call returned. Returns `None` if results of this type are not stored in a
+    /// slot.
     #[doc(hidden)]
     fn of_direct_bits(bits: u64) -> Option<Self>;
 
@@ -511,8 +513,8 @@ pub(crate) const fn fingerprint<A: Params, R: ReturnValue>() -> u64 {
     }
 }
 
-/// Formats a signature as the host prints it: `f64, String -> bool`. Text that exceeds the capacity is cut; it is used in
-/// messages only.
+/// Formats a signature as the host prints it: `f64, String -> bool`. A signature that exceeds the capacity is cut off, and ends
+/// with `…`.
 pub(crate) const fn words(params: &[ValueType], result: &Option<ValueType>) -> TypeText {
     let (mut text, mut at) = (TypeText::joined(&[]), 0);
     while at < params.len() {

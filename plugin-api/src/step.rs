@@ -23,7 +23,7 @@ pub(crate) fn running<R>(code: impl FnOnce() -> R) -> R {
     code()
 }
 
-/// Runs a drop of job data, which cannot access the engine, like all drops of plugin code.
+/// Runs `code`, which drops the data of a job. Objects cannot be entered during this drop, like in all drops of plugin code.
 pub(crate) fn ending<R>(code: impl FnOnce() -> R) -> R {
     let _restore = Restore(STEPS.replace(0));
     code()

@@ -1,4 +1,4 @@
-//! Tables of functions that a module and its host exchange by the entry method of the module: `module! { entry: … }`.
+//! Tables of functions that a module and its host exchange through the entry method of the module: `module! { entry: … }`.
 
 use core::marker::PhantomData;
 use core::sync::atomic::{AtomicI64, Ordering};
@@ -17,10 +17,11 @@ use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::zcall::Callee;
 use crate::zcall::{HotFunction, no_pointer};
 
-/// An entry of a table that the host implements: a function of the host with parameters `A` and result `R`. The host binds it
-/// before the entry method of the module runs, for the life of the module.
+/// An entry of a table that the host implements: a function of the host with parameters `A` and result `R`. The entry is bound
+/// before the entry method of the module runs, and remains bound as long as the module exists.
 ///
-/// A module of the Master calls it on the game thread; a module of a Slim, a pinned context or the Default on any thread.
+/// A module of the Master may call the entry on the game thread only. A module of a Slim, a pinned context or the Default may
+/// call the entry on any thread.
 ///
 /// # Examples
 /// ```
@@ -121,8 +122,8 @@ impl<A: Params, R: ReturnValue> HostEntry<A, R> {
         })
     }
 
-    /// Runs `code` with a function pointer for many calls, as in [`ZFunction::hot`](crate::ZFunction::hot). For entries that
-    /// capture no data; in a module of the Master on the game thread.
+    /// Runs `code` with a function pointer for many calls, as in [`ZFunction::hot`](crate::ZFunction::hot). Available for
+    /// entries whose host function captures no data. A module of the Master may call `hot` on the game thread only.
     ///
     /// # Errors
     /// `UNAVAILABLE` without a pointer, `WRONG_STACK` on the stack of a coroutine. [`call`](Self::call) needs no pointer.
@@ -173,7 +174,7 @@ impl<A, R> core::fmt::Debug for HostEntry<A, R> {
     }
 }
 
-/// A table that the host implements, declared by [`entry_table!`](crate::entry_table); `()` for none.
+/// A table that the host implements, declared by [`entry_table!`](crate::entry_table). `()` means no table.
 ///
 /// # Examples
 /// ```
@@ -194,7 +195,7 @@ pub trait HostEntries: 'static {
     #[doc(hidden)]
     const TABLE: Option<&'static TableDesc>;
 
-    /// Returns the only value of the table in this module.
+    /// Returns the single instance of the table in this module.
     #[doc(hidden)]
     fn table() -> &'static Self;
 
@@ -203,7 +204,7 @@ pub trait HostEntries: 'static {
     fn bind(&self) -> Result<(), CallError>;
 }
 
-/// A table that this module implements, declared by [`entry_table!`](crate::entry_table); `()` for none.
+/// A table that this module implements, declared by [`entry_table!`](crate::entry_table). `()` means no table.
 ///
 /// # Examples
 /// ```
@@ -304,7 +305,7 @@ pub const fn tables_of<Shape, F: EntryMethod<Shape>>(_entry: &F) -> EntryTables 
 /// Binds the table of the host, calls the entry method, and makes the table of the module available.
 ///
 /// # Errors
-/// An entry cannot be bound.
+/// Fails if an entry of the host's table cannot be bound.
 pub fn run_entry<Shape, F: EntryMethod<Shape>>(entry: F) -> Result<(), CallError> {
     let host = F::Host::table();
     host.bind()?;
@@ -362,7 +363,7 @@ functions! {
     (A a, B b, C c, D d, E e, F f, G g) (A a, B b, C c, D d, E e, F f, G g, H h)
 }
 
-/// Fails the call of an entry that the entry method of this module has not returned.
+/// Ends the running call with an error, because the entry method of this module has not returned the table.
 #[cold]
 pub fn not_filled(table: &str) -> ! {
     let message =
@@ -371,13 +372,14 @@ pub fn not_filled(table: &str) -> ! {
 }
 
 /// Declares a table of functions that a host and a module exchange: `host struct` for a table that the host implements,
-/// `module struct` for a table that the module implements. Both sides include the same declaration; the host expands it with the
-/// macro of this name in `alcedo_runtime`. Entries have numbers, `bool` and names as parameters and results.
+/// `module struct` for a table that the module implements. Both sides include the same declaration. The host expands the
+/// declaration with the macro `entry_table!` of `alcedo_runtime`. Parameters and results of entries are numbers, `bool` and
+/// names.
 ///
-/// In a module, a `host struct` has a [`HostEntry`] for each entry, and a `module struct` a `fn` pointer. The entry method of
-/// the module receives the first and returns the second. It runs after the host has compared both tables with its own, before
-/// the main. A module declares only the tables that it exchanges: calling an entry of a `module struct` that the entry method
-/// does not return is an error.
+/// In a module, a `host struct` has a [`HostEntry`] for each entry, and a `module struct` has a `fn` pointer for each entry.
+/// The entry method of the module receives the `host struct` and returns the `module struct`. The entry method runs before the
+/// main, after the host has compared both tables with its own tables. A module should declare only the tables that it
+/// exchanges. Calling an entry of a `module struct` that the entry method does not return is an error.
 ///
 /// ```
 /// use alcedo_plugin_api as alcedo;

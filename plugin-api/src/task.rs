@@ -1,11 +1,11 @@
 //! Deferred code on the game thread: tasks here, timers in [`crate::timer`], and closures that any thread may [`post`].
 //!
-//! All of these end by themselves: with their object, with the plugin part of that object, or with the module. A reload
-//! suspends them; a rollback resumes them unchanged, and a commit drops them: no task continues in a new generation. Start
-//! tasks that the new generation needs too in a red constructor, which runs again in each reload.
+//! Tasks, timers and closures end automatically: with their object, with the plugin part of the object, or with the module. A
+//! reload suspends all jobs. A rollback resumes the jobs unchanged; a commit drops the jobs, so no task continues in a new
+//! generation. If the new generation needs a task too, start the task in a red constructor, which runs again in each reload.
 //!
-//! Jobs that a main or a red constructor posts or spawns run after the commit of its generation, or never. Use them for
-//! operations that are refused before the commit: calling the host, creating objects.
+//! Jobs that a main or a red constructor posts or spawns run after the commit of the generation. Without a commit, these jobs
+//! never run. Use jobs for operations that are refused before the commit, for example calling the host or creating objects.
 //!
 //! ```no_run
 //! # use alcedo_plugin_api::prelude::*;
@@ -25,8 +25,8 @@
 //! # }
 //! ```
 //!
-//! [`This`] is bound to one call and cannot be held over an `await`, which the compiler enforces: keep the [`Obj`] and enter it
-//! again with [`Obj::with`]. Time is game time: the sum of the durations of the host's ticks.
+//! [`This`] is bound to one call, so the compiler rejects a [`This`] that is held over an `await`. Keep the [`Obj`] instead,
+//! and enter the object again with [`Obj::with`]. All times are game time: the sum of the durations of the host's ticks.
 
 mod delay;
 mod frame;
@@ -43,7 +43,8 @@ use crate::{CallError, Class, Obj, This, host};
 pub use delay::{Delay, delay, next_tick};
 pub(crate) use job::{Site, When, Work, hand_over, here, site};
 
-/// The lifetime of a job: that of an object, as [`This`] or [`Obj`], or of the whole [`Module`].
+/// The lifetime of a job: the lifetime of an object, passed as [`This`] or [`Obj`], or of the whole module, passed as
+/// [`Module`].
 ///
 /// # Examples
 /// ```
@@ -71,7 +72,7 @@ pub trait Life: sealed::Sealed {
     fn bind(self, code: impl FnMut(Self::Frame<'_>) + 'static) -> Bound;
 }
 
-/// A closure that enters its object before it runs.
+/// A closure that enters the object of its job, if any, and then runs the author's code.
 #[doc(hidden)]
 pub type Bound = Box<dyn FnMut() -> Result<(), CallError>>;
 
@@ -179,7 +180,7 @@ impl Outcome for Result<(), CallError> {
     }
 }
 
-/// Handle of a task or a timer. Dropping it has no effect. It may be kept in fields and sent to threads.
+/// Handle of a task or a timer. Dropping the handle has no effect. The handle may be stored in fields and sent to threads.
 ///
 /// # Examples
 /// ```
@@ -207,8 +208,9 @@ pub struct TaskHandle {
 }
 
 impl TaskHandle {
-    /// Cancels the job: immediately, or when it returns if it is running; on another thread or on the stack of a coroutine, at
-    /// the next safe point. Its data is dropped on the game thread. Has no effect on a finished job. Any thread.
+    /// Cancels the job. On the game thread, the job ends immediately, or when its current step returns. If called on another
+    /// thread or on the stack of a coroutine, the job ends at the next safe point. The data of the job is dropped on the game
+    /// thread. Has no effect on a finished job. May be called on any thread.
     ///
     /// # Examples
     /// ```
@@ -224,7 +226,7 @@ impl TaskHandle {
         host::job_cancel(self.job);
     }
 
-    /// Returns true if the job has ended or was cancelled. Game thread only: elsewhere, and without a host, always returns true.
+    /// Returns true if the job has ended or was cancelled. Off the game thread, and without a host, always returns true.
     ///
     /// # Examples
     /// ```
@@ -240,13 +242,14 @@ impl TaskHandle {
     }
 }
 
-/// Runs `future` on the game thread: its first step in the next round of tasks, each later step after its waker was called, at
-/// most once per tick. The task ends when the future is done, with `life`, or by its handle. For a class default object, which
-/// is not part of the world, the future is dropped immediately.
+/// Runs `future` as a task on the game thread. The first step runs in the next round of tasks. Each later step runs after the
+/// waker was called, at most once per tick. The task ends when the future is done, when `life` ends, or when its handle cancels
+/// the task. If `life` is a class default object, which is not part of the world, the future is dropped immediately.
 ///
 /// A panic in the task is logged with its location, and ends the task.
 ///
-/// Game thread only. If the host refuses, the running call ends with that error; [`try_spawn`] returns the error instead.
+/// Game thread only. If the host refuses the task, the running call ends with the error; [`try_spawn`] returns the error
+/// instead.
 ///
 /// # Examples
 /// ```
@@ -304,8 +307,9 @@ pub(crate) fn spawn_from(
     hand_over(Work::Task(Box::pin(future)), JobKind::TASK, object, When::default(), site)
 }
 
-/// Runs `code` on the game thread at the next safe point, after closures that were posted before. Any thread; `code` is dropped
-/// with the module. On the game thread, `post` also defers work until the running call has returned.
+/// Runs `code` on the game thread at the next safe point, after all closures posted earlier. May be called on any thread. If
+/// the module ends first, `code` is dropped without running. On the game thread, `post` defers `code` until the running call
+/// has returned.
 ///
 /// A panic in `code` is logged with its location.
 ///
@@ -332,8 +336,8 @@ pub fn post(code: impl FnOnce() + Send + 'static) -> Result<(), CallError> {
     post_bound(bound, ObjectHandle::NONE, here())
 }
 
-/// Posts `code` like [`post`], with an object as its argument. `code` is dropped without running if the object is destroyed before,
-/// or is a class default object, for which red constructors run as well.
+/// Posts `code` like [`post`], with an object as its argument. `code` is dropped without running if the object is destroyed
+/// first, or if the object is a class default object. Red constructors also run for class default objects.
 ///
 /// # Errors
 /// See [`post`].
@@ -389,7 +393,7 @@ fn post_bound(bound: Bound, object: ObjectHandle, site: Site) -> Result<(), Call
     hand_over(Work::Closure(bound), JobKind::POSTED, object, When::default(), site).map(drop)
 }
 
-/// Wraps a closure that runs at most once as a repeatable one.
+/// Wraps a closure that can run only once, so that later calls do nothing.
 pub(crate) fn once<L: Life>(life: L, code: impl FnOnce(L::Frame<'_>) + 'static) -> Bound {
     let mut code = Some(code);
     life.bind(move |frame| {

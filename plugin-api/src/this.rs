@@ -1,5 +1,5 @@
-//! The frame-bound value, through which all plugin code accesses objects. Trampolines create it when the host calls. It cannot
-//! leave the call: not into a field, a thread or a finalizer.
+//! The frame-bound value [`This`], through which all plugin code accesses objects. Trampolines create the value when the host
+//! calls. The value cannot leave the call: it cannot be stored in a field, sent to a thread, or used in a finalizer.
 #![expect(unsafe_code, reason = "follows the memory of objects, and casts between a frame-bound value and its views")]
 
 use core::marker::PhantomData;
@@ -13,10 +13,11 @@ use crate::part_cell::PartCell;
 use crate::step::Step;
 use crate::{Obj, Object, host};
 
-/// An object of class `C` for the duration of one call `'f` from the host. Bound to the game thread by its type.
+/// An object of class `C` for the duration of one call `'f` from the host. The type is not `Send`, so the value stays on the
+/// game thread.
 ///
-/// Dereferences to the view of its class, which has the accessors of its properties and the calls of its functions, then those
-/// of every base up to [`crate::ObjectView`].
+/// Dereferences to the view of its class, which has the accessors of properties and the calls of functions. A view dereferences
+/// to the view of the base class, up to [`crate::ObjectView`].
 ///
 /// # Examples
 /// ```
@@ -48,7 +49,8 @@ pub struct This<'f, C> {
     class: PhantomData<fn() -> C>,
 }
 
-/// Implemented by no type. Condition of `Send` and `Sync` of [`This`], so that the compiler prints its message.
+/// A trait that no type implements. [`This`] is `Send` and `Sync` only under this bound, so that the compiler prints the
+/// message of the trait.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` stays on the game thread, in the call that it was made for",
@@ -58,7 +60,7 @@ pub struct This<'f, C> {
 )]
 pub trait OnAnyThread {}
 
-// SAFETY: no type implements `OnAnyThread`, whose path is private, so these hold for no `This`.
+// SAFETY: no type implements `OnAnyThread`, and the path of the trait is private, so no `This` is `Send` or `Sync`.
 unsafe impl<C> Send for This<'_, C> where Self: OnAnyThread {}
 // SAFETY: as above.
 unsafe impl<C> Sync for This<'_, C> where Self: OnAnyThread {}
@@ -85,7 +87,7 @@ impl<'f, C: Class> This<'f, C> {
         Self { object, memory, frame: PhantomData, class: PhantomData }
     }
 
-    /// Returns another object, for the rest of the running call.
+    /// Returns the object that `obj` refers to, for the rest of the running call.
     ///
     /// # Errors
     /// `STALE` for a destroyed object; `WRONG_CLASS` if an unchecked handle refers to an object of another class.
@@ -132,7 +134,7 @@ impl<'f, C: Class> This<'f, C> {
         Obj::from_handle(self.object)
     }
 
-    /// Returns the object as one of its base class.
+    /// Casts the object to its base class.
     ///
     /// # Examples
     /// ```
@@ -191,11 +193,11 @@ impl<'f, C: Part> This<'f, C> {
         Ok(unsafe { cell.0.cast::<PartCell<C>>().as_ref() })
     }
 
-    /// Releases `part`, the `&mut self` of the running method, to its object while `code` runs, so that functions called by
-    /// `code` may borrow the plugin part again. Required if such a call may reach this object.
+    /// Lends `part`, the `&mut self` of the running method, while `code` runs. Functions called by `code` may then borrow the
+    /// plugin part again. Required if a call in `code` may call a method of this object.
     ///
-    /// Fails the running call with a typed error if `part` is not the plugin part of this object. `&self` methods need no loan:
-    /// shared borrows do not exclude each other.
+    /// Ends the running call with an error if `part` is not the plugin part of this object. `&self` methods do not need `lend`,
+    /// because shared borrows do not exclude each other.
     ///
     /// # Examples
     /// ```
@@ -243,8 +245,8 @@ impl<'f, C: Class> Deref for This<'f, C> {
     }
 }
 
-/// An object seen as an interface, for the rest of the running call. Its class was checked to implement the interface; the host
-/// checks again in each call.
+/// An object viewed as an interface, for the rest of the running call. The class of the object implements the interface, as
+/// checked on creation. The host checks the class again in each call.
 #[derive(Debug)]
 pub struct InterfaceThis<'f, I> {
     object: This<'f, Object>,

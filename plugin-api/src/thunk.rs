@@ -1,6 +1,6 @@
-//! Custom thunks: a function declared with `custom_thunk` steps through the parameters of each call by its [`Frame`];
-//! parameters may be of any type. The frame stays in the host, and values of parameters are requested by number and path, so
-//! the plugin holds no address of them.
+//! Custom thunks. A function declared with `custom_thunk` steps through the parameters of each call with a [`Frame`];
+//! parameters may be of any type. The frame stays in the host. The plugin requests values by parameter number and path, and
+//! holds no addresses of values.
 
 use core::fmt::Display;
 use core::marker::PhantomData;
@@ -48,7 +48,7 @@ pub struct Frame<'f> {
     call: PhantomData<(&'f mut (), *const ())>,
 }
 
-/// A parameter that was stepped to; valid for the call that returned it.
+/// A parameter that [`Frame::step`] returned. Valid only in the same call of the function.
 ///
 /// # Examples
 /// ```
@@ -88,10 +88,10 @@ impl Frame<'_> {
         self.object
     }
 
-    /// Steps to the next parameter, of any type. The functions below inspect it at any time until the call returns.
+    /// Steps to the next parameter, of any type. The methods below can inspect the parameter until the call returns.
     ///
     /// # Errors
-    /// No parameter is left, or the caller's evaluation of the parameter fails.
+    /// Fails if no parameter is left, or if evaluating the argument fails.
     ///
     /// # Examples
     /// ```
@@ -109,17 +109,17 @@ impl Frame<'_> {
         host("stepping through a call")?.frame_step(self.number).map(Param)
     }
 
-    /// Ends the parameters after the last step; the work of the function begins.
+    /// Finishes the parameters after the last step. Required before [`Frame::set`] and [`Frame::set_result`].
     ///
     /// # Errors
-    /// Some parameters were not stepped to.
+    /// Fails if parameters are left.
     pub fn finish(&mut self) -> Result<(), CallError> {
         host("finishing the parameters of a call")?.frame_finish(self.number)
     }
 
-    /// Returns the type of a parameter as signatures print it, or the type of the part at `path`: `[3]` is an element of an
-    /// array, `.health` a field of a struct, by its display name or else by its internal name, `[3].health` both; the empty
-    /// path is the whole parameter.
+    /// Returns the type of the value at `path` in a parameter, as signatures print the type. The path `[3]` is an element of an
+    /// array, `.health` is a field of a struct, and `[3].health` combines both. The empty path is the whole parameter. A field
+    /// is found by its display name, or otherwise by its internal name.
     ///
     /// # Errors
     /// The path does not exist.
@@ -138,7 +138,7 @@ impl Frame<'_> {
         host("asking for the type of a parameter")?.frame_type(self.number, param.0, path)
     }
 
-    /// Returns the number of values in an array, a set or a map.
+    /// Returns the number of values in the array, set or map at `path`.
     ///
     /// # Errors
     /// The path does not exist or refers to a value of another type.
@@ -157,7 +157,7 @@ impl Frame<'_> {
         host("counting the values of a parameter")?.frame_count(self.number, param.0, path)
     }
 
-    /// Returns a number, or the number of an enum value.
+    /// Returns the number at `path`, or the number of the enum value.
     ///
     /// # Errors
     /// The path does not exist or refers to a value of another type.
@@ -176,7 +176,7 @@ impl Frame<'_> {
         host("reading a number of a parameter")?.frame_number(self.number, param.0, path)
     }
 
-    /// Returns a string or a name unchanged, other values as the host prints them.
+    /// Returns the value at `path` as a string. Strings and names are unchanged; other values are formatted by the host.
     ///
     /// # Errors
     /// The path does not exist.
@@ -196,7 +196,7 @@ impl Frame<'_> {
         host("reading a parameter as text")?.frame_text(self.number, param.0, path)
     }
 
-    /// Returns a name.
+    /// Returns the value at `path` as a name.
     ///
     /// # Errors
     /// The path does not exist, or no host is attached.
@@ -215,8 +215,8 @@ impl Frame<'_> {
         intern(&self.text(param, path)?).map(UName)
     }
 
-    /// Overwrites an out parameter by the text form of `value`: a string or a name unchanged, other values in the format of
-    /// [`Frame::text`].
+    /// Overwrites an out parameter with `value`, which is passed as a string. Strings and names are assigned unchanged; other
+    /// values are parsed from the format of [`Frame::text`].
     ///
     /// # Errors
     /// Fails before [`Frame::finish`], for a parameter that is not an out parameter, and for a text that cannot be parsed.
@@ -240,7 +240,7 @@ impl Frame<'_> {
         host("writing an out parameter")?.frame_write(self.number, param.0, &format_value(value)?)
     }
 
-    /// Sets the result by its text form: `frame.set_result(2.5)`.
+    /// Sets the result of the function, which is passed as a string like in [`Frame::set`]: `frame.set_result(2.5)`.
     ///
     /// # Errors
     /// Fails before [`Frame::finish`], for a function without a result, and for a text that cannot be parsed.

@@ -1,4 +1,5 @@
-//! Closures that the game thread runs at a later time. See [`crate::task`] for their end and their behavior in a reload.
+//! Closures that the game thread runs at a later time. [`crate::task`] describes when these closures end and what a reload does
+//! to them.
 //!
 //! ```no_run
 //! # use alcedo_plugin_api::prelude::*;
@@ -21,14 +22,15 @@ use alcedo_abi::task::JobKind;
 use crate::CallError;
 use crate::task::{Life, TaskHandle, When, Work, hand_over, here, once};
 
-/// Runs `code` every `period` of game time, the first time after one period; a period of zero means every tick. Runs at most
-/// once per tick: the rhythm is kept, and runs missed during a long tick are skipped. The timer ends with `life`, by its
-/// handle, or when `code` fails: a panic is logged with its location. For a class default object, which is not part of the
-/// world, `code` is dropped immediately.
+/// Runs `code` every `period` of game time, for the first time after one period. A period of zero means every tick. `code` runs
+/// at most once per tick. Runs missed during a long tick are skipped, and later runs keep the original schedule. The timer ends
+/// when `life` ends, when its handle cancels the timer, or when `code` fails. A panic is logged with its location. If `life` is
+/// a class default object, which is not part of the world, `code` is dropped immediately.
 ///
 /// The argument of `code` is the object of `life`, or [`Module`](crate::task::Module).
 ///
-/// Game thread only. If the host refuses, the running call ends with that error; [`try_every`] returns the error instead.
+/// Game thread only. If the host refuses the timer, the running call ends with the error; [`try_every`] returns the error
+/// instead.
 ///
 /// # Examples
 /// ```

@@ -1,6 +1,6 @@
-//! Location of a value in host memory, and data to check that the value is still at this location. Before each access, a view
-//! checks that the owning object is alive, and that no container around the value has moved or destroyed values since. The
-//! checks that read memory are in the module of the view.
+//! Data to check that a value in host memory is still at its location. Before each access, a view checks that the owner of the
+//! memory is alive, and that no container around the value has moved or destroyed values since the lookup. The checks that read
+//! memory are in the module of the view.
 
 use core::marker::PhantomData;
 
@@ -14,7 +14,7 @@ use crate::host;
 /// Maximum nesting depth of containers around a value.
 const DEPTH: usize = 4;
 
-/// A container around a value. Two words, because a token has four links.
+/// A container around a value. The link has only two words, because each token contains four links.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
     /// Null for an unused link; an array; or, with [`Link::SET`], the byte of an optional that is 1 while there is a value.
@@ -25,14 +25,15 @@ pub(crate) struct Link {
 
 impl Link {
     const NONE: Self = Self { at: core::ptr::null(), then: 0 };
-    /// Never the counter of an array: a worn array has the previous count, which never recurs.
+    /// Marks a link to an optional. A link to an array never has this counter: for a worn array, the link stores the previous
+    /// count, which never recurs.
     pub(crate) const SET: u64 = ArrayRaw::WORN;
 }
 
 /// Owner of the memory of a value, and the count of destroyed owners when the value was looked up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Owner {
-    /// Memory that stays for the frame.
+    /// Memory that the host keeps for the frame.
     Frame,
     Object(ObjectHandle, u64),
     /// A separate block that plugin code owns.
@@ -41,7 +42,7 @@ pub(crate) enum Owner {
     Ended(BlackHandle),
 }
 
-/// Location of a value for the frame `'f`.
+/// Data to check, in the frame `'f`, that a value is still at its location.
 #[derive(Clone, Copy, Debug)]
 pub struct ValidityToken<'f> {
     pub(crate) owner_kind: Owner,
@@ -53,18 +54,19 @@ pub struct ValidityToken<'f> {
 }
 
 impl ValidityToken<'_> {
-    /// Creates the token of a property of an object, whose memory stays for the frame.
+    /// Creates the token of a property of an object. The host keeps the memory of the object for the frame.
     #[inline]
     pub(crate) fn of_object(owner: ObjectHandle) -> Self {
         Self::of(Owner::Object(owner, host::ends()))
     }
 
-    /// Creates the token of a value in a parameter block of the running call, or in other memory that stays for the frame.
+    /// Creates the token of a value in a parameter block of the running call, or in other memory that the host keeps for the
+    /// frame.
     pub(crate) fn of_frame() -> Self {
         Self::of(Owner::Frame)
     }
 
-    /// Creates the token of an owned value that was alive at this count of destroyed values.
+    /// Creates the token of an owned value that was alive when `ends` values had been destroyed.
     #[inline]
     pub(crate) fn of_black(black: BlackHandle, ends: u32) -> Self {
         Self::of(Owner::Black(black, ends))
@@ -104,7 +106,7 @@ impl ValidityToken<'_> {
         }
     }
 
-    /// Returns true for a property of an object, or a field in one, outside of containers.
+    /// Returns true for a property of an object, or for a field in the property, outside of containers.
     pub(crate) fn is_property(&self) -> bool {
         matches!(self.owner_kind, Owner::Object(..)) && self.links.iter().all(|link| link.at.is_null())
     }

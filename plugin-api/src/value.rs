@@ -54,7 +54,7 @@ pub unsafe trait Value: Sized + 'static {
     /// assert_eq!(Vec::<u32>::KIND, UArray::<u32>::KIND, "both are arrays of the host");
     /// ```
     const KIND: PropertyKind;
-    /// Path of its struct or class; empty for plain kinds.
+    /// Path of the struct or class, or the type arguments of a container; empty for plain kinds.
     ///
     /// # Examples
     /// ```
@@ -124,7 +124,8 @@ pub unsafe trait Value: Sized + 'static {
     #[doc(hidden)]
     unsafe fn stage(&self) -> Self::In;
 
-    /// Returns the slot of an argument. The slot is valid only if `staged` was created by `stage` of this value and neither moves.
+    /// Returns the slot of an argument. The slot is valid if `stage` of this value created `staged`, as long as neither the
+    /// value nor `staged` moves.
     #[doc(hidden)]
     fn slot_in(&self, staged: &Self::In) -> Slot;
 
@@ -139,7 +140,7 @@ pub unsafe trait Value: Sized + 'static {
     /// Returns the result after the call.
     ///
     /// # Safety
-    /// `out` was returned by `out()` and `slot` by `slot_out` for it; a callee that returns this type has filled both.
+    /// `out()` returned `out`, and `slot_out` returned `slot` for `out`. A callee that returns this type has filled both.
     #[doc(hidden)]
     unsafe fn take_out(slot: Slot, out: Self::Out) -> Result<Self, CallError>;
 
@@ -168,7 +169,7 @@ pub unsafe trait Value: Sized + 'static {
 #[derive(Debug)]
 pub enum InSlot {}
 
-/// Encoding of values whose slot points to their host form. A result slot points to a value that is overwritten.
+/// Encoding of values whose slot points to their host form. A result slot points to a value that the callee overwrites.
 #[derive(Debug)]
 pub enum ByPointer {}
 

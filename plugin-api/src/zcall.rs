@@ -1,4 +1,4 @@
-//! Calls from the plugin by ZCall, through a handle that the host has filled in or by name. Slots are on the stack.
+//! ZCalls from the plugin, through a handle that the host has filled in, or by name. The slots are on the stack.
 #![expect(unsafe_code, reason = "calls functions of the host with slots on this stack")]
 
 use core::marker::PhantomData;
@@ -33,8 +33,8 @@ enum Target<'a> {
 }
 
 impl<A: Params, R: ReturnValue> Callee<'static, A, R> {
-    /// Returns the function in a cell, for an object of the frame, which proves the game thread. The host checks that the
-    /// object has the function.
+    /// Returns the function in a cell. The object of the frame proves the game thread. The host checks that the object has the
+    /// function.
     ///
     /// # Errors
     /// Fails if the host has not filled the cell, as in a plugin's own tests.
@@ -53,14 +53,14 @@ impl<A: Params, R: ReturnValue> Callee<'static, A, R> {
         }
     }
 
-    /// Creates a function of a table from the handle of its name. All its values are stored in slots.
+    /// Creates a function of an entry table from its handle. All parameters and the result must be stored in slots.
     pub(crate) fn in_slots(handle: ZCallHandle) -> Self {
         const { assert!(is_direct::<A, R>()) }
         Self { target: Target::Handle(handle), of: PhantomData, thread: PhantomData }
     }
 
-    /// Resolves a name, with the fingerprint of exactly these types. The host resolves on the game thread only, unless all
-    /// values are stored in slots or are strings.
+    /// Resolves a name; the signature must have the fingerprint of `A` and `R`. The host resolves the name on the game thread
+    /// only, unless all values are stored in slots or are strings.
     pub(crate) fn named(name: &str) -> Result<Self, CallError> {
         let handle = host::zcall_resolve(name, fingerprint::<A, R>())?;
         Ok(Self { target: Target::Handle(handle), of: PhantomData, thread: PhantomData })
@@ -89,9 +89,10 @@ impl<'a, A: Params, R: ReturnValue> Callee<'a, A, R> {
     pub(crate) fn call(&self, object: Option<ObjectHandle>, what: &str, args: &A) -> Result<R, CallError> {
         let mut out = Some(R::out());
         let out_slot = out.as_mut().map_or(Slot::EMPTY, R::slot_out);
-        // SAFETY: this is the game thread, or all values of `A` and `R` are stored in slots or are strings: see `Callee`. The slots
-        // are those of `A` and `R`, the types of the callee; they are valid for the call, since the staged values and `out` do not
-        // move until it is over, and the callee has filled the result. `bound` was promised a live delegate.
+        // SAFETY: this is the game thread, or all values of `A` and `R` are stored in slots or are strings: see `Callee`. The
+        // slots are those of `A` and `R`, the types of the callee; they are valid for the call, since the staged values and
+        // `out` do not move until it is over, and the callee has filled the result. The caller of `bound` promised a live
+        // delegate.
         unsafe {
             let call = |slots: &mut [Slot]| {
                 let end = slots.len() - usize::from(R::VALUE.is_none());
@@ -121,7 +122,7 @@ pub(crate) struct PropertyHandle<T> {
 impl<T: Value> PropertyHandle<T> {
     pub(crate) const FINGERPRINT: u64 = Fingerprint::START.value(T::KIND, T::TYPE_PATH).finish();
 
-    /// Resolves an `up` name, with the fingerprint of exactly this type. The host resolves it on the game thread only.
+    /// Resolves an `up` name; the property must have the fingerprint of `T`. The host resolves it on the game thread only.
     pub(crate) fn resolve(name: &str) -> Result<Self, CallError> {
         Ok(Self { handle: resolve_property(name, Self::FINGERPRINT)?, of: PhantomData, thread: PhantomData })
     }
@@ -218,12 +219,12 @@ pub(crate) fn import_by_cell<T, A: Params, R: ReturnValue, O: OutParameters>(
     let out_slot = R::slot_out(&mut out);
     let handle = Callee::<A, R>::in_cell(this, &cell.0, what)?.handle();
     let object = this.called().object();
-    // SAFETY: this is the game thread, as for `Callee::call`. The slots are those of `A`, then those of `O`, which are the
-    // out parameters in the description of the function behind the cell; so the host fills them like a result, followed by
-    // that of `R`. The staged data, `out` and `out_parameters` do not move until the call is over.
+    // SAFETY: this is the game thread, as for `Callee::call`. The slots are first the slots of `A`, then of `O`, then of `R`.
+    // `O` lists the out parameters in the description of the function, so the host fills the slots of `O` like a result. The
+    // staged data, `out` and `out_parameters` do not move until the call is over.
     unsafe {
         let call = |slots: &mut [Slot]| {
-            // The last slot is the result, which is placed behind the out parameters.
+            // The last slot is the result, which is moved after the out parameters.
             let (end, mut buffer) = (slots.len() - 1, [Slot::EMPTY; MOST]);
             buffer[..end].copy_from_slice(&slots[..end]);
             let last = end + O::put_slots(&mut out_parameters, &mut buffer[end..]);
@@ -239,7 +240,8 @@ pub(crate) fn import_by_cell<T, A: Params, R: ReturnValue, O: OutParameters>(
     }
 }
 
-/// Returns true for a name of a function that is called on an object. A custom protocol may begin with the same letters.
+/// Returns true for a name of a function that is called on an object. The prefix includes the colon, because a custom protocol
+/// may begin with the same letters.
 pub(crate) fn is_of_objects(name: &str) -> bool {
     name.starts_with("uf:") || name.starts_with("uf!:")
 }
@@ -251,8 +253,9 @@ pub(crate) fn by_name<A: Params, R: ReturnValue>(object: ObjectHandle, name: &st
 }
 
 impl ObjectView<'_> {
-    /// Calls the function that `name` resolves to: `ex:/function`, `uf:/path` (virtual) or `uf!:/path` (final) on this object,
-    /// `nm:/module:type:method`. Each call resolves the name; a generated method is faster.
+    /// Calls the function that `name` resolves to. `uf:/path` (virtual) and `uf!:/path` (final) call the function on this
+    /// object. `ex:/function` and `nm:/module:type:method` need no object. Each call resolves the name; a generated method is
+    /// faster.
     ///
     /// # Errors
     /// `NOT_FOUND` for an unknown name, `SIGNATURE` for other parameters or another result, `DURING_REBUILD` before the commit
@@ -270,7 +273,7 @@ impl ObjectView<'_> {
         by_name(self.handle(), name, args)
     }
 
-    /// Reads a property by path, as `up:/Script/Engine.Actor:seed`.
+    /// Reads a property by its `up` name, for example `up:/Script/Engine.Actor:seed`.
     ///
     /// # Errors
     /// `NOT_FOUND` for an unknown path, `SIGNATURE` if the property has another type.
@@ -291,7 +294,7 @@ impl ObjectView<'_> {
         read_property(self.handle(), name)
     }
 
-    /// Writes a property by path.
+    /// Writes a property by its `up` name.
     ///
     /// # Errors
     /// See [`Self::read_property`]; `DURING_REBUILD` before the commit, for objects that are not being built.
@@ -310,12 +313,13 @@ impl ObjectView<'_> {
 }
 
 /// Calls the function that `name` resolves to, for functions that need no object: `ex:/function`, or `nm:/module:type:method`.
-/// Each call resolves the name; [`This::zcall`](crate::This) does so on an object.
+/// Each call resolves the name. [`This::zcall`](crate::This) calls functions on an object.
 ///
-/// In a module of the Master, call it on the game thread; all functions of the host are found. In a module of a Slim, a pinned
-/// context or the Default, call it on any thread, with numbers, `bool`, strings, names and object handles. Names are then
-/// searched in the modules of the same context first, then in the contexts that it depends on, then in the Default. A call
-/// loads no modules, and modules whose mains have not returned are not found.
+/// A module of the Master calls this function on the game thread, and can call all functions of the host. A module of a Slim, a
+/// pinned context or the Default may call this function on any thread. Values are then limited to numbers, `bool`, strings,
+/// names and object handles. The name is searched first in the modules of the same context, then in the contexts that this
+/// context depends on, then in the Default. A call loads no modules, and finds no functions of modules whose main has not
+/// returned.
 ///
 /// ```
 /// # use alcedo_plugin_api::prelude::*;
@@ -334,10 +338,11 @@ pub fn zcall<A: Params, R: ReturnValue>(name: &str, args: A) -> Result<R, CallEr
     by_name(ObjectHandle::NONE, name, args)
 }
 
-/// A function by name with these parameters and this result: the name is resolved and the signature compared once, and each call uses
-/// the resulting handle. The handle is valid until the generation of the function ends; later calls fail, and another
-/// [`find`](Self::find) returns the current function. In a module of a Slim, a pinned context or the Default, a resolved name keeps
-/// its meaning permanently. The value stays on the thread that resolved it; for the threads that may resolve names, see [`zcall()`].
+/// A function with parameters `A` and result `R`, found by name. The name is resolved and the signature compared only once;
+/// each call uses the resulting handle. The handle is valid until the generation of the function ends. Later calls fail;
+/// another [`find`](Self::find) returns the current function. In a module of a Slim, a pinned context or the Default, a
+/// resolved name keeps its meaning permanently. The value stays on the thread that resolved the name. [`zcall()`] describes
+/// which threads may resolve names.
 ///
 /// ```
 /// # use alcedo_plugin_api::prelude::*;
@@ -418,8 +423,9 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     /// Runs `code` with a function pointer for many calls, each of which costs little more than a call of a C function. Available for
     /// a leaf of the host (`Calls::register_leaf`), whose code has no preconditions and exists as long as the host.
     ///
-    /// Checks of a call are made once by [`hot`](Self::hot). Until `code` returns, no safe point and no reload occurs; slices
-    /// borrowed in `code` do not block calls of a leaf, and an observer that starts during `code` does not count the calls.
+    /// [`hot`](Self::hot) makes the checks of a call once for all calls. Until `code` returns, no safe point and no reload
+    /// occurs; slices borrowed in `code` do not block calls of a leaf, and an observer that starts during `code` does not count
+    /// the calls.
     ///
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
@@ -449,7 +455,7 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     }
 }
 
-/// A leaf of the host by its pointer; see [`ZFunction::hot`].
+/// Function pointer to a leaf of the host; see [`ZFunction::hot`].
 ///
 /// # Examples
 /// ```
@@ -481,7 +487,7 @@ impl<A: Params, R: ReturnValue> HotFunction<'_, A, R> {
     /// Calls the leaf.
     ///
     /// # Errors
-    /// Failures of the leaf: a panic.
+    /// Fails if the leaf panics.
     #[inline]
     pub fn call(&self, args: A) -> Result<R, CallError> {
         of_bits(self.0.call(&args))

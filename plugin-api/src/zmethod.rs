@@ -15,9 +15,10 @@ use crate::zcall::Callee;
 use crate::zcall::is_of_objects;
 use crate::{Class, Obj, host};
 
-/// A function of objects by its `uf` name, or by `uf!` without overrides, with these parameters and this result. The name is
-/// resolved and the signature compared once; each call uses the resulting handle. Like a [`ZFunction`](crate::ZFunction), the
-/// handle is valid until the generation of the class in the name ends. The value stays on the game thread, which resolved it.
+/// A function of objects with parameters `A` and result `R`, found by its `uf` name. A `uf!` name ignores overrides. The name
+/// is resolved and the signature compared only once; each call uses the resulting handle. Like a
+/// [`ZFunction`](crate::ZFunction), the handle is valid until the generation of the class in the name ends. The value stays on
+/// the game thread, which resolved the name.
 ///
 /// ```
 /// # use alcedo_plugin_api::prelude::*;
@@ -40,7 +41,7 @@ pub struct ZMethod<A, R> {
 }
 
 impl<A: Params, R: ReturnValue> ZMethod<A, R> {
-    /// Resolves `name`, as `uf:/Script/Engine.Actor:heal`.
+    /// Resolves `name`, for example `uf:/Script/Engine.Actor:heal`.
     ///
     /// # Errors
     /// `NOT_FOUND` for an unknown name, `SIGNATURE` for other parameters or another result, `BUFFER` for a static function,
@@ -61,7 +62,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
             return Err(CallError::other(format!("`{name}` is called on no object: write `ZFunction::find`")));
         }
         let found = Self { callee: Callee::named(name)?, code: DirectCell::new(), name: name.into() };
-        // Calls the function on zero objects: the host then checks that it is called on objects.
+        // Calls the function on zero objects, so that the host checks that the function needs an object.
         let (mut slots, mut failed) = ([Slot::EMPTY], Vec::<Failed<crate::Object>>::new());
         let mut call = EachCall {
             objects: core::ptr::null(),
@@ -121,13 +122,14 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
         self.callee.call(Some(object), &self.name, &args).map(R::into_direct_bits)
     }
 
-    /// Calls the function on each of these objects, in order, with the same arguments, in one host call. A failure, also by a panic,
-    /// does not stop the remaining calls. Parameters and result must be numbers, `bool`, names or objects, which is checked at compile
-    /// time. If the host starts to observe calls during the host call, its remaining calls are not counted, except for events.
+    /// Calls the function on each of these objects, in order, with the same arguments, in one host call. A failure, also by a
+    /// panic, does not stop the remaining calls. Parameters and result must be numbers, `bool`, names or objects, which is
+    /// checked at compile time. If an observer of calls starts during the host call, the remaining calls are not counted,
+    /// except for events.
     ///
     /// # Errors
-    /// `DEAD_HANDLE` or `UNAVAILABLE` once the generation of the function has ended, `BORROWED` while a slice is borrowed: no
-    /// object was called then.
+    /// `DEAD_HANDLE` or `UNAVAILABLE` once the generation of the function has ended, `BORROWED` while a slice is borrowed. In
+    /// these cases, the function was called on no object.
     ///
     /// # Examples
     /// ```
@@ -230,8 +232,8 @@ impl<C, R: ReturnValue> Each<C, R> {
     /// }
     /// ```
     pub fn results(&self) -> impl Iterator<Item = Option<R>> {
-        // Results before the first failure need no check against the list of failures, so a loop over them is as fast as one
-        // over numbers.
+        // Results before the first failure need no check against the list of failures, so iterating over these results is as
+        // fast as iterating over numbers.
         let (done, rest) = self.results.split_at(self.failed.first().map_or(self.results.len(), |(_, at, _)| *at));
         let mut failed = self.failed.iter().map(|(_, at, _)| at - done.len()).peekable();
         let rest = rest.iter().enumerate().map(move |(at, bits)| match failed.next_if_eq(&at) {

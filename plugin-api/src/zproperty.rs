@@ -11,10 +11,10 @@ use crate::kinds::PtrMut;
 use crate::zcall::PropertyHandle;
 use crate::{Class, Obj, Value, host};
 
-/// A property of type `T` by its `up` name: the name is resolved and the type compared once. A plain value (a number, `bool`,
-/// [`UName`](crate::UName), [`Obj`]) is read and written in place, every other kind by a call of the host. The handle is valid
-/// until the generation of its class ends; later uses fail, and another [`find`](Self::find) returns the current property. The
-/// value stays on the game thread, which resolved it.
+/// A property of type `T`, found by its `up` name. The name is resolved and the type compared only once. A plain value (a
+/// number, `bool`, [`UName`](crate::UName), [`Obj`]) is read and written in place. A value of any other kind is read and
+/// written by a call of the host. The handle is valid until the generation of the class ends. Later uses fail; another
+/// [`find`](Self::find) returns the current property. A `ZProperty` stays on the game thread, which resolved the name.
 ///
 /// ```
 /// # use alcedo_plugin_api::prelude::*;
@@ -28,7 +28,7 @@ use crate::{Class, Obj, Value, host};
 pub struct ZProperty<T> {
     handle: PropertyHandle<T>,
     name: Box<str>,
-    /// Location in objects of the class that was used last.
+    /// Location of the property in objects of the class that was used last.
     location: Cell<Location>,
 }
 
@@ -44,7 +44,7 @@ struct Location {
 const NOWHERE: Location = Location { version: CLOSED, class: ClassId::NONE, offset: 0 };
 
 impl<T: Value> ZProperty<T> {
-    /// Resolves `name`, as `up:/Script/Engine.Actor:seed`.
+    /// Resolves `name`, for example `up:/Script/Engine.Actor:seed`.
     ///
     /// # Errors
     /// `NOT_FOUND` for an unknown name, `SIGNATURE` if the property has another type.
@@ -119,7 +119,7 @@ impl<T: Value> ZProperty<T> {
         }
     }
 
-    /// Returns the location in an object, if it can be read without a call.
+    /// Returns the location of the property in an object, if the property can be accessed without a call.
     #[inline]
     fn find_in(&self, object: ObjectHandle) -> Option<PtrMut<'_, T>> {
         if const { !T::KIND.fits_slot() } {
@@ -143,7 +143,7 @@ impl<T: Value> ZProperty<T> {
         if version == CLOSED {
             return None;
         }
-        // The call reports the reason of a failure.
+        // Ignores a failure, because the following call reports the reason.
         let host = host::host(&self.name).ok()?;
         let (class, offset) =
             host.property_location(self.handle.number(), PropertyHandle::<T>::FINGERPRINT, object).ok()?;

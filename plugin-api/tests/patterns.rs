@@ -1,5 +1,5 @@
-//! Macros that the attributes generate into a plugin can also be called by hand. So tokens of a caller must not be
-//! inside their unsafe blocks, nor attributes on the items that contain one, which could rewrite the block.
+//! Checks the macros that generated code calls, since authors can also call them by hand. Unsafe blocks in a macro must not contain tokens
+//! of the caller. Items with an unsafe block must not have attributes of the caller, which could rewrite the block.
 
 use std::path::Path;
 
@@ -46,10 +46,10 @@ fn no_token_of_the_caller_is_in_an_unsafe_block() {
 fn no_attribute_of_the_caller_is_on_an_unsafe_item() {
     let mut items = 0;
     for (path, text) in sources() {
-        // Macro inputs name a fragment specifier, outputs do not.
+        // Finds only outputs of macros, since an input pattern contains a fragment specifier.
         for item in ["$(#[$attr])*", "$(#[$field_attr])*"].into_iter().flat_map(|word| after(&text, word)) {
             items += 1;
-            // A tuple or unit struct ends before its first brace; a function or an enum has one.
+            // A tuple or unit struct ends at a semicolon. A function or an enum has braces.
             let end = item.find(['{', ';']).expect("an item has a body or an end");
             let whole = if item[end..].starts_with('{') { braced(&item[end..]) } else { &item[..end] };
             assert!(!whole.contains("unsafe"), "{path}: {whole}");

@@ -1,5 +1,5 @@
-//! Rules of the attributes: each id in the sources of the macros has a line in `docs/mistakes.md`, a module in `ui` that breaks the rule
-//! and reports the id, and a module in `accepted` that follows it. Each such module belongs to a rule.
+//! Checks the rules of the attributes. Each id in the sources of the macros has a line in `docs/mistakes.md`, a module in `ui` that breaks
+//! the rule and reports the id, and a module in `accepted` that follows the rule. Each of these modules belongs to a rule.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,7 +13,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Returns the names of the files in a folder that end with `end`, without that end.
+/// Returns the names of the files in a folder that end with `end`, without this suffix.
 fn files(folder: &str, end: &str) -> BTreeSet<String> {
     let entries = fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).expect("the folder is there");
     let names = entries.map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"));
@@ -32,13 +32,13 @@ fn sources_of_macros() -> BTreeSet<String> {
     sources
 }
 
-/// Returns the ids in a text.
+/// Returns the rule ids in a string.
 fn ids(text: &str) -> BTreeSet<String> {
     let found = text.match_indices("ALC").map(|(at, _)| text[at..].chars().take(7).collect::<String>());
     found.filter(|id| id.len() == 7 && id[3..].chars().all(|digit| digit.is_ascii_digit())).collect()
 }
 
-/// Returns the ids of rules that have a module in a file of cases, each with the module's first and last line.
+/// Returns the rule ids of the modules in a file of cases, each with the first and last line of its module.
 fn modules(file: &str) -> Vec<(String, RangeInclusive<usize>)> {
     let source = read(file);
     let lines: Vec<_> = source.lines().collect();
@@ -55,7 +55,7 @@ fn cases(folder: &str) -> impl Iterator<Item = String> {
     files(folder, ".rs").into_iter().map(move |name| format!("{folder}/{name}.rs"))
 }
 
-/// Returns the message of a rule in the output of the compiler: the one that points to these lines of the source.
+/// Returns the compiler's message for a rule that points to one of these source lines.
 fn message(id: &str, lines: &RangeInclusive<usize>, output: &str) -> String {
     let end = format!(" [{id}]\n");
     let reported = output.match_indices(&end).find_map(|(at, end)| {
@@ -67,7 +67,8 @@ fn message(id: &str, lines: &RangeInclusive<usize>, output: &str) -> String {
     message.strip_prefix("evaluation panicked: ").unwrap_or(message).replace('|', "\\|")
 }
 
-/// Folders of cases that break rules. Rules for native classes only are tested with the host, on which a plugin does not depend.
+/// Folders of cases that break rules. Rules that apply only to native classes are tested with the host crate, on which a plugin does not
+/// depend.
 const BROKEN: [&str; 2] = ["tests/ui", "../runtime/tests/ui"];
 
 #[test]
@@ -110,7 +111,7 @@ fn every_error_of_the_attributes_has_an_id() {
     for path in sources_of_macros().into_iter().filter(|path| !path.ends_with("/rules.rs")) {
         let source = read(&path);
         let without: Vec<_> = source.lines().filter(|line| line.contains("syn::Error::new")).collect();
-        // Errors that no single file can cause.
+        // Skips errors that a single file cannot cause.
         let without_file = ["the build id of the module cannot be computed", "is a plugin itself, and one library"];
         let known = without_file.map(|words| source.matches(words).count()).iter().sum::<usize>();
         assert_eq!(without.len(), known, "in {path}, write `rules::spanned(\"ALC…\", …)`: {without:?}");

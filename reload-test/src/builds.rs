@@ -1,12 +1,12 @@
-//! Builds to swap between: the same plugins with different ids, each build in a separate folder and sealed, as by `alcedo
-//! build`. The id is written into copies of one library.
+//! Creates the builds between which the test swaps: equal plugins with different ids. Each library is built once; its sealed copies contain
+//! the ids.
 
 use crate::plan::Build;
 use alcedo_build::{PluginCrate, PluginFolder, Switches, Variants};
 use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
 
-/// The ids. Three, so that code of the second-to-last build differs from that of the last.
+/// Ids of the builds. There are three, so that stale code of the last two builds can be distinguished.
 const TAGS: [u64; 3] = [1, 2, 3];
 
 #[derive(Debug)]

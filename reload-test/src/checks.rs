@@ -1,4 +1,4 @@
-//! Checks of a reload's own report. Data in, faults out.
+//! Checks the report of a reload.
 
 use alcedo_runtime::{Outcome, ReloadReport};
 
@@ -12,7 +12,7 @@ pub(crate) struct Expected {
     pub(crate) kept_fields: u64,
 }
 
-/// Returns the faults of a reload as messages; none if it is sound.
+/// Returns a message for each fault in the report of a reload.
 pub(crate) fn faults(report: &ReloadReport, expected: Expected) -> Vec<String> {
     if let Outcome::RolledBack { phase, error } = &report.outcome {
         return vec![format!("rolled back in {phase}: {error}")];

@@ -11,8 +11,7 @@ use std::thread;
 /// Reload after which a fault of the process itself is injected.
 const INJECT_AFTER: u64 = 2;
 
-/// Runs the plan in the file `plan`. Errors are reported as a line: the exit code only states if the child exited by
-/// itself.
+/// Runs the plan in the file `plan`. Reports errors as a line, since the exit code only shows if the child exited normally.
 pub(crate) fn run(plan: &Path) -> Result<()> {
     let plan: Plan = hosting::plan(plan)?;
     // Logs of plugins are written to standard error, warnings only by default.

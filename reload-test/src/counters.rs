@@ -1,5 +1,5 @@
-//! The file in which generations of a plugin count destructors and handlers that must run at their end, and those that
-//! ran. The plugin maps it (`everything-unloads/src/counters.rs` states its layout); this side only reads it.
+//! Reads the file in which each generation of a plugin counts destructors and handlers: those that must run when it ends, and those that
+//! ran. The plugin maps and writes the file; `everything-unloads/src/counters.rs` documents the layout.
 
 use crate::plan::Counted;
 use std::fs::File;
@@ -29,7 +29,7 @@ pub(crate) fn create(path: &Path) -> io::Result<()> {
     File::create(path)?.set_len(WORD * (1 + ROWS * ROW_WORDS as u64))
 }
 
-/// The file, and the number of checked generations.
+/// Reader of the file, with the number of checked generations and the sum of their counts.
 #[derive(Debug)]
 pub(crate) struct Counters {
     file: File,
@@ -42,7 +42,7 @@ impl Counters {
         Ok(Self { file: File::open(path)?, checked: 0, sum: Counted::default() })
     }
 
-    /// Returns the number of generations that have started to count.
+    /// Returns the number of generations that have counted so far.
     pub(crate) fn generations(&mut self) -> io::Result<u64> {
         Ok(self.words(0, 1)?[0])
     }
@@ -52,8 +52,7 @@ impl Counters {
         self.sum
     }
 
-    /// Checks every generation up to `last` that was not checked before; returns the faults. All of them must have
-    /// ended.
+    /// Checks every unchecked generation up to `last`, and returns the faults. These generations must have ended.
     pub(crate) fn check(&mut self, last: u64) -> io::Result<Vec<String>> {
         let mut faults = Vec::new();
         while self.checked < last {
@@ -78,7 +77,7 @@ impl Counters {
     }
 }
 
-/// Returns the faults of a row; adds its counts to `sum`.
+/// Returns the faults in the counts of one generation, and adds the counts to `sum`.
 fn judge(row: &[u64], sum: &mut Counted) -> Vec<String> {
     let mut faults = Vec::new();
     if row[1] > 0 {

@@ -1,10 +1,10 @@
-//! Errors of one reload: all are counted, the first ones have a message, so that a plugin with a million wrong answers
-//! does not fill the memory whose growth is measured.
+//! Counts the errors of one reload, and stores messages only for the first errors. Messages for all errors could fill the memory whose
+//! growth is measured.
 
-/// Number of findings with a message.
+/// Maximum number of stored messages.
 const MOST_MESSAGES: usize = 20;
 
-/// Counts and messages.
+/// Number of errors, and messages of the first errors.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     pub(crate) lost_objects: u64,

@@ -1,22 +1,22 @@
-//! Checks that measurements of a process do not grow over many reloads. Data in, faults out.
+//! Checks that measurements of a process do not grow over many reloads.
 
 use crate::plan::Reading;
 use crate::statistics::{last_half, slope};
 
-/// Minimum number of reloads to judge memory: before that the allocator still grows to its working size.
+/// Minimum number of reloads to judge memory. In the first reloads, the allocator still grows to its working size.
 const RELOADS_FOR_A_SLOPE: usize = 200;
 
-/// Minimum number of reloads to compare tenths.
+/// Minimum number of reloads to compare the first tenth with the last tenth.
 const RELOADS_FOR_TENTHS: usize = 10;
 
-/// Permitted growth of memory over the last half of a run, in KiB: a heap grows in steps and keeps them. Covers several of
-/// the largest steps.
+/// Permitted growth of memory over the last half of a run, in KiB. A heap grows in steps, and the limit covers several of the largest
+/// steps.
 const STEPS_KIB: f64 = 400.0;
 
 type Count = fn(&Reading) -> u64;
 
-/// Returns the faults of `readings`, one after each reload; `max_growth` is in KiB per reload. In a run too short to
-/// distinguish this from steps of a heap, more is permitted.
+/// Returns the faults of `readings`, which contains one reading per reload. `max_growth` is in KiB per reload. A short run may grow more,
+/// since steps of the heap cannot be distinguished from growth.
 pub(crate) fn faults(readings: &[Reading], max_growth: f64) -> Vec<String> {
     let memory: Vec<_> = readings.iter().map(|reading| reading.rss_kib as f64).collect();
     let half = last_half(&memory);
@@ -35,8 +35,8 @@ pub(crate) fn faults(readings: &[Reading], max_growth: f64) -> Vec<String> {
     memory.into_iter().chain(counts).collect()
 }
 
-/// Returns the maximum of the first tenth and the minimum of the last, if that is larger: so a thread that is about to
-/// end, or a file that is open for a moment, does not count.
+/// Returns the maximum of the first tenth and the minimum of the last tenth, if the minimum is larger. A thread or file that exists only
+/// for a moment therefore does not count.
 fn rise(counts: &[u64]) -> Option<(u64, u64)> {
     if counts.len() < RELOADS_FOR_TENTHS {
         return None;
@@ -66,9 +66,9 @@ mod tests {
         check(400, |_| steady(), &[]);
         check(0, |_| steady(), &[]);
         check(200, |reload| Reading { rss_kib: 9000 + reload * 3, ..steady() }, &[]);
-        // A page per fifty reloads.
+        // Memory may grow by a page in fifty reloads.
         check(10_000, |reload| Reading { rss_kib: 9000 + reload / 50 * 4, ..steady() }, &[]);
-        // A step of the heap late in the run.
+        // A step of the heap late in the run is permitted.
         for count in [200, 2000, 10_000] {
             let step = |reload: u64| Reading { rss_kib: 9000 + u64::from(reload > count * 3 / 4) * 256, ..steady() };
             check(count, step, &[]);
@@ -81,7 +81,7 @@ mod tests {
         check(200, growing, &["memory grows by 5.000 KiB per reload, more than 4"]);
         check(199, growing, &[]);
         check(400, |reload| Reading { rss_kib: 9000 + reload.min(100) * 50, ..steady() }, &[]);
-        // Growth from before generations released their records.
+        // Rejects a measured leak of an earlier version, in which records of generations were not released.
         let records = |reload: u64| Reading { rss_kib: 9000 + reload * 18 / 10, ..steady() };
         check(2000, records, &["memory grows by 1.800 KiB per reload, more than 0.4"]);
         check(10_000, records, &["memory grows by 1.800 KiB per reload, more than 0.1"]);

@@ -1,5 +1,5 @@
-//! Both sides of a host in a separate process: the parent writes a plan and reads lines until the end of the process;
-//! the host reads the plan and writes lines.
+//! Runs a host in a separate process. The parent writes a plan, and reads lines until the process ends. The host reads the plan and writes
+//! lines.
 
 use anyhow::{Context, Result};
 use serde::Serialize;
@@ -19,14 +19,13 @@ use std::time::Duration;
 pub(crate) enum End {
     /// A normal exit with success.
     Success,
-    /// Any other end, as stated by the system: `signal: 11 (SIGSEGV)`.
+    /// Any other end, with the status of the process: `signal: 11 (SIGSEGV)`.
     Crashed(String),
-    /// Killed, after this many seconds without a line.
+    /// Killed after this number of seconds without output.
     Hung(u64),
 }
 
-/// Returns the command that runs this program as the host of a plan, which is written to `dir`, with the prefix
-/// `under`.
+/// Writes the plan to `dir`, and returns the command that runs this program as its host. `under` is a command prefix, such as a debugger.
 pub(crate) fn command(plan: &impl Serialize, dir: &Path, under: &str) -> Result<Command> {
     let path = dir.join("plan.json");
     fs::write(&path, serde_json::to_vec(plan)?).with_context(|| format!("could not write {}", path.display()))?;
@@ -37,7 +36,7 @@ pub(crate) fn command(plan: &impl Serialize, dir: &Path, under: &str) -> Result<
     Ok(command)
 }
 
-/// Runs a host to its end and passes on its lines.
+/// Runs a host to its end, and calls `on_line` with each line of its output.
 ///
 /// # Errors
 /// Fails if the process cannot be started or ended.
@@ -45,7 +44,7 @@ pub(crate) fn run(mut command: Command, patience: Duration, mut on_line: impl Fn
     let mut child = command.spawn().context("could not start the host")?;
     let (sender, lines) = mpsc::channel();
     let stdout = child.stdout.take();
-    // Reads on a separate thread, so that waiting for a line has a time limit.
+    // Reads on a separate thread, since reading a line directly has no time limit.
     thread::spawn(move || {
         let lines = stdout.into_iter().flat_map(|stdout| BufReader::new(stdout).split(b'\n').map_while(Result::ok));
         lines.map(|line| String::from_utf8_lossy(&line).into_owned()).try_for_each(|line| sender.send(line))
@@ -72,7 +71,7 @@ pub(crate) fn plan<T: DeserializeOwned>(path: &Path) -> Result<T> {
     serde_json::from_slice(&text).context("the plan is of another version of this program")
 }
 
-/// Writes a line of this host and flushes it: the next step may crash.
+/// Writes a line of this host and flushes it, since the next step may crash.
 pub(crate) fn send_line(line: &impl Serialize) -> Result<()> {
     let mut text = serde_json::to_vec(line)?;
     text.push(b'\n');

@@ -1,12 +1,11 @@
-//! Stress test of reloads: the ten-thousandth reload must be as good as the first. The program swaps between real
-//! builds of real plugins under many living objects, and fails on any lost object, wrong value or wrong answer.
+//! Stress test of reloads: ten thousand reloads must not degrade the host. The program swaps between real builds of real plugins while many
+//! objects exist. It fails on any lost object, wrong value or wrong result of a call.
 //!
-//! The test has two processes. The child is the host: it reloads, checks, and writes a line per reload. The parent builds
-//! the plugins, reads the lines, and writes the report; so a crash is a line in the report, and memory of the parent
-//! does not affect the memory measured in the child.
+//! The test has two processes. The child is the host: it reloads, checks, and writes a line per reload. The parent builds the plugins,
+//! reads the lines, and writes the report. The report therefore exists even after a crash, and the memory of the parent does not affect the
+//! measurements in the child.
 //!
-//! The second program, `alcedo-survey`, does this for crates of crates.io, one after another, and records the outcome
-//! of each.
+//! The second program, `alcedo-survey`, reloads one plugin per crate of crates.io, and records the outcome for each crate.
 
 mod args;
 mod builds;

@@ -1,4 +1,4 @@
-//! The parent process: builds, starts the host, reads its lines, and writes the report, for any outcome of the host.
+//! The parent process: builds the plugins, starts the host, reads its lines, and always writes the report.
 
 use crate::args::Args;
 use crate::builds::{Profile, prebuild};
@@ -47,7 +47,7 @@ fn try_run(args: &Args, report_builder: &mut ReportBuilder) -> Result<()> {
         objects: args.objects,
         seed: args.seed,
         counters: counts,
-        // The prefix command cannot be applied to the canary process.
+        // Disables the canary with a command prefix, since the canary process cannot be started with the prefix.
         canary: args.under.is_empty(),
         panic_each: args.panic_each,
         injected_fault: args.injected_fault,
@@ -62,7 +62,7 @@ fn try_run(args: &Args, report_builder: &mut ReportBuilder) -> Result<()> {
         if let Some(line) = line {
             report_builder.add(line);
         }
-        // A plugin shares the stream and may print: its lines are passed on, up to a limit.
+        // A plugin may print to the same stream. Prints its lines, up to a limit.
         if !others.is_empty() && report_builder.add_output(others) {
             progress.print_line(others);
         }

@@ -1,4 +1,4 @@
-//! Messages between the two processes: the parent passes a plan, the child responds with lines.
+//! Messages between the two processes: the parent sends a plan, and the child responds with lines.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ pub(crate) struct Plan {
     pub(crate) reloads: u64,
     /// Number of objects, over all subjects.
     pub(crate) objects: usize,
-    /// Selects the samples.
+    /// Seed that selects the samples of objects.
     pub(crate) seed: u64,
     /// File in which plugins count destructors and handlers that must run.
     pub(crate) counters: PathBuf,
@@ -35,7 +35,7 @@ impl Plan {
 /// A build of all libraries.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Build {
-    /// Id compiled into the build, which distinguishes it from the others.
+    /// Id in the libraries, which distinguishes the builds.
     pub(crate) tag: u64,
     pub(crate) libraries: Vec<PathBuf>,
 }
@@ -79,13 +79,13 @@ pub(crate) enum Line {
     End {
         /// Staged files that are still mapped.
         stale_mappings: u64,
-        /// Errors found for the last generation.
+        /// Errors of the last generation and of the final checks.
         findings: Vec<String>,
         /// Counted destructors and handlers, over all generations.
         counted: Counted,
     },
     Failed {
-        /// Operation, object and hint.
+        /// Message of the error that ended the run.
         error: String,
     },
 }
@@ -93,7 +93,7 @@ pub(crate) enum Line {
 impl Line {
     const BEGINNING: &str = "{\"line\":";
 
-    /// Parses the line in `text`, and returns other output before it: output without a line end precedes the line.
+    /// Splits `text` into other output and a line of the child. The output of a plugin without a line feed precedes the line.
     pub(crate) fn parse(text: &str) -> (&str, Option<Self>) {
         let starts = text.match_indices(Self::BEGINNING);
         let line = |at: usize| Some((&text[..at], serde_json::from_str(&text[at..]).ok()?));
@@ -104,19 +104,19 @@ impl Line {
 /// Results of one reload.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ReloadResult {
-    /// Counted from one.
+    /// Number of the reload, counted from one.
     pub(crate) reload: u64,
-    /// Microseconds that the world was stopped; none if the reload was rolled back.
+    /// Microseconds for which the world was stopped. `None` if the reload was rolled back.
     pub(crate) swap_us: Option<f64>,
-    /// Nanoseconds per rebuilt plugin part; none if there was none.
+    /// Nanoseconds per rebuilt plugin part. `None` if no part was rebuilt.
     pub(crate) rebuild_ns_per_conjugate: Option<f64>,
-    /// Objects that were alive before this reload and are not after it.
+    /// Number of objects that this reload has lost.
     pub(crate) lost_objects: u64,
-    /// Failed checks, without lost objects.
+    /// Number of failed checks, without lost objects.
     pub(crate) wrong_answers: u64,
-    /// Messages of the first ones, including lost objects.
+    /// Messages of the first failed checks and lost objects.
     pub(crate) findings: Vec<String>,
-    /// Mapped staged files in addition to those of the living generation.
+    /// Number of mapped staged files that do not belong to the living generation.
     pub(crate) stale_mappings: u64,
     pub(crate) process: Reading,
 }
@@ -139,7 +139,7 @@ pub(crate) struct Counted {
     pub(crate) registered: u64,
     /// Number of runs.
     pub(crate) run: u64,
-    /// Number of runs on another thread than the registration.
+    /// Number of runs on a different thread than the registration.
     pub(crate) elsewhere: u64,
 }
 

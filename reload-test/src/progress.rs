@@ -1,5 +1,5 @@
-//! Progress: a bar on a terminal, a line every tenth in a log. Written to standard error, since standard output is for
-//! the summary.
+//! Prints progress to standard error: a bar on a terminal, or a line per tenth of the run in a log. Standard output is reserved for the
+//! summary.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::cell::Cell;
@@ -13,7 +13,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Starts at zero of `all` reloads.
+    /// Starts with zero of `all` reloads.
     pub(crate) fn new(all: u64) -> Self {
         let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} reloads  {per_sec}  {eta} left");
         let bar = io::stderr().is_terminal().then(|| {
@@ -28,7 +28,7 @@ impl Progress {
         let before = self.done.replace(done);
         match &self.bar {
             Some(bar) if before == 0 && done > 0 => {
-                // The rate excludes the time of the build.
+                // Restarts the clock, so that the rate excludes the time of the build.
                 bar.reset_elapsed();
                 bar.reset_eta();
                 bar.set_message("");
@@ -43,7 +43,7 @@ impl Progress {
         }
     }
 
-    /// Prints another line.
+    /// Prints a line above the bar.
     pub(crate) fn print_line(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.println(text),
@@ -59,7 +59,7 @@ impl Progress {
     }
 }
 
-/// Returns the tenth of `all`, in percent, that is between `before` and `done`.
+/// Returns the progress in percent, if `done` has passed another tenth of `all` since `before`.
 fn tenth(before: u64, done: u64, all: u64) -> Option<u64> {
     let tenths = |count: u64| count * 10 / all.max(1);
     (tenths(before) < tenths(done)).then(|| tenths(done) * 10)

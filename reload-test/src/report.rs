@@ -1,4 +1,4 @@
-//! Collects the child's messages and creates the report. Data in, data out.
+//! Collects the child's messages and creates the report.
 
 use crate::gauges;
 use crate::plan::{Counted, Line, Reading, ReloadResult};
@@ -13,31 +13,30 @@ const ERRORS: usize = 20;
 pub(crate) struct Report {
     pub(crate) plugin: String,
     pub(crate) ok: bool,
-    /// Reloads that were committed.
+    /// Number of committed reloads.
     pub(crate) reloads: u64,
     pub(crate) objects: u64,
     pub(crate) lost_objects: u64,
     pub(crate) wrong_answers: u64,
-    /// Staged files that were mapped at the end, or that a crashed host had mapped in addition to its living
-    /// generation.
+    /// Number of staged files that were still mapped at the end. For a crashed host, files of its living generation do not count.
     pub(crate) stale_mappings: u64,
     pub(crate) rss_kib: Growth,
     pub(crate) open_fds: Ends,
     pub(crate) threads: Ends,
     pub(crate) thread_keys: Ends,
-    /// Destructors and handlers that must run at the end of a generation; for plugins that count them.
+    /// Counts of destructors and handlers that must run at the end of a generation. Zero for plugins that do not count.
     pub(crate) left_to_run: Counted,
     pub(crate) swap_us: Spread,
     pub(crate) rebuild_ns_per_conjugate: Spread,
     pub(crate) errors: Vec<String>,
 }
 
-/// Memory, before the first reload and after the last.
+/// Resident memory in KiB, before the first reload and after the last.
 #[derive(Debug, Serialize)]
 pub(crate) struct Growth {
     pub(crate) start: u64,
     pub(crate) end: u64,
-    /// KiB by least squares over the last half.
+    /// Growth in KiB per reload, by least squares over the last half.
     pub(crate) slope_per_reload: f64,
 }
 
@@ -48,10 +47,10 @@ pub(crate) struct Ends {
     pub(crate) end: u64,
 }
 
-/// Maximum number of plugin lines that are passed on.
+/// Maximum number of printed lines of plugins.
 const PASSED_ON: u64 = 10;
 
-/// Data of all messages so far.
+/// Collected data of all messages.
 #[derive(Debug, Default)]
 pub(crate) struct ReportBuilder {
     plugin: String,
@@ -100,7 +99,7 @@ impl ReportBuilder {
         self.expected_output.extend(messages);
     }
 
-    /// Adds other output of a plugin. Returns true if it is to be passed on.
+    /// Adds other output of a plugin. Returns true if this output should be printed.
     pub(crate) fn add_output(&mut self, text: &str) -> bool {
         self.received_outputs +=
             self.expected_output.iter().map(|message| text.matches(message).count() as u64).sum::<u64>();
@@ -108,13 +107,13 @@ impl ReportBuilder {
         self.printed <= PASSED_ON
     }
 
-    /// Returns the faults that only the whole run reveals.
+    /// Returns the faults that are visible only over the whole run.
     fn faults(&self) -> Vec<String> {
         let mut faults = gauges::faults(&self.readings, self.max_growth);
         if self.stale_mappings > 0 {
             faults.push(format!("{} staged files are still mapped", self.stale_mappings));
         }
-        // The last generation ends with the Master.
+        // Counts one more generation, since the last generation ends with the Master.
         let expected = self.expected_output.len() as u64 * (self.swap_us.len() as u64 + 1);
         if self.received_outputs != expected {
             let received = self.received_outputs;
@@ -132,13 +131,13 @@ impl ReportBuilder {
 
     /// Records an error outside of the reloads.
     pub(crate) fn fail(&mut self, error: String) {
-        // Such an error ends the run, so it must not be omitted.
+        // Makes room for the error, which ended the run and must be in the report.
         self.errors.truncate(ERRORS - 1);
         self.errors.push(error);
         self.ended = false;
     }
 
-    /// Returns the number of reported reloads, sound or not.
+    /// Returns the number of reported reloads, with or without faults.
     pub(crate) fn reloads(&self) -> u64 {
         self.reported_reloads
     }

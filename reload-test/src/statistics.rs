@@ -11,7 +11,7 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// Computes the spread of `values` in any order; all zero if there are none.
+    /// Computes the spread of unsorted `values`. All fields are zero if `values` is empty.
     pub(crate) fn of(values: &[f64]) -> Self {
         let mut sorted = values.to_vec();
         sorted.sort_by(f64::total_cmp);
@@ -19,13 +19,13 @@ impl Spread {
     }
 }
 
-/// Returns the smallest of the sorted values that at least `percent` of them do not exceed: always a measured value.
+/// Returns the nearest-rank percentile of sorted values, which is always a measured value.
 fn percentile(sorted: &[f64], percent: usize) -> f64 {
     let rank = (sorted.len() * percent).div_ceil(100);
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or(0.0)
 }
 
-/// Returns the slope of `values` per step, by least squares; zero if there are fewer than two.
+/// Returns the slope of `values` per step, by least squares. Returns zero for fewer than two values.
 pub(crate) fn slope(values: &[f64]) -> f64 {
     let count = values.len() as f64;
     let (middle, mean) = ((count - 1.0) / 2.0, values.iter().sum::<f64>() / count);
@@ -38,12 +38,12 @@ pub(crate) fn slope(values: &[f64]) -> f64 {
     if alone == 0.0 { 0.0 } else { together / alone }
 }
 
-/// Returns the last half, without the start-up growth of a process; for an odd number, the larger half.
+/// Returns the last half, which excludes the start-up growth of a process. The half includes the middle value.
 pub(crate) fn last_half<T>(values: &[T]) -> &[T] {
     &values[values.len() / 2..]
 }
 
-/// Returns at most `points` means of neighbors, which keep the overall shape.
+/// Reduces values to at most `points` means of adjacent values, which preserve the overall shape.
 pub(crate) fn curve(values: &[f64], points: usize) -> Vec<f64> {
     let points = points.min(values.len());
     let edge = |point: usize| point * values.len() / points;

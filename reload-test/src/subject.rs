@@ -1,4 +1,4 @@
-//! Facts about a plugin that are needed to check a reload. Plugins are loaded from files, so these are only names.
+//! Describes the tested plugins for the checks of a reload. Plugins are loaded from files, so the descriptions contain only names.
 
 use anyhow::{Result, bail};
 
@@ -7,15 +7,15 @@ use anyhow::{Result, bail};
 pub(crate) struct Subject {
     /// Package of the plugin in cargo.
     pub(crate) name: &'static str,
-    /// Packages whose libraries are loaded for it, including itself.
+    /// Packages whose libraries are loaded for this plugin, including its own.
     pub(crate) libraries: &'static [&'static str],
     /// Class of the objects.
     pub(crate) class: &'static str,
-    /// Calls that return the id of the build, one per library.
+    /// Names of calls that return the id of the build, one per library.
     pub(crate) build_tags: &'static [&'static str],
     /// A property of kind `f64` that only the host writes.
     pub(crate) property: &'static str,
-    /// Properties of kind `f64` that are written once, so that a tick has something to do.
+    /// Properties of kind `f64` that are written once, so that a tick changes the object.
     pub(crate) prepared: &'static [(&'static str, f64)],
     /// A property that every tick changes.
     pub(crate) ticked: &'static str,
@@ -23,23 +23,23 @@ pub(crate) struct Subject {
     pub(crate) called: &'static str,
     /// Arguments of the call.
     pub(crate) arguments: &'static [f64],
-    /// Function that returns the number of these calls, from a kept field.
+    /// Function that returns the number of calls of `called`, from a kept field.
     pub(crate) answered: &'static str,
-    /// Number of such calls in a tick.
+    /// Number of times that a tick increases this count.
     pub(crate) answers_in_tick: u32,
     /// Number of kept fields per object in the plugin.
     pub(crate) kept_fields: u64,
-    /// For a plugin that leaves resources behind.
+    /// Further checks for a plugin that leaves resources behind.
     pub(crate) habits: Option<Habits>,
 }
 
-/// A plugin that leaves resources behind, and reports their release. It counts in the file that the module argument
-/// `tally=PATH` names.
+/// Checks of a plugin that leaves resources behind and reports their release. The plugin writes its counts to the file that the module
+/// argument `tally=PATH` names.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Habits {
-    /// Call that returns errors that the plugin found; an empty string without errors.
+    /// Name of a call that returns the errors that the plugin has found, or an empty string.
     pub(crate) complaints: &'static str,
-    /// Call that panics, and its message.
+    /// Name of a call that panics, and the panic message.
     pub(crate) panics: (&'static str, &'static str),
     /// String that each generation leaves in the buffer of its standard output.
     pub(crate) last_words: &'static str,
@@ -51,7 +51,7 @@ const GLUE_BASE: Subject = Subject {
     class: "/Script/Game.RegeneratingSet",
     build_tags: &["nm:/glue_base:AttributeSet:build_tag"],
     property: "regeneration",
-    // Damaged, with practically unlimited healing.
+    // Low health with a very high maximum, so that each tick heals.
     prepared: &[("max_health", 1e15), ("health", 1.0)],
     ticked: "health",
     called: "change_health",

@@ -1,4 +1,4 @@
-//! The report for a person: the verdict, then the figures, then the curve of the memory.
+//! Prints the report for a person: first the verdict, then the figures and the memory curve.
 
 use crate::plan::Counted;
 use crate::report::Report;

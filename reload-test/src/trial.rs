@@ -1,5 +1,5 @@
-//! The host under test: objects of the subjects, their expected state after a reload, and the checks. All its memory is
-//! allocated before the first reload, so that growth is the runtime's.
+//! The host under test: objects of the subjects, their expected state after a reload, and the checks. The test allocates all its memory
+//! before the first reload, so that later growth is caused by the runtime.
 #![expect(unsafe_code, reason = "closes descriptors that plugins leave open")]
 
 use crate::checks::{Expected, faults};
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 const VALUES: usize = 1000;
 /// Number of objects called in each reload.
 const CALLS: usize = 32;
-/// Number of objects checked over a tick.
+/// Number of objects that are compared before and after a tick.
 const TICKED: usize = 8;
 /// Time limit for the unload of the previous generation.
 const UNLOAD_TIMEOUT: Duration = Duration::from_secs(30);
@@ -30,14 +30,14 @@ const INJECT_AT: u64 = 2;
 struct TestObject {
     handle: ObjectHandle,
     subject: &'static Subject,
-    /// Round of its value.
+    /// Round in which the property was last written.
     round: u64,
     calls: u32,
     lost: bool,
 }
 
 impl TestObject {
-    /// Returns the name of its property, for findings.
+    /// Returns the names of property and object, for findings.
     fn property(&self) -> String {
         format!("{} of {}", self.subject.property, self.handle)
     }
@@ -49,14 +49,14 @@ pub(crate) struct Trial<'p> {
     runtime: Runtime,
     subjects: Vec<&'static Subject>,
     objects: Vec<TestObject>,
-    /// Every living object, subobjects included, in the order of creation.
+    /// Handles of all objects, including subobjects, in the order of creation.
     population: Vec<ObjectHandle>,
     ticks: u32,
-    /// Counts of generations; none if no subject counts.
+    /// Counts of destructors and handlers, if a subject counts them.
     counters: Option<Counters>,
-    /// Set if a generation was not unloaded: later ones are not waited for.
+    /// Set if a generation was not unloaded. The test then no longer waits for later generations.
     is_stuck: bool,
-    /// Leaks of an injected fault of the host.
+    /// Resources that an injected fault leaks in the host.
     leaks: (Vec<File>, Vec<Vec<u8>>),
 }
 
@@ -68,7 +68,7 @@ impl<'p> Trial<'p> {
         let habits = subjects.iter().any(|subject| subject.habits.is_some());
         let args = if habits { module_args(plan) } else { Vec::new() };
         let builder = builder.module_args(&args.iter().map(String::as_str).collect::<Vec<_>>());
-        // Plugins that leave files open are supported.
+        // Closes files that plugins leave open.
         let builder = builder.unloads(|policy| {
             policy.search_references = ReferenceSearch::Always;
             // SAFETY: neither this host nor its plugins pass descriptors to each other.
@@ -92,14 +92,14 @@ impl<'p> Trial<'p> {
             leaks: Default::default(),
         };
         trial.spawn().context("could not make the objects")?;
-        // Begin play happens once, before the first reload.
+        // Runs the first tick, since `begin play` must happen before the first reload.
         trial.tick();
         trial.population = trial.runtime.objects().iter().collect();
         let mut findings = Findings::default();
         trial.check_code(plan.build(0).tag, &mut findings);
         trial.check_values(0, &mut findings);
         trial.check_habits(&mut findings);
-        // Checks the gauge itself: if it missed loaded images, it would also miss remaining ones.
+        // Checks the measurement itself: if it missed loaded images, it would also miss stale images.
         let (mapped, loaded) = (trial.mapped(), plan.build(0).libraries.len() as u64);
         if mapped != loaded {
             findings.wrong(|| format!("{mapped} staged files are mapped, not the {loaded} that are loaded"));
@@ -122,7 +122,7 @@ impl<'p> Trial<'p> {
         Ok(())
     }
 
-    /// Does reload number `reload`, counted from one, and runs all checks.
+    /// Performs reload number `reload`, counted from one, and runs all checks.
     pub(crate) fn reload(&mut self, reload: u64) -> ReloadResult {
         let build = self.plan.build(reload);
         let mut findings = Findings::default();
@@ -154,7 +154,7 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// Ends the Master and the runtime. Staged files that are still mapped, including parked ones, are stale.
+    /// Ends the Master and the runtime. Staged files that are then still mapped count as stale, even if parked.
     pub(crate) fn end(mut self) -> Result<Line> {
         let stage = self.runtime.stage_dir();
         self.runtime.unload_master().context("could not unload the last build")?;
@@ -172,7 +172,7 @@ impl<'p> Trial<'p> {
         Ok(Line::End { stale_mappings, findings: findings.messages, counted })
     }
 
-    /// Checks the errors reported by subjects with habits.
+    /// Checks that subjects with habits report no errors.
     fn check_habits(&self, findings: &mut Findings) {
         for Habits { complaints, panics: (panics, message), .. } in
             self.subjects.iter().flat_map(|subject| &subject.habits)
@@ -191,7 +191,7 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// Checks that the previous generation is unmapped, and its counted destructors and handlers have run.
+    /// Checks that the previous generation is unmapped, and that its counted destructors and handlers have run.
     fn check_end_of_previous(&mut self, findings: &mut Findings) {
         self.wait_for_previous(1, findings);
         let Some(counters) = &mut self.counters else { return };
@@ -202,7 +202,7 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// Waits until at most `living` generations remain, with ticks of the host.
+    /// Runs safe points of the host until at most `living` generations remain.
     fn wait_for_previous(&mut self, living: usize, findings: &mut Findings) {
         let deadline = Instant::now() + UNLOAD_TIMEOUT;
         while !self.is_stuck && self.runtime.unloads().generations().len() > living {
@@ -258,7 +258,7 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// Checks that every object is alive under its handle, and no object was added.
+    /// Checks that every object exists under its handle, and that no object was added.
     fn check_population(&mut self, findings: &mut Findings) {
         for object in self.objects.iter_mut().filter(|object| !object.lost) {
             if !self.runtime.objects().is_alive(object.handle) {
@@ -274,7 +274,7 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// Checks that the running code is of the build with this id.
+    /// Checks that the running code belongs to the build with this id.
     fn check_code(&self, tag: u64, findings: &mut Findings) {
         let expected = Value::U64(tag);
         for name in self.subjects.iter().flat_map(|subject| subject.build_tags) {
@@ -300,7 +300,7 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// Writes other values for the next reload.
+    /// Writes new values, which later reloads must preserve.
     fn write_values(&mut self, reload: u64, findings: &mut Findings) {
         for index in self.sample(VALUES, reload) {
             let object = &mut self.objects[index];
@@ -335,13 +335,13 @@ impl<'p> Trial<'p> {
         self.ticks += 1;
     }
 
-    /// Returns the property that a tick changes; none if it cannot be read.
+    /// Returns the value of the property that a tick changes, or `None` if it cannot be read.
     fn ticked(&self, index: usize) -> Option<Value> {
         let object = &self.objects[index];
         self.runtime.objects().get(object.handle, object.subject.ticked).ok()
     }
 
-    /// Checks that calls succeed, and kept fields continue to count.
+    /// Checks that calls succeed, and that kept fields continue to count.
     fn check_calls(&mut self, reload: u64, findings: &mut Findings) {
         for index in self.sample(CALLS, reload) {
             let TestObject { handle, subject, calls, lost, .. } = &mut self.objects[index];
@@ -361,12 +361,12 @@ impl<'p> Trial<'p> {
         }
     }
 
-    /// Returns the sample of objects for this reload, including lost ones.
+    /// Returns the sample of objects for this reload, including lost objects.
     fn sample(&self, most: usize, reload: u64) -> impl Iterator<Item = usize> + Clone + use<> {
         sample(self.objects.len(), most, self.plan.seed.wrapping_add(reload))
     }
 
-    /// Returns the number of mapped staged files; zero if unknown.
+    /// Returns the number of mapped staged files, or zero if it is unknown.
     fn mapped(&self) -> u64 {
         process::stale_mappings(&self.runtime.stage_dir()).map_or(0, |files| files.len() as u64)
     }
@@ -382,7 +382,7 @@ fn module_args(plan: &Plan) -> Vec<String> {
     args
 }
 
-/// Measures the process; unknown figures are zero.
+/// Measures this process. Unknown figures are zero.
 pub(crate) fn reading() -> Reading {
     Reading {
         rss_kib: process::rss_kib().unwrap_or(0),

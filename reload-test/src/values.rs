@@ -1,11 +1,10 @@
-//! Values and samples of objects. Both are computed from numbers alone, so that no stored state is needed that the host
-//! itself might have changed.
+//! Computes expected values and samples of objects from numbers alone. Stored expectations could be changed by a faulty host.
 
-/// Rounds until the values of an object repeat.
+/// Number of rounds after which the values of an object repeat.
 const ROUNDS: u64 = 4096;
 
-/// Returns the value of `object` in `round`. Values differ between objects and between consecutive rounds, and are not
-/// whole numbers like the defaults of the plugins: a reset to a default is detected.
+/// Returns the value of `object` in `round`. Values differ between objects and between consecutive rounds, and are not whole numbers.
+/// Defaults of the plugins are whole numbers, so a reset to a default is detected.
 pub(crate) fn value(object: usize, round: u64) -> f64 {
     let fraction = (round % ROUNDS + 1) as f64 / (2 * ROUNDS) as f64;
     (object + 1) as f64 + fraction
@@ -15,7 +14,7 @@ pub(crate) fn value(object: usize, round: u64) -> f64 {
 pub(crate) fn sample(all: usize, most: usize, seed: u64) -> impl Iterator<Item = usize> + Clone {
     let modulus = all.max(1) as u64;
     let start = mixed(seed) % modulus;
-    // A step that is coprime to the number of objects visits all of them before it repeats.
+    // With a step that is coprime to the number of objects, no object repeats.
     let mut step = mixed(!seed) % modulus;
     while common_factor(step, modulus) != 1 {
         step = (step + 1) % modulus;
@@ -24,7 +23,7 @@ pub(crate) fn sample(all: usize, most: usize, seed: u64) -> impl Iterator<Item =
         .map(move |count| ((u128::from(start) + u128::from(count) * u128::from(step)) % u128::from(modulus)) as usize)
 }
 
-/// The finisher of splitmix64: neighboring seeds give dissimilar numbers.
+/// Mixes the bits of a seed with the finalizer of splitmix64, so that adjacent seeds produce dissimilar numbers.
 fn mixed(seed: u64) -> u64 {
     let mut word = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

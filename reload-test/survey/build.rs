@@ -12,7 +12,7 @@ mod native {
     struct Source {
         /// Feature of the row.
         feature: &'static str,
-        /// File below `src/rows`; `.cpp` is C++.
+        /// File below `src/rows`. Files with `.cpp` are compiled as C++.
         file: &'static str,
         /// Compiler flags.
         flags: &'static [&'static str],

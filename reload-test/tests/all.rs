@@ -1,5 +1,4 @@
-//! Tests of both programs as a user runs them, one module per file. Each file has its own process: see
-//! `runtime/tests/support/apart.rs`.
+//! Tests both programs as a user runs them, one module per file. Each file has its own process: see `runtime/tests/support/apart.rs`.
 
 #[path = "../../runtime/tests/support/apart.rs"]
 mod apart;
@@ -11,7 +10,7 @@ const PREPARE: fn() = || ();
 mod reloading;
 mod surveying;
 
-/// Command of one of the programs. Builds plugins in the folder and profile of all tests, so that their dependencies are compiled
+/// Returns the command of one of the programs. All tests build plugins in the same folder and profile, so that dependencies are compiled
 /// once.
 fn program(path: &str) -> Command {
     let mut program = Command::new(path);

@@ -1,5 +1,4 @@
-//! The program as run by a user, with real builds: passes for a correct host and fails for an incorrect one. The failing cases prove
-//! that passing is meaningful.
+//! Tests the program as a user runs it, with real builds. It must succeed for a correct host, and fail for each injected fault.
 
 use serde_json::Value;
 use std::process::Output;
@@ -16,7 +15,7 @@ fn run(reloads: u64, more: &[&str]) -> (Output, Value) {
     (output, serde_json::from_slice(&text).expect("a report in JSON"))
 }
 
-/// Runs with fault injection, which must be detected.
+/// Runs the program with an injected fault, and checks that it is detected.
 fn failing(fault: &str, more: &[&str]) -> Value {
     let (output, report) = run(4, &[&["--sabotage", fault], more].concat());
     assert_eq!(output.status.code(), Some(1), "{output:?}");
@@ -83,7 +82,7 @@ fn leftovers_of_a_plugin_are_cleaned_up_on_their_threads() {
     let (output, report) = run(20, &["--plugin", "everything-unloads", "--panic-each"]);
     assert!(output.status.success(), "{report:#}\n{}", String::from_utf8_lossy(&output.stderr));
     let left = |what: &str| report["left_to_run"][what].as_u64();
-    // 21 generations, each of which registers dozens of items on six threads.
+    // Expects counts of 21 generations. Each registers dozens of items on six threads.
     assert!(left("registered") > Some(21 * 24), "{report:#}");
     assert_eq!((left("run"), left("elsewhere")), (left("registered"), Some(0)), "{report:#}");
     assert_eq!(report["stale_mappings"], 0, "{report:#}");

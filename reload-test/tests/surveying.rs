@@ -1,5 +1,5 @@
-//! The survey as run by a user. Alternating reloads detect faults that a plugin causes after its unload and that reloads onto the same
-//! build hide, because the next generation takes the call or no state remains to be damaged.
+//! Tests the survey as a user runs it. Alternating reloads detect late effects of an unloaded plugin. Reloads onto the same plugin hide
+//! these, because the next generation handles the call, or because no state exists that could be damaged.
 
 use serde_json::Value;
 use std::fs::Permissions;
@@ -20,7 +20,7 @@ fn run(program: &mut Command) -> (Output, String) {
     (output, messages)
 }
 
-/// Failures of a row under fault injection, reloaded with itself and alternating.
+/// Returns the failures of a row with an injected fault, reloaded with itself and alternating.
 fn harmed(row: &str, harm: &str, more: &[&str]) -> [String; 2] {
     let dir = TempDir::new().expect("a folder");
     let (output, messages) = run(program(dir.path(), row).args(["--sabotage", harm]).args(more));

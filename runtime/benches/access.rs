@@ -1,11 +1,11 @@
-//! Measures access to a value in host memory from plugin code, compared to a value in its own memory. The loops run in a release
-//! build of `values`, in class `Gauge`, one call each; the host measures the time. A loop is long (1,000 rounds per iteration of
-//! criterion), so the time of the call is negligible.
+//! Measures access of plugin code to a value in host memory, compared to a value in plugin memory. Each loop runs inside of one
+//! call of class `Gauge`, in a release build of `values`; the host measures the time. A loop has 1,000 rounds per iteration of
+//! criterion, so the time of the call is negligible.
 //!
 //! * `read`, `write`: a property through the frame-bound object, compared to a struct field behind a pointer.
 //! * `read_by_handle`, `write_by_handle`: the property with a check of the handle, compared to the same field.
-//! * `write_while_marking`: a number and a reference during an incremental collection, compared to writes without one. During a
-//!   mark each write of a reference calls the host.
+//! * `write_while_marking`: a number and a reference during an incremental collection, compared to writes without a collection.
+//!   During a mark, each write of a reference calls the host.
 //! * `sum`: an `Array(f64)` as a borrowed slice, compared to a `Vec<f64>`.
 #![expect(unsafe_code, reason = "opens the door that only the benchmarks of this crate have")]
 
@@ -16,10 +16,10 @@ use std::time::Instant;
 use alcedo_runtime::{ObjectHandle, Runtime, Value};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
-/// Rounds of a loop per iteration.
+/// Number of rounds of a loop per iteration.
 const ROUNDS: u64 = 1_000;
 
-/// Numbers in the arrays that are added up: one fits into the nearest cache, one into none.
+/// Lengths of the arrays to sum. The first array fits into the nearest cache, the second fits into no cache.
 const COUNTS: [u32; 2] = [1_000, 1_000_000];
 
 fn access(criterion: &mut Criterion) {
@@ -46,7 +46,8 @@ fn access(criterion: &mut Criterion) {
         group.throughput(Throughput::Elements(ROUNDS));
         for (id, is_marking) in [("alcedo", true), ("in_peace", false)] {
             group.bench_function(id, |bencher| {
-                // SAFETY: every mark that is begun here is aborted before anything else runs, and addresses are only compared.
+                // SAFETY: every mark that this benchmark begins is aborted before anything else runs, and addresses are only
+                // compared.
                 let stores = unsafe { runtime.bench() };
                 if is_marking {
                     stores.begin_mark();

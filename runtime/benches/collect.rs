@@ -1,13 +1,13 @@
 //! Measures marking of reachable objects, and the cost of writes during an incremental mark.
 //!
-//! *Mark*: 1,000,000 objects of a native class with four references, each to a random object, uniformly distributed (xorshift, seed
-//! 0x5eed); the first is the only root, and reaches all but two in a hundred. The baseline is the same graph as a bare `Vec<[u32;
-//! 4]>`, marked with a stack and a bit for each node. Alcedo also checks each handle's serial, gets the locations of references
-//! from each object's class, and lists the unreached objects.
+//! *Mark*: 1,000,000 objects of a native class, each with four references to random objects (uniformly distributed, xorshift, seed
+//! 0x5eed). The first object is the only root, from which all but two percent of the objects are reachable. The baseline is the
+//! same graph as a bare `Vec<[u32; 4]>`, marked with a stack and one bit for each node. Alcedo also checks the serial of each
+//! handle, gets the locations of references from the class of each object, and lists the unreached objects.
 //!
-//! *Writes*: a number and a reference of one object after the other, by name of the property: without a mark, and during an
-//! incremental mark that was begun before and makes no progress, so that every write checks the mark and rescans objects that were
-//! already scanned.
+//! *Writes*: writes a number and a reference of each object in turn, by the name of the property. Measured without a mark, and
+//! during an incremental mark that makes no progress. During this mark, every write checks the state of the mark and rescans
+//! objects that were already scanned.
 #![expect(unsafe_code, reason = "opens the door that only the benchmarks of this crate have")]
 
 mod support;
@@ -30,7 +30,7 @@ fn collect(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(OBJECTS as u64)).sample_size(10);
     group.bench_function("bare_vec", |bencher| bencher.iter(|| bare(black_box(&graph))));
     let (runtime, objects) = world(&graph);
-    // SAFETY: every mark that is begun here is aborted before anything else runs, and addresses are only compared.
+    // SAFETY: every mark that this benchmark begins is aborted before anything else runs, and addresses are only compared.
     let stores = unsafe { runtime.bench() };
     assert_eq!(stores.mark().len(), OBJECTS - bare(&graph), "both reach the same");
     group.bench_function("alcedo", |bencher| bencher.iter(|| stores.mark()));
@@ -86,7 +86,7 @@ fn graph() -> Vec<[u32; 4]> {
     (0..OBJECTS).map(|_| std::array::from_fn(|_| dice.roll(OBJECTS) as u32)).collect()
 }
 
-/// Counts the reachable nodes.
+/// Counts the reachable nodes of the bare graph.
 fn bare(graph: &[[u32; 4]]) -> usize {
     let mut marked = vec![0_u64; graph.len().div_ceil(64)];
     let (mut open, mut count) = (vec![0_u32], 1);

@@ -1,9 +1,9 @@
-//! Measures the construction of an object of a module's class: `crowd`'s `Walker`, with one property and a plugin part of three
-//! machine words, spawned by a host that holds the class (`alcedo`), and by one that names it each time (`by_path`). The baseline
-//! is one `Box` of those three words and one insertion into a `slotmap`, as in a host without reflection, hooks or collection: in a
-//! process of one thread (`box_and_slotmap`), where an allocator takes no lock, and in a process that also has a host with its
-//! finalizer thread (`box_and_slotmap_in_a_host`). Each round creates a thousand and then, untimed, destroys them and waits for
-//! their finalizers, so that all work on memory that was used before.
+//! Measures the construction of an object of a module's class. The class is `Walker` of `crowd`, with one property and a plugin
+//! part of three machine words. The host holds the class (`alcedo`), or names it in each call (`by_path`). The baseline is one
+//! `Box` of three words and one insertion into a `slotmap`, as in a host without reflection, hooks or collection. `box_and_slotmap`
+//! runs in a process of one thread, where an allocator takes no lock; `box_and_slotmap_in_a_host` runs in a process that also has a
+//! host with its finalizer thread. Each round creates a thousand objects. It then destroys them and waits for their finalizers,
+//! which is not timed, so that all rounds work on memory that was used before.
 
 mod support;
 
@@ -37,7 +37,7 @@ fn creation(criterion: &mut Criterion) {
     drop(runtime.shutdown());
 }
 
-/// Measures rounds of boxes.
+/// Returns the time of these rounds of the baseline.
 fn time_boxes(rounds: u64) -> Duration {
     let mut map: SlotMap<DefaultKey, Box<[u64; 3]>> = SlotMap::new();
     let mut keys = Vec::with_capacity(ROUND as usize);
@@ -51,7 +51,8 @@ fn time_boxes(rounds: u64) -> Duration {
     elapsed
 }
 
-/// Measures rounds of constructions. Between rounds, untimed, the objects are destroyed, the host ticks, and their finalizers run.
+/// Returns the time of these rounds of constructions. Between rounds, which is not timed, the objects are destroyed, the host
+/// ticks, and their finalizers run.
 fn time(
     runtime: &Runtime,
     objects: &mut Vec<ObjectHandle>,

@@ -1,9 +1,9 @@
-//! Measures the resolution of a handle, compared to a `get` of a plain `slotmap`, which does the minimum for a checked handle: one
-//! load, one comparison.
+//! Measures the resolution of a handle, compared to `get` of a plain `slotmap`. The `slotmap` does the minimum for a checked
+//! handle: one load and one comparison.
 //!
-//! The objects are of `crowd`'s `Walker`, with a plugin part each; the slotmap has as many values of one machine word. Both resolve
-//! all of them in the same order, shuffled by xorshift (seed 0x5eed), and sum up the results. At 1,000 everything is in the nearest
-//! cache, at 1,000,000 nothing is.
+//! The objects have the class `Walker` of `crowd`, with a plugin part each. The `slotmap` contains as many values of one machine
+//! word. Both resolve all handles in the same order, shuffled by xorshift (seed 0x5eed), and sum the results. With 1,000 objects,
+//! all data is in the nearest cache; with 1,000,000 objects, none is.
 #![expect(unsafe_code, reason = "opens the door that only the benchmarks of this crate have")]
 
 mod support;
@@ -21,7 +21,7 @@ const CLASS: &str = "/Script/Game.Walker";
 fn handles(criterion: &mut Criterion) {
     let builds = support::builds("crowd");
     let runtime = support::host(&builds[0]);
-    // SAFETY: every mark that is begun here is aborted before anything else runs, and addresses are only compared.
+    // SAFETY: every mark that this benchmark begins is aborted before anything else runs, and addresses are only compared.
     let stores = unsafe { runtime.bench() };
     let class = stores.class(CLASS).expect("the plugin declares it");
     let (mut objects, mut map, mut keys) = (Vec::new(), SlotMap::new(), Vec::new());

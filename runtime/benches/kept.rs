@@ -1,12 +1,13 @@
-//! Measures calls of a host beyond those of `calls.rs`: functions cached by glue, and functions that are inherited, static, of six
-//! parameters, or of the host. In release builds of `carousel` and `grid`.
+//! Measures calls of a host that `calls.rs` does not contain. The functions are cached by glue code, inherited, static, of six
+//! parameters, or of the host. Uses release builds of `carousel` and `grid`.
 //!
-//! * `kept_function`: `c_pointer` is a C function of the host; `uf` a function of an object's own class, `inherited` the same on an
-//!   object whose class inherits it from another class of the module, `glue` and `glue_inherited` both by `host_class!`,
-//!   `host_body` a method of a native class by its name, `accessor` the same by the view of the class in native code; `static` a
-//!   static function of a class and `six` a function of six parameters.
-//! * `kept_property`: `up` by its name and Rust type, `glue` by `host_class!` and `accessor` by the view of a native class; each
-//!   with a write.
+//! * `kept_function`: `c_pointer` is a C function of the host. `uf` is a function of an object's own class. `inherited` is the same
+//!   function on an object whose class inherits it from another class of the module. `glue` and `glue_inherited` call these two
+//!   through `host_class!`. `host_body` is a method of a native class called by its name, and `accessor` is this method called
+//!   through the view of the class in native code. `static` is a static function of a class, and `six` a function of six
+//!   parameters.
+//! * `kept_property`: reads and writes a property. `up` uses its name and Rust type, `glue` uses `host_class!`, and `accessor` uses
+//!   the view of a native class.
 
 mod support;
 

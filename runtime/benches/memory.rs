@@ -8,7 +8,7 @@ use std::fs;
 
 use alcedo_runtime::process;
 
-/// Numbers of objects.
+/// Numbers of objects in the measured reloads.
 const COUNTS: [u64; 3] = [0, 100_000, 1_000_000];
 
 fn main() {
@@ -29,10 +29,10 @@ fn measure(objects: u64) {
     for _ in 0..objects {
         runtime.objects().spawn("/Script/Game.Runner").expect("an object");
     }
-    // The first reload finds the sizes that the later ones use again.
+    // The first reload allocates memory that the later reloads reuse.
     drop(support::reload(&runtime, &builds[1]));
     let before = process::rss_kib().expect("a Linux with /proc");
-    // Resets the peak.
+    // Resets the peak of the process memory.
     fs::write("/proc/self/clear_refs", "5").expect("a Linux with /proc");
     let report = support::reload(&runtime, &builds[0]);
     assert_eq!(report.conjugates_rebuilt, objects);

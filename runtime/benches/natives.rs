@@ -1,9 +1,9 @@
-//! Measures access to a native class that is declared as a Rust type. The loops run in a release build of `host-types`, one call
-//! each, and in the host; a loop is long, so the time of the call that starts it is negligible.
+//! Measures access to a native class that is declared as a Rust type. The loops run in a release build of `host-types`, each inside
+//! of one call, and in the host. A loop is long, so the time of the call that starts it is negligible.
 //!
-//! * `native_property_read`: a plugin reads a property of the host's class, compared to a field behind a pointer.
-//! * `native_method_call`: a plugin calls a method of the host, compared to a C function by its pointer.
-//! * `native_property_read_by_host`: the host reads it by the type of the class, compared to a field behind a pointer.
+//! * `native_property_read`: a plugin reads a property of a class of the host, compared to a field behind a pointer.
+//! * `native_method_call`: a plugin calls a method of the host, compared to a C function called by its pointer.
+//! * `native_property_read_by_host`: the host reads the property by the type of the class, compared to a field behind a pointer.
 
 #[path = "support/lamp.rs"]
 mod lamp;
@@ -18,7 +18,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 
 use crate::lamp::{Hums, Lamp};
 
-/// Rounds of a loop per iteration.
+/// Number of rounds of a loop per iteration.
 const ROUNDS: u64 = 1_000;
 
 fn cost(criterion: &mut Criterion) {

@@ -1,6 +1,6 @@
-//! Measures the pause of a host while the code of a small module is swapped, compared to two other methods: bare `dlopen`, `dlsym`,
-//! `dlclose`, and cr's, which copies the file first so that the build may overwrite it. Those two check nothing, keep no state and
-//! cannot roll back.
+//! Measures the pause of a host while the code of a small module is replaced, compared to two other methods. One is bare `dlopen`,
+//! `dlsym` and `dlclose`. The other is the method of cr, which first copies the file so that the build may overwrite it. Both check
+//! nothing, keep no state and cannot roll back.
 #![expect(unsafe_code, reason = "the ways of others map a library by hand")]
 
 mod support;
@@ -33,7 +33,7 @@ fn swap(criterion: &mut Criterion) {
         bencher.iter_custom(|count| {
             let swap = |_| {
                 let report = support::reload(&runtime, next.next().expect("they take turns"));
-                // From the first read of the file until the new code is live.
+                // Time from the first read of the file until the new code is live.
                 report.phases.get(Phase::Stage) + report.phases.swap()
             };
             (0..count).map(swap).sum()
@@ -68,7 +68,7 @@ fn swap(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Prints the median of each phase.
+/// Prints the median time of each phase.
 fn print_phases(reports: Vec<ReloadReport>) {
     for phase in Phase::ALL {
         let mut times: Vec<_> = reports.iter().map(|report| report.phases.get(phase)).collect();
@@ -78,9 +78,9 @@ fn print_phases(reports: Vec<ReloadReport>) {
 }
 
 fn open_and_close(library: &Path) {
-    // SAFETY: the initializers of a plugin do nothing but link its parts together.
+    // SAFETY: the initializers of a plugin only link its parts together.
     let library = unsafe { Library::new(library) }.expect("the library opens");
-    // SAFETY: the symbol is not used as anything but an address.
+    // SAFETY: the symbol is used only as an address.
     let symbol = unsafe { library.get::<*const ()>(SYMBOL) }.expect("every plugin has it");
     black_box(*symbol);
     library.close().expect("the library closes");

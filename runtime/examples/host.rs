@@ -1,9 +1,9 @@
-//! A host in a few lines: loads the plugins named on its command line, and reloads them whenever one of the files changes. Declares
-//! a class with an event, and has no engine.
+//! A host in a few lines. Loads the plugins named on its command line, and reloads all of them when one of the files changes.
+//! Declares a class with an event, and has no engine.
 //!
 //! `cargo run -p alcedo-runtime --example host -- path/to/libplugin.so`
 //!
-//! `alcedo dev --host target/debug/examples/host path/to/plugin` runs it with the plugin that the tool builds.
+//! `alcedo dev --host target/debug/examples/host path/to/plugin` builds the plugin and runs this host with it.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use std::time::Duration;
 use alcedo::native::{This, uclass, uenum};
 use alcedo::{Budget, Error, MasterEvent, Runtime, crash_guard, natives, printable};
 
-/// Answer to a greeting.
+/// Reaction to a greeting.
 #[uenum(package = "Host")]
 #[repr(u8)]
 pub enum Greeting {
-    /// Counts silently.
+    /// Only counts the greetings.
     Quiet,
     /// Prints the number of greetings.
     Talkative,
@@ -24,16 +24,16 @@ pub enum Greeting {
 /// Base class of plugins.
 #[uclass(package = "Host", blueprintable)]
 pub struct Thing {
-    /// Manner of the answer; plugins read and write it by the name of an entry.
+    /// Reaction to greetings. Plugins read and write this property by the name of an enum entry.
     #[uproperty(edit_anywhere, blueprint_read, blueprint_write)]
     greeting: Greeting,
-    /// Number of greetings: a Rust field of this host, which reloads do not change.
+    /// Number of greetings. This is a Rust field of the host, which reloads do not change.
     greeted: u32,
 }
 
 #[uclass]
 impl Thing {
-    /// Called for a greeting. Counts, unless a plugin overrides it.
+    /// Called for each greeting. Counts the greeting, unless a plugin overrides this event.
     #[ufunction(blueprint_native_event)]
     fn greet(&self);
     fn greet_implementation(&mut self, this: This<Self>) {
@@ -46,7 +46,7 @@ impl Thing {
 }
 
 fn main() -> ExitCode {
-    // New code is first tried in a canary process, which starts here.
+    // New code is first loaded in a canary process. In such a process, this call does not return.
     alcedo::canary::run_if_child();
     match run() {
         Ok(()) => ExitCode::SUCCESS,
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Error> {
-    // Under `alcedo guard` a crash is reported with module and function; otherwise this does nothing.
+    // Under `alcedo guard`, a crash is reported with module and function. Otherwise this call does nothing.
     crash_guard::arm_if_supervised().map_err(|source| Error::System { doing: "arming the guard".into(), source })?;
     let libraries: Result<Vec<_>, _> = std::env::args_os().skip(1).map(std::path::absolute).collect();
     let libraries = libraries.map_err(|source| Error::System { doing: "finding the current folder".into(), source })?;
@@ -74,7 +74,7 @@ fn run() -> Result<(), Error> {
     for class in runtime.types().dynamic_classes() {
         things.push(runtime.objects().spawn(&class)?);
     }
-    // Ends with the input: close it, or press Ctrl-D. `alcedo dev` can end the host as well.
+    // The host ends when its standard input ends, for example at Ctrl-D. `alcedo dev` can also end the host.
     let (closed, input) = std::sync::mpsc::channel::<()>();
     std::thread::spawn(move || {
         let _all = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());

@@ -1,4 +1,4 @@
-//! Configuration of a host before it starts: packages, native classes, listeners. No plugin code runs until [`Builder::build`].
+//! Configures a host before it starts: packages, native classes, listeners. No plugin code runs until [`Builder::build`].
 
 use std::cell::Cell;
 #[cfg(feature = "script")]
@@ -179,9 +179,9 @@ impl Builder {
         self
     }
 
-    /// Accepts only libraries signed with this key or with another key added here; see `alcedo keygen` and `alcedo build --sign`.
-    /// Applies to every module in every context, whether loaded from a file or from memory. `runtime/docs/trusting-files.md` explains
-    /// the guarantees and limits of a signature.
+    /// Accepts only libraries signed with this key, or with the key of another call of this method; see `alcedo keygen` and
+    /// `alcedo build --sign`. Applies to every module in every context, whether loaded from a file or from memory.
+    /// `runtime/docs/trusting-files.md` explains the guarantees and limits of a signature.
     ///
     /// ```
     /// # let text = alcedo_runtime::SecretKey::generate()?.public().to_pem();
@@ -208,7 +208,7 @@ impl Builder {
         self
     }
 
-    /// Sets the process that loads new modules before this host does, in every context; see [`Canary`].
+    /// Sets the process that loads new modules before this host loads them, in every context; see [`Canary`].
     /// [`LoadContext::set_canary`](crate::LoadContext::set_canary) sets it for one context.
     ///
     /// # Examples
@@ -225,7 +225,7 @@ impl Builder {
         self
     }
 
-    /// Sets the time limit of the canary for all modules of a generation or load together, ten seconds by default.
+    /// Sets the time limit for the canary to load all modules of one generation or load. The default is ten seconds.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -306,11 +306,12 @@ impl Builder {
         self
     }
 
-    /// Sets the bytes of the stack that calls into modules and calls of host functions leave free: 256 KiB by default, at most three
-    /// quarters of the stack. Applies to the game thread, and to each thread that calls into a Slim, a pinned context or the Default. A
-    /// call that would exceed this fails with [`CallError::TooDeep`](crate::CallError::TooDeep), so unbounded recursion returns an error
-    /// and does not end the process. Destruction of objects leaves a quarter of the reserve free. Calls into a
-    /// Slim, a pinned context or the Default are not checked by pointer, or on the stack of a coroutine, whose size is unknown.
+    /// Sets the bytes of the stack that calls into modules and calls of host functions leave free: 256 KiB by default, at most
+    /// three quarters of the stack. Applies to the game thread, and to each thread that calls into a Slim, a pinned context or
+    /// the Default. A call that would leave less stack free fails with [`CallError::TooDeep`](crate::CallError::TooDeep), so
+    /// unbounded recursion returns an error and does not end the process. Destruction of objects leaves a quarter of the
+    /// reserve free. Calls into a Slim, a pinned context or the Default are not checked if they are made through a function
+    /// pointer, or on the stack of a coroutine, whose size is unknown.
     ///
     /// # Examples
     /// ```rust
@@ -325,7 +326,7 @@ impl Builder {
         self
     }
 
-    /// Changes the policy for unloads that do not finish by themselves.
+    /// Changes the policy for unloads that are blocked.
     ///
     /// # Examples
     /// ```rust
@@ -364,14 +365,14 @@ impl Builder {
         self.unloads(|policy| policy.park_after = Some(after))
     }
 
-    /// Sets the number of images that may be parked; beyond this number, no more modules are loaded.
+    /// Sets the maximum number of parked images. If more images are parked, no more modules are loaded.
     #[must_use]
     pub fn parked_budget(self, images: usize) -> Self {
         self.unloads(|policy| policy.parked_budget = images)
     }
 
-    /// Sets whether values owned by plugin code keep the objects they refer to from collection, which is the default. If not, a
-    /// reference to a collected object reads as none.
+    /// Sets whether references in values owned by plugin code protect objects from collection. The default is `true`. With
+    /// `false`, a reference to a collected object reads as none.
     #[must_use]
     pub fn owned_values_are_roots(mut self, they_are: bool) -> Self {
         self.owned_values_are_no_roots = !they_are;
@@ -399,21 +400,21 @@ impl Builder {
         self
     }
 
-    /// Connects to `alcedo dev` if that tool runs this program; otherwise has no effect.
+    /// Connects to `alcedo dev` if that tool has started this program. Otherwise has no effect.
     ///
-    /// The tool builds the plugins. [`Runtime::create_master`] ignores its argument and loads these plugins, and returns when the first
-    /// build is loaded; [`Runtime::tick`] loads each later build. One runtime of a process can connect.
+    /// The tool builds the plugins. [`Runtime::create_master`] ignores its argument, loads these plugins, and returns when the
+    /// first build is loaded. [`Runtime::tick`] loads each later build. Only one runtime per process can connect.
     ///
-    /// A crash is reported with module and line, and a call that does not return for a second is reported as a hang. In both cases the
-    /// next process of this program restores the world as it was a few seconds before: [`Worlds::load`](crate::Worlds::load) is called
-    /// at the first safe point with plugins, so earlier handles become stale.
+    /// The tool reports a crash with module and line, and a call that does not return for a second as a hang. In both cases the
+    /// next process of this program restores the world to its state a few seconds earlier:
+    /// [`Worlds::load`](crate::Worlds::load) is called at the first safe point with plugins, so earlier handles become stale.
     ///
     /// A host ends by [`Runtime::shutdown`] or by dropping its runtime. The tool treats any other exit as a crash caused by a plugin
     /// and restarts the host.
     ///
     /// Before an image is unmapped, memory is searched for references into it
     /// ([`UnloadPolicy::search_references`](crate::UnloadPolicy::search_references)). A later call of [`Builder::unloads`] can
-    /// switch the search off.
+    /// disable the search.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -434,8 +435,8 @@ impl Builder {
         self
     }
 
-    /// For tests only: sets the last serial of a slot for objects and conjugates, so that slots are used up soon. Handles still never
-    /// refer to another object, but used-up slots cost memory.
+    /// For tests only: sets the last serial of a slot for objects and conjugates, so that slots are used up soon. A stale
+    /// handle still never refers to another object, but used-up slots cost memory.
     #[doc(hidden)]
     #[must_use]
     pub fn last_serial(mut self, last: u32) -> Self {
@@ -443,7 +444,7 @@ impl Builder {
         self
     }
 
-    /// For tests only: reruns one class constructor in each reload; tests must detect the rerun.
+    /// For tests only: runs one class constructor a second time in each reload, which tests must detect.
     #[doc(hidden)]
     #[must_use]
     pub fn planted_rerun(mut self, planted: bool) -> Self {
@@ -451,9 +452,9 @@ impl Builder {
         self
     }
 
-    /// Lets classes of modules be bound to the C libraries of that folder (`#[uclass(dll_bind = "Name")]`). The caller that created the
-    /// [`UserCode`](alcedo_dll_bind::UserCode) also vouches for the declarations that modules make for these libraries. Without this
-    /// call such classes exist, and their functions do nothing.
+    /// Allows classes of modules to be bound to the C libraries of this folder (`#[uclass(dll_bind = "Name")]`). The caller
+    /// that created the [`UserCode`](alcedo_dll_bind::UserCode) also vouches for the declarations that modules make for these
+    /// libraries. Without this setting the functions of such classes do nothing.
     #[cfg(feature = "dll-bind")]
     #[must_use]
     pub fn user_code(mut self, code: &alcedo_dll_bind::UserCode) -> Self {
@@ -485,7 +486,7 @@ impl Builder {
         for folder in folders {
             let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.as_ref().to_owned());
             let name = folder.file_name().and_then(|name| name.to_str()).filter(|name| is_identifier(name));
-            // A folder with another name is rejected when its package is loaded.
+            // Loading the package later rejects a folder whose name is not a package name.
             self.packages.extend(name.map(str::to_owned));
             self.scripts.push(folder);
         }

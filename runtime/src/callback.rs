@@ -1,8 +1,8 @@
-//! Callbacks that a host has registered, each with its kind and its location in the host's source.
+//! Callbacks that a host has registered. Each callback has a kind and a location in the host's source.
 //!
-//! A callback that owns a handle to its own host creates a reference cycle, which no reference count distinguishes from handles in use
-//! elsewhere. The handles dropped together with a callback can be counted. So a runtime or context that ends drops its callbacks one by
-//! one, which breaks every cycle, and logs the callbacks that owned a handle.
+//! A callback that owns a handle to its own host creates a reference cycle. Reference counts do not distinguish such a handle
+//! from handles in use elsewhere. But the handles that are dropped together with a callback can be counted. So a runtime or
+//! context that ends drops its callbacks one by one, which breaks every cycle, and logs the callbacks that owned a handle.
 
 use std::cell::Cell;
 use std::fmt;
@@ -30,7 +30,8 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// Returns the site of a callback registered by the caller. All functions up to the host's own line must be `#[track_caller]`.
+    /// Returns the site of a callback registered by the caller. All functions between the host's call and this function must be
+    /// `#[track_caller]`.
     #[track_caller]
     pub(crate) fn new<C>(kind: &'static str, callback: &C) -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
@@ -45,12 +46,12 @@ impl Site {
         }
     }
 
-    /// Checks that both sites are of the same registration.
+    /// Checks that both sites belong to one registration.
     pub(crate) fn is(&self, other: Self) -> bool {
         self.number == other.number
     }
 
-    /// Returns `false` if the callback has no captures, so that it owns nothing.
+    /// Returns `false` if the callback has no captures and so owns no values.
     pub(crate) fn owns(&self) -> bool {
         self.owns
     }
@@ -74,7 +75,7 @@ pub(crate) struct Registered<C> {
 /// any thread if the callbacks can.
 pub(crate) struct Callbacks<C>(Mutex<Listed<C>>);
 
-/// Callbacks with their priorities. A round shares the list that was current when the round began.
+/// Callbacks with their priorities. A round of calls shares the list that was current when the round began.
 type Listed<C> = Arc<Vec<(i32, Registered<C>)>>;
 
 impl<C> Default for Callbacks<C> {
@@ -123,8 +124,8 @@ impl<C: Clone> Callbacks<C> {
         Arc::unwrap_or_clone(list).into_iter().map(|(_priority, callback)| callback).collect()
     }
 
-    /// Calls each callback with its priority, except callbacks that are removed during the round. No lock is held during a call.
-    /// Returns the callbacks of which the round holds the last reference.
+    /// Calls each callback with its priority, except callbacks that are removed during the round. No lock is held during a
+    /// call. Returns the callbacks whose last reference the round holds.
     #[must_use]
     pub(crate) fn round(&self, mut call: impl FnMut(i32, &Registered<C>)) -> Vec<Registered<C>> {
         let round = Arc::clone(&*self.list());
@@ -146,7 +147,7 @@ impl<C: Clone> Callbacks<C> {
     }
 }
 
-/// A registered callback, which can be removed. Dropping a registration keeps the callback registered.
+/// A registered callback, which can be removed. Dropping this value keeps the callback registered.
 ///
 /// A removed callback is not called for later events. A round of calls that has begun on another thread may still call it. Values owned
 /// by the callback are dropped when the last such call has returned. Removing a callback has no effect if its context or runtime has
@@ -169,7 +170,7 @@ pub struct Registration<F: ?Sized + FnOnce() = dyn FnOnce() + Send + Sync> {
     remove: Box<F>,
 }
 
-/// A [`Registration`] with a runtime. Game thread only.
+/// A [`Registration`] of a callback with a runtime. Game thread only.
 pub type LocalRegistration = Registration<dyn FnOnce()>;
 
 impl Registration {
@@ -249,7 +250,8 @@ impl HostId {
 /// Owned or shared code of the host. Its drop does not panic: a panic of a captured value is logged.
 pub(crate) struct Guarded<C>(Option<C>);
 
-/// Shared callback, held during a call: the callback may be removed during this, and its captures are then dropped with this share.
+/// Shared callback that is held during a call. If the callback is removed during the call, dropping this value drops its
+/// captures.
 pub(crate) type Share<C> = Guarded<Arc<C>>;
 
 impl<C> Guarded<C> {
@@ -286,7 +288,7 @@ impl<C> Drop for Guarded<C> {
 }
 
 thread_local! {
-    /// Host whose handles are counted on this thread, and the number of handles dropped.
+    /// Host whose handles are counted on this thread, and the number of its handles dropped so far.
     static COUNTED: Cell<(Option<HostId>, u32)> = const { Cell::new((None, 0)) };
 }
 
@@ -304,7 +306,7 @@ fn handles_that_go(host: HostId, code: impl FnOnce()) -> u32 {
     let before = COUNTED.replace((Some(host), 0));
     code();
     let (_, count) = COUNTED.replace(before);
-    // A nested drop counts for both calls.
+    // A drop inside a nested call counts for both calls.
     if let (Some(outer), so_far) = before
         && outer == host
     {

@@ -1,4 +1,4 @@
-//! Text commands to a running host, for people: one line in, one answer out. Commands use only the public API.
+//! Executes text commands in a running host, for people: each line of input has one answer. Commands use only the public API.
 
 #[cfg(feature = "script")]
 mod eval;
@@ -155,7 +155,7 @@ impl Runtime {
     }
 }
 
-/// Returns the part of a line after the first words.
+/// Returns the rest of a line after its first `words` words.
 fn behind(line: &str, words: usize) -> &str {
     (0..words)
         .fold(line.trim(), |rest, _| rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim_start()))
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn every_listed_command_works_and_others_return_the_list() {
         let runtime = runtime();
-        // Uppercase words and brackets are placeholders for the user.
+        // Skips commands with uppercase words, which are placeholders for arguments.
         for (command, _) in COMMANDS.iter().filter(|(command, _)| !command.contains(char::is_uppercase)) {
             for line in [command.replace("|off", ""), command.replace("on|", "")] {
                 let answer = runtime.console(&line);

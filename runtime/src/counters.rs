@@ -23,7 +23,7 @@ pub struct Counters {
     pub conjugates_built: u64,
     /// Class constructors run on objects, without class default objects.
     pub class_constructors_run: u64,
-    /// Class constructors that ran again on the same object. Zero in a correct host.
+    /// Class constructors that ran a second time on an object. Zero in a correct host.
     pub class_constructors_rerun: u64,
     /// Reloads that were committed.
     pub reloads: u64,

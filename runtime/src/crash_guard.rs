@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 #[doc(hidden)]
 pub const FOLDER: &str = "ALCEDO_CRASH_GUARD";
 
-/// Environment variable that, set to `1`, makes a supervised host also record backtraces of panics in plugin code.
+/// Environment variable for supervised hosts. If set to `1`, the host also records backtraces of panics in plugin code.
 pub const BACKTRACE: &str = "ALCEDO_BACKTRACE";
 
-/// For a supervisor: keeps the library copies of the host that reports into `folder` after that host has ended, until the result is
-/// dropped. Otherwise any other host that starts would remove them. Must be called before the host starts.
+/// For a supervisor: keeps the library copies of the host that reports into `folder`, even after that host has ended, until the
+/// result is dropped. Otherwise the start of any other host would remove the copies. Must be called before the supervised host
+/// starts.
 ///
 /// # Errors
 /// When the folder cannot be opened or locked.
@@ -21,9 +22,9 @@ pub fn keep_copies(folder: &Path) -> io::Result<File> {
     alcedo_sys::crash::keep_copies(folder)
 }
 
-/// Arms the guard if this process is supervised, and returns whether the guard is armed. A fatal signal is recorded with registers,
-/// stack and mappings, and then takes the course that it would have without the guard. With [`BACKTRACE`], panics in plugin code are
-/// recorded as well, at most one per second and sixteen locations.
+/// Arms the guard if this process is supervised, and returns whether the guard is armed. A fatal signal is recorded with
+/// registers, stack and mappings, and then has the effect that it would have without the guard. With [`BACKTRACE`], panics in
+/// plugin code are recorded as well: at most one per second, from at most sixteen locations.
 ///
 /// Call this near the beginning of `main`, after [`canary::run_if_child`](crate::canary::run_if_child), on the thread that becomes the
 /// game thread. Stack overflows of that thread are then reported as well.

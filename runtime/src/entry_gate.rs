@@ -1,11 +1,13 @@
-//! Running calls as cheap leases. Each thread has a record with slots in which it stores its open calls; an unload shuts the gate and
-//! then reads the records of all threads. So a call writes only to memory of its own thread, and no counter is shared.
+//! Counts running calls without a shared counter. Each thread has a record with slots in which it stores its open calls. An
+//! unload shuts the gate and then reads the records of all threads. So a call writes only to memory of its own thread.
 //!
-//! A caller writes its slot *before* it reads the gate, and an unload shuts the gate *before* it reads the slots; all four accesses are
-//! sequentially consistent. So either the caller sees a shut gate and returns, or the unload sees the caller and waits. No call is
-//! inside an image that is unmapped. The records hold numbers and static locations only, so nothing can dangle.
+//! A caller writes its slot *before* it reads the gate, and an unload shuts the gate *before* it reads the slots; all four
+//! accesses are sequentially consistent. So either the caller sees a shut gate and returns, or the unload sees the caller and
+//! waits. When an image is unmapped, no call is inside it. The records contain only numbers and static locations, so they
+//! contain no dangling pointers.
 //!
-//! A gate rejects a call if the stack of its thread is nearly exhausted: endless recursion by name is an error, as in the Master.
+//! A gate rejects a call if the stack of its thread is nearly exhausted: endless recursion through calls by name returns an
+//! error, as in the Master.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -21,20 +23,20 @@ use crate::sync::thread::{self, Thread};
 use crate::sync::{Arc, Mutex, MutexGuard, lock, thread_local};
 use crate::thread_stack;
 
-/// Maximum number of open calls of one thread on the fast path.
+/// Maximum number of open calls that one thread stores in slots. Further calls take the slow path.
 const SLOTS: usize = 16;
 
 const EMPTY: u64 = 0;
 
 /// Slot for an open call of a thread.
 struct CallerSlot {
-    /// Number of the gate; written last and cleared first.
+    /// Number of the gate. This field is written last and cleared first.
     gate: AtomicU64,
     /// Function id, assigned by the owner of the gate.
     function: AtomicU64,
     /// Nanoseconds of [`coarse_clock`].
     since: AtomicU64,
-    /// Call site in the host; none for a call by a module.
+    /// Call site in the host; null for a call by a module.
     from: CallSite,
 }
 
@@ -53,7 +55,7 @@ struct Own {
     depth: Cell<usize>,
     /// Number of open calls that hold leases.
     leases: Cell<usize>,
-    /// Stack of the thread. Calls on it end in order; calls of a coroutine do not.
+    /// Stack of the thread. Calls on this stack end in reverse order of their start; calls on the stack of a coroutine may not.
     stack: StackSpan,
 }
 
@@ -81,7 +83,7 @@ impl Own {
 
 impl Drop for Own {
     fn drop(&mut self) {
-        // All calls of the thread have returned, or this would not run.
+        // All calls of the thread have returned: a thread drops this value only when it ends.
         rows().retain(|row| !Arc::ptr_eq(row, &self.row));
     }
 }
@@ -90,7 +92,7 @@ fn rows() -> MutexGuard<'static, Vec<Arc<Row>>> {
     lock(&ROWS)
 }
 
-/// Checks that a call is open on this thread. Any thread; also while the thread ends.
+/// Checks that a call is open on this thread. Any thread; also works while the thread ends.
 pub(crate) fn are_calls_open_here() -> bool {
     calls_open_here() != 0
 }
@@ -99,7 +101,7 @@ fn calls_open_here() -> usize {
     OWN.try_with(|own| own.depth.get() + own.leases.get()).unwrap_or(0)
 }
 
-/// Gate of one generation: admits calls and lists those inside. Any thread.
+/// Gate of one generation: admits calls, and lists the admitted calls. Any thread.
 pub(crate) struct EntryGate {
     number: u64,
     shut: AtomicBool,
@@ -108,7 +110,7 @@ pub(crate) struct EntryGate {
     leases: Arc<Leases>,
 }
 
-/// Rejection of a call: the stack of the thread is nearly exhausted.
+/// Reason for rejecting a call: the stack of the thread is nearly exhausted.
 #[derive(Debug)]
 pub(crate) struct NoRoom {
     /// Number of open calls of the thread.
@@ -119,11 +121,11 @@ pub(crate) struct NoRoom {
 pub(crate) struct Calling {
     /// Function id, assigned by the owner of the gate.
     pub function: u64,
-    /// Call site in the host; none for a call by a module.
+    /// Call site in the host; `None` for a call by a module.
     pub from: Option<&'static Location<'static>>,
 }
 
-/// An admitted call. Ends when dropped, on the same thread.
+/// An admitted call. The call ends when this is dropped, on the thread that began it.
 pub(crate) struct Inside<'a> {
     admission: Admission,
     /// Ties the call to the lifetime of the gate and to its thread.
@@ -133,19 +135,19 @@ pub(crate) struct Inside<'a> {
 enum Admission {
     /// Index of the slot in the thread's record.
     Slot(usize),
-    /// Slow path: the record is full, the thread is ending, a coroutine calls, or the call does not depend on the gate.
+    /// Slow path. Used if the record is full, the thread is ending, a coroutine calls, or the call does not depend on the gate.
     Lease(Option<Lease>),
 }
 
 impl EntryGate {
-    /// Returns an open gate. Calls leave `reserve` bytes of their thread's stack free; on the slow path they take a lease from
-    /// `leases`.
+    /// Returns an open gate. Calls leave `reserve` bytes of their thread's stack free. A call on the slow path takes a lease
+    /// from `leases`.
     pub(crate) fn new(leases: Arc<Leases>, reserve: usize) -> Self {
         static LAST: AtomicU64 = AtomicU64::new(EMPTY);
         Self { number: LAST.fetch_add(1, Ordering::Relaxed) + 1, shut: AtomicBool::new(false), reserve, leases }
     }
 
-    /// Returns the number by which threads name the gate, unique in the process.
+    /// Returns the number that identifies the gate in the slots of threads, unique in the process.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
@@ -175,12 +177,12 @@ impl EntryGate {
                 Err(_sealed) => return Ok(None),
             },
         };
-        // Checked after the slot is written: an unload that shuts the gate after this load finds the slot.
+        // Reads the flag after writing the slot: an unload that shuts the gate after this read finds the slot.
         Ok((!self.shut.load(Ordering::SeqCst)).then_some(inside))
     }
 
-    /// Admits a call of the current thread that `lease` keeps, also if the gate is shut. Returns [`NoRoom`] if the stack of the thread is
-    /// nearly exhausted.
+    /// Admits a call of the current thread, even if the gate is shut. `lease` keeps the code mapped during the call. Returns
+    /// [`NoRoom`] if the stack of the thread is nearly exhausted.
     pub(crate) fn enter_by(&self, lease: Lease) -> Result<Inside<'_>, NoRoom> {
         if thread_stack::is_exhausted(self.reserve) {
             return Err(NoRoom { depth: calls_open_here() });
@@ -189,13 +191,13 @@ impl EntryGate {
         Ok(Inside { admission: Admission::Lease(Some(lease)), gate: PhantomData })
     }
 
-    /// Rejects further calls; calls inside continue.
+    /// Rejects further calls. Admitted calls continue.
     pub(crate) fn shut(&self) {
         self.shut.store(true, Ordering::SeqCst);
     }
 
-    /// Returns the calls inside, longest first, without calls on the slow path, which are listed as leases. May include a call that is
-    /// being rejected at this moment.
+    /// Returns the admitted calls, longest first. Omits calls on the slow path, which are listed as leases. May include a call
+    /// that is being rejected at this moment.
     pub(crate) fn inside(&self, name: impl Fn(u64) -> Arc<str>) -> Vec<Blocker> {
         let now = coarse_clock();
         let rows: Vec<_> = rows().clone();
@@ -230,7 +232,7 @@ impl Drop for Inside<'_> {
         match &mut self.admission {
             Admission::Slot(at) => {
                 let at = *at;
-                // The thread-local existed when the call began, and calls end before their thread does.
+                // Cannot fail: the thread-local existed when the call began, and a thread ends after its calls.
                 let _gone = OWN.try_with(|own| {
                     // A thread that reads the empty slot sees all writes of the call.
                     own.row.slots[at].gate.store(EMPTY, Ordering::Release);
@@ -246,7 +248,7 @@ impl Drop for Inside<'_> {
 }
 
 mod call_site {
-    //! Pointer to a source location in a slot.
+    //! Stores a pointer to a source location in a slot.
     #![expect(unsafe_code, reason = "a row holds the address of a source location")]
 
     use std::panic::Location;

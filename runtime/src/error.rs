@@ -50,10 +50,10 @@ pub enum Error {
     UnknownClass {
         /// Path of the class.
         path: String,
-        /// Number of dormant objects of this class, which the loaded modules no longer declare.
+        /// Number of dormant objects of this class. Nonzero if the loaded modules no longer declare the class.
         waiting: u64,
     },
-    /// The class of the object has no such member.
+    /// The class of the object does not have this member.
     #[error("{class} has no {what} `{name}`")]
     UnknownMember {
         /// Path of the class.
@@ -63,15 +63,15 @@ pub enum Error {
         /// The name.
         name: String,
     },
-    /// Requested while plugin code is on the stack.
+    /// The operation was requested while plugin code is on the stack.
     #[error("{action} is for a safe point, and `{frame}` has not returned: {}", later(action))]
     NotASafePoint {
-        /// Requested operation.
+        /// The requested operation.
         action: &'static str,
         /// Innermost open call.
         frame: String,
     },
-    /// A module or load context takes no new leases.
+    /// A module or load context accepts no new leases.
     #[error(transparent)]
     Sealed(#[from] crate::lease::Sealed),
     /// An operation on a load context that is not bound to a thread (a Slim, a pinned context or the Default) failed.
@@ -80,7 +80,7 @@ pub enum Error {
     /// Files cannot be watched.
     #[error(transparent)]
     Watch(#[from] crate::reload::watch::WatchError),
-    /// `alcedo dev`, which runs this host, has requested its end.
+    /// `alcedo dev`, which runs this host, has requested the end of the host.
     #[error("the end of this host was requested before any plugin was loaded: return from `main`")]
     Ended,
     /// A world was not saved or loaded.
@@ -89,7 +89,7 @@ pub enum Error {
 }
 
 impl From<Error> for CallError {
-    /// Converts errors of the runtime in bodies of the host. A [`CallError`] is returned unchanged.
+    /// Converts errors of the runtime that occur in bodies of the host. A [`CallError`] is returned unchanged.
     fn from(error: Error) -> Self {
         match error {
             Error::Call(error) => error,
@@ -98,7 +98,7 @@ impl From<Error> for CallError {
     }
 }
 
-/// Returns how to do the action at the next safe point.
+/// Returns a hint how to perform the action at the next safe point.
 fn later(action: &str) -> &'static str {
     match action {
         A_COLLECTION => "it is done at the next safe point",

@@ -1,5 +1,5 @@
-//! Fault injection: every step of a reload can be made to fail or to panic, so that tests verify the rollback of each step. A step
-//! missing from the list is not tested. Not for hosts: without an armed fault a step costs one read of a thread-local flag.
+//! Fault injection: makes a chosen step of a reload fail or panic, so that tests verify the rollback of each step. A step that
+//! is not in the list is not tested. Not for hosts. Without an armed fault a step costs one read of a thread-local flag.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -19,13 +19,13 @@ pub enum ReloadStep {
     Canary,
     /// A library was mapped.
     Map,
-    /// Layout of the root module was compared.
+    /// The layout of the root module was compared.
     LayoutCheck,
     /// A library was attached to the host.
     Attach,
     /// Old names are set aside and shadow types are active.
     Shadow,
-    /// Types are declared; no cell is filled.
+    /// Types are declared, and no cell is filled yet.
     Declare,
     /// Classes, exports and own cells of a module are registered.
     Enroll,
@@ -49,7 +49,7 @@ pub enum ReloadStep {
     PostStartup,
     /// Before a class default object is constructed.
     ClassDefault,
-    /// Outcome of each property of a class was decided.
+    /// The outcome of each property of a class was decided.
     PlanClass,
     /// Before the values of one object are migrated.
     CarryObject,
@@ -127,7 +127,7 @@ pub enum FaultKind {
 pub struct Fault {
     /// Step that fails.
     pub step: ReloadStep,
-    /// Number of successful passes before the failure, for a step done per module, class or object.
+    /// Number of successful passes of the step before the failure. Applies to steps that run per module, class or object.
     pub nth: u64,
     /// Kind of the failure.
     pub kind: FaultKind,
@@ -154,7 +154,7 @@ struct ArmedFault {
 }
 
 thread_local! {
-    // A fault concerns the game thread that armed it, so steps deep in the load need no parameter for it.
+    // A fault applies only to the game thread that armed it, so steps deep in the load need no parameter for it.
     static IS_ARMED: Cell<bool> = const { Cell::new(false) };
     static ARMED: RefCell<Option<ArmedFault>> = const { RefCell::new(None) };
 }
@@ -185,7 +185,7 @@ impl Drop for Armed {
     }
 }
 
-/// Marks that a step is reached.
+/// Marks that a step has been reached.
 ///
 /// # Errors
 /// When an error is armed for the step.

@@ -1,7 +1,7 @@
-//! Classes declared by modules, as Rust types of a host: `alcedo glue --for-host` generates calls of
-//! [`host_class!`](crate::host_class). The glue is compiled into the host, so it may be older than the module. Each member is checked
-//! against the class of the object at its first use with that class, and again after a reload. Glue keeps no module alive and never
-//! runs replaced code.
+//! Gives a host Rust types for the classes of its modules. `alcedo glue --for-host` generates these types as calls of
+//! [`host_class!`](crate::host_class). The glue is compiled into the host, so it may be older than the module. The first use of a member
+//! with a class checks that the class has this member; the first use after a reload checks it again. Glue does not keep a module loaded,
+//! and never calls code that a reload has replaced.
 //!
 //! ```no_run
 //! use alcedo_runtime::host::*;

@@ -1,7 +1,7 @@
-//! Leases: counted, named reasons why a module's code must stay mapped. An image is unmapped only when no lease is left. The report of
-//! that wait names the holder, its thread, the duration and the source location of each lease.
+//! Leases: counted, named reasons why a module's code must stay mapped. An image is unmapped only when no lease is left. A
+//! report about a blocked unload names the holder, its thread, the duration and the source location of each lease.
 //!
-//! Leases end in host code, so no return address into the image is left when the last lease ends.
+//! Host code ends every lease, so no return address into the image is left when the last lease ends.
 
 use std::cell::Cell;
 use std::fmt;
@@ -40,7 +40,7 @@ pub enum LeaseKind {
     Call,
     /// A black conjugate that plugin code still holds.
     Black,
-    /// Data of the module that the host has borrowed.
+    /// A borrow of the module's data by the host.
     Borrow,
     /// A thread that the module started.
     Thread,
@@ -56,23 +56,23 @@ pub enum LeaseKind {
     Posted,
     /// An asynchronous task that has not finished.
     Task,
-    /// A thread-local destructor that only its own thread can run.
+    /// A thread-local destructor that must run on its own thread.
     ThreadLocal,
     /// A plugin part whose finalizer has not returned.
     Finalizer,
     /// A handler that the module registered in the process, such as a signal handler.
     Handler,
-    /// An open C library stream that writes into memory of the module.
+    /// An open stream of the C library that writes into memory of the module.
     Stream,
-    /// An address of the module in memory that outlives it, such as a callback in a library's table.
+    /// An address in the module that is stored in memory outliving the module, such as a callback in a library's table.
     Reference,
-    /// An io_uring of the module, through which the kernel may write into its memory.
+    /// An io_uring of the module, through which the kernel may write into memory of the module.
     Ring,
-    /// An alternate signal stack that the module set for a thread, and that only this thread can restore.
+    /// An alternate signal stack that the module set for a thread. Only this thread can restore the previous stack.
     SignalStack,
-    /// A request of the module that a thread of the C library processes.
+    /// A request by the module that a thread of the C library is processing.
     Request,
-    /// A C library bound to a class of the module, open while one of its functions is held.
+    /// A C library that is bound to a class of the module, and is open while one of its functions is in use.
     Library,
 }
 
@@ -147,7 +147,7 @@ impl Blocker {
         self.described(&format!(", {:.1} s", self.age.as_secs_f64()))
     }
 
-    /// Formats the blocker for a message that is displayed at any later time: without its duration.
+    /// Formats the blocker without its duration, for a message that may be displayed later.
     pub(crate) fn lasting(&self) -> String {
         format!("{} {}", self.kind, self.described(""))
     }
@@ -181,7 +181,7 @@ impl fmt::Display for Blocker {
 pub struct ModuleBlocker {
     /// Name of the module.
     pub module: String,
-    /// Lease that would keep the module mapped.
+    /// The lease, which keeps the module mapped during an unload.
     pub blocker: Blocker,
 }
 
@@ -191,7 +191,7 @@ impl fmt::Display for ModuleBlocker {
     }
 }
 
-/// Error of taking a lease after the unload has begun.
+/// Error of a request for a lease after the unload has begun.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -231,24 +231,25 @@ pub(crate) fn location_text(at: &Location<'_>) -> Arc<str> {
 }
 
 thread_local! {
-    /// Location of the host call whose public function runs on this thread.
+    /// Location in the host that called the public function running on this thread.
     static CALLED_FROM: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
 }
 
-/// Marks a public function of the host as running on this thread until dropped.
+/// Marks that a public function of the host is running on this thread. Dropping this removes the mark.
 pub(crate) struct HostVerb(Option<&'static Location<'static>>, PhantomData<*const ()>);
 
-/// Opens a verb: leases taken inside record the location of its caller. Must be called by the public function itself.
+/// Marks the calling public function as running. Leases taken inside record the location of its caller. Must be called directly
+/// in the public function.
 #[track_caller]
 pub(crate) fn host_verb() -> HostVerb {
-    // `Location::caller` inside the closure would return this line.
+    // Called outside of the closure, where `Location::caller` would return a line of this function.
     let caller = Location::caller();
     HostVerb(CALLED_FROM.with(|location| location.replace(Some(caller))), PhantomData)
 }
 
 impl Drop for HostVerb {
     fn drop(&mut self) {
-        // A thread that ends takes no more leases.
+        // If the thread-local is destroyed, the thread is ending and takes no more leases.
         let _gone = CALLED_FROM.try_with(|location| location.set(self.0));
     }
 }
@@ -266,7 +267,7 @@ pub(crate) struct Leases {
 }
 
 impl Leases {
-    /// Returns an empty set of leases on `owner`, the name used in errors and reports.
+    /// Returns an empty set of leases. `owner` is the name used in errors and reports.
     #[must_use]
     pub(crate) fn new(owner: impl Into<Arc<str>>) -> Arc<Self> {
         Arc::new(Self { owner: owner.into(), held: Mutex::default() })
@@ -287,8 +288,8 @@ impl Leases {
         self.take_at(kind, owner, Some(location_text(Location::caller())))
     }
 
-    /// Takes a lease for `owner` inside a public function. Records the host's call of that function, from the innermost [`host_verb`]
-    /// of this thread; none without such a call.
+    /// Takes a lease for `owner` inside a public function. Records the location of the host's call of that function, as stored
+    /// by the innermost [`host_verb`] on this thread. Records no location outside of such a call.
     ///
     /// # Errors
     /// [`Sealed`] once the unload has begun.
@@ -395,7 +396,7 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Takes another lease on the same owner. Allowed after sealing, because the holder may continue.
+    /// Takes another lease on the same module or context. Allowed after sealing, because a holder may continue its work.
     pub(crate) fn again(&self, kind: LeaseKind, owner: impl Into<Arc<str>>, place: Option<Arc<str>>) -> Self {
         let mut held = self.leases.lock();
         let key = held.entries.insert(Entry::new(kind, owner.into(), place));
@@ -406,7 +407,7 @@ impl Lease {
         std::ptr::eq(&*self.leases, leases)
     }
 
-    /// Merges leases into one that ends all of them; returns `None` for an empty list.
+    /// Merges leases into one lease whose drop ends all of them. Returns `None` for an empty list.
     pub(crate) fn of_all(leases: Vec<Self>) -> Option<Self> {
         let mut leases = leases.into_iter();
         let mut first = leases.next()?;
@@ -450,7 +451,7 @@ mod tests {
         let first = leases.take(LeaseKind::Call, "first").expect("it is open");
         let _second = leases.take(LeaseKind::Call, "second").expect("it is open");
         drop(first);
-        // Reuses the slot of the first lease.
+        // The third lease reuses the slot of the first.
         let _third = leases.take(LeaseKind::Call, "third").expect("it is open");
         let owners: Vec<_> = leases.report().into_iter().map(|blocker| blocker.owner).collect();
         assert_eq!(owners, ["second", "third"]);

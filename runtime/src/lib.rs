@@ -4,10 +4,10 @@
 //! [`Runtime::tick`] from its own loop. When the libraries change, a reload replaces the code and keeps the objects. If the new code
 //! fails to start, the reload is rolled back and nothing changes.
 //!
-//! The thread that builds the runtime is the game thread, and the runtime does not leave it. Plugins are native code: the ABI boundary
-//! contains mistakes, it is not a sandbox against malicious code.
+//! The thread that builds the runtime is the game thread, and the runtime cannot be moved to another thread. Plugins are native
+//! code. The ABI boundary contains the effects of mistakes; it is not a sandbox against malicious code.
 
-// Modules of the crates below, under the names that this crate uses.
+// Modules of the lower-level crates, under the names used in this crate.
 use alcedo_base::{boundary, cells, epoch, escape, game_thread, handles, id_table, panic_guard};
 use alcedo_reflect as object;
 
@@ -124,8 +124,8 @@ pub mod canary {
     pub use crate::load::canary_child::run_if_child;
 }
 
-/// Types for writing custom thunks. A function declared with `custom_thunk` reads the parameters of each call through its [`Frame`].
-/// Parameters may be of any type, and values are used in place. See `runtime/docs/custom-thunks.md`.
+/// Types for writing custom thunks. A function declared with `custom_thunk` reads the parameters of each call through a
+/// [`Frame`]. Parameters may have any type, and their values are not copied. See `runtime/docs/custom-thunks.md`.
 pub mod thunk {
     pub use crate::object::containers::{Keyed, KeyedMut, Rows, RowsMut, array, array_ref, keyed, keyed_mut};
     pub use crate::object::property::{Property, PropertyType};
@@ -136,7 +136,7 @@ pub mod thunk {
     pub use crate::native::wildcards::{ArrayWildcard, MapWildcard, SetWildcard};
 }
 
-/// Protocols of calls by name, for hosts that add their own; see [`Calls::add_protocol`].
+/// Types for hosts that add their own protocols to calls by name; see [`Calls::add_protocol`].
 pub mod zcall {
     pub use alcedo_zcall::call::{Call, Dispatcher, Effect, Implementer, Resolved};
     pub use alcedo_zcall::chain::{Answer, Resolver};

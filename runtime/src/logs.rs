@@ -1,8 +1,9 @@
-//! Forwards events and spans of plugins to the host's `tracing` subscriber with their nesting. A plugin has its own `tracing`, whose
-//! callsites are unmapped with it. So each distinct statement of a plugin gets a callsite of the host, which the same statement of the
-//! next generation reuses. Filters by target and level work as for host code, and memory grows with the number of statements, not of
-//! reloads. Records of a thread without a subscriber reach the subscriber of the thread that built the host, so that several hosts of one
-//! process, such as those of tests, each receive the records of their own modules.
+//! Forwards events and spans of plugins, with their nesting, to the host's `tracing` subscriber. A plugin has its own copy of
+//! `tracing`, whose callsites are unmapped with the plugin. So the host creates a callsite for each distinct statement of a
+//! plugin. The same statement in the next generation reuses the callsite. Filters by target and level work as for host code.
+//! Memory grows with the number of statements, not with the number of reloads. If a thread has no subscriber, its records are
+//! sent to the subscriber of the thread that built the host. So several hosts in one process, for example in tests, each
+//! receive the records of their own modules.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,10 +23,10 @@ use crate::conjugate::gate::ModuleTag;
 use crate::sync::lock;
 use crate::unheard;
 
-/// Maximum number of fields of one statement besides message, module and generation; more are dropped.
+/// Maximum number of fields of one statement, not counting message, module and generation. Further fields are dropped.
 const MOST_FIELDS: usize = 13;
 const OWN_FIELDS: usize = 3;
-/// Target of panics that no call returns to the host.
+/// Target of log records about panics that no call reports to the host.
 const PANICS: &str = "alcedo::panic";
 
 /// Receives log records of all modules of one runtime. Any thread.
@@ -35,7 +36,7 @@ pub(crate) struct Logs {
     /// Open spans with the id of their module.
     spans: Mutex<HashMap<u64, (u64, Span)>>,
     next_span: AtomicU64,
-    /// Subscriber of the thread that built the host, at that time. The host keeps it alive.
+    /// Subscriber of the thread that built the host, as it was at that time. The host keeps the subscriber alive.
     home: Dispatch,
 }
 
@@ -49,7 +50,7 @@ impl Logs {
     pub(crate) fn forget(&self, tag: &ModuleTag) {
         lock(&self.modules).remove(&tag.id.0);
         let open: Vec<_> = lock(&self.spans).extract_if(|_, (module, _)| *module == tag.id.0).collect();
-        // Dropped without the lock, because this calls subscribers.
+        // Drops the spans without holding the lock, because the drop calls subscribers.
         drop(open);
     }
 
@@ -97,11 +98,13 @@ impl Logs {
         });
     }
 
-    /// Runs `send` with the subscriber of this thread, or with that of the host's thread if this one has none. Inside a call of a
-    /// subscriber, the record is dropped as each record there is: `tracing` stops recursion by this, and `with_default` would allow it.
+    /// Runs `send` with the subscriber of this thread. If this thread has no subscriber, uses that of the thread that built the
+    /// host. A record sent inside a call of a subscriber is dropped: `tracing` prevents recursion in this way, and
+    /// `with_default` would not prevent it.
     fn with_subscriber(&self, send: impl FnOnce()) {
         let has_none = |dispatch: &Dispatch| dispatch.is::<NoSubscriber>();
-        // Returns `None` inside a call of a subscriber, where `get_default` returns an empty one. Public, but not documented.
+        // `get_current` returns `None` inside a call of a subscriber, where `get_default` returns an empty subscriber. The
+        // function is public, but not documented.
         let is_silent = tracing_core::dispatcher::get_current(has_none).unwrap_or(false);
         if has_none(&self.home) || !is_silent {
             send();
@@ -115,8 +118,8 @@ impl Logs {
     }
 }
 
-/// Returns the file and line of a failure, which identify repeats. A failure without them is identified by its message without digits,
-/// because numbers of objects differ.
+/// Returns the file and line of a failure, by which repeated failures are recognized. A failure without a location is
+/// identified by its message. The digits of the message are removed, because object numbers differ.
 pub(crate) fn location(error: &CallError) -> (String, u32) {
     match error {
         CallError::InScript { stack, .. } if !stack.is_empty() => (stack[0].function.clone(), stack[0].line),
@@ -141,7 +144,8 @@ pub(crate) fn loudest() -> LogLevel {
     }
 }
 
-/// Callsite of a plugin statement. Metadata refers to its callsite and the callsite holds the metadata, so it is set after creation.
+/// Callsite for a statement of a plugin. The metadata refers to the callsite and is also stored in it, so it is set after the
+/// callsite is created.
 struct PluginCallsite {
     metadata: OnceLock<Metadata<'static>>,
 }
@@ -203,7 +207,7 @@ fn callsite(record: &LogRecord<'_>, kind: Kind) -> &'static PluginCallsite {
 fn make(key: &Key, kind: Kind) -> &'static PluginCallsite {
     let text = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
     let mut names = vec!["message", "module", "generation"];
-    // Field names of a plugin must not hide the own fields `module` and `generation`.
+    // Renames fields of a plugin that would hide the host's fields `module` and `generation`.
     names.extend(
         key.fields
             .iter()
@@ -240,7 +244,7 @@ fn with_values(
     let module: &str = &tag.name;
     let generation = tag.generation.0;
     let values: Vec<_> = record.fields.iter().take(MOST_FIELDS).map(|field| display(field.value.as_str())).collect();
-    // A value set needs an array of fixed size; unused slots stay empty.
+    // `tracing` needs an array of fixed size for a value set. Unused slots stay empty.
     let mut row: [(&tracing::field::Field, Option<&dyn Value>); OWN_FIELDS + MOST_FIELDS] =
         [(&fields[0], None); OWN_FIELDS + MOST_FIELDS];
     row[0] = (&fields[0], Some(&message));
@@ -267,7 +271,7 @@ mod tests {
     use crate::conjugate::gate::ModuleTag;
     use crate::handles::{Generation, ModuleId};
 
-    /// Counts events, and runs a function in each of the first three.
+    /// Counts events. Runs the function during each of the first three events.
     struct Counter(Arc<AtomicU64>, fn());
 
     impl Subscriber for Counter {

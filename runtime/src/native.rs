@@ -1,5 +1,5 @@
 //! Classes, structs and enums declared in the host's own Rust. They use the same declarations as types emitted by modules, so
-//! reflection handles both alike.
+//! reflection handles native and emitted types in the same way.
 
 #[doc(hidden)]
 pub mod __private;
@@ -64,7 +64,7 @@ use crate::object::thunk::{Frame, Thunk, idle};
 use crate::object::typed::PlainStruct;
 use crate::runtime::Runtime;
 
-/// Called once per tick, with the seconds since the last tick; empty during the call.
+/// Called once per tick, with the seconds since the last tick; the cell is empty during the call.
 pub(crate) type Ticker = Rc<Cell<Option<Box<dyn FnMut(&Runtime, f32)>>>>;
 
 /// Called before the host destroys an object.
@@ -94,13 +94,13 @@ pub struct Natives {
     pub(crate) net_structs: net::NetStructs,
     /// Structs whose `f64` fields are `float` in C.
     pub(crate) c_floats: Vec<String>,
-    /// With the class path and the function name of each.
+    /// Functions bound to C libraries, each with its class path and name.
     #[cfg(feature = "dll-bind")]
     pub(crate) c_bodies: Vec<crate::emit::c_bodies::CBody>,
 }
 
 impl Natives {
-    /// Returns an empty set of native types that declares one package.
+    /// Returns an empty set of native types. The set declares the package `name`.
     pub fn in_package(name: &str) -> Self {
         Self { packages: vec![name.to_owned()], ..Self::default() }
     }
@@ -123,8 +123,8 @@ impl Natives {
         self
     }
 
-    /// States that the `f64` fields of the struct with that path are `float` in C, so calls of C libraries convert them in both
-    /// directions. Scripts may pass a native struct with such fields to C only if its C layout is stated.
+    /// States that the `f64` fields of the struct with this path are `float` in C. Calls of C libraries then convert these
+    /// fields in both directions. Scripts may pass a native struct with such fields to C only if its C layout is stated.
     #[must_use]
     pub fn c_floats(mut self, path: &str) -> Self {
         self.c_floats.push(path.to_owned());
@@ -152,7 +152,8 @@ impl Natives {
         self
     }
 
-    /// Adds an interface of `package` that no native class implements. Implemented interfaces are declared automatically.
+    /// Adds an interface of `package` that no native class implements. An interface that a native class implements is declared
+    /// automatically.
     #[must_use]
     pub fn interface(mut self, package: &str, name: &str, doc: &str) -> Self {
         let doc = doc.to_owned();
@@ -160,7 +161,8 @@ impl Natives {
         self
     }
 
-    /// Adds an interface with functions. Classes that implement it must have all of these functions, under the same names.
+    /// Adds an interface with functions. A class that implements the interface must have a function of the same name for each
+    /// of them.
     #[must_use]
     pub fn interface_with_functions(mut self, interface: NativeInterface) -> Self {
         self.batch.interfaces.push(interface.0);
@@ -232,7 +234,7 @@ impl Natives {
 pub struct NativeEnum(EnumDecl);
 
 impl NativeEnum {
-    /// Declares an enum of `package` with the integer kind `underlying`, one of the eight integer kinds.
+    /// Declares an enum of `package`. `underlying` is one of the eight integer kinds.
     pub fn new(package: &str, name: &str, underlying: PropertyKind) -> Self {
         Self(EnumDecl::new(package, name, underlying, Origin::Native))
     }
@@ -245,7 +247,7 @@ impl NativeEnum {
         self
     }
 
-    /// Declares the enum as flags: a value is a set of entries, one bit each.
+    /// Declares the enum as flags. A value is then a set of entries, and each entry is one bit.
     #[must_use]
     pub fn flags(mut self) -> Self {
         self.0.is_flags = true;
@@ -253,7 +255,7 @@ impl NativeEnum {
     }
 }
 
-/// Declaration of a named native delegate, the type of properties and parameters; under construction.
+/// Declaration of a named native delegate, under construction. The delegate can be the type of properties and parameters.
 ///
 /// # Examples
 /// ```rust
@@ -280,13 +282,13 @@ impl NativeDelegate {
         Self(DelegateDecl::new(package, name, PropertyKind::MULTICAST_DELEGATE, Origin::Native))
     }
 
-    /// Declares a sparse multicast delegate of `package`, which saves memory if mostly unbound.
+    /// Declares a sparse multicast delegate of `package`. A sparse delegate saves memory if it usually has no bindings.
     pub fn sparse(package: &str, name: &str) -> Self {
         Self(DelegateDecl::new(package, name, PropertyKind::SPARSE_DELEGATE, Origin::Native))
     }
 
-    /// Makes the delegate a member of the native class with this name in its package. Its path is then
-    /// `/Script/<Package>.<Class>:<Name>`.
+    /// Makes the delegate a member of the native class with this name in the delegate's package. The path of the delegate is
+    /// then `/Script/<Package>.<Class>:<Name>`.
     #[must_use]
     pub fn of_class(mut self, class: &str) -> Self {
         self.0.class = TypePath::new(&self.0.package, class).to_string();
@@ -344,8 +346,8 @@ impl NativeClass {
         self
     }
 
-    /// Sets the doc comment of the property or function with that name, for editors and glue. The member must be added before; an
-    /// unknown name has no effect.
+    /// Sets the doc comment of the property or function with this name, for editors and glue. The member must be added first;
+    /// an unknown name has no effect.
     #[must_use]
     pub fn member_doc(mut self, name: &str, doc: &str) -> Self {
         let Self(ClassDecl { properties, functions, .. }) = &mut self;
@@ -361,8 +363,8 @@ impl NativeClass {
         docs.iter().fold(self, |class, (name, doc)| class.member_doc(name, doc))
     }
 
-    /// Adds a property. `default` is parsed by its kind; empty means zero. [`NativeClass::add_property`] also returns a handle for
-    /// bodies of the class.
+    /// Adds a property. `default` is parsed as a value of the property's kind; an empty string means zero.
+    /// [`NativeClass::add_property`] also returns a handle, for use in bodies of the class.
     #[must_use]
     pub fn property(mut self, name: &str, (kind, type_path): NativeType, flags: u64, default: &str) -> Self {
         self.0.properties.push(property(name, kind, type_path, flags, default));
@@ -395,8 +397,8 @@ impl NativeClass {
         self.with_function(name, params, None, function_flags::NATIVE_EVENT, idle())
     }
 
-    /// Implements the interface with that path, so references to the interface may refer to objects of the class. Declares the
-    /// interface if it is not declared elsewhere.
+    /// Implements the interface with this path. References to the interface may then refer to objects of the class. Declares
+    /// the interface if no other declaration exists.
     #[must_use]
     pub fn implements(mut self, interface: &str) -> Self {
         self.0.interfaces.push(interface.to_owned());
@@ -426,7 +428,7 @@ impl NativeClass {
         self
     }
 
-    /// Sets a hook that runs for every object of the class after the defaults and the plugin's own hook.
+    /// Sets a hook that runs for every object of the class, after the defaults are set and the plugin's own hook has run.
     #[must_use]
     pub fn post_init_properties(mut self, hook: impl Fn(&World, ObjectHandle) -> Result<(), String> + 'static) -> Self {
         let hook = Guarded::new(hook);
@@ -461,8 +463,9 @@ impl NativeClass {
         self
     }
 
-    /// Sets a hook that reports references of an object to the collector in addition to its properties. The hook must not change the
-    /// world. An incremental collection calls it when it visits the object, and again at the end.
+    /// Sets a hook that reports references of an object to the collector, in addition to the references in its properties. The
+    /// hook must not change the world. An incremental collection calls the hook when it visits the object, and again at the
+    /// end.
     ///
     /// # Examples
     /// ```rust
@@ -537,7 +540,7 @@ impl NativeInterface {
         self
     }
 
-    /// Sets the doc comment of the function with that name, which must be added before.
+    /// Sets the doc comment of the function with this name, which must be added first.
     #[must_use]
     pub fn function_doc(mut self, name: &str, doc: &str) -> Self {
         let functions = self.0.functions.iter_mut().filter(|found| found.name == name);
@@ -569,13 +572,13 @@ impl NativeStruct {
         Self(StructDecl::new(package, name, Origin::Native))
     }
 
-    /// Declares a struct that host code declares with [`plain_struct!`](crate::plain_struct).
+    /// Declares a struct whose Rust type the host declares with [`plain_struct!`](crate::plain_struct).
     pub fn plain<T: PlainStruct>() -> Self {
-        // The path is a literal of the macro's caller; an invalid path is reported when the struct is declared.
+        // The path is a literal at the macro call. An invalid path is reported when the struct is declared.
         Self(StructDecl::plain::<T>().unwrap_or_else(|_| StructDecl::new("", T::PATH, Origin::Native)))
     }
 
-    /// Extends the struct with the path `base`; the fields of the base are stored first.
+    /// Extends the struct with the path `base`; the fields of the base precede the struct's own fields in memory.
     #[must_use]
     pub fn extends(mut self, base: &str) -> Self {
         base.clone_into(&mut self.0.base);
@@ -588,7 +591,7 @@ impl NativeStruct {
         self.field_with_default(name, ty, "")
     }
 
-    /// Adds a field. `default` is parsed by its kind; empty means zero.
+    /// Adds a field. `default` is parsed as a value of the field's kind; an empty string means zero.
     #[must_use]
     pub fn field_with_default(mut self, name: &str, (kind, type_path): NativeType, default: &str) -> Self {
         self.0.fields.push(property(name, kind, type_path, 0, default));

@@ -1,4 +1,4 @@
-//! Handle by which other threads of the host run closures on the game thread.
+//! Handle with which other threads of the host run closures on the game thread.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use crate::bridge::tasks::Inbox;
 use crate::callback::Guarded;
 use crate::runtime::Runtime;
 
-/// Posts closures to the game thread. Any thread. A clone is another handle to the same runtime, which a poster does not keep alive.
+/// Posts closures to the game thread. Any thread. A clone posts to the same runtime. A poster does not keep the runtime alive.
 ///
 /// # Examples
 /// ```rust

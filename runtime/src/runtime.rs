@@ -1,5 +1,5 @@
-//! Root of the host: one value that owns and connects the stores. No static holds a runtime, so a process may have several, each on its
-//! own thread.
+//! Root of the host: one value that owns and connects the stores. No static variable contains a runtime, so a process may have
+//! several runtimes, each on its own thread.
 
 mod closures;
 mod collecting;
@@ -79,11 +79,11 @@ struct Inner {
     on_hang: Arc<Callbacks<Listener>>,
     /// Set while tickers are called.
     ticking: Cell<bool>,
-    /// Native structs with their own network serialization.
+    /// Native structs that serialize themselves for the network.
     net_structs: NetStructs,
-    /// Functions, protocols and resolvers that the host has registered; their code is dropped when the host ends.
+    /// Functions, protocols and resolvers that the host has registered. Their code is dropped when the host ends.
     registered: RefCell<Vec<Registered<Rc<dyn TakeBody>>>>,
-    /// Set when the callbacks of the host were dropped.
+    /// Set once the callbacks of the host are dropped.
     has_ended: Cell<bool>,
     closures: Closures,
     busy: Cell<Option<&'static str>>,
@@ -93,7 +93,7 @@ struct Inner {
     watch_scope: Cell<ReloadScope>,
     committed: Cell<u64>,
     rolled_back: Cell<u64>,
-    /// Set while a mark in slices is requested and not done.
+    /// Set from the request of an incremental collection until its end.
     slicing: Cell<bool>,
     collected: History<Collected, 256>,
     unloads: History<Unload, 64>,
@@ -102,7 +102,8 @@ struct Inner {
 }
 
 impl Drop for Runtime {
-    /// The last handle does the work of a shutdown. The host still exists during this, because callbacks receive a handle.
+    /// Dropping the last handle performs a shutdown. The host still exists during the shutdown, because callbacks receive a
+    /// handle.
     #[inline]
     fn drop(&mut self) {
         handle_goes(|| self.inner.loads.registry.id());
@@ -113,12 +114,12 @@ impl Drop for Runtime {
 }
 
 impl Runtime {
-    /// Does the remaining work of a shutdown when the last handle is dropped.
+    /// Performs the steps of a shutdown that were not done before, when the last handle is dropped.
     #[cold]
     fn end(&mut self) {
         let red = &self.inner.core.red;
         if red.depth() != 0 {
-            // Code of a module is on the stack and uses the stores, so the end is delayed until the code has returned.
+            // Code of a module is on the stack and uses the stores. So the end is delayed until this code has returned.
             let last = Self { inner: Rc::clone(&self.inner) };
             red.afterwards(Box::new(move || drop(last)));
             return;
@@ -148,8 +149,9 @@ impl Drop for Busy<'_> {
     }
 }
 
-/// A host: its objects, its classes, and the modules loaded into it. A clone is another handle to the same host. The host ends with its
-/// last handle, so its own callbacks should own no handle; see [`Runtime::downgrade`]. Game thread only, enforced by the compiler.
+/// A host: its objects, its classes, and the modules loaded into it. A clone is another handle to the same host. The host ends
+/// when its last handle is dropped, so its own callbacks should own no handle; see [`Runtime::downgrade`]. Game thread only,
+/// enforced by the compiler.
 ///
 /// # How it ends
 ///
@@ -160,9 +162,9 @@ impl Drop for Busy<'_> {
 /// | calls [`std::process::exit`], or returns from `main` while a handle is never dropped | nothing | not unloaded; listeners called if [`Contexts::raise_at_exit`](crate::Contexts::raise_at_exit) was called before |
 /// | aborts, crashes, is killed, calls `_exit` | nothing | nothing |
 ///
-/// Shutdown and the drop of the last handle wait for unloads in progress as long as
-/// [`UnloadPolicy::shutdown`](crate::UnloadPolicy::shutdown) allows; shutdown also waits for finalizers.
-/// A runtime in a thread-local ends with its thread; the platform decides whether thread-locals of the main thread are dropped.
+/// Shutdown and the drop of the last handle wait for unloads in progress, at most for
+/// [`UnloadPolicy::shutdown`](crate::UnloadPolicy::shutdown). Shutdown also waits for finalizers. A runtime in a thread-local
+/// ends with its thread. The platform decides whether thread-locals of the main thread are dropped.
 ///
 /// # Examples
 /// ```rust
@@ -279,12 +281,12 @@ impl Runtime {
         runtime
     }
 
-    /// Returns all registered callbacks, by kind in the order of their calls: tickers, hooks before a destroy, listeners for events and
-    /// hangs, and unloading callbacks. The list includes callbacks registered by a builder, by natives and by the running host. Each
-    /// registration can remove its callback; [`Registration::name`](crate::Registration::name) distinguishes them. Callbacks of `alcedo
-    /// dev` are named `alcedo dev`.
+    /// Returns all registered callbacks: tickers, hooks before a destroy, listeners for events and hangs, and unloading
+    /// callbacks. Callbacks of one kind are listed in the order of their calls. The list includes callbacks registered by a
+    /// builder, by natives and by the running host. Each registration can remove its callback;
+    /// [`Registration::name`](crate::Registration::name) distinguishes them. Callbacks of `alcedo dev` are named `alcedo dev`.
     ///
-    /// Callbacks can be removed at any time on the game thread, also by a callback and during a reload. Other threads use
+    /// Callbacks can be removed at any time on the game thread, even inside a callback or during a reload. Other threads use
     /// [`Poster::post`](crate::Poster::post).
     ///
     /// # Examples
@@ -315,19 +317,20 @@ impl Runtime {
         all.map(|(site, remove)| self.registration(site, remove)).collect()
     }
 
-    /// Returns the registration of a callback that `remove` removes.
+    /// Returns the registration of a callback. Removing the callback calls `remove`.
     fn registration(&self, site: Site, remove: Remove) -> LocalRegistration {
         let weak = self.downgrade();
         LocalRegistration::local(site, move || weak.upgrade().iter().for_each(|runtime| remove(&runtime.inner, site)))
     }
 
-    /// Returns a weak handle, for callbacks.
+    /// Returns a weak handle, which callbacks can own.
     ///
-    /// A callback that owns a [`Runtime`] creates a reference cycle. When the host drops its last other handle, the runtime does not
-    /// end: no module is unloaded, no listener is called, and the folder of private copies stays until the next start of a host of this
-    /// user. The cycle is detected only when the thread ends: the log then warns with the callbacks that may own a handle.
-    /// [`Runtime::shutdown`] breaks such cycles: it drops the callbacks at the end and warns for each that owned a handle, with its
-    /// kind and location. Most callbacks receive a handle and need not own one.
+    /// A callback that owns a [`Runtime`] creates a reference cycle. When the host drops its last other handle, the runtime
+    /// does not end: no module is unloaded, no listener is called, and the folder of private copies stays until the next start
+    /// of a host of this user. The cycle is detected only when the thread ends. A warning in the log then lists the callbacks
+    /// that may own a handle. [`Runtime::shutdown`] breaks such cycles: it drops the callbacks at the end, and logs a warning
+    /// with kind and location for each callback that owned a handle. Most callbacks receive a handle as an argument and need
+    /// not own one.
     ///
     /// ```
     /// use alcedo_runtime::Runtime;
@@ -348,37 +351,37 @@ impl Runtime {
         &self.inner.closures
     }
 
-    /// Returns the objects: create, read, write, call, destroy.
+    /// Returns access to objects: create, read, write, call, destroy.
     pub fn objects(&self) -> Objects<'_> {
         Objects(self)
     }
 
-    /// Returns the types: classes, structs and interfaces.
+    /// Returns access to types: classes, structs and interfaces.
     pub fn types(&self) -> Types<'_> {
         Types(self)
     }
 
-    /// Returns the functions by name: call, register, resolve.
+    /// Returns access to functions by name: call, register, resolve.
     pub fn calls(&self) -> Calls<'_> {
         Calls(self)
     }
 
-    /// Returns the function tables that the host and its modules exchange.
+    /// Returns access to the function tables that the host and its modules exchange.
     pub fn tables(&self) -> Tables<'_> {
         Tables(self)
     }
 
-    /// Returns the references and delegates that are resolved by path or id.
+    /// Returns access to references and delegates that are resolved by path or id.
     pub fn links(&self) -> Links<'_> {
         Links(self)
     }
 
-    /// Returns the conjugates: values by number, borrowed, owned or expired.
+    /// Returns access to conjugates: values by number, which may be borrowed, owned or expired.
     pub fn conjugates(&self) -> Conjugates<'_> {
         Conjugates(self)
     }
 
-    /// Returns the unloads of generations: leases, tickets, reports.
+    /// Returns access to unloads of generations: leases, tickets, reports.
     pub fn unloads(&self) -> Unloads<'_> {
         Unloads(self)
     }
@@ -388,7 +391,7 @@ impl Runtime {
         Worlds(self)
     }
 
-    /// Returns the collection of unreachable objects.
+    /// Returns access to the collection of unreachable objects.
     pub fn collection(&self) -> Collection<'_> {
         Collection(self)
     }
@@ -434,7 +437,7 @@ impl Runtime {
         self.inner.loads.stage_dir.path().to_owned()
     }
 
-    /// Returns the name for a string.
+    /// Returns the interned name for a string.
     ///
     /// # Examples
     /// ```rust
@@ -455,7 +458,7 @@ impl Runtime {
         self.inner.core.world.names.text(name).to_string()
     }
 
-    /// Returns the objects as native code sees them.
+    /// Returns the objects in the form that native code uses.
     pub fn world(&self) -> &World {
         &self.inner.core.world
     }
@@ -467,13 +470,13 @@ impl Runtime {
     /// Connects this host to `alcedo dev`.
     pub(crate) fn join(&self, invitation: Invitation) -> std::io::Result<()> {
         let agent = invitation.accept(self.post_handle())?;
-        // Only the builder calls this, once.
+        // Cannot fail: only the builder calls this function, once.
         let _first = self.inner.agent.set(agent);
         Ok(())
     }
 
-    /// Returns true if `alcedo dev`, which runs this host, has requested its end. The host should then return from `main`; otherwise it
-    /// is ended a few seconds later. Always false without that tool.
+    /// Returns true if `alcedo dev`, which runs this host, has requested the end of the host. The host should then return from
+    /// `main`; otherwise the tool ends the host a few seconds later. Always false without that tool.
     ///
     /// # Examples
     /// ```rust,no_run

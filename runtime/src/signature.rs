@@ -1,5 +1,5 @@
-//! Signatures as strings, and the checks of callers and callees of calls by name. The string of a callee is parsed when its name is
-//! resolved and is cached with its entry, so no call parses it.
+//! Signatures as strings, and the checks of callers and callees in calls by name. The signature string of a callee is parsed
+//! once, when its name is resolved. The result is cached with the resolved entry, so calls do not parse strings.
 #![expect(unsafe_code, reason = "vouches that slots hold the types of the signature that callers are compared with")]
 
 use std::fmt;
@@ -14,8 +14,8 @@ use crate::object::type_text::{SignatureText, TypeText};
 use crate::zcall::call::Callee;
 use crate::zcall::signature::{CallSignature, Kinds};
 
-/// A signature as a string: `i32, String -> bool`. An object is `Object(/Script/Package.Class)`, a struct is its path, an array is
-/// `Array(f64)`. `Object` alone is an object of any class.
+/// A signature as a string: `i32, String -> bool`. An object type is written `Object(/Script/Package.Class)`, a struct type as
+/// its path, an array type as `Array(f64)`. `Object` without a path is an object of any class.
 ///
 /// # Examples
 /// ```rust
@@ -48,7 +48,7 @@ impl fmt::Display for Signature {
 }
 
 impl Signature {
-    /// Computes the fingerprint as a module does.
+    /// Computes the fingerprint in the same way as a module.
     pub(crate) fn fingerprint(&self) -> u64 {
         const RESULT: u64 = 0xfeed; // distinguishes `f(a) -> b` from `f(a, b)`
         let add = |print: Fingerprint, word: &TypeText| print.value(word.kind(), &word.path());
@@ -59,8 +59,8 @@ impl Signature {
         self.0.result.as_ref().map_or(print, |word| add(print.number(RESULT), word)).finish()
     }
 
-    /// Checks that a function of this signature can be called on any thread: every argument and the result is a string or fits a slot.
-    /// Otherwise fails with [`CallError::Buffer`], which names the type.
+    /// Checks that a function of this signature can be called on any thread: every argument and the result must be a string or
+    /// fit a slot. Otherwise fails with [`CallError::Buffer`], which names the type.
     pub(crate) fn needs_no_runtime(&self, name: &str) -> Result<(), CallError> {
         match self.words().find(|word| matches!(travel(word.kind()), Travel::Address)) {
             None => Ok(()),
@@ -78,13 +78,13 @@ impl Signature {
     }
 }
 
-/// Passing mode of a value.
+/// Way in which a slot passes a value.
 pub(crate) enum Travel {
-    /// In the slot.
+    /// The slot contains the value.
     Slot,
-    /// Argument as a borrowed string, result through a sink.
+    /// The slot refers to a borrowed string for an argument, or to a sink for a result.
     Text,
-    /// Address of a value in memory.
+    /// The slot contains the address of the value.
     Address,
 }
 
@@ -105,14 +105,15 @@ thread_local! {
 /// Parsed signature of a callee, cached when its name was resolved.
 type Types = Result<Signature, CallError>;
 
-/// Returns the signature of a callee whose slots only its own dispatcher reads. An invalid string is an error for callers that call
-/// with values.
+/// Returns the signature of a callee whose slots only its own dispatcher reads. If the string is invalid, callers that pass
+/// values get an error.
 pub(crate) fn described(words: &str, fingerprint: u64) -> CallSignature {
     CallSignature::new(words.to_owned(), fingerprint, Types::from(words.parse()))
 }
 
-/// Returns the signature string of a module if it matches the fingerprint, and otherwise the string in parentheses. A plugin author may
-/// use other names for the types; the function can then be called by code with these static types, but not with values.
+/// Returns the signature string of a module if it matches the fingerprint, and otherwise the string in parentheses. A plugin
+/// author may use other names for the types. Code with the static types can still call such a function, but callers that pass
+/// values cannot.
 pub(crate) fn honest_words(signature: &str, fingerprint: u64) -> Rc<str> {
     let is_true = signature.parse::<Signature>().is_ok_and(|parsed| parsed.fingerprint() == fingerprint);
     if is_true { signature.into() } else { format!("({signature})").into() }
@@ -123,7 +124,8 @@ pub(crate) fn described_by_module(words: &str, fingerprint: u64) -> CallSignatur
     described(&honest_words(words, fingerprint), fingerprint)
 }
 
-/// Returns the types of a callee. Fails if its signature string is invalid, or if only its dispatcher knows the types.
+/// Returns the types of a callee. Fails if the callee's signature string is invalid, or if only its dispatcher can determine
+/// the types.
 #[inline]
 pub(crate) fn types(callee: &Callee) -> Result<&Signature, CallError> {
     match callee.types::<Types>() {
@@ -141,8 +143,9 @@ impl From<Signature> for CallSignature {
         };
         let (words, fingerprint) = (signature.to_string(), signature.fingerprint());
         let described = Self::new(words, fingerprint, Types::Ok(signature));
-        // SAFETY: the fingerprint is computed from these types, and a module fills slots by it; `dynamic_call` checks each value. In
-        // both cases a string argument is a view, and a string result is written to a sink.
+        // SAFETY: the fingerprint is computed from these types. A module fills slots according to the fingerprint, and
+        // `dynamic_call` checks each value. In both cases a string argument is a view, and a string result is written to a
+        // sink.
         unsafe { described.with_kinds(kinds) }
     }
 }

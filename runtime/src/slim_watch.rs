@@ -17,8 +17,8 @@ use crate::sync::thread::{self, JoinHandle};
 use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 
-/// Replaces a Slim whenever its library file changes, until this is dropped. Keeps the Slim alive like any handle. Can be used on any
-/// thread.
+/// Replaces a Slim whenever its library file changes, until this value is dropped. Keeps the Slim alive, as any handle does.
+/// Can be used on any thread.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -45,10 +45,10 @@ pub struct SlimWatch {
 }
 
 impl SlimWatch {
-    /// Watches the library `path` and calls [`LoadContext::replace`] with it when the file was written and then unchanged for some
-    /// milliseconds. The last argument receives the outcome of each replacement: the ticket of the replaced generation, or the error
-    /// that kept it. The callback and the mains of the new code run on the thread of the watch, `alcedo-slim-watch`. The watch ends
-    /// when the Slim unloads.
+    /// Watches the library `path`. Calls [`LoadContext::replace`] with this path when the file was written and has then been
+    /// unchanged for some milliseconds. `callback` receives the outcome of each replacement: the ticket of the replaced
+    /// generation, or the error because of which the old generation continues. The callback and the mains of the new code run
+    /// on the watch's own thread, `alcedo-slim-watch`. The watch ends when the Slim unloads.
     ///
     /// # Errors
     /// When the context is not a Slim, the path is not absolute, the folder cannot be watched, or no thread can be started.
@@ -100,7 +100,7 @@ impl Drop for SlimWatch {
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != thread::current().id()) {
-            // The thread catches all panics of callbacks.
+            // Cannot fail: the thread catches all panics of callbacks.
             let _ended = thread.join();
         }
     }

@@ -1,7 +1,8 @@
-//! Sources of signals and callbacks end before the code that they call: timers, descriptors, queues, requests, alternate stacks.
-//! Handlers that never return are recognized as ended. Each of these cases once crashed the process.
+//! Sources of signals and callbacks: timers, descriptors, queues, requests, alternate stacks. An unload ends each source before it
+//! unmaps the code that the source calls. A handler that leaves by a jump counts as ended. Each of these cases once crashed the
+//! process.
 //!
-//! Each test restarts this program to run itself alone.
+//! Each test runs alone, in a new process of this program.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "handles signals and reads timers, as a host's own code may")]
 
@@ -17,13 +18,13 @@ use std::time::{Duration, Instant};
 use alcedo_runtime::{LeaseKind, OpenFile, Runtime, UnloadReport, UnloadTicket, UnwaitedProcess, Value};
 use alcedo_sys::process;
 
-/// Environment variable of the started program: its own folder.
+/// Environment variable with the folder of a child process. Only child processes have this variable.
 pub(crate) const FOLDER: &str = "ALARMS_FOLDER";
 
-/// Timeout for a shared machine; no working code waits that long.
+/// Timeout for a busy machine; a test that passes ends much earlier.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Number of rounds after which a timer of one millisecond has fired at every moment of an unload.
+/// Number of unloads per test: enough for a timer of one millisecond to fire at every step of an unload.
 const ROUNDS: u32 = 30;
 
 fn alone(test: &str, work: impl FnOnce(&Path)) {
@@ -62,7 +63,7 @@ pub(crate) fn calls(host: &Runtime) -> u64 {
     }
 }
 
-/// Returns a host that reports the holders of an image without a grace period.
+/// Returns a host without a grace period, so that an unload reports the holders of its image immediately.
 pub(crate) fn host(library: &Path, change: impl FnOnce(&mut alcedo_runtime::UnloadPolicy)) -> Runtime {
     let host = support::builder().unloads(|policy| policy.grace = Duration::ZERO).unloads(change).build();
     let host = host.unwrap_or_else(|error| panic!("{error}"));
@@ -70,7 +71,7 @@ pub(crate) fn host(library: &Path, change: impl FnOnce(&mut alcedo_runtime::Unlo
     host
 }
 
-/// Unloads the Master and returns the report after its end.
+/// Unloads the Master, waits until the unload has ended, and returns its report.
 pub(crate) fn unload(host: &Runtime) -> UnloadReport {
     end(host, &host.unload_master().expect("there is a Master").ticket)
 }
@@ -92,7 +93,7 @@ pub(crate) fn end(host: &Runtime, ticket: &UnloadTicket) -> UnloadReport {
 /// Unloads the Master and returns the ticket with the blockers of the image.
 pub(crate) fn blocked(host: &Runtime) -> (UnloadTicket, String) {
     let ticket = host.unload_master().expect("there is a Master").ticket;
-    // Finalizers run first, and their thread may take any time.
+    // The first reports may list only finalizers, which run before the image is blocked.
     let begun = Instant::now();
     loop {
         let report = ticket.wait(Duration::from_millis(1)).expect_err("a holder keeps it");
@@ -103,7 +104,7 @@ pub(crate) fn blocked(host: &Runtime) -> (UnloadTicket, String) {
     }
 }
 
-/// Leaves the source and unloads, twice: no later signal finds the code unmapped.
+/// Repeatedly lets the plugin leave a source and unloads the plugin: no later signal may call unmapped code.
 fn check(what: &str) {
     let library = support::plugin("alarms", &[]);
     for _ in 0..ROUNDS {
@@ -111,7 +112,7 @@ fn check(what: &str) {
         leave(&host, what);
         unload(&host);
     }
-    // Pending signals are delivered now.
+    // Waits until pending signals are delivered.
     std::thread::sleep(Duration::from_millis(20));
 }
 
@@ -217,7 +218,7 @@ fn is_running() -> bool {
     assert_eq!(unsafe { getitimer(libc::ITIMER_REAL, now.as_mut_ptr()) }, 0);
     // SAFETY: the call has written the whole struct.
     let now = unsafe { now.assume_init() };
-    // An expired timer with a pending signal has no time left but still runs.
+    // A repeating timer whose signal is pending may have no time left; its interval shows that it still runs.
     [now.it_value, now.it_interval].iter().any(|left| left.tv_sec != 0 || left.tv_usec != 0)
 }
 
@@ -225,7 +226,7 @@ unsafe extern "C" {
     fn getitimer(which: c_int, now: *mut libc::itimerval) -> c_int;
 }
 
-/// Declares tests that leave a source and let it fire repeatedly.
+/// Declares tests that call `check` with a kind of source.
 macro_rules! left {
     ($($name:ident: $what:literal;)*) => {$(
         #[test]
@@ -315,7 +316,7 @@ fn a_descriptor_that_is_left_open_raises_no_signals() {
         let left = &report.modules[0].fds_left;
         assert_eq!(left.len(), 2, "{report}");
         for OpenFile { fd, .. } in left {
-            // SAFETY: the module is gone, and no other code has the descriptor.
+            // SAFETY: the module is unloaded, and no other code uses the descriptor.
             assert_eq!(unsafe { libc::write(*fd, b"x".as_ptr().cast(), 1) }, 1);
         }
     });
@@ -363,7 +364,7 @@ fn a_pending_read_keeps_the_module_loaded_and_is_named() {
             assert!(report.contains("request") && report.contains("input or output"), "{report}");
             let pipe = std::fs::read_to_string(std::env::var_os("ALARMS_PIPE").expect("a name")).expect("a number");
             let pipe: c_int = pipe.parse().expect("a number");
-            // SAFETY: the module has left the descriptor open, and no other code has it.
+            // SAFETY: the module has left the descriptor open, and no other code uses the descriptor.
             assert_eq!(unsafe { libc::write(pipe, b"x".as_ptr().cast(), 1) }, 1);
             end(&host, &ticket);
         }
@@ -421,7 +422,7 @@ fn mapped() -> Vec<std::ops::Range<usize>> {
     lines.filter_map(range).collect()
 }
 
-/// Ranges of `before` that are free now, in the format of `alarms.leave`.
+/// Returns the ranges of `before` that are now unmapped, formatted as an argument of `alarms.leave`.
 fn freed(before: &[std::ops::Range<usize>]) -> String {
     let now = mapped();
     let pages = before.iter().flat_map(|range| range.clone().step_by(4096));
@@ -449,7 +450,7 @@ fn stale_addresses_of_an_unloaded_requester_do_not_keep_its_successor_mapped() {
     });
 }
 
-/// Checks that a mapping of this image, or its variables behind it, contain the address.
+/// True if the address is between the first and the last mapping of this image.
 fn is_within(image: &Path, address: usize) -> bool {
     let maps = std::fs::read_to_string("/proc/self/maps").expect("the list of mappings");
     let lines = maps.lines().filter(|line| line.contains(&*image.to_string_lossy()));
@@ -459,7 +460,8 @@ fn is_within(image: &Path, address: usize) -> bool {
     ends.iter().min().is_some_and(|start| *start <= address) && ends.iter().max().is_some_and(|end| address < *end)
 }
 
-/// The C library keeps addresses of blocks of completed requests. `stale_addresses_of_an_unloaded_requester…` maps memory there.
+/// The C library keeps addresses of memory blocks of completed requests. This module is mapped elsewhere;
+/// `stale_addresses_of_an_unloaded_requester…` maps memory at these addresses.
 #[test]
 fn a_module_mapped_next_to_a_requester_is_unmapped() {
     alone("a_module_mapped_next_to_a_requester_is_unmapped", |library| {

@@ -30,7 +30,7 @@ impl Dice {
     }
 }
 
-/// Operations of a store of handles.
+/// Operations on one kind of handle.
 struct Store<H> {
     make: fn(&Runtime, u64) -> H,
     end: fn(&Runtime, H),
@@ -39,7 +39,7 @@ struct Store<H> {
     number: fn(H) -> u64,
 }
 
-/// Creates and destroys a million objects, and tries kept handles of destroyed ones.
+/// Creates and destroys a million objects, and looks up the kept handles of destroyed objects.
 fn check<H: Copy + std::fmt::Debug>(host: &Runtime, last_serial: u32, seed: u64, store: &Store<H>) {
     let Store { make, end, mark, number } = store;
     let mut dice = Dice(seed);

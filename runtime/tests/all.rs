@@ -1,5 +1,5 @@
-//! Tests of the runtime without a program of their own, one module per file. Each file has its own process: see `support/apart.rs`.
-//! Tests that also run in release are in `soak.rs`; tests with their own main or allocator are separate programs.
+//! Runtime tests that share one test binary, one module per file. Each file runs in its own process: see `support/apart.rs`. Tests
+//! that also run in release are in `soak.rs`; tests with their own main or allocator are separate programs.
 //!
 //! `cargo test -p alcedo-runtime --test all links::` runs one file.
 
@@ -11,7 +11,7 @@ mod support;
 const PREPARE: fn() = support::workspace::build_all;
 
 mod abstract_classes;
-/// Keeps to rules of the attributes that only native classes can break: `plugin-api/tests/rules.rs` compares their ids.
+/// Code that follows the attribute rules for native classes. `plugin-api/tests/rules.rs` checks that every rule has such code.
 #[allow(unreachable_pub, reason = "classes are public, as a host declares them")]
 #[path = "accepted/native_classes.rs"]
 mod accepted;

@@ -1,5 +1,5 @@
-//! Callbacks that own a handle of their own host form a reference cycle. The host can own weak handles instead, or use the callback's
-//! arguments; the end of the registration breaks an existing cycle and reports it.
+//! Callbacks that own a handle of their own host form a reference cycle. A callback can own a weak handle instead, or use the handle
+//! in its arguments. The end of the registration breaks an existing cycle and reports it.
 
 use crate::support;
 
@@ -37,7 +37,8 @@ fn folder_exists(folder: &Path) -> bool {
     folder.exists()
 }
 
-/// Cycles in the log: the kinds of the callbacks, in order, each with the number of handles. All of them are created in this file.
+/// Returns the reference cycles in the log, in order: the kind of the callback and the number of its handles. Checks that each
+/// callback was registered in this file.
 fn named(log: &str) -> Vec<String> {
     let named = log.lines().filter(|line| line.starts_with("a callback owned a handle")).map(|line| {
         let (_, rest) = line.split_once("  callback=").unwrap_or_else(|| panic!("{line}"));
@@ -110,7 +111,7 @@ fn callbacks_receive_a_handle_to_their_owner() {
     slim.on_unloading(0, move |event| unloading("unloading", event.load_context(), event.contexts()));
     contexts.on_event(move |event| notice(&event.to_string(), event.load_context(), event.contexts()));
     slim.load_name("reports", &VersionReq::STAR).expect("its handler finds it");
-    // Dropping this handle begins the unload, so no further handle can be passed.
+    // Dropping this last handle begins the unload, so the following callbacks receive no handle of the Slim.
     drop(slim);
     let expected = [
         "resolver given 2",
@@ -216,7 +217,7 @@ fn a_runtime_owned_by_its_own_callback_is_named_at_thread_end() {
     assert_eq!(log.lines().count(), 1, "{log}");
     let (_, callbacks) = log.split_once("callbacks=\"").unwrap_or_else(|| panic!("{log}"));
     let (callbacks, _) = callbacks.split_once('"').unwrap_or_else(|| panic!("{log}"));
-    // Callbacks of the engine's natives own only their lists and the failure counters.
+    // Ignores the callbacks of the engine, which own no handle of the host.
     let others: Vec<_> = callbacks.split(", ").filter(|from| !from.contains(" from runtime/engine/")).collect();
     assert!(
         others.len() == 1 && others[0].starts_with("unloading callback from runtime/tests/callback_cycles.rs:"),

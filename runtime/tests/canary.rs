@@ -275,7 +275,7 @@ fn a_module_that_writes_to_every_descriptor_is_refused() {
     assert_unmapped(&host);
 }
 
-/// Accepts either error: the canary has ended, or another process answers for it.
+/// Accepts two errors: the canary ended, or a fork of the canary answered.
 fn a_copy_of_the_canary_is_not_mistaken_for_it() {
     let host = patient(PATIENCE);
     let slim = host.contexts().create_slim("forks").expect("a free name");

@@ -112,7 +112,7 @@ fn a_sliced_collection_keeps_references_moved_during_it() {
         host.collection().is_in_progress() && host.collection().take_done().is_empty(),
         "the row is longer than a slice"
     );
-    // Moves the end of the chain behind its root, which is already marked; the middle is collected next time.
+    // Links the end of the chain directly to the root, which is already marked. The next collection collects the middle of the chain.
     link(&host, row[0], row[19_000]);
     link(&host, row[18_999], NONE);
     let created = loose(&host);
@@ -249,7 +249,7 @@ fn add_references_may_change_the_world_during_a_collection() {
             inner.objects().destroy(ended);
             assert!(inner.collection().collect().is_err(), "one is under way");
             assert!(inner.objects().spawn(NODE).is_err(), "one is under way");
-            // The next call is the last one, when the mark phase visits natives again.
+            // The next call of `add_references` is the last: the mark phase visits native objects a second time.
             meddle(move |visit| {
                 visit(visited);
                 assert!(in_last.objects().is_root(rooted));

@@ -40,7 +40,7 @@ fn reload(host: &Runtime, libraries: &[&Path]) -> ReloadReport {
     host.reload(libraries).expect("there is a Master").into_result().unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// Alternates cubes between our build and the other: each build continues with objects created by the other.
+/// Reloads cubes alternately with the build of each compiler: each build takes over the objects of the previous build.
 fn check_cubes(other: &Other) {
     let (ours, theirs) = (support::tagged("magic-cube", &[], 1), other.plugin("magic-cube"));
     let host = support::host(std::slice::from_ref(&ours));
@@ -68,7 +68,7 @@ fn check_cubes(other: &Other) {
             cubes.iter().map(|cube| host.objects().get(*cube, name).expect("an actor")).collect::<Vec<_>>()
         };
         let before = (value_of("rotation"), value_of("location"));
-        host.tick(Budget::seconds(0.1 * f32::from(swaps))); // each build begins its bobbing anew, so not the same height again
+        host.tick(Budget::seconds(0.1 * f32::from(swaps))); // each build restarts the bobbing, so the height changes
         let after = (value_of("rotation"), value_of("location"));
         let pairs = before.0.iter().zip(&after.0).chain(before.1.iter().zip(&after.1));
         assert!(
@@ -88,7 +88,7 @@ fn check_parts(other: &Other) {
     let host = support::host(&[ours("glue-base"), other.plugin("glue-derived")]);
     let set = host.objects().spawn(SHIELDED).expect("a set");
     let number = |name| host.objects().get(set, name).expect("it has one");
-    // The event calls the override, which calls the base with a text.
+    // The event calls the override, which calls the base with a string.
     let hit = || host.objects().call(set, "change_health", &[Value::F64(-30.0)]).expect("it is hit");
     let absorbed = || host.objects().call(set, "absorbed", &[]).expect("it counts");
 
@@ -100,7 +100,7 @@ fn check_parts(other: &Other) {
     assert_eq!(host.objects().call(set, "change_count", &[]).expect("it counts"), Some(Value::U32(2)));
 }
 
-/// Calls by name in both directions, and a panic that the plugin's own runtime catches, with its location.
+/// Checks calls by name in both directions, and a panic. The plugin's own runtime must catch the panic with its location.
 fn check_calls_and_panics(other: &Other) {
     let host = support::host(&[other.plugin("broken")]);
     let answer = |_: &Runtime, _: &[Value]| Ok(Some(Value::Text("the host answers".to_owned())));
@@ -226,7 +226,7 @@ fn an_optimized_plugin_of_one_piece_works_in_this_host() {
     check_calls_and_panics(&other);
 }
 
-/// Name of a variable that cargo sets for a program and a shell does not.
+/// True for an environment variable that cargo sets for the programs it runs.
 fn is_cargos_own(name: &str) -> bool {
     let names =
         ["CARGO", "CARGO_CRATE_NAME", "CARGO_PRIMARY_PACKAGE", "CARGO_TARGET_TMPDIR", "LD_LIBRARY_PATH", "OUT_DIR"];
@@ -252,13 +252,13 @@ fn compiled_from_a_shell(package: &str, features: &str) -> Vec<String> {
 
 #[test]
 fn a_plugin_is_built_once_for_tests_and_the_shell() {
-    // Built by this test only.
+    // No other test builds this request.
     let request = support::request("switchboard", &[]);
     let is_fresh = || {
         let built = alcedo_build::build(&request).unwrap_or_else(|error| panic!("{error}"));
         built.artifacts.iter().all(|artifact| artifact.fresh)
     };
-    is_fresh(); // or not yet
+    is_fresh(); // the first build may compile
     assert!(is_fresh(), "a test rebuilds the plugin after a test");
     assert_eq!(compiled_from_a_shell("switchboard", ""), Vec::<String>::new());
     assert!(is_fresh(), "a test rebuilds the plugin after a shell");

@@ -1,5 +1,5 @@
-//! Functions of a plugin, `#[migrate]`, convert values at a reload: once for each own value, and undone with the edit. If one fails, the
-//! reload is rolled back.
+//! Conversions of values by `#[migrate]` functions of a plugin. A reload converts each value that differs from its default once.
+//! Undoing the edit restores the original values. If a conversion fails, the reload is rolled back.
 
 use crate::support;
 
@@ -102,7 +102,7 @@ fn values_of_two_earlier_types_are_converted() {
     assert_eq!(get(&host, object, "heat"), Value::I32(37));
     reload(&host, &["oldest"]);
     assert_eq!(get(&host, object, "heat"), Value::Text("37 C".to_owned()));
-    // The first declaration has no function for strings, so the value is put aside until the later one.
+    // The first declaration cannot convert strings, so the host keeps the string until the later declaration returns.
     reload(&host, &[]);
     assert_eq!(get(&host, object, "heat"), Value::F64(20.0));
     reload(&host, &["later"]);

@@ -24,15 +24,15 @@ pub(crate) struct Adder {
 }
 
 thread_local! {
-    /// Number of dropped fields of objects that were destroyed during a call of theirs.
+    /// Number of drops of `OnDrop(true)`: Rust fields of objects that destroyed themselves during their own call.
     pub(crate) static DROPPED: Cell<u32> = const { Cell::new(0) };
-    /// Additional action of such a drop.
+    /// Code that each of these drops runs.
     static IN_THE_DROP: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
     /// The host, for a method that destroys its own object.
     static HOST: RefCell<Option<WeakRuntime>> = const { RefCell::new(None) };
 }
 
-/// Counts its drop if set.
+/// Counts its drop if the flag is set.
 #[derive(Default)]
 struct OnDrop(bool);
 
@@ -212,7 +212,7 @@ fn a_typed_host_function_calls_new_code_until_shutdown() {
     let report = host.reload(&libraries(2)).expect("a Master");
     report.into_result().unwrap_or_else(|report| panic!("{report}"));
     assert_eq!((tag.call(()).expect("a number"), add.call((1, 1)).expect("two")), (2, 2));
-    // A reload that fails leaves the old code where it was.
+    // A failed reload keeps the old code.
     let failed = host.reload(&[PathBuf::from("nowhere.so")]).map(|report| report.into_result().is_err());
     assert!(failed.is_err() || failed.is_ok_and(|failed| failed));
     assert_eq!(tag.call(()).expect("a number"), 2);
@@ -322,7 +322,7 @@ fn begins(lines: &str, expected: [&str; 5]) {
 fn direct_calls_match_calls_with_slots() {
     let host = direct_host(&[support::plugin("crossings", &[])]);
     let witness = witness(&host);
-    // The construction has counted once; the class default object has its own fields.
+    // The construction of this object has counted once; the class default object counts in its own fields.
     for counted in 2..5 {
         let lines = query(&host, witness, "call_all", &[]);
         let method = format!("method: {counted}");
@@ -353,7 +353,7 @@ fn errors_and_panics_of_direct_calls_reach_the_caller() {
         let error = count(0);
         assert!(error.starts_with("count: RETURNED") && error.contains("crossings.rs:"), "{error}");
     }
-    // Each of these calls releases the fields.
+    // Each failed call has released the Rust fields, so the next call may borrow them.
     assert_eq!(count(10), "count: 11");
     let leaf = [Value::Text("ex:/host.leaf".into()), Value::I32(-13)];
     let error = text(&host, "nm:/crossings:Sums:call_with", &leaf);
@@ -454,7 +454,7 @@ fn direct_calls_before_a_commit_are_refused_like_other_calls() {
             ["function: 3", "method: ", "event: 3", "read: 5", "write: ()"],
         );
     }
-    // The module that has called directly reaches a phase without direct calls.
+    // Loading a world refuses direct calls as well, although the module has made direct calls before.
     let path = support::test_dir().join("direct_calls.world");
     host.worlds().save(&path).expect("it is saved");
     let found = host.objects().path_of(witness).expect("alive");
@@ -558,7 +558,7 @@ fn drops_after_a_failed_direct_call_do_not_replace_its_error() {
     let (inner, seen) = (host.downgrade(), Rc::clone(&drops));
     IN_THE_DROP.set(Some(Rc::new(move || {
         let host = inner.upgrade().expect("it is there");
-        // A failing direct call of the plugin, which reads the error.
+        // Makes the plugin read the error of a failing direct call.
         let answer = query(&host, witness, "count_of", &[Value::Object(other)]);
         assert!(answer.contains("nothing to count"), "{answer}");
         seen.set(seen.get() + 1);

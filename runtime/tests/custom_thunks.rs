@@ -1,5 +1,5 @@
-//! Functions with custom thunks, of a host and of a plugin. Here they are called with values, like hosts and tools do: parameters of
-//! any struct or array are for scripts, and their refusal is typed. `scripts.rs` calls them from scripts.
+//! Functions with custom thunks, of a host and of a plugin, called with values as hosts and tools do. Only scripts may pass parameters
+//! of any struct or any array; a call with values is a typed error. `scripts_thunks.rs` calls these functions from scripts.
 
 use std::cell::RefCell;
 

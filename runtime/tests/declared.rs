@@ -98,7 +98,7 @@ fn descriptions_of_any_bytes_return_names_or_an_error() {
     assert!(answered.0 > 10, "most changes are in code and in debug information: {answered:?}");
 }
 
-/// Returns the declarations for glue of plugins without a runtime.
+/// A builder returns the declarations for plugin glue without building a runtime.
 #[test]
 fn a_host_lists_its_declarations_without_constructing_anything() {
     use alcedo_runtime::kinds::{PropertyKind, class_flags, function_flags, property_flags};

@@ -255,7 +255,7 @@ fn reloading_one_of_two_modules_keeps_bindings_between_them() {
     assert!(report.is_committed() && unbound(&report).is_empty(), "{report}");
     earn(&host, player, 1);
     assert_eq!((total(&host), take_calls(&host, listener)), (Value::I32(205), "wow, 1 of 7".to_owned()));
-    // A changed signature rejects its dependents, and the old state continues.
+    // The dependents have another signature, so the reload is refused and the old generation continues.
     let report = host.reload_changed(&[scores(&["widened"]), tallies(&["changed"])]).expect("a Master");
     assert!(!report.is_committed(), "{report}");
     let text = report.to_string();
@@ -425,7 +425,7 @@ fn a_native_function_accepts_a_delegate_calls_it_and_keeps_it() {
     assert_eq!([agree(rule, 4).expect("it answers"), agree(rule, 5).expect("it answers")], [true, false]);
     let kept = host.objects().with(bell, |bell| bell.may_toll().detach()).expect("it is alive");
     assert!(kept.call(&host, (4,)).expect("it was kept"));
-    // Calls with values, and within another call.
+    // Calls the delegate with `Value` arguments, and then inside another call.
     let binding = Value::Delegate(Binding { object: other.handle(), function: host.intern("at_most_four") });
     let answer = host.objects().call(bell.handle(), "agree", &[Value::U32(5), binding.clone()]).expect("it answers");
     assert_eq!(answer, Some(Value::Bool(false)));
@@ -433,7 +433,7 @@ fn a_native_function_accepts_a_delegate_calls_it_and_keeps_it() {
     assert!(handed.expect("it answers"));
     let unbound = agree(MayToll::none(), 1).expect_err("nothing").to_string();
     assert!(unbound.contains("bound to nothing"), "{unbound}");
-    // A binding of values is checked when it is called.
+    // The signature of a `Value::Delegate` is checked when the delegate is called.
     let wrong = Value::Delegate(Binding { object: other.handle(), function: host.intern("hear") });
     let refused =
         host.objects().call(bell.handle(), "agree", &[Value::U32(5), wrong]).expect_err("it returns no result");

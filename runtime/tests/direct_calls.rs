@@ -95,7 +95,7 @@ fn a_batch_call_continues_after_failures_and_destroyed_objects() {
     assert_eq!(each(&host, END, [first, first, second]), "7 - 7 STALE");
     assert_eq!(each(&host, END_BADLY, [third, second, third]), "- - - RETURNED STALE STALE");
     assert_eq!(DROPPED.get(), before + 3, "the fields of each are dropped, once");
-    // The call needs the fields of the middle object while they are in use.
+    // `count_sum` uses the fields of its object. `Echo` and the plain adder need these fields again, so both calls fail.
     let [echo, turn] =
         ["Echo", "Turn"].map(|class| host.objects().spawn(&format!("/Script/Game.{class}")).expect("spawned"));
     assert_eq!(each(&host, COUNT_SUM, [turn, echo, turn]), "2 - 4 PANIC");
@@ -118,7 +118,7 @@ fn an_object_reusing_a_freed_slot_is_not_called_for_it() {
 fn calls_on_several_objects_are_each_counted_while_calls_are_observed() {
     let host = host();
     let turn = host.objects().spawn("/Script/Game.Turn").expect("spawned");
-    // Looked up before, so that the call would be direct.
+    // Looks the function up first, so that the next calls would be direct calls.
     assert_eq!(each(&host, COUNT_SUM, [turn; 3]), "2 4 6");
     host.calls().observe(Observed { counts: true, spans: false });
     assert_eq!(each(&host, COUNT_SUM, [turn; 3]), "8 10 12");

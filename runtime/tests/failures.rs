@@ -139,7 +139,7 @@ fn a_panicking_construction_leaves_nothing_and_reports_its_location() {
     }
 }
 
-/// Hooks that can panic while a Master is alive, in one build.
+/// Features of one build whose hooks panic while a Master is alive.
 const LATE: [&str; 4] = ["panic-in-event", "panic-in-method", "panic-in-exit", "panic-in-finalizer"];
 
 #[test]

@@ -44,7 +44,7 @@ pub(crate) fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
     files(dir, &["rs"], found);
 }
 
-/// Collects the files with one of these endings below a folder, without what cargo builds.
+/// Collects the files with one of these endings below a folder, except in `target` folders.
 pub(crate) fn files(dir: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).expect("a folder of sources") {
         let path = entry.expect("an entry").path();
@@ -165,7 +165,7 @@ fn the_list_names_every_file_with_unsafe_code_and_no_other() {
                 let line = line.trim_start();
                 line.starts_with("#![expect(unsafe_code") || line.starts_with("unsafe_code,")
             };
-            // An attribute for some machines only, in one line or several.
+            // Finds a conditional attribute, which may span several lines.
             let is_conditional = source
                 .split("#![cfg_attr(")
                 .skip(1)
@@ -226,8 +226,8 @@ fn product_code_opens_files_by_one_helper() {
     assert!(wrong.is_empty(), "use `alcedo_sys::plain_file`:\n{}", wrong.join("\n"));
 }
 
-/// A new kind changes at most these files. `file_value.rs` has names of kinds because files of worlds have them; a kind without a
-/// form there is saved as text.
+/// A new kind of reference changes at most these files. `file_value.rs` contains the names of kinds in saved worlds; a kind without an
+/// entry there is saved as a string.
 #[test]
 fn a_kind_of_reference_is_named_in_five_files() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

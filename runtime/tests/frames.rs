@@ -24,7 +24,7 @@ const ENDS: i32 = 2;
 const BEGINS: i32 = 3;
 const TICKS: i32 = 4;
 
-/// Actions of the host in the tick of a roan, by its number.
+/// Actions that the host runs in the tick of a roan, by the number of the roan.
 type Actions = Rc<RefCell<BTreeMap<i32, Rc<dyn Fn(&Runtime)>>>>;
 
 /// Host with a list of the ticked roans and the actions of their ticks.
@@ -154,7 +154,7 @@ fn an_actor_destroyed_before_its_turn_is_not_ticked() {
     for roan in [second, fourth] {
         stable.does(roan, 0, roan);
     }
-    // The slot of a destroyed actor is reused by another one, which was not in the list of the frame.
+    // A new actor reuses the slot of a destroyed actor. The new actor was not in the list of the frame.
     let again: [ObjectHandle; 1] = stable.roans();
     stable.number.set(again[0], 7).expect("written");
     let mut ticked = stable.frame();
@@ -211,7 +211,7 @@ fn panics_in_ticks_are_named_and_all_others_are_done() {
         stable.does(roans[mad], PANICS, roans[mad]);
     }
     drop(record.take());
-    // A repeated failure is reported the first time and then the tenth.
+    // The log reports the first and the tenth failure.
     for (frame, mad_roan) in [(1, Some(0)), (2, None), (3, Some(2))] {
         assert_eq!(stable.frame(), [1, 2, 3, 4, 5, 6]);
         let log = record.take();
@@ -247,7 +247,7 @@ fn recursive_ticks_are_refused_and_unborrowed_actors_may_tick_twice() {
     stable.does(second, TICKS, third);
     stable.does(third, TICKS, second);
     drop(record.take());
-    // The second ticks the third, which tries to tick the second: its plugin part is borrowed.
+    // The second roan ticks the third. The third tries to tick the second, whose plugin part is borrowed.
     assert_eq!(stable.frame(), [1, 2, 3, 3, 2]);
     let log = record.take();
     let refusal = "`receive_tick` needs the plugin part while `receive_tick` holds it";

@@ -1,11 +1,11 @@
-//! A module has glue of a class of another module, which then changes members of the class: the module is refused only if its code
-//! uses a changed member.
+//! A module uses glue for a class, and the module that declares the class changes some members. The first module is refused only if
+//! its code uses a changed member.
 
 use alcedo_runtime::{Runtime, Value};
 
 use crate::support;
 
-/// Loads a later build of the lender with a module that uses these members of the earlier one, and calls the module.
+/// Reloads `renames` in a later build, with a module that uses these members of the earlier build, and calls that module.
 fn buy(uses: &[&str]) -> Result<String, String> {
     let host: Runtime = support::builder().build().expect("a host");
     let peddler = support::plugin("peddler", uses);

@@ -45,12 +45,12 @@ fn properties_and_functions_have_the_types_of_the_plugin() {
     let other = Lamp::create(&host).expect("it is declared");
     other.set_brightness(&host, 1.0).expect("it is there");
     assert_eq!(lamp.pass_on(&host, other, 2).expect("it flickers"), 2);
-    // Object of a derived class, which answers by its override.
+    // Calls the override of an object of a derived class.
     let twin = host.objects().spawn("/Script/Game.TwinLamp").expect("it is declared");
     let twin: Obj<Lamp> = host.objects().cast(twin).expect("it is a lamp");
     twin.set_brightness(&host, 1.0).expect("it is there");
     assert_eq!(twin.flicker(&host, 2).expect("it flickers twice"), 4);
-    // A static function, an implementable event, and containers.
+    // Calls a static function, an implementable event, and a function with a container.
     let bulb = Bulb::create(&host).expect("it is declared");
     assert_eq!(bulb.lumens(&host, 2, 3.0).expect("it computes"), 6.0);
     assert_eq!(bulb.inspected(&host, "me".to_owned()).expect("the zero value"), 0);
@@ -160,7 +160,7 @@ fn a_typed_method_has_its_object_first_and_remains_in_its_runtime() {
     let bulb = Bulb::create(&host).expect("it is declared");
     let wrong = flicker.call((Obj::new(bulb.handle()), 2)).map(drop).expect_err("a bulb").to_string();
     assert!(wrong.contains("Bulb"), "{wrong}");
-    // The bytes of a handle refer to another object there, or to none: the function belongs to its own runtime.
+    // In the other runtime an equal handle refers to another object or to none. The function still calls its own runtime.
     let other = lamps_host();
     let _theirs = Lamp::create(&other).expect("it is declared");
     assert_eq!(flicker.call((lamp, 1)).expect("it flickers here"), 3);
@@ -243,7 +243,7 @@ fn closures_may_panic_drop_themselves_or_own_the_runtime() {
 fn a_closure_is_bound_only_at_safe_points_with_the_delegates_signature() {
     let host = lamps_host();
     let lamp = Lamp::create(&host).expect("it is declared");
-    // Wrong signature of the delegate, from the glue of another lamp.
+    // Declares the delegate with a wrong signature, as wrong glue would.
     let wrong = alcedo_runtime::host::DelegateOf::<(f64,), u32>::new(Lamp::PATH, "before", lamp.handle());
     for error in [
         wrong.call(&host, (1.0,)).map(drop).expect_err("u32 -> u32"),
@@ -258,7 +258,8 @@ fn a_closure_is_bound_only_at_safe_points_with_the_delegates_signature() {
     assert_eq!(lamp.before().call(&host, (2,)).expect("it flickers"), 2);
     lamp.before().bind(&host, lamp, "label").expect_err("it takes a text");
     assert_eq!(lamp.before().unbind(&host, lamp, "flicker").expect("it was there"), 1);
-    // During a plugin call no declaration is possible, but declared functions can be bound.
+    // The first closure of a signature declares a function, which is refused during a plugin call. Later closures only bind the
+    // declared function.
     let (late, later) = (Rc::new(RefCell::new(None)), Rc::new(RefCell::new(None)));
     let (kept, kept_later) = (Rc::clone(&late), Rc::clone(&later));
     let room = lamps::Room::create(&host).expect("it is declared");
@@ -340,7 +341,7 @@ fn plugin_glue_works_across_reloads_of_either_or_both_plugins() {
         assert!(report.is_committed(), "{report}");
         check(lamps as u32, plus as u32);
     }
-    // Glue from before the change of the other module: refused, and the state is unchanged.
+    // Loads a module with glue from before the change: the reload is refused, and the state is unchanged.
     let stale = [support::tagged("lamps", &[], 5), support::plugin("lamps-plus", &["drifted"])];
     let message = match host.reload(&stale) {
         Ok(report) => report.to_string(),

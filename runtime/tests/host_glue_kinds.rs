@@ -60,7 +60,7 @@ fn glue_passes_enums_as_properties_elements_keys_parameters_and_results() {
     host.shutdown().into_result().expect("a clean shutdown");
 }
 
-/// By number the entries would be confused: the glue was generated from the first declaration.
+/// The glue contains the entry numbers of the first declaration, which mean other entries after the reload.
 #[test]
 fn a_changed_enum_is_an_error_before_any_access() {
     let host = host("moods");

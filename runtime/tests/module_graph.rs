@@ -1,6 +1,6 @@
-//! Order of modules in every crate: the modules of each folder use each other without cycles, except for the listed ones with their
-//! reason. A module is a file with the folder of the same name. The sources are parsed, so every path to a module of the crate counts,
-//! including paths through re-exports; tests are excluded.
+//! Order of modules in every crate: the modules of each folder use each other without cycles, except for the cycles that are listed
+//! with a reason. A module is a file with the folder of the same name. The sources are parsed, so every path to a module of the crate
+//! counts, including paths through re-exports; tests are excluded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -247,8 +247,8 @@ fn resolve(all: &Crate, from: &Module, path: &[String], depth: u32) -> Option<Mo
         } else if source.items.contains(first) {
             return Some(at);
         } else if let Some(path) = source.exports.get(first).filter(|_| depth < 8) {
-            // A path that begins with an imported name was counted at the import. A path followed for another module may begin with
-            // such a name: `pub use chosen::*`, if only that module imports `chosen`.
+            // Ignores a path of this module that begins with an imported name, since the import was counted. Follows the path if
+            // another module re-exports it: `pub use chosen::*` may use a name that only that module imports.
             let is_followed = is_begun || depth > 0;
             return if is_followed { resolve(all, &at, &[path, more].concat(), depth + 1) } else { None };
         } else if !is_begun {
@@ -275,7 +275,7 @@ fn uses(all: &Crate) -> BTreeMap<Module, BTreeSet<Module>> {
 
 /// Modules of a folder with their dependencies among each other.
 fn within(folder: &[String], uses: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeMap<String, BTreeSet<String>> {
-    // The file of a folder counts as that folder, and not as a sibling of its content.
+    // Ignores the file of the folder itself, which is not a sibling of the modules in the folder.
     let child = |module: &Module| module.strip_prefix(folder)?.first().cloned();
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (module, used) in uses {

@@ -394,7 +394,7 @@ fn nested_calls_reborrow_fields_that_a_method_lends() {
     let host = host();
     let [lamp, lantern] = [spawn(&host, LAMP), spawn(&host, LANTERN)];
     let reborrow = |object, times| call_text(&host, object, "reborrow_inside", &[Value::U32(times)]);
-    // The plugin's lantern flickers twice per call, and calls back for it.
+    // The lantern's override in the plugin calls the base method with twice the number.
     assert_eq!([reborrow(lamp, 3), reborrow(lantern, 3)], ["U32(405)", "U32(708)"]);
     // A failed call ends all its borrows.
     assert!(reborrow(lamp, 101).contains("101 times are too often"));

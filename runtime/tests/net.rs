@@ -9,7 +9,7 @@ use alcedo_runtime::{CallError, Error, NetNames, ObjectHandle, Runtime, Value, n
 
 use crate::support;
 
-/// Names shared by two machines for the same objects.
+/// Names of objects on one machine. Another machine has equal names for its own copies of the objects.
 #[derive(Default)]
 struct Shared(RefCell<HashMap<u64, ObjectHandle>>);
 

@@ -73,7 +73,7 @@ fn observed_calls_of_every_protocol_are_counted_by_name() {
         counted
     };
     assert_eq!(of_names(&host), expected);
-    // Functions of modules are counted for every kind of call: by the name above, and twice by their object.
+    // Functions of modules are counted for every kind of call: `answer` by the name above, and two functions by calls on the object.
     let methods: Vec<_> = counted(&host).into_iter().filter(|(kind, ..)| kind == "method").collect();
     let method = |name: &str| methods.iter().find(|(_, known, ..)| known.ends_with(name)).map(|(.., calls, _)| *calls);
     assert_eq!((method("answer"), method("add_by"), method("add_any")), (Some(1), Some(1), Some(1)), "{methods:?}");
@@ -84,7 +84,7 @@ fn observed_calls_of_every_protocol_are_counted_by_name() {
     }
     let table = host.console("calls");
     assert!(table.contains("3 × nm:/switchboard:Line:sum (nm): mean ") && table.contains(", 1 failed"), "{table}");
-    // A handle from before still works.
+    // Without counting, the earlier lookups still work, and the counters do not change.
     assert!(host.console("calls off").contains("counting of calls by name is off"));
     round();
     assert_eq!(of_names(&host), expected);
@@ -146,7 +146,7 @@ fn each_observed_call_is_a_span_inside_its_callers_span() {
         assert!(counted(&host).is_empty());
     });
     let mut lines = lines.lock().expect("no panic").clone();
-    // The span of the method that the first call runs is between the two.
+    // Removes the span of the method `add_by`, whose depth is 2.
     lines.retain(|line| line.contains(":/"));
     assert_eq!(lines, ["1 call kind=uf name=uf:/Script/Game.Line:add_by", "3 call kind=ex name=ex:/host.sum"]);
 }

@@ -59,8 +59,8 @@ fn host(record: &Record) -> Runtime {
     host
 }
 
-/// Compares the lines of the game thread, with one line for [`DEFAULTS`], and those of the finalizer thread, which run concurrently.
-/// No finalizer runs after the end of its generation.
+/// Compares the lines of the game thread and the lines of the finalizer thread separately, since the threads run concurrently. A
+/// single line replaces the lines of [`DEFAULTS`]. No finalizer may run after the end of its generation.
 fn check(record: &Record, game_thread: Expect, finalizers: Expect) {
     let lines = record.take();
     let (finalized, rest): (Vec<_>, Vec<_>) = lines.lines().partition(|line| line.starts_with("finalize"));

@@ -183,7 +183,7 @@ fn objects_referenced_by_an_owned_value_are_not_collected() {
     assert!(!host.objects().is_alive(known));
 }
 
-/// Host with functions for borrowed values and sums, and a dealer without type knowledge.
+/// Returns a host with functions that borrow and sum values, and a dealer object that passes values without their type.
 fn fence() -> (Runtime, ObjectHandle) {
     let host = host();
     let numbers = |value: &Value| match value {

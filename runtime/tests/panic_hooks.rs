@@ -73,7 +73,7 @@ fn a_panic_hook_taken_and_dropped_keeps_the_location() {
     assert_eq!(hook_calls(&host), 0, "the author has removed the hook");
 }
 
-/// Covers the only case detected late: our hook is taken and kept, but not called.
+/// Covers the only case that is detected late: the author takes and keeps the hook of `module!`, and never calls it.
 #[test]
 fn a_panic_hook_taken_and_kept_loses_one_location_at_most() {
     let host = outcry(&[], &[]);
@@ -85,7 +85,7 @@ fn a_panic_hook_taken_and_kept_loses_one_location_at_most() {
         assert_eq!(hook_calls(&host), 3, "round {round}");
         change(&host, if round == 1 { "drop kept" } else { "restore" });
         assert_location(&host, "given back");
-        // In the last round the author's own hook was kept.
+        // Round 1 drops the hook of `module!`. Round 2 keeps and restores the author's own hook.
         assert_eq!(hook_calls(&host), if round == 0 { 0 } else { 2 }, "round {round}");
     }
 }
@@ -127,7 +127,7 @@ fn panic_hooks_are_removed_with_their_module_at_no_cost() {
     }
 }
 
-/// Environment variable of the program that ends.
+/// Environment variable that marks the child process, which ends by a panic.
 const ENDING: &str = "OUTCRY_ENDING";
 
 #[test]

@@ -72,7 +72,7 @@ impl Scene {
         .map(|name| self.host.calls().call(name, &[]).unwrap_or_else(|error| panic!("{error}")))
     }
 
-    /// Lines of the digest about body and plugin part of an object.
+    /// Returns the line of the digest about the plugin part of an object.
     fn half(&self, object: ObjectHandle) -> String {
         let digest = self.host.worlds().digest();
         let line = digest.part("plugin-parts").iter().find(|line| line.starts_with(&format!("{object} at ")));

@@ -14,7 +14,8 @@ fn ledger(features: &[&str], tag: u64) -> PathBuf {
     support::tagged("ledger", features, tag)
 }
 
-/// Returns a host with a protocol that plugins may extend. All tests here keep a record, so that their log lines do not mix.
+/// Returns a host with a protocol that plugins may extend. Each test of this file holds a log record, so that the tests run one at a
+/// time.
 fn host(libraries: &[PathBuf]) -> Runtime {
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     host.calls().add_protocol(PlainProtocol::new("console")).expect("it is free");

@@ -83,7 +83,7 @@ fn a_watch_reloads_changed_files_and_ignores_partial_ones() {
     assert!(done.is_committed(), "{done}");
     assert_eq!(tag(), Some(Value::U64(2)));
 
-    // A reload only reads the file; otherwise a second reload would follow within milliseconds.
+    // A reload only reads the file; a write would cause a second reload within milliseconds.
     let until = std::time::Instant::now() + std::time::Duration::from_millis(300);
     while std::time::Instant::now() < until {
         host.tick(Budget::frame());

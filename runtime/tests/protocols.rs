@@ -1,5 +1,5 @@
-//! Protocols of a host, based on the same traits as the built-in ones: `console`, with its own grammar and two resolvers, and `db`,
-//! with neither.
+//! Protocols of a host, based on the same traits as the built-in ones: `console` has its own grammar and two resolvers, `db` has
+//! neither.
 
 use crate::support;
 
@@ -67,7 +67,7 @@ impl Dispatcher for Greeter {
     }
 }
 
-/// Resolver for `say`, identified by `label`, and for the names in its list; counts its requests.
+/// Resolver for `say`, for the names in `more`, and for names that fail. Its answers contain `label`; `requests` counts its requests.
 struct Commands {
     label: &'static str,
     host: WeakRuntime,
@@ -336,7 +336,7 @@ fn a_host_protocol_survives_rollback_reload_and_unload() {
     assert_eq!(before.differences(&host.worlds().digest()), [""; 0]);
     host.reload(&[library]).expect("a Master").into_result().expect("a reload");
     assert_eq!(query(line, "console:/say"), text("commands: Ana"));
-    // The module requested the name before and received an error, which is not cached past the load.
+    // The refusal of an unknown name is not cached: the name resolves as soon as a resolver knows the name.
     let unknown = query(line, "console:/sing");
     assert!(matches!(&unknown, Value::Text(text) if text.contains("unknown command sing")), "{unknown:?}");
     more.borrow_mut().push("sing".to_owned());

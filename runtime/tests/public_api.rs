@@ -111,7 +111,7 @@ impl Surface {
         let (lines, examples, walked, places) = Default::default();
         let mut surface = Self { crates, now: 0, lines, examples, walked, places };
         surface.walk(&root, "", false);
-        // All paths are known now.
+        // Walks again, since the shortest path of each item is now known.
         (surface.lines, surface.walked) = Default::default();
         surface.walk(&root, "", false);
         surface
@@ -134,7 +134,7 @@ impl Surface {
 
     fn walk(&mut self, id: &str, path: &str, hidden: bool) {
         let item = self.item(id);
-        // An item of another crate, or one omitted by rustdoc, is listed where it is used.
+        // Skips items of other crates and items that rustdoc omits; they are listed where they are re-exported.
         let Some((kind, inner)) = item["inner"].as_object().and_then(|inner| inner.iter().next()) else { return };
         let hidden = hidden || item["attrs"].to_string().contains("hidden");
         if !hidden && item["crate_id"] == 0 && has_example(item["docs"].as_str().unwrap_or_default()) {

@@ -54,7 +54,7 @@ fn a_plugins_tokio_runtime_serves_the_game_thread_until_unload() {
     });
 
     for tag in 2..5 {
-        // Some results arrive before the reload, some never, since their generation has ended.
+        // Short fetches may arrive before the reload. Long fetches never arrive, since their generation ends.
         call(&host, courier, "fetch", &[Value::U32(50), Value::U32(1)]);
         call(&host, courier, "fetch", &[Value::U32(50), Value::U32(60_000)]);
         let next = support::tagged("async-tasks", &[], tag);

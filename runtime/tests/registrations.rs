@@ -1,4 +1,4 @@
-//! Callbacks of a builder and of natives that are unregistered from the running host.
+//! Unregisters callbacks of a builder and of natives from the running host.
 
 use crate::support;
 

@@ -1,7 +1,7 @@
 //! Traces of a plugin's C code other than its own mappings: holes in its own image, alternate stacks set by number, streams of the C
 //! library, attached segments, the environment, and blocks allocated by the C library.
 //!
-//! Some of these cases once crashed the process, so each test restarts this program to run itself alone.
+//! Some of these cases once crashed the process, so each test runs alone, in a new process of this program.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "maps memory and reads stacks, as a host's own code may")]
 
@@ -160,7 +160,7 @@ fn blocks_allocated_by_the_c_library_for_a_plugin_are_freed() {
     });
 }
 
-/// Calls a function with one argument, while the registers of the next arguments have these values.
+/// Calls a function with one argument, with these values in the registers of the second and third argument.
 #[cfg(target_arch = "x86_64")]
 fn call_with_one(function: usize, argument: std::ffi::c_int, second: usize, third: usize) {
     // SAFETY: the function is a signal handler, whose first argument is a signal.

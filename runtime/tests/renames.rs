@@ -190,7 +190,7 @@ fn saved_worlds_follow_types_to_other_names_and_back() {
     .assert_eq(&report.to_string());
     second.worlds().save(&again).expect("it is saved");
 
-    // A host that has seen the later names also reads their world after the undo.
+    // A host that has undone the rename can still load a world with the later names.
     let third = host(&["renamed"]);
     reload(&third, &[]);
     load(&third, &again);

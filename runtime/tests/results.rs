@@ -72,7 +72,7 @@ fn a_panic_differs_from_a_returned_error() {
     assert!(matches!(crashed, Error::Call(CallError::Panicked { .. })), "{crashed}");
     assert!(text(&host, lamp, "judge", &[Value::Text("crash".into())]).starts_with("went wrong: panicked"));
     assert_eq!(text(&host, lamp, "judge", &[Value::Text("exact".into())]), "an error: here");
-    // An error whose `Display` panics becomes this panic.
+    // If the `Display` of an error panics, the call returns that panic.
     let mute = host.objects().call(lamp, "mute", &[]).expect_err("it panics");
     assert!(matches!(&mute, Error::Call(CallError::Panicked { message, .. }) if message == "no words"), "{mute}");
     assert_eq!(host.objects().call(lamp, "flickers", &[]).expect("it is whole"), Some(Value::U32(0)));
@@ -129,7 +129,7 @@ fn an_error_passes_through_calls_that_call_back() {
     let (message, location) = returned(back(99));
     assert_eq!(message, "99 times are too often");
     assert!(location.ends_with(&support::line_of("lamps", "fn flicker(&self")), "{location}");
-    // The error message is formatted after the plugin part is released, so this works.
+    // The plugin part is released before the error message is formatted, so the message may call the object.
     assert_eq!(returned(host.objects().call(one, "curious", &[])).0, "curious: 4");
     assert_eq!(host.objects().call(one, "flickers", &[]).expect("it is whole"), Some(Value::U32(4)));
 }

@@ -1,7 +1,7 @@
 //! Failed reloads, at every step, by an error and by a panic of the host's own code: the world is unchanged, including the plugin
-//! parts, and the next reload works. The steps are the exhaustive list of `alcedo_runtime::faults`. Every second time the new code
-//! tries all entry points (the greedy part of the attacker), which could leave traces in the host's own counter, in plugin parts of
-//! kept modules, or in a registry.
+//! parts, and the next reload works. The steps are the exhaustive list of `alcedo_runtime::faults`. In every second reload the new
+//! code also calls all entry points (feature `grabs` of the attacker). These calls could leave traces in the host's own counter, in
+//! plugin parts of kept modules, or in a registry.
 
 use crate::support;
 
@@ -21,11 +21,11 @@ fn libraries(turn: usize) -> Vec<PathBuf> {
     let same = ["glue-derived", "glue-base", "magic-cube", "switchboard", "broken"];
     let mut libraries: Vec<_> = same.iter().map(|package| support::plugin(package, &[])).collect();
     libraries.push(support::plugin("migration", form));
-    // Each of the two declarations converts a value of the other one.
+    // Each of the two declarations converts the values of the other declaration.
     let declaration: &[&str] = if turn.is_multiple_of(2) { &[] } else { &["later"] };
     libraries.push(support::plugin("conversions", declaration));
     libraries.push(support::plugin("attacker", greed));
-    // Modules that suspend and resume: another build in every turn, and a module that depends on it.
+    // Adds a module that suspends and resumes, in another build in every turn, and a module that depends on it.
     let tag = 1 + turn as u64 % 2;
     libraries.extend([support::tagged("harbor", &[], tag), support::tagged("harbor", &["needs-harbor"], tag)]);
     libraries
@@ -36,14 +36,14 @@ struct Scene {
     host: Runtime,
     turn: usize,
     objects: Vec<(&'static str, ObjectHandle)>,
-    /// Handle of a host function, so it outlives generations.
+    /// Handle of a host function, which outlives the generations of plugins.
     greeting: ZCallHandle,
     /// Number of forbidden calls of the host's function by new code.
     call_count: Rc<Cell<u64>>,
     scope: ReloadScope,
 }
 
-/// Functions of a class that its plugin part answers.
+/// Functions of a class that read the state of its plugin part.
 const QUESTIONS: [(&str, &[&str]); 6] = [
     ("Game.Hero", &[]),
     ("Game.ShieldedSet", &["absorbed", "change_count"]),
@@ -144,7 +144,7 @@ impl Scene {
         report.expect("a Master")
     }
 
-    /// Results of the plugin parts, the names and the handles.
+    /// Returns the results of calls on plugin parts, by names and by handles.
     fn observations(&self, handles: &[(&str, ZCallHandle)]) -> Vec<String> {
         let mut observations = Vec::new();
         for (class, questions) in QUESTIONS {

@@ -478,7 +478,7 @@ fn lines_with_errors(count: usize) -> String {
     format!("class Lute extends Actor;\nfunction F()\n{{\n{}}}\n", lines.collect::<String>())
 }
 
-/// Tables by number: the classes of all generations still known, and the packages with code.
+/// Returns the lines of the digest with the number of known classes and of packages that have code.
 fn kept(host: &Runtime) -> Vec<String> {
     let digest = host.worlds().digest();
     let counts =
@@ -659,7 +659,7 @@ fn an_invalid_package_is_refused_before_anything_is_loaded() {
     let text = "class Lost extends Nowhere;\n";
     let lost = refused(&Package::new("Game", &[("Lost.uc", text)]));
     assert!(lost.contains("Nowhere") && lost.contains("Game/Lost.uc:1"), "{lost}");
-    // The next package is loaded.
+    // Loads a package without the mistake.
     let good = Package::new("Game", &[("Hero.uc", HERO_TEXT)]);
     host.create_master(std::slice::from_ref(&good.folder)).unwrap_or_else(|error| panic!("{error}"));
 }

@@ -392,7 +392,7 @@ fn another_nest(draws: &mut Draws) -> String {
     nest(&draws.some(&cell), &draws.some(&row), &draws.some(&class))
 }
 
-/// Sets every property to numbers that no default has.
+/// Sets every property to a value that differs from all defaults.
 fn fill(host: &Runtime, object: ObjectHandle) {
     let ints = |from: i32, len: i32| Value::Array((from..from + len).map(Value::I32).collect());
     let text = |text: &str| Value::Text(text.into());

@@ -109,7 +109,7 @@ fn scripts_pass_any_struct_and_array_to_host_and_plugin_thunks() {
     assert_eq!(call(&host, stats, "LengthOf", &[]), Some(Value::I32(20)));
 }
 
-/// Array in an element of another array, which moves when that array grows.
+/// Array inside an element of another array. The inner array moves when the outer array grows.
 const CROWD_TEXT: &str = r#"
 class Crowd extends Object;
 

@@ -54,7 +54,7 @@ fn calls_racing_replacements_are_answered_by_a_current_generation() {
     let slim = runtime.contexts().create_slim("race").unwrap_or_else(|error| panic!("{error}"));
     slim.load_path(&builds[1]).unwrap_or_else(|error| panic!("{error}"));
     let function = build_tag(&slim);
-    // A replacement is counted before it begins and after it has ended.
+    // `begun` is the newest generation whose replacement has begun, `ended` the newest whose replacement has ended.
     let (begun, ended, done) = (AtomicU64::new(1), AtomicU64::new(1), AtomicU64::new(0));
     let share = calls() / THREADS;
     let since = Instant::now();

@@ -35,7 +35,8 @@ fn free_address() -> String {
     }
 }
 
-/// Host with the address of its harbor and the current fault. One at a time, since all write into one record.
+/// Host with the address of its harbor and the file that orders faults. Only one scene exists at a time, since each holds the log
+/// record.
 struct Scene {
     host: Runtime,
     address: String,
@@ -226,7 +227,7 @@ fn a_failed_resume_is_reported_and_its_module_keeps_running() {
     }
 }
 
-/// Permits everything in `suspend` and `resume` that the living generation may do.
+/// `suspend` and `resume` may do everything that the living generation may do.
 #[test]
 fn suspend_and_resume_run_while_the_old_generation_is_alive() {
     let scene = Scene::new(&[harbor(1)]);
@@ -289,7 +290,7 @@ fn a_suspend_that_does_not_return_is_named_while_it_hangs() {
     assert_eq!(hang.phase, ["a reload", "quiesce"]);
 }
 
-/// A generation about to be unloaded must not leave posts, as in every unload.
+/// Refuses posts during `suspend`, as during every unload, since the generation is about to be unloaded.
 #[test]
 fn a_suspend_may_not_post() {
     let scene = Scene::new(&[harbor(1)]);

@@ -1,8 +1,8 @@
 //! A plugin leaves its addresses in tables and variables of libraries that stay mapped: the host redirects them when the plugin is
 //! unloaded, or keeps the plugin and reports the reason. Otherwise later callbacks would crash.
 //!
-//! These tables belong to the process, so each test restarts this program to run itself alone, with a C library that keeps callbacks
-//! and is unknown to the host.
+//! These tables belong to the process, so each test runs alone, in a new process of this program. The process has a C library that
+//! keeps callbacks and is unknown to the host.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 use crate::support;
@@ -102,7 +102,7 @@ static LIBRARY: LazyLock<PathBuf> = LazyLock::new(|| compiled("staying", STAYING
 static ALARM: LazyLock<PathBuf> =
     LazyLock::new(|| compiled("alarm", "unsigned alarm(unsigned seconds) { return 4711 + seconds; }"));
 
-/// Compiles the library once; the machine may delete the folder later.
+/// Compiles a C library in a folder of this process below the test directory.
 fn compiled(name: &str, text: &str) -> PathBuf {
     let folder = support::test_dir().join(format!("staying-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("the test directory is writable");
@@ -125,7 +125,7 @@ fn alone(test: &str, work: impl FnOnce()) -> Option<String> {
 
 /// Runs `test` in a separate process, where the plugin with these features is already built.
 fn alone_with(features: &[&str], test: &str) -> Option<String> {
-    support::plugin("traces", features); // built once, not by each
+    support::plugin("traces", features); // built here, and not again by each child process
     Some(support::alone::output_text(&support::alone::passes(&mut this_program(test))))
 }
 
@@ -179,8 +179,8 @@ fn until(host: &Runtime, what: &str, is_so: impl Fn() -> bool) {
     });
 }
 
-/// Checks a habit in three generations, each of which is gone before the next one checks the expected value. Memory is not searched:
-/// the repairs must not depend on the search.
+/// Checks a habit, which is an action of the plugin `traces`, in three generations. Each generation ends before the next generation
+/// checks the expected value. Memory is not searched, since the redirection of addresses must not depend on the search.
 fn check_habit(habit: &str, expected: &[&str]) {
     check_with_features(&[], habit, expected);
 }
@@ -297,7 +297,7 @@ fn a_callback_in_a_variable_keeps_its_image_until_removed() {
     });
 }
 
-/// Checks a callback that the library keeps in this kind of memory, and a part of the report.
+/// Checks that a callback in this kind of memory keeps its image, and that the report contains `expected`.
 fn is_kept_in(test: &str, how: &str, expected: &str) {
     if std::env::var_os(ALONE).is_some() {
         return is_kept("entry", &[expected]);
@@ -348,8 +348,8 @@ fn a_handle_of_the_c_library_does_not_keep_an_image() {
     });
 }
 
-/// Ignores a number in a variable of one module that equals an address of another module: padding next to a number may hold half of an
-/// address, and an ended module may have had the same address.
+/// The host ignores a number in a variable of one module that equals an address of another module. Padding next to a number may hold
+/// half of an address, and an ended module may have had the same address.
 #[test]
 fn a_number_in_a_module_keeps_no_other_module() {
     alone("a_number_in_a_module_keeps_no_other_module", || {
@@ -377,7 +377,7 @@ fn keep_for_the_host(address: usize) {
     unsafe { std::mem::transmute::<*mut libc::c_void, unsafe extern "C" fn(usize)>(keep)(address) };
 }
 
-/// Ignores an address of the module in the library as a stale value: the module could not have called the library.
+/// The host ignores an address of the module in the library: the value is stale, since the module cannot have called the library.
 #[test]
 fn a_library_not_linked_by_a_module_keeps_nothing_of_it() {
     alone("a_library_not_linked_by_a_module_keeps_nothing_of_it", || {
@@ -406,8 +406,8 @@ fn opened_later_keeps(library: &Path, address: usize) {
     unsafe { std::mem::transmute::<*mut libc::c_void, unsafe extern "C" fn(usize)>(keep)(address) };
 }
 
-/// Ignores an address of a module in a library as a stale value if neither the module nor its own dependencies can have opened the
-/// library: libraries of other modules contain numbers and reused memory.
+/// The host ignores an address of a module in a library that neither the module nor its own dependencies can have opened. Such a
+/// library contains equal numbers and reused memory.
 #[test]
 fn a_library_opened_by_another_module_keeps_nothing() {
     alone("a_library_opened_by_another_module_keeps_nothing", || {
@@ -427,7 +427,7 @@ fn a_library_opened_by_another_module_keeps_nothing() {
     });
 }
 
-/// Starts a Python interpreter that has run some code; false if the machine lacks its library.
+/// Starts a Python interpreter and runs some code in it. Returns false if the machine has no Python library.
 #[expect(unsafe_code, reason = "opens Python and calls its C functions")]
 fn python() -> bool {
     const CODE: &std::ffi::CStr = c"
@@ -519,7 +519,7 @@ fn private_blocks_are_freed_and_those_shared_with_libraries_kept() {
         leave(&host, "blocks");
         let report = end_of_first(&host, &library);
         let [end] = &report.modules[..] else { panic!("{report}") };
-        // Three own blocks, and the string that the environment has copied.
+        // Expects three own blocks, and the string that the environment has copied.
         let freed = 1001 + 2002 + 3003 + "TRACES_PUT=put by a plugin".len() as u64 + 1;
         assert_eq!((end.c_heap_blocks, end.c_heap_bytes), (4, freed), "{report}");
         assert_eq!((end.c_heap_kept_blocks, end.c_heap_kept_bytes), (2, 4004 + 5005), "{report}");
@@ -558,7 +558,7 @@ fn plugin_blocks_reallocated_by_the_c_library_are_freed_too() {
     });
 }
 
-/// Checks that three blocks of a plugin with these features are kept for that reason, or freed if there is none.
+/// Checks that three blocks of a plugin with these features are kept for `reason`, or freed if `reason` is empty.
 fn blocks_are_kept(features: &[&str], reason: &str) {
     let all = (3, 1001 + 2002 + 3003);
     let (freed, kept) = if reason.is_empty() { (all, (0, 0)) } else { ((0, 0), all) };

@@ -1,5 +1,5 @@
-//! Tasks, timers and posted closures of a real plugin: their order, their clock and their end. A reload parks them, restores them if
-//! it fails, and never runs an old one in a new generation.
+//! Tasks, timers and posted closures of a real plugin: their order, their clock and their end. A reload parks them and restores them
+//! if the reload fails. No task, timer or closure runs in a later generation.
 
 use crate::support;
 
@@ -190,7 +190,7 @@ fn tasks_and_timers_of_an_object_end_with_it() {
         [
             (LeaseKind::Task, Some(other)),
             (LeaseKind::Timer, Some(other)),
-            (LeaseKind::Timer, None), // of the walking task's `delay`, which has no object of its own
+            (LeaseKind::Timer, None), // the `delay` of the walking task, which belongs to no object
         ]
     );
 }
@@ -373,7 +373,7 @@ fn jobs_that_fail_alike_are_logged_at_powers_of_ten() {
         tick(&host, 10);
         let lines = record.take();
         let counted: Vec<_> = lines.lines().filter(|line| line.contains("failed and ends")).collect();
-        // Two tasks, two timers and a closure, each from its own call site.
+        // Expects one line for each call site: two tasks, two timers and a closure.
         assert_eq!(counted.len(), if turn == 1 || turn == 10 { 5 } else { 0 }, "{turn}: {lines}");
         assert!(counted.iter().all(|line| line.contains("(10 times by now)") == (turn == 10)), "{lines}");
         assert_eq!(lines.lines().count(), counted.len(), "{turn}: {lines}");
@@ -474,7 +474,7 @@ fn posted_closures_run_while_the_host_waits_for_an_unload() {
     let release = dir.path().join("let go");
     call(&host, robot, "wait_for_thread", &[Value::Text(release.display().to_string())]);
     wait(&host, "the task is woken", || record.take().contains("woken by a thread"));
-    // The thread ends only after this has run, and no further tick can run it.
+    // The thread ends only after this post has run. No further tick follows, so the shutdown must run the post.
     assert!(host.post_handle().post(move |_| std::fs::write(&release, "").expect("the folder is writable")));
     assert_eq!(host.shutdown().left, Vec::<String>::new());
 }

@@ -142,7 +142,7 @@ fn libraries_of_edits_remain_while_a_process_uses_them() {
     make_old();
     drop(builder("glue-base").build());
     assert!(!old.exists(), "it is older than the library of the plugin");
-    // This process has the lock now, as another one might.
+    // This process now holds the lock, like any process that uses the libraries.
     make_old();
     drop(builder("glue-base").and("../magic-cube").build());
     assert!(old.exists());

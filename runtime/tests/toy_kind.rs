@@ -1,5 +1,5 @@
-//! Value kind defined in one file and one list entry of the reflection core, `values/toy.rs`, for tests only: used as property,
-//! element, default, parameter and result, and in a saved world. `reload/carry/tests.rs` tests reloads of its values.
+//! Value kind for tests. The file `values/toy.rs` and one list entry in the reflection core define the kind. The tests use it as
+//! property, element, default, parameter and result, and in a saved world. `reload/carry/tests.rs` tests reloads of its values.
 
 use crate::support;
 

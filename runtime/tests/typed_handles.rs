@@ -68,7 +68,7 @@ fn a_body_accesses_properties_by_handle_in_subclasses_across_reloads() {
     let twice = |object| query(object).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!([adder, detour].map(twice), [const { Some(Value::I32(9)) }; 2], "3, and 3 + 3");
     host.reload(&[detours(&["override"], 2)]).expect("a Master").into_result().expect("it is committed");
-    // The event's handle calls the override, which calls the host's body: 3, then 4 + 4.
+    // The event's handle calls the override, which calls the host's body.
     assert_eq!([adder, detour].map(twice), [Some(Value::I32(18)), Some(Value::I32(20))]);
     host.reload(&[detours(&[], 3)]).expect("a Master").into_result().expect("it is committed");
     assert_eq!(twice(detour), Some(Value::I32(29)));
@@ -107,7 +107,7 @@ fn a_handle_is_an_error_for_another_class_with_equal_names() {
     let [lamp, small, cat] = ["Lamp", "SmallLamp", "Cat"].map(spawn);
     let query = |function: &str, other| host.objects().call(lamp, function, &[Value::Object(other)]);
     assert_eq!(query("gain_of", small).expect("it is a lamp"), Some(Value::F64(2.5)));
-    // Alternates, so that lookups of one are not used for the other.
+    // Alternates between a cat and a lamp: a cached lookup for one class must not be used for the other class.
     for _ in 0..2 {
         for function in ["gain_of", "set_in", "light"] {
             let refused = query(function, cat).expect_err("it is a cat");

@@ -35,7 +35,7 @@ fn patient() -> Builder {
     })
 }
 
-/// Resources of a test with a host: declared first, dropped last.
+/// Log record, host and events of a test. The record is bound first, so it is dropped last.
 type Stage = (Record, Runtime, Rc<RefCell<Vec<String>>>);
 
 /// Returns a host with `lingering`, its log, and the events of its Master.
@@ -65,7 +65,7 @@ fn query(host: &Runtime, name: &str, arguments: &[Value]) {
     host.calls().call(&format!("ex:/lingering.{name}"), arguments).unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Polls, with `step` in between, until exactly these kinds block the unload.
+/// Polls until the blockers of the unload have exactly these kinds; calls `step` between two polls.
 fn until_blocked_by(ticket: &UnloadTicket, kinds: &[LeaseKind], step: impl Fn()) -> BlockerReport {
     let begun = Instant::now();
     loop {
@@ -299,7 +299,7 @@ fn any_thread_waits_on_a_ticket_and_events_follow_later() {
     assert_eq!(owners(&early, LeaseKind::Borrow), ["a worker"]);
     let other = ticket.clone();
     let waiting = std::thread::spawn(move || other.wait(LONG));
-    // Events of finalizers that had run when the unload began are already listed.
+    // `Unloaded` is already listed if all finalizers had run when the unload began.
     let before = unblocked(&events);
     assert_eq!(before, ["Unloading 1", "Unloaded 1"][..before.len().max(1)]);
     drop(lease);

@@ -1,7 +1,7 @@
 //! Values that a plugin leaves behind do not keep its code: after each reload the old image is unmapped, its destructors have run
 //! where required, and the process has not grown.
 //!
-//! Memory, threads and signals belong to the process, so each test restarts this program to run itself alone.
+//! Memory, threads and signals belong to the process, so each test runs alone, in a new process of this program.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 use crate::support;
@@ -20,7 +20,7 @@ const JOURNAL: &str = "LEFTOVERS_JOURNAL";
 /// Environment variable with a file that a stubborn thread waits for.
 const RELEASE: &str = "LEFTOVERS_RELEASE";
 
-/// Reloads before the first measurement of memory, and before the second.
+/// Number of reloads before the first measurement of memory, and between the first and the second.
 const WARM_UP: u64 = 20;
 const RELOADS: u64 = 60;
 
@@ -33,7 +33,7 @@ fn alone(test: &str, env: &[(&str, &str)], work: impl FnOnce()) -> Option<Output
         work();
         return None;
     }
-    support::plugin("leftovers", &[]); // built once, not by each
+    support::plugin("leftovers", &[]); // built here, and not again by each child process
     let folder = tempfile::tempdir().expect("a folder for the journal");
     let mut this = support::alone::only(module_path!(), test);
     this.env(JOURNAL, folder.path().join("journal"))
@@ -77,7 +77,8 @@ fn reload(host: &Runtime, library: &Path) {
     eventually(host, "one image is mapped", || mapped(host).len() == 1);
 }
 
-/// Checks that a habit, repeated in each generation, leaves no memory behind; then the last generation ends too.
+/// Checks that habits, which are actions of the plugin `leftovers`, leak no memory if repeated in each generation. Finally unloads the
+/// last generation.
 fn check(habits: &[&str]) {
     check_build(&support::plugin("leftovers", &[]), habits, RELOADS);
 }
@@ -101,7 +102,7 @@ fn check_build(library: &Path, habits: &[&str], reloads: u64) {
     host.shutdown().into_result().unwrap_or_else(|report| panic!("{report:?}"));
 }
 
-/// Declares tests with a habit each and the expected final journal, once per generation with that habit.
+/// Declares tests with habits and journal lines. The final journal must contain each line once per generation.
 macro_rules! habits {
     ($($name:ident: [$($habit:literal),*] => [$($line:literal),*];)*) => {$(
         #[test]
@@ -236,8 +237,8 @@ fn an_authors_own_allocator_is_left_alone() {
     }
     alone("an_authors_own_allocator_is_left_alone", &[], || {
         let library = support::plugin("leftovers", &["own-allocator"]);
-        // The plugin uses the C heap, whose blocks are recorded. That heap may grow once by a block of this size if another thread has
-        // allocated in between; with this many reloads such growth stays below the limit.
+        // The plugin uses the C heap, whose blocks are recorded. The C heap may grow once by a megabyte if another thread allocates in
+        // between. With this many reloads the growth stays below the limit.
         check_build(&library, &["megabyte", "thread_local", "leaked_box"], 3 * RELOADS);
     });
 }
@@ -391,8 +392,8 @@ fn memory_mapped_past_the_hooks_is_reported_when_left() {
                 started.send(()).expect("the test waits for it");
                 std::thread::park();
             });
-            // A thread maps its signal stack when it starts. Mapped later, the stack could get the address of unmapped memory of the
-            // plugin, to which a stale address of the plugin may still point.
+            // Waits until the thread has mapped its signal stack. A later mapping could reuse the address of unmapped memory of the
+            // plugin, to which a stale pointer may still refer.
             has_started.recv().expect("it starts");
             leave(&host, habit);
             leave(&host, "megabyte");

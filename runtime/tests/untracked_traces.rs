@@ -1,7 +1,7 @@
-//! Traces of a plugin that no hook detects or that arise while it is closed: limits and timers that raise a signal without a handler,
-//! filters, mutexes held by a host thread, and actions of finalizers. Each of these once crashed the process.
+//! Traces of a plugin that no hook detects, or that arise while the library is closed: limits and timers that raise a signal without a
+//! handler, filters, mutexes held by a host thread, and actions of finalizers. Each of these once crashed the process.
 //!
-//! Each test restarts this program to run itself alone.
+//! Each test runs alone, in a new process of this program.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "reads limits and timers and holds mutexes, as a host's own code may")]
 
@@ -85,7 +85,7 @@ fn a_limit_remains_as_long_as_another_module_handles_its_signal() {
         leave(&first, "cpu_limit");
         let set = limits(libc::RLIMIT_CPU).rlim_cur;
         let second = host(library);
-        // The second plugin sets the same or a slightly higher limit and has never seen another.
+        // The second plugin sets an equal or slightly higher limit, and has never observed the original limit.
         leave(&second, "cpu_limit");
         unload(&first);
         assert!((set..before).contains(&limits(libc::RLIMIT_CPU).rlim_cur), "the second handles it");
@@ -171,7 +171,7 @@ fn a_thread_started_by_a_finalizer_does_not_run_unmapped_code() {
     alone("a_thread_started_by_a_finalizer_does_not_run_unmapped_code", |library| {
         let threads = process::threads().expect("they are counted");
         let host = closed_with(library, "last_thread");
-        // A running thread reaches its first instruction within this time.
+        // Waits until a thread that still runs has executed its first instruction.
         std::thread::sleep(Duration::from_millis(20));
         drop(host);
         support::until("the threads of the host have ended", || process::threads().expect("a number") <= threads);
@@ -224,7 +224,7 @@ fn a_finalizer_cannot_register_anything_and_attempts_are_logged() {
             assert!(log.contains(function) && log.contains("alarms"), "{function}: {log}");
         }
         drop(host);
-        // Handlers registered for a fork would be called now.
+        // The fork would call a handler that the plugin had left behind.
         // SAFETY: the child ends immediately.
         let child = unsafe { libc::fork() };
         if child == 0 {

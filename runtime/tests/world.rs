@@ -132,7 +132,7 @@ fn another_host_loads_a_saved_world() {
     }
 }
 
-/// Host with a class of keys whose properties use these kinds of references.
+/// Host with a class `Key` whose four properties have these reference kinds.
 fn keys(kinds: [(PropertyKind, &'static str); 4]) -> Runtime {
     let key = NativeClass::new("Test", "Key", "/Script/Core.Object");
     let key =
@@ -186,7 +186,7 @@ fn references_of_a_changed_kind_resolve_to_equal_objects() {
     }
 }
 
-/// Saves an object without a path, since its outer is destroyed, that is older than the object with its name.
+/// Saves an object that has no path, since its outer is destroyed. The object is older than the object with an equal name.
 #[test]
 fn a_soft_reference_resolves_to_its_object_although_an_orphan_has_its_name() {
     const KEY: &str = "/Script/Test.Key";
@@ -395,7 +395,7 @@ fn a_load_failing_halfway_leaves_the_world_unchanged() {
     let first = shapeshifters(&[]);
     populate(&first);
     first.worlds().save(&path).expect("it is saved");
-    // The other build has an additional subobject, lacks a class, and moves another: every step occurs.
+    // The `v2` build adds a subobject, lacks a class, and moves another class to a new native base, so every step runs.
     let host = shapeshifters(&["v2"]);
     let living = host.objects().spawn(SHAPESHIFTER).expect("spawned");
     let before = host.worlds().digest();
@@ -514,7 +514,7 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
     proptest::collection::vec(operation, 0..48)
 }
 
-/// Host with native classes only, since it is created for every case.
+/// Returns a host with native classes only, which is fast to create, since each case creates hosts.
 fn natives() -> Runtime {
     support::builder().build().unwrap_or_else(|error| panic!("{error}"))
 }
@@ -529,7 +529,7 @@ fn done(host: &Runtime, operations: &[Operation]) {
             Operation::SpawnIn(index) if host.objects().is_alive(pick(*index)) => {
                 objects.push(host.objects().spawn_in(NODE, pick(*index)).expect("a component"));
             }
-            // A class refuses properties that it does not have; the resulting world is equally valid.
+            // A class refuses properties that it does not have. The world is valid in either case.
             Operation::Refer(from, to) => {
                 let _either = host.objects().set(pick(*from), "root_component", &Value::Object(pick(*to)));
                 let _other = host.objects().set(pick(*from), "owner", &Value::Object(pick(*to)));
@@ -546,14 +546,14 @@ fn done(host: &Runtime, operations: &[Operation]) {
                 host.objects().remove_root(pick(*index));
             }
             Operation::Destroy(index) => host.objects().destroy(pick(*index)),
-            // Refused for subobjects, stale objects, taken names and cycles.
+            // The rename is refused for subobjects, stale objects, taken names and cycles.
             Operation::Enter(inner, outer) => {
                 let _moved = host.objects().rename(pick(*inner), &format!("guest{inner}"), pick(*outer));
             }
             Operation::SpawnIn(_) => {}
         }
     }
-    // Objects inside a destroyed object have no path, and would move to the world by saving and loading.
+    // Destroys objects inside a destroyed object: they have no path, so saving and loading would move them.
     while let Some(lost) = host.objects().iter().find(|object| host.objects().path_of(*object).is_none()) {
         host.objects().destroy(lost);
     }
@@ -576,7 +576,7 @@ proptest! {
         prop_assert_eq!(describe(&first), describe(&second));
         second.worlds().save(&again).expect("it is saved");
         prop_assert!(std::fs::read(&path).expect("a file") == std::fs::read(&again).expect("a file"));
-        // Loads it also into the world from which it was saved.
+        // Also loads the file into the world from which the file was saved.
         load(&first, &path);
         prop_assert_eq!(describe(&first), describe(&second));
     }

@@ -355,7 +355,7 @@ fn a_plugin_class_is_not_mistaken_for_a_native_class() {
     assert_eq!(before.differences(&scene.host.worlds().digest()), Vec::<String>::new());
 }
 
-/// Builds a chain of nested objects of a missing class: all of them are kept and destroyed together.
+/// A chain of nested objects of a missing class is kept, and is destroyed as a whole.
 #[test]
 fn a_deeply_nested_world_loads_and_unloads() {
     const DEEP: u64 = 100_000;
@@ -403,7 +403,7 @@ fn objects_whose_outer_is_gone_are_saved_under_names_of_their_own() {
     }
 }
 
-/// Found by the fuzzer: a class creates a subobject that an object lacks, and another object has its name.
+/// Found by the fuzzer: a saved object lacks a subobject of its class, and another object has the name of that subobject.
 #[test]
 fn an_object_named_like_a_new_subobject_is_saved_under_another_name() {
     let scene = Scene::new();

@@ -1,5 +1,5 @@
-//! Objects of a wrong class are refused at every entry point for values by name: the same error, with the location, the expected
-//! class, and the object with its class. Matching objects, none, and destroyed objects are accepted everywhere.
+//! Every entry point for values by name refuses objects of a wrong class. The error is always the same: location, expected class, and
+//! the object with its class. Matching objects, none, and destroyed objects are accepted everywhere.
 
 use crate::support;
 
@@ -169,11 +169,11 @@ fn an_untyped_plugin_passes_no_wrong_objects_to_typed_code() {
     assert_eq!(put(key), "passed");
     assert_eq!(put(wall), refusal("`up:/Script/Test.Lock:key`"));
     assert_eq!(host.objects().get(lock, "key").expect("a property"), Value::Object(key));
-    // Results of calls without a signature check are also checked.
+    // The result of a call without a signature is checked as well.
     let take = |object| call_text("take_bell", &[Value::Object(object)]);
     assert_eq!(take(bell), "/Script/Game.Bell");
     assert_eq!(take(wall), format!("object {wall} is a {WALL}, not a /Script/Game.Bell"));
-    // The plugin's own function, with types, as before.
+    // Calls the plugin's own function `take`, which has typed parameters.
     assert_eq!(call_text("take", &[Value::Object(bell)]), "/Script/Game.Bell");
 }
 

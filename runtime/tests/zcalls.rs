@@ -20,7 +20,7 @@ fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
-/// Calls from the host and compares the formatted answer or refusal.
+/// Calls a function by name from the host, and compares the formatted answer or refusal.
 fn check(host: &Runtime, name: &str, arguments: &[Value], expected: Expect) {
     let answer = match host.calls().call(name, arguments) {
         Ok(None) => "done".to_owned(),
@@ -30,7 +30,7 @@ fn check(host: &Runtime, name: &str, arguments: &[Value], expected: Expect) {
     expected.assert_eq(&answer);
 }
 
-/// Calls from the plugin, through the method `by` of a line, and compares its text.
+/// Makes the plugin call a function by name, through the method `by` of a line, and compares the returned string.
 fn check_from(host: &Runtime, line: ObjectHandle, by: &str, arguments: &[Value], expected: Expect) {
     match host.objects().call(line, by, arguments) {
         Ok(Some(Value::Text(text))) => expected.assert_eq(&text),
@@ -403,7 +403,8 @@ fn a_rolled_back_reload_leaves_handles_and_registered_names_alive() {
 /// Log shared by a resolver and its test.
 type Log = Rc<RefCell<Vec<String>>>;
 
-/// Host with a protocol `db`, whose tables are `add`, `greet` and the added names, and a log of the requests.
+/// Adds a protocol `db` with the functions `add`, `greet` and the names in the first returned list. The second list contains the
+/// requested names.
 fn with_db(host: &Runtime) -> (Log, Log) {
     let (tables, requests) = (Rc::new(RefCell::new(Vec::new())), Rc::new(RefCell::new(Vec::new())));
     let (known, log) = (Rc::clone(&tables), Rc::clone(&requests));

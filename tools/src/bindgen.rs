@@ -20,7 +20,7 @@ struct Declarations {
     left_out: Vec<LeftOut>,
 }
 
-/// A struct, under its name in Rust.
+/// A struct. `name` is its name in Rust.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Struct {
     name: String,
@@ -31,7 +31,7 @@ struct Struct {
     is_pod: bool,
 }
 
-/// A function, under its name in C.
+/// A function. `name` is its name in C.
 #[derive(Debug, PartialEq, Eq)]
 struct Function {
     name: String,
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let source = rust::source(&declarations, &name, library, &args.package);
     match &args.out {
         None => {
-            // The reader has closed the output: the error is ignored.
+            // Ignores the error if the reader has closed the output.
             let _ = write!(stdout(), "{source}");
         }
         Some(out) => fs::write(out, source).map_err(file("write", out))?,

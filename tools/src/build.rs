@@ -53,8 +53,7 @@ pub(crate) fn run(Args { plugins, sign }: &Args) -> Result<ExitCode, Error> {
         for artifact in &outcome.artifacts {
             let mut what = if artifact.fresh { "as it was, sealed" } else { "built, sealed" }.to_owned();
             if let Some(key) = &key {
-                // In place: authors pass this path to a host. The file gets a later time stamp, so cargo still considers
-                // it up to date.
+                // Signs in place, because authors pass this path to a host. The file becomes newer, so cargo still considers it up to date.
                 sign_file(&artifact.path, key).map_err(file("sign", &artifact.path))?;
                 what += &format!(", signed by {}", key.public());
             }

@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
         (1, 0) => "1 package has errors".to_owned(),
         (wrong, _) => format!("{wrong} of {} packages have errors", checked.len()),
     });
-    // The reader has closed the output: the error is ignored.
+    // Ignores the error if the reader has closed the output.
     let _ = writeln!(stdout(), "{}", out.trim_end());
     Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -76,7 +76,7 @@ pub(crate) fn counted(files: usize) -> String {
     if files == 1 { "1 file".to_owned() } else { format!("{files} files") }
 }
 
-/// Finds a package, and the modules that it is checked with.
+/// Finds a package, and the modules whose types it uses.
 ///
 /// # Errors
 /// If a path contains no module.

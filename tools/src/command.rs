@@ -1,4 +1,4 @@
-//! Commands of the user of a running dev loop: keys on a terminal, lines on a pipe.
+//! Parses the user's commands during `alcedo dev`: keys on a terminal, lines on a pipe.
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Command {
@@ -22,9 +22,9 @@ pub(crate) enum Command {
     Line(String),
     /// Complete this line for the console.
     Complete(String),
-    /// Input that needs more than one key; none after it was canceled.
+    /// Input that needs more than one key. `None` after the input was canceled.
     Typing(Option<Typed>),
-    /// Exit in order.
+    /// End the session normally.
     Quit,
 }
 
@@ -38,7 +38,7 @@ pub(crate) enum Typed {
 }
 
 impl Typed {
-    /// Removes the last character; none if there is none.
+    /// Removes the last character. Returns `None` if the input is empty.
     fn shorter(self) -> Option<Self> {
         let cut = |mut text: String| text.pop().map(|_| text);
         match self {
@@ -101,7 +101,7 @@ pub(crate) fn parse(line: &str) -> Result<Option<Command>, String> {
     Ok(Some(command))
 }
 
-/// A key that has a meaning here.
+/// A key that the dev loop handles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
     Char(char),
@@ -113,7 +113,7 @@ pub(crate) enum Key {
     Interrupt,
 }
 
-/// Pressed keys so far. Only `b` and `:` need more than one, since a number or a line follows them.
+/// State of the pressed keys. Only `b` and `:` are followed by more keys: a number or a line.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
     typed: Option<Typed>,
@@ -213,9 +213,7 @@ mod tests {
         check("b -1", "`-1` is not a generation");
     }
 
-    /// Presses the keys of `text`, where `
-    /// `, `⌫`, `⎋`, `⇥`, `↑` and `^` represent enter, backspace, escape, tab, up and
-    /// Ctrl-C.
+    /// Presses each key of `text`, where ` `, `⌫`, `⎋`, `⇥`, `↑` and `^` represent enter, backspace, escape, tab, up and Ctrl-C.
     fn check(text: &str, expected: &[Option<Command>]) {
         let mut keys = Keys::default();
         let pressed: Vec<_> = text

@@ -1,4 +1,4 @@
-//! Descriptions of packages and workspaces by cargo, without resolving dependencies, which would need a network.
+//! Queries cargo for descriptions of packages and workspaces. Does not resolve dependencies, which would need a network.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ pub(crate) fn manifest_above(dir: &Path) -> Option<PathBuf> {
 /// Crates by which a host uses the runtime.
 pub(crate) const OF_HOSTS: [&str; 2] = ["alcedo", "alcedo-runtime"];
 
-/// Checks whether a package, without its tests, uses the runtime.
+/// Returns `true` if a package uses the runtime. Ignores dependencies of its tests.
 pub(crate) fn uses_runtime(package: &Package) -> bool {
     OF_HOSTS.iter().any(|name| uses(package, name))
 }
@@ -24,7 +24,7 @@ pub(crate) fn hosts(metadata: &Metadata) -> Vec<&Package> {
     metadata.packages.iter().filter(is_host).collect()
 }
 
-/// Checks whether a package, without its tests, depends on another one.
+/// Returns `true` if a package depends on the package `name`. Ignores dependencies of its tests.
 pub(crate) fn uses(package: &Package, name: &str) -> bool {
     package.dependencies.iter().any(|other| other.name == name && other.kind == DependencyKind::Normal)
 }

@@ -233,7 +233,7 @@ impl<W: World> Dev<W> {
             }
             Command::Help => self.screen.print(HELP),
             Command::Typing(typed) => self.typing = typed,
-            // Handled by `step`.
+            // `step` handles this command.
             Command::Quit => {}
         }
     }
@@ -248,7 +248,7 @@ impl<W: World> Dev<W> {
             self.over = Some(if *failed { ExitCode::FAILURE } else { ExitCode::SUCCESS });
         }
         let running = self.session.status().running;
-        // An event without a message does not end a series of equal lines.
+        // Only an event with a message ends a series of equal lines.
         if self.screen.is_json() {
             if let Some(object) = json::event(&event) {
                 self.unfold();

@@ -1,13 +1,13 @@
-//! Counts repeated lines of the world's process, ignoring time stamps. Values in, lines out.
+//! Counts repeated lines of the world's process, ignoring time stamps.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 /// Maximum delay before repeated lines are summed up.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Number of lines that a new line is compared with: a panic in the tick of some objects repeats several lines in turns.
+/// Number of lines that a new line is compared with: panics in the ticks of several objects repeat a group of lines.
 const WINDOW: usize = 32;
-/// Number of lines at the end that the smallest terminal shows.
+/// Number of last lines that are visible in the smallest terminal.
 const IN_SIGHT: usize = 4;
 
 /// A printed line, and the number of its repeats.
@@ -18,8 +18,8 @@ pub(crate) struct Line {
     pub(crate) again: u64,
 }
 
-/// Adds a line to those `kept`, or counts it if it equals a line of the [`WINDOW`]. A counted line that may be out of sight moves to
-/// the end.
+/// Adds a line, and keeps at most `kept` lines. If the line equals one of the last [`WINDOW`] lines, counts it instead. A counted line
+/// moves to the end if it may no longer be visible.
 pub(crate) fn note<'a>(lines: &'a mut VecDeque<Line>, kept: usize, text: &str) -> &'a mut Line {
     let key = without_time(text);
     let first = lines.len().saturating_sub(WINDOW);
@@ -39,7 +39,7 @@ pub(crate) fn note<'a>(lines: &'a mut VecDeque<Line>, kept: usize, text: &str) -
     line
 }
 
-/// Repeats that are not printed yet.
+/// Counts repeated lines until they are printed.
 #[derive(Debug, Default)]
 pub(crate) struct Fold {
     last: VecDeque<Line>,
@@ -53,7 +53,7 @@ pub(crate) struct Fold {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Folded {
     Line(String),
-    /// Lines as before.
+    /// `lines` different lines were repeated `times` times in total.
     Again {
         lines: usize,
         times: u64,
@@ -91,7 +91,7 @@ impl Fold {
         lines
     }
 
-    /// Returns the sum of repeats whose delay has passed.
+    /// Returns the summary of the repeats after their delay has passed.
     pub(crate) fn due(&mut self, now: Duration) -> Vec<Folded> {
         match self.again {
             0 => Vec::new(),
@@ -100,7 +100,7 @@ impl Fold {
         }
     }
 
-    /// Returns what to print before other output. An equal line after that counts as new.
+    /// Returns the summary to print before other output. An equal line after this call counts as new.
     pub(crate) fn rest(&mut self) -> Vec<Folded> {
         self.last.clear();
         self.sum()
@@ -115,7 +115,7 @@ impl Fold {
     }
 }
 
-/// Returns a line without colors and without the time stamps that it begins with. A line of time stamps only is returned whole.
+/// Returns a line without colors and leading time stamps. A line that contains only time stamps is returned unchanged.
 fn without_time(line: &str) -> String {
     let plain = strip_colors(line);
     let mut rest = plain.trim_start();

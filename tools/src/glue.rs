@@ -1,6 +1,5 @@
-//! `alcedo glue`: writes the Rust source by which plugins use types of another module, read from its library, or of a
-//! host, queried from it. The library is not mapped. The output depends on the declarations only, so equal declarations
-//! produce equal bytes; the crate `alcedo-glue` writes it.
+//! `alcedo glue`: writes the Rust source by which plugins use types of another module or of a host. The types of a module are read from its
+//! library, which is not mapped; a host is queried. The crate `alcedo-glue` generates the source. Equal declarations produce equal bytes.
 
 use std::fs;
 use std::io::{Write as _, stdout};
@@ -86,7 +85,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     };
     match &args.out {
         None => {
-            // The reader has closed the output: the error is ignored.
+            // Ignores the error if the reader has closed the output.
             let _ = write!(stdout(), "{source}");
         }
         Some(out) => {
@@ -115,7 +114,7 @@ pub(crate) fn of_module(library: &Path) -> Result<(Origin, Declared), Error> {
     Ok((Origin::module(&manifest.name, &manifest.version.to_string()), declared))
 }
 
-/// Returns origin and declarations of a package of scripts, which uses types of the sample engine and of the given modules.
+/// Returns origin and declarations of a package of scripts. The scripts use types of the sample engine and of `modules`.
 fn of_scripts(folder: &Path, with: &[PathBuf]) -> Result<(Origin, Declared), Error> {
     let (mut version, mut all) = (String::new(), Declared::default());
     for found in check(package_with(folder, with)?, &HostArgs::default(), 0)? {
@@ -174,7 +173,7 @@ fn of_workspace(patience: Duration) -> Result<ExitCode, Error> {
         print_progress(&format!("building the plugin `{}`", plugin.name));
         for artifact in build(&plugin.request())?.artifacts.iter().filter(|artifact| artifact.package == plugin.name) {
             let (origin, declared) = of_module(&artifact.path)?;
-            // The sources may have changed during the build.
+            // Reads the sources again, since they may have changed during the build.
             written.extend(rewrite(&sources, &origin, || Ok(declared))?);
         }
     }
@@ -201,7 +200,7 @@ fn no_glue(workspace: &Path, host: Option<&str>, plugin: Option<&str>) -> Error 
     )
 }
 
-/// Maximum time that a session waits for the types of a host, which takes some milliseconds.
+/// Maximum time that a session waits for the types of a host. Usually the query takes some milliseconds.
 const OF_SESSION: Duration = Duration::from_secs(3);
 
 /// Rewrites the glue of `origin` below `dirs` if the declarations have changed. Returns the changed files. `declared`
@@ -217,7 +216,7 @@ pub(crate) fn rewrite(
     write_again(&glue_of(dirs, origin), origin, declared)
 }
 
-/// Rewrites these sources, which have glue of `origin`, as [`rewrite`] does.
+/// Rewrites the sources `glue`, which all contain glue of `origin`, if the declarations have changed.
 fn write_again(
     glue: &[(String, PathBuf)],
     origin: &Origin,
@@ -237,7 +236,7 @@ fn write_again(
     Ok(written)
 }
 
-/// Returns the host with the name in the header of its glue.
+/// Returns the origin of a host, as the header of its glue names it.
 pub(crate) fn host_origin(host: &HostProgram) -> Origin {
     Origin::host(&name_of(&host.program))
 }
@@ -270,7 +269,7 @@ fn rust_sources(dir: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the name of a host, which is that of its program.
+/// Returns the name of a host: the name of its program.
 fn name_of(program: &Path) -> String {
     program.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }

@@ -1,5 +1,4 @@
-//! Selects the program of the world of `alcedo dev`: the author's host, built here, or the sample engine in this
-//! program.
+//! Selects the host program of `alcedo dev`: the author's host, which is built if needed, or the sample engine of this program.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -22,7 +21,7 @@ pub(crate) enum Chosen {
     Program(PathBuf),
 }
 
-/// Returns the host that is named by the call or in the manifests of the plugins; none for the sample engine.
+/// Returns the host that the arguments or the manifests of the plugins name. Returns `None` for the sample engine.
 ///
 /// # Errors
 /// Fails if the named host does not exist.
@@ -39,7 +38,7 @@ fn is_manifest(path: &Path) -> bool {
 }
 
 impl Chosen {
-    /// Builds the host if needed, and prints this.
+    /// Builds the host if needed, and prints the progress.
     ///
     /// # Errors
     /// Fails if it does not build, or has no unambiguous program.

@@ -1,5 +1,5 @@
-//! Queries the declarations of a host: the host is started with a variable that names a file, writes its declarations there and
-//! exits. A host that does not support this, hangs or crashes is an error with a hint.
+//! Queries the declarations of a host. The host is started with an environment variable that names a file, writes its declarations to this
+//! file and exits. If the host does not support this, hangs or crashes, the query fails with a hint.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -20,10 +20,10 @@ use crate::error::Error;
 
 /// Polling interval for a running host.
 const GLANCE: Duration = Duration::from_millis(10);
-/// Maximum length of the output tail in an error.
+/// Maximum length of the end of the host's output in an error.
 const LONGEST_TAIL: usize = 2000;
 
-/// Maximum number of bytes read from that output.
+/// Maximum number of bytes read from the host's output.
 const LARGEST: u64 = 1 << 28;
 
 /// Starts the host in `program` and returns its declarations, within `patience`.
@@ -67,7 +67,7 @@ fn answered(program: &Path, args: &[OsString], folders: &[PathBuf], patience: Du
     {
         command.env(SCRIPTS, folders);
     }
-    // A file instead of a pipe, since processes that the host starts may keep a pipe open.
+    // Uses a file instead of a pipe, since child processes of the host may keep a pipe open.
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&stderr_file).map_err(files)?);
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let child = command.spawn().map_err(|source| {
@@ -99,7 +99,7 @@ fn answered(program: &Path, args: &[OsString], folders: &[PathBuf], patience: Du
     })
 }
 
-/// Waits for the end and returns the status; none if the process was killed. Its process group is killed in any case.
+/// Waits at most `patience` for the end of the host. Returns `None` if it was killed after this time. Always kills its process group.
 fn wait(mut child: Child, patience: Duration) -> io::Result<Option<ExitStatus>> {
     let begun = Instant::now();
     let has_ended = loop {
@@ -114,7 +114,7 @@ fn wait(mut child: Child, patience: Duration) -> io::Result<Option<ExitStatus>> 
     Ok(has_ended?.then_some(status))
 }
 
-/// Returns true if the process has exited. It is not reaped, so its id stays valid.
+/// Returns true if the process has exited. Does not reap the process, so its id stays valid.
 fn has_ended(child: &mut Child) -> io::Result<bool> {
     use rustix::process::{WaitId, WaitIdOptions, waitid};
 

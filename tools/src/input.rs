@@ -1,5 +1,5 @@
-//! Reads the user's commands: keys of a terminal, lines of a pipe, signals. Each source has a thread that waits and
-//! sends [`Command`]s; `command.rs` parses them.
+//! Reads the user's commands: keys of a terminal, lines of a pipe, signals. Each source has a thread that waits for input and sends
+//! [`Command`]s; `command.rs` parses the input.
 
 use std::io::{BufRead, IsTerminal, stdin, stdout};
 use std::panic;
@@ -19,7 +19,7 @@ use crate::screen::release_terminal;
 
 pub(crate) type ParsedCommand = Result<Command, String>;
 
-/// The user's commands; holds the terminal in the mode of single keys.
+/// Receives the user's commands. Keeps the terminal in raw mode if it reads keys.
 #[derive(Debug)]
 pub(crate) struct Input {
     receiver: Receiver<ParsedCommand>,
@@ -28,14 +28,13 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Returns true if keys can be read and a status line can be printed: both ends must be a terminal
-    /// that has a cursor.
+    /// Returns true if keys can be read and a status line can be printed: input and output must be a terminal with cursor control.
     pub(crate) fn is_interactive() -> bool {
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         stdin().is_terminal() && stdout().is_terminal() && !is_dumb
     }
 
-    /// Reads keys if `interactive`, else lines; and signals in any case.
+    /// Reads keys if `interactive`, otherwise lines. Always handles signals.
     ///
     /// # Errors
     /// Fails with the error of the terminal or the system.
@@ -53,7 +52,7 @@ impl Input {
         Ok(Self { receiver, keys, _raw: raw })
     }
 
-    /// Reads signals only, for a command of the tool that takes no input.
+    /// Handles signals only, for a command without input.
     ///
     /// # Errors
     /// Fails with the error of the system.
@@ -63,7 +62,7 @@ impl Input {
         Ok(Self { receiver, keys: Arc::default(), _raw: None })
     }
 
-    /// Replaces the current line by its completion, if it is unchanged. Returns the new input.
+    /// Replaces the current line by its completion, if the line has not changed since the request. Returns the new input.
     pub(crate) fn extend_line(&self, line: &str, longer: &str) -> Option<Typed> {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner).extend_line(line, longer)
     }
@@ -73,7 +72,7 @@ impl Input {
     }
 }
 
-/// The terminal in raw mode, until dropped. A panic restores it first, so that its message is readable.
+/// Keeps the terminal in raw mode until dropped. A panic hook leaves raw mode before the panic message is printed, so that it is readable.
 #[derive(Debug)]
 struct Raw;
 
@@ -92,7 +91,7 @@ impl Raw {
 
 impl Drop for Raw {
     fn drop(&mut self) {
-        // The error cannot be reported, and no other recovery is possible.
+        // Ignores the error, since it can neither be reported nor handled.
         let _ = disable_raw_mode();
     }
 }
@@ -125,7 +124,7 @@ fn read_keys(sender: &Sender<ParsedCommand>, quitting: &AtomicBool, keys: &Mutex
             return;
         }
     }
-    // The terminal is gone.
+    // The terminal was closed.
     quit(sender, quitting);
 }
 
@@ -145,8 +144,7 @@ fn key(event: &Event) -> Option<Key> {
     }
 }
 
-/// The end of the input is a request to quit too: the writing process has ended, and a world without control should not
-/// remain.
+/// Reads commands from lines. The end of the input is a request to quit, since the controlling process has ended.
 fn read_lines(sender: &Sender<ParsedCommand>) {
     let lines = stdin().lock().lines().map_while(Result::ok);
     for command in lines.filter_map(|line| parse(&line).transpose()) {

@@ -1,5 +1,5 @@
-//! `alcedo inspect`: prints the manifest and the declarations of a plugin's library, read from the file, or the
-//! declarations of a package of scripts. The library is not mapped and none of its code runs, so any file is safe.
+//! `alcedo inspect`: prints the manifest and the declarations of a plugin's library, read from the file, or the declarations of a package
+//! of scripts. The library is not mapped and none of its code runs, so it is safe to inspect any file.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Write as _};
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     }
     let (manifest, declared) = ManifestInfo::peek_declared(&path)?;
     let text = if args.json {
-        // Contains strings and numbers only, so the serialization cannot fail.
+        // The value contains only strings and numbers, so its serialization cannot fail.
         serde_json::to_string_pretty(&Inspected::of(&path, &manifest, &declared)).unwrap_or_default()
     } else {
         Report { path: &path, manifest: &manifest, declared: &declared }.to_string().trim_end().to_owned()
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints a package of scripts, checked with plugins in the sample engine or in a host.
+/// Prints a package of scripts. Checks it first with plugins, against the sample engine or a host.
 fn run_scripts(path: &Path, args: &Args) -> Result<ExitCode, Error> {
     let host = HostArgs { host: args.host.clone(), host_args: Vec::new() };
     let checked = check(package_with(path, &args.with)?, &host, PATIENCE)?;
@@ -104,7 +104,7 @@ fn needed(found: &ScriptCheck) -> Vec<Needed<'_>> {
     found.dependencies.iter().map(|(name, versions)| Needed { name, versions: versions.to_string() }).collect()
 }
 
-/// JSON form of scripts. Names of fields are stable; fields may be added.
+/// JSON form of a package of scripts. Names of fields are stable; fields may be added.
 #[derive(Serialize)]
 struct InspectedScripts<'a> {
     path: String,
@@ -115,7 +115,7 @@ struct InspectedScripts<'a> {
     declared: &'a Declared,
 }
 
-/// JSON form. Names of fields are stable; fields may be added.
+/// JSON form of a library. Names of fields are stable; fields may be added.
 #[derive(Serialize)]
 struct Inspected<'a> {
     path: String,
@@ -159,7 +159,7 @@ impl<'a> Inspected<'a> {
     }
 }
 
-/// Text form.
+/// Text form of a library.
 struct Report<'a> {
     path: &'a Path,
     manifest: &'a ManifestInfo,

@@ -1,4 +1,4 @@
-//! Finds the command in shells, and the line that installs it.
+//! Checks if shells find the `alcedo` command, and returns the line that installs it.
 
 use std::path::{Path, PathBuf};
 

@@ -1,9 +1,9 @@
-//! The `alcedo` command: `build` builds sealed libraries, `dev` keeps a world running while its plugins are edited,
-//! `demo` shows a reload with scripted edits, `inspect` prints the declarations of a library, `glue` writes the source
-//! through which plugins use them, or those of a host; `bindgen` writes the source through which they call a C library.
+//! The `alcedo` command: `build` builds sealed libraries, `dev` keeps a world running while its plugins are edited, `demo` shows a reload
+//! with scripted edits, `inspect` prints the declarations of a library, `glue` writes the source through which plugins use types of a
+//! library or of a host, `bindgen` writes the source through which plugins call a C library.
 //!
-//! `session` is the loop that `dev` and `demo` share, from a saved file to live code. It has no output of its own: it
-//! returns `session::Event`s, and `dev` and `demo` print them, each in its own format.
+//! `dev` and `demo` share `session`, the loop from a saved file to live code. The session prints nothing: it returns `session::Event`s, and
+//! each command prints them in its own format.
 
 mod args;
 #[cfg_attr(not(feature = "bindgen"), path = "no_bindgen.rs")]
@@ -91,7 +91,7 @@ pub fn run() -> ExitCode {
         Verb::Demo(args) => demo::run(&args),
     };
     ended.unwrap_or_else(|error| {
-        // The error stream may be closed: the error is dropped.
+        // Drops the error if the error stream is closed.
         let _ = writeln!(std::io::stderr(), "alcedo: {error}");
         ExitCode::FAILURE
     })

@@ -1,5 +1,4 @@
-//! Finds the modules in a folder: packages of scripts, and crates of plugins, so that a command in a folder with both needs no further
-//! argument.
+//! Finds the modules in a folder: packages of scripts and crates of plugins.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +21,7 @@ const DEPTH: usize = 4;
 pub(crate) struct Found {
     /// Folders of packages of scripts.
     pub(crate) packages: Vec<PathBuf>,
-    /// Libraries of plugins, which are files.
+    /// Library files of plugins.
     pub(crate) libraries: Vec<PathBuf>,
     /// Plugin crates, and workspaces that contain plugins.
     pub(crate) crates: Vec<PluginFolder>,
@@ -32,13 +31,13 @@ pub(crate) struct Found {
 pub(crate) struct BuildOptions {
     pub(crate) release: bool,
     pub(crate) color: bool,
-    /// Replaces cargo's default target folder.
+    /// Target folder, if it is not cargo's default.
     pub(crate) target_dir: Option<PathBuf>,
-    /// Keeps the compiler calls of plugins, for builds without cargo.
+    /// Records the compiler calls of plugins, for builds without cargo.
     pub(crate) builder: Builder,
 }
 
-/// Returns a builder for a session of edits, which links through this program.
+/// Returns a builder for an edit session. Its builds link through this program.
 pub(crate) fn session_builder() -> Builder {
     match std::env::current_exe() {
         Ok(program) => Builder::new().linker(program),
@@ -104,11 +103,10 @@ fn plugins(dir: &Path) -> Result<Option<PluginFolder>, BuildError> {
     }
 }
 
-/// Adds the packages below a folder, and the crates below it unless a crate was found above. Skips folders of cargo and of
-/// editors.
+/// Adds the packages and crates below a folder. Skips crates inside other crates, target folders and hidden folders.
 fn find_in(dir: &Path, depth: usize, found: &mut Found) -> Result<(), BuildError> {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-        // A symbolic link may point to a parent.
+        // Skips symbolic links, which may point to a parent folder.
         if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             continue;
         }
@@ -121,7 +119,7 @@ fn find_in(dir: &Path, depth: usize, found: &mut Found) -> Result<(), BuildError
             continue;
         }
         let is_within = |folder: &PluginFolder| folder.manifest.parent().is_some_and(|root| path.starts_with(root));
-        // Avoids a start of cargo for each crate that cannot be a plugin.
+        // Avoids starting cargo for crates that cannot contain plugins.
         let may_have_plugins = |text: String| text.contains("cdylib") || text.contains("[workspace");
         let may_be_one = plain_file::read_text(&path.join("Cargo.toml"), LARGEST_MANIFEST).is_ok_and(may_have_plugins);
         if may_be_one && !found.crates.iter().any(is_within) {
@@ -140,7 +138,7 @@ impl Found {
         self.crates.iter().map(dir).collect()
     }
 
-    /// Returns a line for each workspace with omitted plugins, with the command to run these.
+    /// Returns a line for each workspace with omitted plugins: the command that runs them.
     pub(crate) fn left_out(&self) -> Vec<String> {
         self.crates.iter().filter(|folder| !folder.left_out.is_empty()).map(left_out).collect()
     }
@@ -155,7 +153,7 @@ impl Found {
             let outcome = build(&folder.request())?;
             if outcome.artifacts.iter().any(|artifact| !artifact.fresh) {
                 let dir = folder.manifest.parent().unwrap_or(&folder.manifest).display().to_string();
-                // Standard output is reserved for the result.
+                // Prints to standard error, since standard output is reserved for the result.
                 print_progress(&format!("plugins of {dir} built, in {}", millis(outcome.millis)));
             }
             add(&mut libraries, outcome.artifacts.into_iter().map(|artifact| artifact.path).collect());

@@ -1,11 +1,11 @@
-//! Schedule and rate of ticks. The loop has the clock; times are durations since its start.
+//! Computes schedule and rate of ticks. Times are durations since the start of the caller's loop.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Sixty ticks a second.
+/// Interval between ticks: sixty ticks per second.
 pub(crate) const FRAME: Duration = Duration::from_nanos(16_666_667);
-/// Maximum delay that is caught up: after a longer one (a reload, a suspended machine) ticks are skipped.
+/// Maximum delay for which missed ticks are caught up. After a longer delay (a reload, a suspended machine) ticks are skipped.
 const FORGIVEN: Duration = Duration::from_millis(100);
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -56,7 +56,7 @@ mod tests {
 
     use super::{FRAME, Pace};
 
-    /// Ticks whenever a tick is due, checking the clock every `step` milliseconds up to `until`.
+    /// Runs ticks when they are due. Advances the clock by `step` milliseconds, up to `until`.
     fn ticks(pace: &mut Pace, step: u64, from: u64, until: u64) -> usize {
         let mut made = 0;
         for now in (from..until).step_by(usize::try_from(step).unwrap()).map(Duration::from_millis) {

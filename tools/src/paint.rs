@@ -1,4 +1,4 @@
-//! Colors, for terminals only: a pipe or a file gets plain text.
+//! Colors for terminals. Output to a pipe or a file is plain text.
 
 use std::env;
 use std::io::{IsTerminal, stdout};
@@ -9,7 +9,7 @@ const COLOR: &str = "ALCEDO_COLOR";
 
 use alcedo_runtime::printable;
 
-/// Enables colors.
+/// Adds colors to strings, if enabled.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Paint {
     on: bool,
@@ -72,8 +72,7 @@ impl Paint {
     }
 }
 
-/// Escapes a text for a terminal: colors pass, and all other control sequences are escaped. Reports and logs contain
-/// messages of plugins, which are arbitrary text.
+/// Escapes a string for a terminal. Keeps colors and escapes all other control sequences, since messages of plugins may contain any text.
 pub(crate) fn for_terminal(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     let mut rest = text;
@@ -96,11 +95,11 @@ pub(crate) fn for_terminal(text: &str) -> String {
     escaped
 }
 
-/// Returns the length of the color sequence at the start of a text; zero for another sequence. Sequences that hide
-/// characters are not colors.
+/// Returns the length of the color sequence at the start of a string, or zero for any other sequence. Sequences that hide characters are
+/// not colors.
 fn color_len(text: &str) -> usize {
     let Some((code, _)) = text.strip_prefix("\x1b[").and_then(|rest| rest.split_once('m')) else { return 0 };
-    // The compiler uses the bright colors.
+    // Includes bright colors, which the compiler uses.
     let is_color = matches!(code, "0" | "1" | "2" | "3" | "4" | "31" | "32" | "33" | "34" | "35" | "36")
         || matches!(code, "91" | "92" | "93" | "94" | "95" | "96");
     if is_color { "\x1b[m".len() + code.len() } else { 0 }

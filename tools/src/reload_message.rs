@@ -1,4 +1,4 @@
-//! Messages about builds and reloads for the user, shared by `dev` and `demo`. Values in, text out.
+//! Formats messages about builds and reloads for the user, for `dev` and `demo`.
 
 use std::collections::HashSet;
 
@@ -8,8 +8,7 @@ use crate::figures::{millis, number};
 use crate::paint::Paint;
 use crate::session::Live;
 
-/// Formats a reload in as many lines as it has news: its outcome, changes of types and values, and remarks that are not `known`
-/// yet, which are added.
+/// Formats a reload: its outcome, changes of types and values, and remarks that are not in `known`. Adds these remarks to `known`.
 pub(crate) fn reload(live: &Live, paint: Paint, known: &mut HashSet<String>) -> String {
     let report = &live.report;
     let all = if is_unchanged(report) { Vec::new() } else { report.remarks() };
@@ -51,7 +50,7 @@ pub(crate) fn reload(live: &Live, paint: Paint, known: &mut HashSet<String>) -> 
     lines.join("\n")
 }
 
-/// Returns a remark without digits, since generation numbers change.
+/// Returns a remark without digits, so that remarks about different generations are equal.
 fn without_numbers(remark: &str) -> String {
     remark.chars().filter(|letter| !letter.is_ascii_digit()).collect()
 }

@@ -1,5 +1,5 @@
-//! `alcedo repl`: the script language, line by line, in a running world, which ticks during this. A thread reads the lines, since the
-//! world belongs to its creating thread; each line is evaluated before the next is read.
+//! `alcedo repl`: evaluates lines of the script language in a running world. A separate thread reads the lines, since the world belongs to
+//! the thread that created it. Each line is evaluated before the next line is read.
 
 use std::cell::RefCell;
 use std::io::{BufRead as _, IsTerminal as _, Write as _, stderr, stdin, stdout};
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
 
 /// A request of the reading thread.
 enum Request {
-    /// Evaluate a line; then the next one is read.
+    /// Evaluate a line. The reading thread waits until the sender is dropped.
     Line(String, Sender<()>),
     /// Complete a line.
     Complete(String, Sender<Vec<String>>),
@@ -96,7 +96,7 @@ fn converse<W: World>(mut world: W, modules: &[PathBuf]) -> ExitCode {
     world.request(ToHost::Load { libraries: modules.to_vec() });
     let mut code = ExitCode::SUCCESS;
     let (mut answered, mut completed): (Option<Sender<()>>, Option<Sender<Vec<String>>>) = (None, None);
-    // Lines wait until the world exists.
+    // Lines are not received until the world exists.
     let mut is_there = false;
     let never = crossbeam_channel::never();
     loop {
@@ -123,7 +123,7 @@ fn converse<W: World>(mut world: W, modules: &[PathBuf]) -> ExitCode {
                 }
                 Ok(WorldEvent::Host(FromHost::Completions { lines, .. }, _)) => {
                     let lines = lines.iter().map(|line| line.strip_prefix(EVAL).unwrap_or(line).to_owned()).collect();
-                    // The receiver was dropped with its thread: the result is not needed.
+                    // Sending fails if the reading thread has ended; the result is then not needed.
                     let _sent = completed.take().map(|to| to.send(lines));
                 }
                 Ok(WorldEvent::Host(FromHost::Started { .. } | FromHost::Reloaded { .. }, _)) => is_there = true,
@@ -148,7 +148,7 @@ fn converse<W: World>(mut world: W, modules: &[PathBuf]) -> ExitCode {
     code
 }
 
-/// Returns the console command for a line: a line with a colon is a command itself.
+/// Returns the console command for a line. A line that begins with a colon already contains a command.
 fn command(line: &str) -> String {
     match line.trim().strip_prefix(':') {
         Some(command) => command.trim().to_owned(),
@@ -165,14 +165,14 @@ fn show(printed: &Printed) {
 }
 
 fn print(text: &str) {
-    // The reader has closed the output: the text is dropped.
+    // Drops the text if the reader has closed the output.
     let _ = writeln!(stdout(), "{}", text.trim_end());
 }
 
 /// Reads lines of a pipe.
 fn read_input(requests: &Sender<Request>) {
     let mut text = String::new();
-    // Invalid bytes are replaced, and are visible in the error message.
+    // Replaces invalid bytes, so that the error message shows the line.
     for line in stdin().lock().split(b'\n').map_while(Result::ok) {
         let line = String::from_utf8_lossy(&line);
         text.push_str(line.strip_suffix('\r').unwrap_or(&line));
@@ -210,14 +210,14 @@ fn is_invalid_utf8(error: &ReadlineError) -> bool {
     matches!(error, ReadlineError::Io(error) if error.kind() == std::io::ErrorKind::InvalidData)
 }
 
-/// Waits until the line was evaluated; returns false if the receiver has ended.
+/// Sends a line and waits until its result is printed. Returns false if the main thread has ended.
 fn pass_on(requests: &Sender<Request>, line: &str) -> bool {
     if line.trim().is_empty() {
         return true;
     }
     let (done, wait) = bounded(1);
     let is_sent = requests.send(Request::Line(line.to_owned(), done)).is_ok();
-    // The sender is dropped after the result is printed.
+    // Waits until the main thread has printed the result and dropped the sender.
     let _answered = wait.recv();
     is_sent
 }

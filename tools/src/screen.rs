@@ -1,5 +1,5 @@
-//! Output of the tool. A terminal has rows for messages, for output of the world and for the status (`layout.rs`); a pipe gets plain
-//! lines, or an object a line. All output, including logs, must use this module, else the rows would be corrupted.
+//! Output of the tool. A terminal has rows for messages, for output of the world and for the status (`layout.rs`). A pipe receives plain
+//! lines, or one JSON object per line. All output, including logs, must use this module: other output would corrupt the rows.
 
 mod layout;
 
@@ -32,11 +32,11 @@ pub(crate) struct Screen {
 /// Reader of the output.
 #[derive(Clone, Debug)]
 enum Form {
-    /// A person at a terminal, which is in raw mode.
+    /// A person at a terminal in raw mode.
     Live(Arc<Mutex<Live>>),
     /// A pipe or a file.
     Lines,
-    /// A program, which reads an object in each line.
+    /// A program that reads one JSON object per line.
     Json,
 }
 
@@ -53,7 +53,7 @@ struct Live {
 }
 
 impl Screen {
-    /// Prints lines; if `live`, [`Screen::open`] takes the rows of the terminal.
+    /// Creates a screen that prints lines. If `live`, [`Screen::open`] reserves the rows of the terminal.
     pub(crate) fn new(live: bool) -> Self {
         if !live {
             return Self { form: Form::Lines };
@@ -63,7 +63,7 @@ impl Screen {
         Self { form: Form::Live(Arc::new(Mutex::new(live))) }
     }
 
-    /// Takes the rows of a terminal in raw mode. Before that, Ctrl-C ends the process without [`Screen::close`].
+    /// Reserves the rows of a terminal, which must be in raw mode: otherwise Ctrl-C would end the process without [`Screen::close`].
     pub(crate) fn open(&self) {
         if let Form::Live(live) = &self.form {
             let mut live = lock(live);
@@ -72,7 +72,7 @@ impl Screen {
         }
     }
 
-    /// Prints an object in each line.
+    /// Creates a screen that prints one JSON object per line.
     pub(crate) fn json() -> Self {
         Self { form: Form::Json }
     }
@@ -101,17 +101,17 @@ impl Screen {
         }
     }
 
-    /// Prints a line to standard error; on a live screen all lines are printed above the status.
+    /// Prints a line to standard error, or above the status on a live screen.
     pub(crate) fn print_error(&self, line: &str) {
         match &self.form {
             Form::Live(_) => self.print(line),
-            // The reader may have closed the stream, too.
+            // Ignores the error if the reader has closed the stream.
             Form::Lines => drop(writeln!(io::stderr(), "{}", for_terminal(line))),
             Form::Json => self.event(&json!({ "event": "log", "line": line })),
         }
     }
 
-    /// Prints an object, for a program only.
+    /// Prints a JSON object, if the reader is a program.
     pub(crate) fn event(&self, event: &Value) {
         if self.is_json() {
             write(&format!("{event}\n"));
@@ -127,14 +127,14 @@ impl Screen {
         }
     }
 
-    /// Paints lines of the pane that are due.
+    /// Paints the pane if it has new lines and the minimum interval has passed.
     pub(crate) fn refresh(&self) {
         if let Some(mut live) = self.live() {
             live.paint(FRAME);
         }
     }
 
-    /// Prints the kept output of the world as a message.
+    /// Prints the stored output of the world as a message.
     pub(crate) fn print_output(&self) {
         if let Some(mut live) = self.live() {
             let output = live.layout.output().join("\n");
@@ -154,7 +154,7 @@ impl Screen {
         }
     }
 
-    /// Returns the rows to the terminal.
+    /// Releases the reserved rows of the terminal.
     pub(crate) fn close(&self) {
         if let Some(mut live) = self.live() {
             live.paint(Duration::ZERO);
@@ -163,7 +163,7 @@ impl Screen {
         }
     }
 
-    /// Returns the rows of the terminal, if they are taken.
+    /// Returns the reserved rows of the terminal, if any.
     fn live(&self) -> Option<MutexGuard<'_, Live>> {
         let Form::Live(live) = &self.form else { return None };
         Some(lock(live)).filter(|live| live.is_open)
@@ -183,13 +183,13 @@ fn lock(live: &Mutex<Live>) -> MutexGuard<'_, Live> {
     live.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Writes to standard output. The reader may have closed it; the loop continues without it.
+/// Writes to standard output. Ignores errors, since the session continues if the reader has closed the output.
 fn write(text: &str) {
     let mut out = io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// Returns the rows to a terminal in raw mode whose program ends without [`Screen::close`].
+/// Releases the rows of a terminal in raw mode, if the program ends without [`Screen::close`].
 pub(crate) fn release_terminal() {
     if is_raw_mode_enabled().unwrap_or(false) {
         write("\x1b[r\x1b[999;1H\r\n");
@@ -197,13 +197,12 @@ pub(crate) fn release_terminal() {
 }
 
 fn terminal_size() -> Size {
-    // A terminal without a size is used by a program.
+    // Uses a default size if the terminal reports none, as a terminal of another program may.
     let (columns, rows) = size().ok().filter(|(columns, rows)| *columns > 0 && *rows > 0).unwrap_or((80, 24));
     Size { rows: rows.max(4), columns: columns.max(20) }
 }
 
-/// A line of the log, printed when it is complete: above the status line of a live screen, else to standard error, so that reports
-/// can be piped.
+/// A line of the log, printed when it is complete: above the status line of a live screen, otherwise to standard error.
 #[derive(Debug)]
 struct LogLine {
     screen: Screen,
@@ -227,7 +226,7 @@ impl Drop for LogLine {
         let text = text.trim_end();
         match text {
             "" => {}
-            // A world in this process logs here.
+            // A world in this process writes its logs to this screen.
             text if self.screen.has_pane() => self.screen.output(text),
             text => self.screen.print_error(text),
         }
@@ -239,7 +238,7 @@ pub(crate) fn log_to(screen: &Screen, level: &str, color: bool) {
     let requested = std::env::var("ALCEDO_LOG").ok().and_then(|requested| requested.parse::<Targets>().ok());
     let filter = requested.unwrap_or_else(|| level.parse().expect("the filter of levels is valid"));
     let logs = tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_ansi(color).without_time();
-    // A subscriber exists already if a test runs this twice.
+    // Ignores the error if a test calls this function twice.
     let screen = screen.clone();
     let _ =
         logs.with_writer(move || LogLine { screen: screen.clone(), text: Vec::new() }).finish().with(filter).try_init();
@@ -247,7 +246,7 @@ pub(crate) fn log_to(screen: &Screen, level: &str, color: bool) {
 
 /// Sends logs of this process to standard error, for a process whose output the tool prints.
 pub(crate) fn log_to_stderr(level: &str, paint: Paint) {
-    // The tool reports hangs itself, and completed unloads need no line.
+    // Hides messages about hangs, which the tool reports itself, and about completed unloads.
     let level = format!("{level},alcedo_runtime::watchdog=off,alcedo_runtime::unload=warn");
     log_to(&Screen::new(false), &level, paint.is_on());
 }

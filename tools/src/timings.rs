@@ -1,10 +1,10 @@
-//! Parts of the time from a saved file to live code, as rows of a table. A new part is a row. Values in, text out.
+//! Formats the phases from a saved file to live code as a table, one row per phase.
 
 use alcedo_runtime::Phase;
 
 use crate::session::{Live, Part};
 
-/// Returns the parts in the order of time. Those up to `live` add up to the time since the save.
+/// Returns the phases in chronological order. The phases up to and including `live` add up to the time since the save.
 pub(crate) fn parts(live: &Live) -> Vec<Part> {
     const SWAP: [Phase; 6] =
         [Phase::Quiesce, Phase::Start, Phase::Classes, Phase::Migrate, Phase::Rebuild, Phase::Commit];
@@ -16,7 +16,7 @@ pub(crate) fn parts(live: &Live) -> Vec<Part> {
     let swap =
         Part { parts: SWAP.iter().filter_map(of).collect(), ..Part::new("live", phases.swap().as_secs_f64() * 1e3) };
     let known: f64 = parts.iter().map(|part| part.ms).sum::<f64>() + swap.ms;
-    // Noticing the save, copies of libraries, and messages to and from the host.
+    // The rest of the time: detection of the save, copies of libraries, messages to and from the host.
     parts.extend(live.edit_to_live_ms.map(|all| Part::new("other", (all - known).max(0.0))));
     parts.push(swap);
     parts.extend(of(&Phase::Retire));

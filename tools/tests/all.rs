@@ -1,5 +1,4 @@
-//! Tests of the commands as a user runs them, one module per file. Each file has its own process: see
-//! `runtime/tests/support/apart.rs`.
+//! Tests the commands as a user runs them, one module per file. Each file has its own process: see `runtime/tests/support/apart.rs`.
 //!
 //! `cargo test --test commands dev::` runs one file.
 

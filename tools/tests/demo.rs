@@ -1,4 +1,4 @@
-//! The demo as a program: its machine-readable output, and its detection of a broken host.
+//! Tests the demo as a program: its machine-readable output, and its detection of a broken host.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::support::compiled_plugins;
 
-/// Few enough to be quick, many enough that three objects can differ from the others.
+/// Number of objects: few for short tests, but many more than the three objects that are changed by hand.
 const OBJECTS: u64 = 40;
 
 fn target() -> PathBuf {
@@ -74,7 +74,7 @@ fn the_demo_passes_its_checks_and_prints_json() {
     assert_eq!(summary, &expected);
 }
 
-/// A deliberately broken host must not pass.
+/// The demo must fail with a host that contains an injected fault.
 #[test]
 fn a_host_that_reruns_a_class_constructor_fails_the_demo() {
     let (output, lines) = demo(&["--planted-rerun"]);

@@ -75,7 +75,7 @@ fn a_session_from_the_first_build_to_the_end() {
 #[test]
 fn a_save_reloads_changed_plugins_and_their_dependents_only() {
     let scratch = Scratch::new();
-    // Glue for a host, in the folder of a plugin.
+    // Writes glue for a host into the folder of a plugin.
     let for_host = scratch.other("glue-derived").join("src/for_host.rs");
     let alcedo = |args: &[&OsStr]| {
         let output = scratch.command(env!("CARGO_BIN_EXE_alcedo")).args(args).output().unwrap();
@@ -93,7 +93,7 @@ fn a_save_reloads_changed_plugins_and_their_dependents_only() {
     assert!(!begun.contains("INFO"), "{begun}");
     scratch.edit_in("glue-base", "blueprint_read, default = 100.0", "blueprint_read, default = 120.0");
     assert!(dev.wait_for("generation 1 → 2").starts_with("glue_base, glue_derived  generation"));
-    // A module whose own library has changed needs no reason.
+    // Prints a reason only for modules whose own library has not changed.
     assert_eq!(dev.wait_for(": it ").trim(), "glue_derived: it uses glue_base");
     scratch.edit("default = 180.0", "default = 240.0");
     assert!(dev.wait_for("generation 2 → 3").starts_with("magic_cube  generation"));
@@ -118,6 +118,6 @@ fn an_interrupt_ends_it_in_order_even_during_a_build(scratch: &Scratch) {
     dev.wait_for("building");
     let kill = Command::new("kill").args(["-INT", &dev.child.id().to_string()]).status().unwrap();
     assert!(kill.success());
-    let status = dev.child.wait().unwrap(); // Its input is still open.
+    let status = dev.child.wait().unwrap(); // Ends although its input is still open.
     assert!(status.success(), "{status}");
 }

@@ -24,7 +24,7 @@ sha2 = { opt-level = 3 }
 xxhash-rust = { opt-level = 3 }
 "#;
 
-/// Creates a workspace of these packages: name and further manifest content. None of them has to build.
+/// Creates a workspace with these packages: pairs of name and further manifest content. The packages need not build.
 fn workspace(root: &str, packages: &[(&str, &str)]) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let members: Vec<_> = packages.iter().map(|(name, _)| format!("{name:?}")).collect();
@@ -57,7 +57,7 @@ fn doctor(dir: &Path) -> Command {
     command
 }
 
-/// Reported items of this state with their fixes, and the failure of the command.
+/// Returns the findings of this state with their fixes, and the failure of the command.
 fn lines_of_state(mut command: Command, state: &str) -> (String, bool) {
     let output = command.output().unwrap();
     let lines: Vec<Value> = String::from_utf8_lossy(&output.stdout)
@@ -222,7 +222,7 @@ fn a_plugin_without_a_cdylib_is_reported_unlike_a_glue_crate() {
                 crate-type = ["cdylib"]
         "#]],
     );
-    // An rlib that others link is not a plugin either.
+    // An rlib that other crates link is also not a plugin.
     let rlib = format!("[lib]\ncrate-type = [\"rlib\"]\n{uses}");
     let dir = workspace("", &[("one", &rlib)]);
     fs::write(dir.path().join("one/src/lib.rs"), "module!(name: \"one\");\n").unwrap();
@@ -287,7 +287,7 @@ fn missing_tools_are_reported_with_install_commands() {
     let (text, failed) = lines_of_state(command, "wrong");
     assert!(text.starts_with("no host can begin here: ") && failed, "{text}");
 
-    // Program that pretends to be an older compiler.
+    // Creates a program that acts as an older compiler.
     let old = dir.path().join("old-rustc");
     fs::write(&old, "#!/bin/sh\necho 'rustc 1.60.0 (old)'\n").unwrap();
     fs::set_permissions(&old, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();

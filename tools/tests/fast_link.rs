@@ -52,7 +52,7 @@ fn a_fast_link_keeps_own_lines_and_leaves_out_those_of_the_library() {
     };
     assert!(own(&library));
 
-    // The archives are copied in the background, after the first link that lacked them.
+    // After the first link, the archives are copied in the background.
     let begun = Instant::now();
     let mut answer = 2;
     loop {
@@ -68,7 +68,7 @@ fn a_fast_link_keeps_own_lines_and_leaves_out_those_of_the_library() {
         assert!(begun.elapsed() < Duration::from_secs(60), "{length} of {whole} bytes");
         answer += 1;
     }
-    // Cargo's own build is as it was.
+    // A build by cargo is unchanged: it has the full debug information.
     fs::write(dir.path().join("src/lib.rs"), source(1)).unwrap();
     alcedo_build::build(&BuildRequest::new(&manifest).target_dir(dir.path().join("out"))).unwrap();
     assert_eq!(fs::metadata(&library).unwrap().len(), whole);

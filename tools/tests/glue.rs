@@ -33,7 +33,7 @@ fn in_repository(plugin: &str, file: &str) -> PathBuf {
     folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."), plugin).join("src").join(file)
 }
 
-/// Checks that no type of a host or another module is declared manually a second time. `UPDATE_EXPECT=1` writes the files.
+/// Checks that no plugin declares types of a host or another module by hand. `UPDATE_EXPECT=1` writes the files.
 #[test]
 fn the_glue_of_the_example_plugins_is_what_the_tool_writes() {
     let engine = engine(&["--only", "Engine"]);
@@ -127,7 +127,7 @@ fn a_workspace_without_glue_gets_the_command() {
     run(&["`alcedo glue target/debug/libone_two.so -o src/one_two.rs`"]);
 }
 
-/// Compares the glue in the template of `alcedo new` with the generated one.
+/// Compares the glue in the template of `alcedo new` with generated glue.
 #[test]
 fn the_glue_of_new_workspaces_equals_the_output_of_the_tool() {
     let declared = robots::builder().declared().unwrap();
@@ -179,7 +179,7 @@ fn the_output_has_docs_and_signatures_of_the_original() {
     .assert_eq(&written(&cube, &["--package", "Engine=engine_glue"]));
 }
 
-/// Covers every kind of member, from the plugin that has all of them.
+/// Covers every kind of member, with a plugin that declares all kinds.
 #[test]
 fn glue_of_every_kind_compiles() {
     let scratch = Scratch::new();
@@ -230,7 +230,7 @@ fn a_host_without_an_answer_is_an_error_with_a_hint() {
     let folder = tempfile::tempdir().unwrap();
     let check = |script: &str, expected: &[&str]| {
         let host = folder.path().join("host");
-        // Uses a new file each time: the last one may still be open where it ran.
+        // Creates a new file each time, since the previous program may still be running.
         let _ = fs::remove_file(&host);
         fs::write(&host, format!("#!/bin/sh\n{script}\n")).unwrap();
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);

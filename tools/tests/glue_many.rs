@@ -1,5 +1,5 @@
-//! Glue of a host with thirty native classes of ten properties and ten functions, and two plugins that use the host and each other by
-//! glue only: everything is generated, built, run and reloaded, and regeneration yields the same bytes.
+//! Tests glue for a host with thirty native classes of ten properties and ten functions. Two plugins use the host and each other by glue
+//! only. All sources are generated, built, run and reloaded, and regenerated glue has equal bytes.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::support::{Scratch, target};
 const CLASSES: usize = 30;
 const MEMBERS: usize = 10;
 
-/// Type of a member; references are of the next class.
+/// Returns the type of a member. References are to objects of the next class.
 fn ty(class: usize, member: usize) -> NativeType {
     match member % 5 {
         0 => (PropertyKind::F64, ""),
@@ -49,7 +49,7 @@ fn natives() -> Natives {
     natives
 }
 
-/// Returns the number of its parameters.
+/// Implements every function: returns the number of its parameters.
 fn body(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let mut params = 0_u32;
     while frame.take_value().is_ok() {
@@ -108,7 +108,8 @@ fn first(tag: u32) -> String {
     text
 }
 
-/// Second plugin: extends a class of the first, overrides its event and the host's, binds its delegate and implements its interface.
+/// Second plugin: extends a class of the first plugin, overrides events of that class and of the host, binds the first plugin's delegate
+/// and implements its interface.
 fn second(tag: u32) -> String {
     format!(
         "//! Generated.\n#![forbid(unsafe_code)]\nuse alcedo_plugin_api::prelude::*;\n#[allow(missing_docs, dead_code)]\nmod \
@@ -133,7 +134,7 @@ impl Two {
         self.0.other(plugin).join("src").join(file)
     }
 
-    /// Builds the library under its own name.
+    /// Builds the library and copies it under the name of this build.
     fn built(&self, plugin: &str, tag: u32) -> PathBuf {
         let mut build = self.0.command(env!("CARGO_BIN_EXE_alcedo"));
         let output = build.arg("build").arg(self.0.other(plugin)).output().unwrap();
@@ -169,7 +170,7 @@ fn thirty_native_classes_and_two_plugins_use_glue_over_all_reloads() {
         fs::remove_dir_all(two.0.other(plugin).join("src")).unwrap();
         fs::create_dir(two.0.other(plugin).join("src")).unwrap();
         fs::write(two.source(plugin, "host.rs"), &host_glue).unwrap();
-        // Both are packages of one workspace.
+        // Writes an empty library, since cargo needs the sources of all packages of the workspace.
         fs::write(two.source(plugin, "lib.rs"), "").unwrap();
     }
     let (mut lamps, mut plus) = (Vec::new(), Vec::new());
@@ -197,7 +198,7 @@ fn thirty_native_classes_and_two_plugins_use_glue_over_all_reloads() {
     call(b, "listen_to", &[Value::Object(a)]);
     let (mut sum, mut expected_sum) = (0.0, 0);
     let mut check = |first: u32, second: u32| {
-        // 0 + 2 + 4 + 1 + 3: parameters of the functions that return their number.
+        // Sum of the parameter counts that the functions return: 0 + 2 + 4 + 1 + 3.
         assert_eq!(call(a, "all", &[]), Some(Value::U32(10)));
         assert_eq!(call(b, "all", &[]), Some(Value::U32(10)));
         assert_eq!(call(a, "own", &[Value::U32(3)]), Some(Value::U32(3 + first)));

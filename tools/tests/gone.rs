@@ -1,5 +1,5 @@
-//! The crash guard and unmapped images: a real plugin leaves an address in a C library and is unmapped, and then the address is used.
-//! The report names the plugin only if that is certain, and never an uninvolved module.
+//! Tests crash reports about unmapped images. A real plugin stores an address in a C library and is unmapped, and then the library uses the
+//! address. The report names the plugin only if its involvement is certain, and never another module.
 #![expect(unsafe_code, reason = "the host is a part of this test, and has to crash")]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::support::Scratch;
 use alcedo_runtime::{Runtime, crash_guard};
 
-/// Resident library with addresses of the plugin in inverted form, like pointer guards of C libraries.
+/// Resident library that stores addresses of the plugin inverted, as C libraries with pointer guards do.
 const LIBRARY: &str = r"
 static unsigned long code, data;
 void keep(void (*function)(int), const char *text) { code = ~(unsigned long)function; data = ~(unsigned long)text; }
@@ -20,7 +20,7 @@ int follow(int with) { ((void (*)(int))~code)(with); return with + 1; }
 int look(void) { return *(const volatile char *)~data; }
 ";
 
-/// Plugin that looks up the library's function like any function of its host.
+/// Plugin that looks up the library's function among the global symbols of the process.
 const PLUGIN: &str = r#"
 use std::ffi::{c_char, c_int, c_void};
 use alcedo_plugin_api::prelude::*;
@@ -58,7 +58,7 @@ const RTLD_NOW_GLOBAL: c_int = 0x102;
 /// Flags of an anonymous private mapping at a fixed address.
 const MAP_HERE: c_int = 0x10_0022;
 
-/// Part that the host plays; the other variables are the paths of the plugin's library and of the C library.
+/// Variable that selects the scenario of the host. The other variables contain the paths of the plugin's library and of the C library.
 const PART: &str = "ALCEDO_GONE_PART";
 const PLUGIN_AT: &str = "ALCEDO_GONE_PLUGIN";
 const LIBRARY_AT: &str = "ALCEDO_GONE_KEEPER";
@@ -156,7 +156,7 @@ fn scene() -> Scene {
     Scene { plugin, library, _dir: dir }
 }
 
-/// Report of the guard for a host that plays this part.
+/// Returns the report of the guard for a host in this scenario.
 fn report(scene: &Scene, part: &str) -> String {
     let mut guard = Command::new(env!("CARGO_BIN_EXE_alcedo"));
     guard.arg("guard").arg(std::env::current_exe().unwrap());
@@ -193,7 +193,7 @@ fn a_crash_in_unmapped_code_names_it_and_others_name_none() {
     let at = read.lines().find(|line| line.contains("there was magic_cube, generation 1, unmapped "));
     assert!(at.is_some_and(|at| at.trim().starts_with("at 0x")), "{read}");
 
-    // The system chooses the addresses: one or several.
+    // Accepts one or several former images, since the system chooses the addresses.
     let again = report(&scene, "again");
     let (line, _) = parts(&again);
     assert!(line.starts_with("a call into magic_cube, generation ") && line.contains("unmapped "), "{again}");

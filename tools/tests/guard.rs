@@ -1,22 +1,22 @@
-//! The crash guard with a real plugin that crashes its host in every possible way: the report names module and function, and a
-//! development session continues with the last good build.
+//! Tests the crash guard with a real plugin that crashes its host in several ways. The report names module and function, and a development
+//! session continues with the last good build.
 
 use std::io::Read as _;
 use std::process::{Command, Stdio};
 
 use crate::support::{Dev, Scratch};
 
-/// Code of the cube's tick and the expected report.
+/// Code for the cube's tick, the expected signal, and a detail of the report.
 const CRASHES: [(&str, &str, &str); 4] = [
     ("std::process::abort();", "SIGABRT", "thread alcedo"),
     // SAFETY: none. Source of plugin code that must crash; this test itself does not run it.
     ("let here: *mut u32 = std::ptr::without_provenance_mut(8); unsafe { here.write_volatile(1) };", "SIGSEGV", "0x8"),
     ("std::hint::black_box(down(u64::from(delta.to_bits())));", "SIGSEGV", "the stack is full"),
-    // Exceeds the address space.
+    // The allocation exceeds the address space.
     ("std::hint::black_box(vec![1_u8; 1 << 50]);", "SIGABRT", "out of memory"),
 ];
 
-/// Recursion that never returns and that no optimization turns into a loop.
+/// Infinite recursion that the optimizer cannot turn into a loop.
 const DOWN: &str = "
 #[inline(never)]
 fn down(depth: u64) -> u64 {
@@ -34,7 +34,7 @@ fn a_crash_is_located_and_the_session_continues_with_a_good_build() {
     let tick = "let delta = f64::from(delta);";
     assert_eq!(healthy.matches(tick).count(), 1, "the cube ticks");
     for (code, signal, detail) in CRASHES {
-        // All in one line, so that the reported line is known.
+        // Inserts the code in one line, so that the expected line number is known.
         let healthy_but_unsafe = healthy.replace("#![forbid(unsafe_code)]", "");
         let crashing = format!("{}{DOWN}", healthy_but_unsafe.replace(tick, &format!("{code} {tick}")));
         let line = crashing.lines().position(|line| line.contains(code)).unwrap() + 1;
@@ -53,7 +53,7 @@ fn a_crash_is_located_and_the_session_continues_with_a_good_build() {
         assert!(report.contains(detail), "{code}: {report}");
         let back = dev.wait_for("the world is back as it was");
         assert!(back.contains("41 objects"), "{code}: {back}");
-        // All frames include those of the host.
+        // The complete backtrace includes frames of the host.
         if !code.contains("down") {
             dev.send("t");
             dev.wait_for("  the rest:");
@@ -63,7 +63,7 @@ fn a_crash_is_located_and_the_session_continues_with_a_good_build() {
         scratch.save(&healthy.replace("default = 180.0", &format!("default = {}.0", 200 + code.len())));
         dev.wait_for("generation 1 → 2");
     }
-    // A process exit with success does not end the session.
+    // A plugin that exits the process with success does not end the session.
     scratch.save(&healthy.replace(tick, &format!("std::process::exit(0); {tick}")));
     assert!(dev.wait_for("the host ended:").contains("by itself, with exit code 0"));
     dev.wait_for("generation 1 is live   the last build that did not crash");

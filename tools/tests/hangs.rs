@@ -1,11 +1,11 @@
-//! Plugin code that never returns, at any location: `alcedo dev` names it, its keys still work, and the next save continues with the
-//! objects in their last state.
+//! Tests plugin code that never returns. `alcedo dev` names the hanging function and still handles keys. After the next save, the objects
+//! continue in their last state.
 
 use crate::support::{Dev, Scratch};
 
 const LOOP: &str = "loop { std::thread::sleep(std::time::Duration::from_millis(5)); }";
 
-/// Source of the cube with an endless loop after this line.
+/// Returns the source of the cube with an endless loop after the line `behind`.
 fn endless(source: &str, behind: &str) -> String {
     assert_eq!(source.matches(behind).count(), 1, "{behind}");
     source.replace(behind, &format!("{behind}\n        if std::hint::black_box(true) {{ {LOOP} }}"))
@@ -33,7 +33,7 @@ fn expect_restored(dev: &mut Dev) {
     assert!(back.contains("41 objects"), "{back}");
 }
 
-/// Checks the value that identifies the world.
+/// Checks the property value that identifies the restored world.
 fn expect_value(dev: &mut Dev) {
     dev.send(": get MagicCube_3 rotation_speed");
     while dev.wait_for("77") != "77" {}
@@ -49,7 +49,7 @@ fn a_hang_is_named_and_the_next_save_restores_the_objects() {
     dev.send(": set MagicCube_3 rotation_speed 77");
     while dev.wait_for("77") != "77" {}
 
-    // Each of these blocks the game thread. The first build was live before, the others never are.
+    // Each function blocks the game thread. The first build becomes live before it hangs; the other builds never become live.
     let blocking_code = [
         ("fn receive_tick(&mut self, this: This<Self>, delta: f32) {", "Game.MagicCube:receive_tick"),
         ("fn new(_this: This<Self>) -> Self {", "red constructor of Game.MagicCube"),
@@ -66,7 +66,7 @@ fn a_hang_is_named_and_the_next_save_restores_the_objects() {
         expect_value(&mut dev);
     }
 
-    // A key has the same effect as a save: the last build is known to hang, so the build before it is used.
+    // The key restarts the world as a save does. The last build is known to hang, so the build before it is used.
     scratch.save(&endless(&healthy, blocking_code[0].0));
     expect_hang(&mut dev, "game thread", blocking_code[0].1);
     dev.send("k");
@@ -85,14 +85,14 @@ fn a_hang_is_named_and_the_next_save_restores_the_objects() {
     scratch.save(&other("191.5"));
     dev.wait_for("generation 3 → 4");
     expect_value(&mut dev);
-    // A manual restart blames no build, so the current build is used.
+    // A manual restart does not mark the build as faulty, so the current build is used again.
     dev.send("k");
     dev.wait_for("the world's process was ended");
     expect_restored(&mut dev);
     expect_value(&mut dev);
     dev.send(": get Default__MagicCube rotation_speed");
     dev.wait_for("191.5");
-    // No call returned: each process was ended.
+    // No hanging call returned, since each process was killed.
     let output = dev.all_since("\0");
     assert!(!output.contains("the hanging call has returned"), "{output}");
     dev.send("q");

@@ -1,4 +1,4 @@
-//! `alcedo inspect`: description of a library as text and JSON, and the reason if a file is not an Alcedo library.
+//! Tests `alcedo inspect`: it describes a library as text and JSON, or prints the reason if a file is not an Alcedo library.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `alcedo new`: the output builds and passes its own tests; a refused request creates no files.
+//! Tests `alcedo new`: new projects build and pass their own tests, and a rejected request creates no files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -57,7 +57,7 @@ impl Folder {
         out.lines().filter(|line| line.starts_with("test ") && line.ends_with(" ... ok")).count()
     }
 
-    /// Waits for the lock before these packages are built.
+    /// Acquires the lock for the tests that build packages, and records these packages for removal.
     fn lock_packages(&mut self, dir: &str, packages: &[&'static str]) {
         self.turn.get_or_insert_with(|| TURN.lock().unwrap_or_else(PoisonError::into_inner));
         self.built.push((self.dir.path().join(dir), packages.to_vec()));
@@ -107,7 +107,7 @@ fn a_new_workspace_passes_its_tests_with_an_added_plugin() {
         made HERE/our-game
           cd our-game && alcedo dev"#]]
     .assert_eq(&folder.new_in("", &["workspace", "our-game"]).unwrap());
-    // Runs from any folder of the workspace.
+    // The command works in any folder of the workspace.
     expect![[r#"
         made HERE/our-game/plugins/second_one, a plugin for our-game-host: it extends Robot
           cargo test -p second_one, or start `alcedo dev` again and save in it"#]]
@@ -133,7 +133,7 @@ fn alcedo_dev_runs_a_new_workspace_and_reloads_its_plugin() {
     dev.wait_for("LivePatrolRobot_1 is at ");
     let path = folder.dir.path().join("live/plugins/live-patrol/src/lib.rs");
     let source = fs::read_to_string(&path).unwrap();
-    // The robot turns already at the start, from any position.
+    // With this track, the robot turns immediately, at any position.
     fs::write(&path, source.replace("const TRACK: f64 = 10.0;", "const TRACK: f64 = -1000.0;")).unwrap();
     dev.wait_for("generation 1 → 2");
     dev.wait_for("LivePatrolRobot_1 is at -");
@@ -145,7 +145,7 @@ fn alcedo_dev_runs_a_new_workspace_and_reloads_its_plugin() {
 #[ignore = "compiles workspaces of its own, about 2 minutes: `cargo test --test commands new:: -- --ignored`, as .ci/run does"]
 fn a_new_standalone_plugin_passes_its_tests_in_the_sample_engine() {
     let mut folder = Folder::new();
-    // An unrelated workspace has no effect.
+    // An enclosing unrelated workspace has no effect.
     fs::write(folder.dir.path().join("Cargo.toml"), "[workspace]\n").unwrap();
     folder.new_in("", &["plugin", "alone"]).unwrap();
     assert_eq!(folder.cargo_test("alone", &["alone", "engine-glue"]), 2);
@@ -247,7 +247,7 @@ fn a_plugin_is_written_for_the_host_that_is_there() {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
-    // Cargo needs a file for `plugins/*`, which `alcedo new host` also writes.
+    // Without a file below `plugins`, cargo rejects the member `plugins/*`. `alcedo new host` also writes such a file.
     fs::create_dir_all(folder.dir.path().join("w/plugins")).unwrap();
     fs::write(folder.dir.path().join("w/plugins/README.md"), "").unwrap();
     expect![[r#"
@@ -338,7 +338,7 @@ fn a_workspace_without_a_needed_line_names_it_for_a_new_plugin() {
 fn a_named_checkout_is_used() {
     let folder = Folder::new();
     let real = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
-    // Name that a manifest must escape.
+    // The folder has a name that must be escaped in a manifest.
     let link = folder.dir.path().join("a \"checkout\"");
     fs::create_dir(&link).unwrap();
     for dir in ["example-plugins", "plugin-api", "runtime", "tools"] {
@@ -352,7 +352,7 @@ fn a_named_checkout_is_used() {
         manifest["dependencies"]["alcedo-plugin-api"][key].as_str().unwrap().to_owned()
     };
     assert_eq!(source("x", "path"), "../a \"checkout\"/plugin-api");
-    // Accepts a repository by its URL without a network request.
+    // Accepts the URL of a repository without a network request.
     folder.new_in("", &["plugin", "y", "--git", "https://alcedo.example/alcedo"]).unwrap();
     assert_eq!(source("y", "git"), "https://alcedo.example/alcedo");
     for file in ["y/README.md", "x/README.md"] {

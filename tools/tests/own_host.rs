@@ -1,4 +1,4 @@
-//! `alcedo dev` with the author's own host, a package next to the plugin with a single line for its participation.
+//! Tests `alcedo dev` with the author's own host: a package next to the plugin, which supports development by a single line.
 
 use std::fs;
 use std::io::Write as _;
@@ -157,7 +157,7 @@ impl Own {
         self.dir.path().join("gadgets/Cargo.toml")
     }
 
-    /// Saves the plugin with another statement in place of its turn.
+    /// Saves the plugin with another statement instead of the turn of its wheel.
     fn save(&self, turn: &str) {
         let (_, source) = FILES[4];
         assert_eq!(source.matches(TURN).count(), 1);
@@ -207,7 +207,7 @@ fn the_authors_host_survives_an_edit_a_crash_and_a_hang() {
     dev.send(": objects Game.Wheel");
     let wheel = dev.wait_for("Game.Wheel   #");
     let wheel = wheel.split_whitespace().next().unwrap();
-    // The wheel no longer turns from here on, so that its state can be recognized.
+    // From here on, the wheel does not turn, so its value identifies the saved state.
     let expect_unchanged = |dev: &mut Dev| {
         dev.send(&format!(": get {wheel} turned"));
         while dev.wait_for("1000000") != "1000000" {}
@@ -261,7 +261,7 @@ fn the_authors_host_survives_an_edit_a_crash_and_a_hang() {
     dev.send("q");
     dev.expect_success();
 
-    // In the process of the tool only the sample engine is available.
+    // With `--no-guard`, only the sample engine is available.
     let mut dev = own.dev(&["--no-guard"]);
     dev.wait_for("the host of these plugins is left out");
     dev.send("q");
@@ -279,13 +279,13 @@ fn the_authors_host_survives_an_edit_a_crash_and_a_hang() {
     dev.send("q");
     dev.expect_success();
 
-    // A program that always ends is not restarted permanently.
+    // A program that always ends is not restarted again and again.
     let mut dev = own.dev(&["--host", "/bin/false"]);
     dev.wait_for("the host ended: by itself, with exit code 1");
     dev.wait_for("needs the line `.development()`");
     assert_eq!(dev.child.wait().unwrap().code(), Some(1));
 
-    // Selects the host by name, from the workspace of the plugin.
+    // Selects the host by its package name in the workspace of the plugin.
     let mut dev = own.dev(&["--host", "rig", "--restart-host"]);
     dev.wait_for("generation 1 is live");
     own.save_host("good morning", "good evening");

@@ -1,5 +1,5 @@
-//! Pages for newcomers: each command in them is run as written, and each Rust fence is compiled. Commands that this file does not list
-//! are errors. `pages/tutorial.rs` runs the tutorial of the book.
+//! Checks pages for newcomers: runs each command as written, and checks that each Rust fence is compiled. Commands that this file does not
+//! list are errors. `pages/tutorial.rs` runs the tutorial of the book.
 
 mod tutorial;
 
@@ -22,19 +22,19 @@ const PAGES: [&str; 4] = [
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Run {
-    /// Runs in this folder of the copied checkout, with these arguments in place of capital letters.
+    /// Runs in this folder of the copied checkout. The second string contains the arguments that replace words in capital letters.
     In(&'static str, &'static str),
-    /// Runs in a job of `.ci/run` whose line contains this text.
+    /// Is not run here: a job of `.ci/run` with this line runs it.
     Job(&'static str),
-    /// Runs like `In` until the program prints this text, and is then ended.
+    /// Runs in this folder until the program prints the second string, and is then killed.
     Until(&'static str, &'static str),
-    /// Names a command only.
+    /// Is only a mention of a command, and is not run.
     Named,
 }
 
 use Run::{In, Job, Named, Until};
 
-/// All commands, in the order of their runs. Whole commands of a page are listed as written.
+/// All commands, in the order in which they run. Complete commands are listed as written in the page.
 const COMMANDS: &[(&str, Run)] = &[
     ("git clone … alcedo && cd alcedo", Job(".ci/first-ten-minutes")),
     ("cargo run --bin alcedo -- demo", Job("cargo run -q --bin alcedo -- demo")),
@@ -159,10 +159,10 @@ const WORDS: [(&str, &str); 4] = [
     ("{{module}}", "my_game_patrol"),
 ];
 
-/// Pages whose fences are compiled unchanged: those of [`PAGES`] here, others as doc tests.
+/// Pages whose fences are compiled elsewhere, as doc tests.
 const WHOLE: [&str; 1] = ["runtime/docs/load-contexts.md"];
 
-/// Fences without a compiled source, by page and first line, each with the reason.
+/// Fences without a compiled source: page, first line, and reason.
 const EXCUSED: [(&str, &str, &str); 2] = [
     (
         "tools/docs/glue.md",
@@ -192,7 +192,7 @@ fn bare(code: &str) -> String {
     code.join(" ").split_whitespace().collect::<Vec<_>>().join(" ").replace("alcedo_runtime", "alcedo")
 }
 
-/// Parts of a fence that a source must contain in this order: separated by blank lines, ellipses and braces on their own lines.
+/// Splits a fence into parts at blank lines, ellipses and lines with a closing brace. A source must contain the parts in this order.
 fn parts(fence: &str) -> Vec<String> {
     let lines = fence.lines().flat_map(|line| match line.trim() {
         "" | "}" => vec!["…"],
@@ -247,7 +247,7 @@ const REFERENCE: [&str; 4] =
 /// Sources of the book.
 const BOOK: &str = "runtime/book/src";
 
-/// Checks the commands of pages, with their options, against the help of each.
+/// Checks the commands and options in pages against the help of each command.
 #[test]
 fn each_command_that_a_page_names_is_there() {
     let book = files(&repository().join(BOOK), "md");
@@ -343,8 +343,8 @@ fn each_page_below_docs_is_a_chapter_of_the_book() {
     }
 }
 
-/// Folder that looks like a checkout: copies of the files that commands use, the program, and shells that find `alcedo` and a `cargo`
-/// that runs it.
+/// Folder that replaces a checkout. It contains copies of the files that commands use, and a PATH folder with `alcedo` and a `cargo` that
+/// runs `alcedo`.
 struct Checkout {
     scratch: Scratch,
     path: String,
@@ -372,7 +372,7 @@ impl Checkout {
     fn shell(&self, dir: &str, line: &str) -> Command {
         let mut command = self.scratch.command("sh");
         command.args(["-c", line]).current_dir(self.scratch.root().join(dir)).env("PATH", &self.path);
-        // Programs and libraries are built where a user finds them; other output is compiled once for all tests.
+        // Programs and libraries are placed in the default target folder. All tests share the folder of intermediate output.
         command.env_remove("CARGO_TARGET_DIR").env("CARGO_BUILD_BUILD_DIR", target()).env("CARGO_NET_OFFLINE", "true");
         command
     }
@@ -387,7 +387,7 @@ impl Checkout {
         assert!(Command::new("kill").args(["-KILL", "--", &group]).status().unwrap().success());
     }
 
-    /// Runs a line to its end; a session is ended by `q` when its first generation is live.
+    /// Runs a line to its end. Ends a session by `q` after its first generation is live.
     fn run(&self, dir: &str, line: &str) {
         if line.contains("alcedo dev") || line.contains("alcedo -- dev") {
             let mut dev = Dev::run(self.shell(dir, line));

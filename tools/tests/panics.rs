@@ -1,5 +1,5 @@
-//! Panics in a real plugin under `alcedo dev`: the backtrace has names and lines, with the author's frames first, for any generation,
-//! and keeps no image mapped.
+//! Tests panics in a real plugin under `alcedo dev`. The backtrace contains names and lines for any generation, with the author's frames
+//! first, and no image stays mapped for it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,7 +21,7 @@ fn second_down(depth: u32) -> u32 {
     depth
 }
 ";
-/// Panic in [`DOWN`], used to find its line.
+/// The panic in [`DOWN`], by which tests find its line number.
 const BOTTOM: &str = "panic!(\"at the bottom\")";
 const CALL: &str = "second_down(std::hint::black_box(depth))";
 
@@ -56,7 +56,7 @@ fn expect_backtrace(dev: &mut Dev, source: &str, generation: u64, functions: &[&
     dev.all_since(", thread ")
 }
 
-/// Copies of the cube that are mapped in the process of the world.
+/// Returns the copies of the cube that are mapped in the world's process.
 fn mapped(dev: &Dev) -> BTreeSet<String> {
     let pid = dev.child.id();
     let children = fs::read_dir(format!("/proc/{pid}/task")).unwrap();
@@ -93,7 +93,7 @@ fn backtraces_of_panics_are_printed_in_every_generation_without_keeping_images()
     let report = dev.all_since(", thread ");
     assert!(!report.contains("alcedo_sys::panics") && !report.contains("panic_guard::hook"), "{report}");
 
-    // Changes the line numbers in another image, after which the panicked image is unmapped.
+    // Reloads with other line numbers, and waits until the image that panicked is unmapped.
     let third = panicking(&format!("\n\n\n{healthy}"), hello, "first_down(0);");
     scratch.save(&third);
     dev.wait_for("generation 2 → 3");
@@ -106,7 +106,7 @@ fn backtraces_of_panics_are_printed_in_every_generation_without_keeping_images()
     dev.send(": call MagicCube_3 say_hello");
     expect_backtrace(&mut dev, &third, 3, &[implementation]);
 
-    // Panics in code that never becomes live; its image is unmapped with the panic.
+    // Panics in code that never becomes live. Its image is unmapped after the rollback.
     let fourth = panicking(&healthy, "fn new(_this: This<Self>) -> Self {", "first_down(0);");
     let before = mapped(&dev);
     scratch.save(&fourth);
@@ -147,7 +147,7 @@ fn a_guard_prints_backtraces_of_panics_while_its_host_continues() {
     let hello = "fn say_hello_implementation(&mut self, this: This<Self>) {";
     scratch.save(&panicking(&healthy, hello, "first_down(0);"));
     let alcedo = env!("CARGO_BIN_EXE_alcedo");
-    // A guard writes its reports to the error stream of its host.
+    // A guard prints its reports to the host's error stream.
     let run = |backtrace: &str| {
         let mut command = scratch.command("sh");
         command.args(["-c", "exec \"$0\" \"$@\" 2>&1", alcedo, "guard", alcedo, "dev", "--no-guard"]);

@@ -1,5 +1,5 @@
-//! Saves a plugin in random ways under `alcedo dev`, and checks from outside that each final content becomes live, that no other content
-//! does, and that nothing is reported as live before it is. `record.rs` decides; this file acts.
+//! Saves a plugin in random ways under `alcedo dev`. Checks that each final content becomes live, that no other content becomes live, and
+//! that no code is reported as live too early. This file saves and records; `record.rs` checks the record.
 //!
 //! `ALCEDO_SAVES_SEED=7 cargo test --test commands random_saves::` runs another sequence; a failure prints its seed.
 
@@ -16,10 +16,10 @@ use project::Project;
 use record::{Line, Part, Record, Write};
 use ways::{Random, Style, Way};
 
-/// Limit for a save to become live on a busy machine.
+/// Time limit for a save to become live on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Time without an event after which a save is over; longer than the tool waits for further saves.
+/// Time without an event after which a save is complete. Longer than the tool's debounce time.
 const QUIET: Duration = Duration::from_millis(250);
 
 struct Session {
@@ -29,7 +29,7 @@ struct Session {
     random: Random,
     seed: u64,
     number: u64,
-    /// Length of the ticks that were read.
+    /// Number of bytes of the tick file that were read.
     read: u64,
 }
 
@@ -47,7 +47,7 @@ impl Session {
         session
     }
 
-    /// Saves in this way, and checks what becomes of it.
+    /// Saves in this way, and checks the recorded results.
     fn check(&mut self, way: Way) {
         self.number += 1;
         let number = self.number.to_string();
@@ -130,7 +130,7 @@ impl Session {
         self.record.writes.push(Write { part, value: number.to_owned(), ended: now() });
     }
 
-    /// Waits until the tool and the plugin have done all that the save causes.
+    /// Waits until the tool and the plugin have processed the save.
     fn settle(&mut self, way: &dyn std::fmt::Debug) {
         loop {
             self.wait(way, |record| record.is_settled(now(), QUIET));
@@ -184,7 +184,7 @@ impl Session {
     }
 }
 
-/// Saves so often, with the seed of the environment or this one.
+/// Runs this number of saves, with the seed from the environment or with `seed`.
 fn run(saves: usize, seed: u64) {
     let requested = std::env::var("ALCEDO_SAVES_SEED").ok().map(|seed| seed.parse().expect("a number"));
     let mut session = Session::start(requested.unwrap_or(seed));

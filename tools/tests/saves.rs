@@ -1,4 +1,4 @@
-//! Files are saved in many ways, and `alcedo dev --json` reports what became of each: the final content is live, and no other.
+//! Saves files in many ways, and checks the reports of `alcedo dev --json`: only the final content becomes live.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
@@ -9,10 +9,10 @@ use std::time::Duration;
 use crate::support::{Dev, Scratch};
 use serde_json::Value;
 
-/// A way to save a file.
+/// Saves a file in some way.
 type Save = fn(&Path, &str);
 
-/// Writes in two parts, as a program does that is slower than the watch.
+/// Writes in two parts with a pause, like a slow program.
 fn in_parts(path: &Path, text: &str) {
     let mut file = File::create(path).unwrap();
     let (first, second) = text.split_at(text.len() / 2);
@@ -45,13 +45,13 @@ fn with_backup(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// Saves other contents in the same moment before.
+/// Saves other content immediately before the final content.
 fn twice(path: &Path, text: &str) {
     fs::write(path, text.replace("default = ", "default = 7")).unwrap();
     fs::write(path, text).unwrap();
 }
 
-/// Saves the text again after the build has begun, as a formatter does.
+/// Saves unformatted content first, and the final content after the build has begun, as a formatter does.
 fn formatted(path: &Path, text: &str) {
     fs::write(path, text.replace("    fn ", "        fn ")).unwrap();
     thread::sleep(Duration::from_millis(150));
@@ -62,7 +62,7 @@ fn event(line: &str) -> Value {
     serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))
 }
 
-/// Waits for the class default that code has made live.
+/// Waits until code with this default value is live.
 fn wait_for_default(dev: &mut Dev, speed: &str) {
     for _ in 0..600 {
         dev.send(": get Default__MagicCube rotation_speed");

@@ -1,5 +1,5 @@
-//! Screens of `alcedo dev` on a terminal of 80 columns and 24 rows, as a developer sees them, compared with the files in `screens/`.
-//! `UPDATE_EXPECT=1` writes them again. Numbers that differ between runs are `…`.
+//! Compares screens of `alcedo dev` on a terminal of 80 columns and 24 rows with the files in `screens/`. `UPDATE_EXPECT=1` writes the
+//! files. Numbers that differ between runs are replaced by `…`.
 
 use std::fs;
 
@@ -20,7 +20,7 @@ impl Scene {
         let scratch = Scratch::new();
         let mut command = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
         command.arg("dev").arg(scratch.plugin()).args(["--objects", "3"]).env("TERM", "xterm").env("NO_COLOR", "1");
-        // The order of lines on two streams is undefined.
+        // Reduces logs, since the order of lines on two streams is undefined.
         command.env("ALCEDO_LOG", "warn,alcedo_runtime::watchdog=off");
         let mut terminal = Terminal::run(command, 24, 80);
         terminal.wait_for("3 objects of Game.MagicCube");
@@ -28,7 +28,7 @@ impl Scene {
         Self { scratch, terminal, healthy }
     }
 
-    /// Saves the healthy source with a line in front of the code of the tick.
+    /// Saves the healthy source with a line before the code of the tick.
     fn save_tick(&self, line: &str) {
         assert_eq!(self.healthy.matches(TICK).count(), 1, "the cube ticks");
         self.scratch.save(&self.healthy.replace(TICK, &format!("{line} {TICK}")));

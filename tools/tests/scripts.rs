@@ -1,4 +1,4 @@
-//! Script packages in the commands: checked, inspected, reloaded after edits, and queried in a running world.
+//! Tests the commands with script packages: they are checked, inspected, reloaded after edits, and queried in a running world.
 
 use std::fs;
 use std::io::Write as _;
@@ -146,7 +146,7 @@ fn dev_reloads_a_saved_package_and_keeps_the_old_one_on_errors() {
     dev.expect_success();
 }
 
-/// Compares the example plugin's glue of a script package with the generated one. `UPDATE_EXPECT=1` writes it.
+/// Compares the example plugin's glue for a script package with generated glue. `UPDATE_EXPECT=1` writes the file.
 #[test]
 fn glue_of_a_package_is_what_the_example_plugin_has() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

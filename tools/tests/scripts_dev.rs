@@ -1,4 +1,4 @@
-//! Script package under `alcedo dev`, edited like editors do: files saved, replaced, partially written, added, removed and broken.
+//! Tests a script package under `alcedo dev`. Files are saved, replaced, partially written, added, removed and broken, as by an editor.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::Dev;
 
-/// Limit for a save to become live: a second on an idle machine.
+/// Time limit for a save to become live. An idle machine needs about a second.
 const PROMPT: Duration = Duration::from_secs(10);
 
 struct Tale {
@@ -52,7 +52,7 @@ fn hero(number: i32) -> String {
     format!("class Hero extends Actor;\n\nfunction int Number()\n{{\n    return {number};\n}}\n")
 }
 
-/// Evaluates in the world and waits for the result.
+/// Evaluates an expression in the world and waits for the result.
 fn eval(dev: &mut Dev, text: &str, expected: &str) {
     dev.send(&format!(": eval {text}"));
     while dev.wait_for("") != expected {}
@@ -84,7 +84,7 @@ fn every_method_of_saving_a_file_makes_it_live() {
 fn a_partial_or_broken_file_keeps_the_old_class_and_is_reported() {
     let tale = Tale::new();
     let mut dev = tale.dev();
-    // Partial file, as an editor may have written it so far.
+    // Saves the first half of a file, like an editor that is still writing.
     let whole = hero(2);
     tale.save("Hero.uc", &whole[..whole.len() / 2]);
     dev.wait_for("Tale/Hero.uc:");
@@ -132,7 +132,7 @@ fn files_that_come_and_go_are_classes_that_come_and_go() {
     dev.expect_success();
 }
 
-/// Evaluates until the world returns this result: the number of reloads depends on timing.
+/// Evaluates an expression until the world returns this result, since the number of reloads depends on timing.
 fn eval_until(dev: &mut Dev, text: &str, expected: &str) {
     let begun = Instant::now();
     loop {

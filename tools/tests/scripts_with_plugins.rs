@@ -1,4 +1,4 @@
-//! Script packages that extend classes of plugins, in commands that run no code.
+//! Tests script packages that extend classes of plugins, in commands that do not run plugin code.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ function int Greeted()
 }
 ";
 
-/// Package in the folder of the crate that it depends on.
+/// Creates a package in the folder of the crate on which it depends.
 fn tale(scratch: &Scratch) -> PathBuf {
     let folder = scratch.plugin().join("scripts/Tale");
     fs::create_dir_all(&folder).unwrap();
@@ -45,10 +45,10 @@ fn packages_are_checked_with_the_plugins_next_to_them() {
         let args: Vec<_> = ["check"].into_iter().chain(args.iter().copied()).collect();
         alcedo(&scratch, within, &args)
     };
-    // Checks a folder with both.
+    // Checks a folder that contains the package and the plugin crate.
     let (succeeded, output, messages) = check(&scratch.plugin(), &[]);
     assert!(succeeded && output == "Tale checked, 1 file: no errors\n", "{output}{messages}");
-    // Selects the dependency by name, with the crate or with its library.
+    // Names the dependency explicitly, by its crate or by its library.
     let library = find_library(&scratch).expect("it was built");
     let library = library.to_str().unwrap();
     for plugin in ["..", library] {

@@ -1,4 +1,4 @@
-//! `alcedo dev` on a terminal: single keys, completion of lines, and a status line that output of the world does not break.
+//! Tests `alcedo dev` on a terminal: single keys, completion of lines, and a status line that output of the world does not overwrite.
 
 use crate::support::Scratch;
 use crate::support::terminal::Terminal;
@@ -9,11 +9,11 @@ fn keys_and_status_line_work_in_every_state_of_the_world() {
     let mut command = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
     command.arg("dev").arg(scratch.plugin()).args(["--objects", "5"]).env("TERM", "xterm");
     let mut terminal = Terminal::run(command, 50, 200);
-    // A world, five cubes and their visible components.
+    // Counts a world, five cubes and their five visible components.
     terminal.wait_for("11 objects");
     let healthy = scratch.source();
 
-    // Only the last letter of the property and of the answer could be guessed.
+    // Waits for a part of the completion and of the answer that was not typed.
     terminal.press(":get MagicCube_3 rotation_sp\t");
     terminal.wait_for(": get MagicCube_3 rotation_speed_");
     terminal.press("\r");
@@ -27,7 +27,7 @@ fn keys_and_status_line_work_in_every_state_of_the_world() {
     terminal.wait_for("\\u{1b}[2Jsplash");
     terminal.wait_for("×");
 
-    // The status line reports the hang, by itself and on request.
+    // The status line reports the hang automatically, and the key `s` prints it.
     scratch.save(&healthy.replace(tick, &format!("if true {{ loop {{}} }} {tick}")));
     terminal.wait_for("it hangs:");
     terminal.wait_for("HANGS: save or press k");

@@ -1,10 +1,10 @@
 //! Run-time borrow rules of a plugin part, or of the Rust fields of a native object. Each side has a `part_cell.rs`, which
 //! holds the memory.
 //!
-//! Shared borrows do not exclude each other; an exclusive borrow excludes all others, unless it is lent: the fields are then
-//! free again for callees of the borrower, one level deeper.
+//! Shared borrows do not exclude each other; an exclusive borrow excludes all other borrows. A method can lend its exclusive
+//! borrow: functions that the method calls may then borrow the fields, one level deeper.
 
-/// Borrow state of one level, as a single number: borrowing costs one comparison and one addition.
+/// Borrow state of the innermost level. A single number, so that a borrow costs one comparison and one addition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Top(i32);
 
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn each_state_and_each_beginning_has_the_next_state_of_the_table() {
-        // State, followed by the states after Share, Take, Lend; `-` is refused.
+        // Each line contains a state, and the states after Share, Take and Reborrow; `-` marks a refused event.
         let table = "
             0 free      | 0 shared 1|0 exclusive -
             0 shared 1  | 0 shared 2 - -
@@ -132,7 +132,7 @@ mod tests {
                             ));
                         }
                     }
-                    // An unlent `Take` is the last holder; a `Share` is only followed by shares.
+                    // A `Take` that is not lent is the last holder. Only shares follow a `Share`.
                     for pair in holders.windows(2) {
                         assert!(
                             matches!(pair, [Take, Reborrow] | [Share, Share] | [Reborrow, Share | Take]),

@@ -7,7 +7,7 @@ use abi_stable::std_types::RString;
 
 use crate::handles::ObjectHandle;
 
-/// Status of a call. All values except [`Status::OK`] come with a filled [`Failure`].
+/// Status of a call. For all values except [`Status::OK`], the callee has filled the [`Failure`].
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
@@ -39,7 +39,7 @@ pub struct FailureKind(pub u32);
 impl FailureKind {
     /// No failure.
     pub const NONE: Self = Self(0);
-    /// Code panicked; message and location are those of the panic.
+    /// The callee panicked; message and location are those of the panic.
     pub const PANIC: Self = Self(1);
     /// A plugin part was borrowed already; `held` and `expected` name the methods.
     pub const REENTRANT_BORROW: Self = Self(2);
@@ -51,13 +51,13 @@ impl FailureKind {
     pub const DURING_REBUILD: Self = Self(5);
     /// An unknown name.
     pub const NOT_FOUND: Self = Self(6);
-    /// Two sides disagree on a signature.
+    /// Caller and callee have different signatures.
     pub const SIGNATURE: Self = Self(7);
-    /// An object of another class than expected.
+    /// The object has a different class than expected.
     pub const WRONG_CLASS: Self = Self(8);
-    /// A buffer with the wrong slots.
+    /// The slots of the buffer do not match the signature.
     pub const BUFFER: Self = Self(9);
-    /// The module or its context cannot take calls now.
+    /// The module or its context cannot accept calls now.
     pub const UNAVAILABLE: Self = Self(10);
     /// Any other failure; see the message.
     pub const OTHER: Self = Self(11);
@@ -69,18 +69,18 @@ impl FailureKind {
     pub const TOO_DEEP: Self = Self(14);
     /// The handle of a call whose module has ended.
     pub const DEAD_HANDLE: Self = Self(15);
-    /// An unknown name, without a Master.
+    /// An unknown name while no Master context exists.
     pub const NO_MASTER: Self = Self(16);
-    /// The function completed and returned an error of its author; message and location are those of the error.
+    /// The function completed and returned an error of the plugin author; message and location are those of the error.
     pub const RETURNED: Self = Self(17);
     /// A scope was opened on the stack of a coroutine; the message names the scope.
     pub const WRONG_STACK: Self = Self(19);
-    /// Values would exceed their memory limit: `held` names the values, `expected` the setting of the limit, `file` contains the
-    /// requested bytes and the limit, separated by a space.
+    /// Values would exceed their memory limit. `held` names the values, and `expected` the setting of the limit. `file` contains
+    /// the requested bytes and the limit, separated by a space.
     pub const TOO_LARGE: Self = Self(18);
 }
 
-/// A failure as data. The receiver copies it before the module that created it is unloaded.
+/// A failure as data. The receiver copies the failure before the module that created the failure is unloaded.
 ///
 /// # Examples
 /// ```
@@ -105,9 +105,9 @@ pub struct Failure {
     pub message: RString,
     /// Source file of the location, or empty.
     pub file: RString,
-    /// For a borrow: the method that holds it. For a signature: that of one side.
+    /// For a borrow: the method that holds the borrow. For a signature: the signature of the callee.
     pub held: RString,
-    /// For a borrow: the method that requested it. For a signature: that of the other side.
+    /// For a borrow: the method that requested the borrow. For a signature: the signature that the caller expects.
     pub expected: RString,
 }
 
@@ -134,7 +134,7 @@ impl Failure {
     }
 }
 
-/// Formats the error as a sentence, which is the same in hosts and plugins.
+/// Formats the failure as the same sentence in hosts and plugins.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { object, line, column, .. } = self;
@@ -192,7 +192,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Location of a function in the sources of its author. Does not cross the boundary.
+/// Location of a function in the plugin author's sources. Does not cross the ABI boundary.
 #[derive(Clone, Copy, Debug)]
 pub struct SourceLocation {
     /// Source file.
@@ -213,8 +213,8 @@ pub struct Call<'a> {
     pub memory: *mut u8,
     /// Plugin part of the class that declares the function; null if there is none.
     pub part: *mut (),
-    /// Parameter block with the layout in the function's description, result last; null if empty. For a function with the flag
-    /// `CUSTOM_THUNK`, this is not an address but the number of the call's frame, and memory and part are null.
+    /// Parameter block in the layout of the function's description, with the result last; null if empty. For a function with the
+    /// flag `CUSTOM_THUNK`, contains the number of the call's frame instead of an address; `memory` and `part` are then null.
     pub params: *mut u8,
     /// Filled if the call fails.
     pub failure: &'a mut Failure,
@@ -223,8 +223,9 @@ pub struct Call<'a> {
 /// Body of a reflected function in a module.
 ///
 /// # Safety
-/// `call` contains a live object of the class, its memory, the part that this module created for it, and a parameter block of
-/// the described layout; all stay valid and are not used by the caller until the function returns.
+/// `call` contains a live object of the class, the object's memory, the part that this module created for the object, and a
+/// parameter block of the described layout. All of them stay valid, and the caller does not use them, until the function
+/// returns.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct Invoke(pub unsafe extern "C" fn(call: &mut Call<'_>) -> Status);

@@ -1,8 +1,10 @@
-//! The default red constructor of a class at compile time: the attributes of plugins and of hosts expand to it.
+//! Traits for the default red constructor of a class. The attribute macros of plugins and of hosts expand to code that
+//! uses these traits.
 
 use core::marker::PhantomData;
 
-/// A Rust field of a class. `M` keeps the compiler from requiring the default before it is used.
+/// A Rust field of a class. Because of the parameter `M`, the compiler requires the field's default only where the
+/// default is used.
 #[derive(Debug)]
 pub struct Probe<M, T>(PhantomData<(M, T)>);
 
@@ -22,7 +24,8 @@ impl<M, T: Default> BuildDefault for Probe<M, T> {
     }
 }
 
-/// A class whose Rust fields all have defaults: implemented for every class, with that as its condition.
+/// A class whose Rust fields all have defaults. Macros implement the trait for every class, on the condition that all
+/// fields have defaults.
 pub trait DefaultPart<M>: Sized {
     /// Creates the Rust fields.
     fn default_part() -> Self;

@@ -1,5 +1,5 @@
-//! Declarations of a module as constant data: classes, structs, enums, delegates, interfaces, functions, imports and exports.
-//! The host copies the required data while emitting; it writes only the cells, which are destroyed with the image.
+//! Declarations of a module as constant data: classes, structs, enums, delegates, interfaces, functions, imports and exports. The host
+//! copies the required data when it emits the types. The host writes only to the cells, which are destroyed with the image.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -39,7 +39,8 @@ impl Cell {
     /// Fills the cell. Called only by the host.
     ///
     /// # Safety
-    /// The number is the one that the description requests for the cell: code that has the cell reads and writes memory by it.
+    /// The number is correct for the item that the description assigns to the cell: code of the module uses the number to read and
+    /// write memory.
     #[expect(unsafe_code, reason = "the host trusts the number in the cell")]
     pub unsafe fn fill(&self, number: u64) {
         self.0.store(number, Ordering::Relaxed);
@@ -62,7 +63,7 @@ pub const fn meta(key: &'static str, value: &'static str) -> MetaDesc {
     MetaDesc { key: RStr::from_str(key), value: RStr::from_str(value) }
 }
 
-/// Documentation and metadata of a member. Does not cross the boundary.
+/// Documentation and metadata of a member. Does not cross the ABI boundary.
 #[derive(Clone, Copy, Debug)]
 pub struct Metadata {
     /// Doc comment.
@@ -76,7 +77,7 @@ impl Metadata {
     pub const NONE: Self = Self { doc: "", meta: &[] };
 }
 
-/// C attributes of a parameter. Does not cross the boundary.
+/// C attributes of a parameter. Does not cross the ABI boundary.
 #[derive(Clone, Copy, Debug)]
 pub struct CParam {
     /// True if C may write to the parameter.
@@ -89,14 +90,14 @@ pub struct CParam {
 pub mod c_keys {
     /// Library of a function.
     pub const LIBRARY: &str = "DllBind";
-    /// Symbol of a function, if it differs from the name.
+    /// Symbol of a function, if the symbol differs from the function's name.
     pub const SYMBOL: &str = "DllSymbol";
     /// Length of a parameter that is an array.
     pub const LEN: &str = "ArrayDim";
 }
 
-/// Metadata key of a function that converts values of an earlier declaration: the name of a property, or nothing for whole objects. The
-/// function is static and hidden from tools; its parameter is the earlier value, its result the new one.
+/// Metadata key of a function that converts values of an earlier declaration. The metadata value is the name of a property, or empty
+/// for whole objects. The function is static and hidden from tools; it receives the earlier value and returns the new value.
 pub const CONVERTS: &str = "AlcedoConverts";
 
 /// A property, a struct field or a parameter.
@@ -127,7 +128,7 @@ pub struct PropertyDesc {
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct FunctionDesc {
-    /// Name, unique in its class unless the function overrides.
+    /// Name, unique in its class unless the function is an override.
     pub name: RStr<'static>,
     /// Bits of [`crate::kinds::function_flags`].
     pub flags: u64,
@@ -141,9 +142,9 @@ pub struct FunctionDesc {
     pub params_align: u32,
     /// Fingerprint of the signature.
     pub fingerprint: u64,
-    /// Body; for a native event the default body.
+    /// Body of the function; for a native event, the default body.
     pub invoke: Invoke,
-    /// Body without a parameter block, for a method whose parameters and result are plain values.
+    /// Body that takes no parameter block, for a method whose parameters and result are plain values.
     pub direct: ROption<DirectMethod>,
     /// Receives the handle of the virtual call.
     pub cell: &'static Cell,
@@ -201,13 +202,14 @@ pub struct ClassDesc {
     pub doc: RStr<'static>,
     /// Paths of the interfaces that the class implements in addition to those of its bases.
     pub implements: RSlice<'static, RStr<'static>>,
-    /// Classes for subobjects that bases declare: name of the property, path of the class.
+    /// Classes that replace those of subobjects declared by base classes: name of the property, and path of the class.
     pub subobject_classes: RSlice<'static, MetaDesc>,
-    /// Defaults of inherited properties and of properties in subobjects: names separated by dots, and the text of the value.
+    /// Defaults of inherited properties and of properties in subobjects: the property names separated by dots, and the value as a
+    /// string.
     pub default_overrides: RSlice<'static, MetaDesc>,
 }
 
-/// A function of an interface: parameters and result. Bodies are functions of classes with the same name.
+/// A function of an interface: parameters and result. Classes implement the function by a function of the same name.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct SignatureDesc {
@@ -263,7 +265,7 @@ pub struct StructDesc {
 pub struct EnumEntryDesc {
     /// Name, unique in its enum.
     pub name: RStr<'static>,
-    /// Number, sign-extended to 64 bits.
+    /// Value of the entry, sign-extended to 64 bits.
     pub number: u64,
     /// Display name; empty if it is derived from the name.
     pub display: RStr<'static>,
@@ -283,7 +285,7 @@ pub struct EnumDesc {
     pub name: RStr<'static>,
     /// Kind of the numbers: one of the eight integer kinds.
     pub underlying: PropertyKind,
-    /// Nonzero if a value is a set of entries, each a bit.
+    /// Nonzero if a value is a set of flags; each entry is then one bit.
     pub flags: u8,
     /// Entries in order.
     pub entries: RSlice<'static, EnumEntryDesc>,
@@ -299,7 +301,7 @@ pub struct EnumDesc {
 pub struct DelegateDesc {
     /// Package of the delegate, without `/Script/`; empty for a delegate of a class.
     pub package: RStr<'static>,
-    /// Path of the delegate's class, which the module declares too; empty for a free delegate.
+    /// Path of the class that contains the delegate, declared by the same module; empty for a delegate outside of classes.
     pub class: RStr<'static>,
     /// Name in the package or class.
     pub name: RStr<'static>,
@@ -319,13 +321,13 @@ pub struct DelegateDesc {
 pub struct ImportKind(pub u8);
 
 impl ImportKind {
-    /// A class: the cell receives its id; the fingerprint is that of the path of its direct or indirect base.
+    /// A class: the cell receives the class id. The fingerprint is computed from the path of a direct or indirect base class.
     pub const CLASS: Self = Self(1);
     /// A property: the cell receives its offset.
     pub const PROPERTY: Self = Self(2);
-    /// A function, called virtually: the cell receives a ZCall handle.
+    /// A function for virtual calls: the cell receives a ZCall handle.
     pub const FUNCTION: Self = Self(3);
-    /// A function, called finally: the cell receives a ZCall handle.
+    /// A function for non-virtual calls, in which no override is called: the cell receives a ZCall handle.
     pub const FUNCTION_FINAL: Self = Self(4);
     /// A struct: only its fingerprint is compared.
     pub const STRUCT: Self = Self(5);
@@ -337,8 +339,8 @@ impl ImportKind {
     pub const DELEGATE: Self = Self(8);
 }
 
-/// An item that a module uses and another module declares. Checked while loading, so that a missing member or another signature
-/// is detected before the first call.
+/// An item that a module uses and another module declares. The host checks the item when it loads the module, so that a missing member
+/// or a wrong signature is detected before the first call.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ImportDesc {
@@ -348,19 +350,19 @@ pub struct ImportDesc {
     pub path: RStr<'static>,
     /// Fingerprint of the type, signature or layout.
     pub fingerprint: u64,
-    /// Text form of the expected item: the base of a class, the type of a property, the signature of a function. Printed if the
-    /// fingerprints differ, and not compared.
+    /// Text form of the expected item: the base of a class, the type of a property, the signature of a function. Errors contain this
+    /// text if the fingerprints differ; the text itself is not compared.
     pub expected: RStr<'static>,
     /// Expected fields of a struct, or names of the expected properties of a class.
     pub fields: RSlice<'static, PropertyDesc>,
-    /// Receives the number.
+    /// Receives the number that the item's kind specifies.
     pub cell: &'static Cell,
 }
 
 /// ZCall trampoline of a plugin function.
 ///
 /// # Safety
-/// `buffer` borrows its slots, live and unshared, until the function returns; pointer slots match the signature of the name.
+/// `buffer` borrows its slots, live and unshared, until the function returns. Pointer slots match the signature of the called name.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ZCallInvoke(pub unsafe extern "C" fn(buffer: &mut ZCallBuffer, failure: &mut Failure) -> Status);
@@ -383,7 +385,7 @@ pub struct ExportDesc {
     pub direct: ROption<DirectTrampoline>,
 }
 
-/// An entry of a table: a function with its name and signature.
+/// An entry of a function table: name and signature of the function.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct EntryDesc {
@@ -399,7 +401,8 @@ pub struct EntryDesc {
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct TableDesc {
-    /// Name of the table. Entries of a host are functions `ex:/table/entry`, those of a module `nm:/module:table:entry`.
+    /// Name of the table. Entries of a host are functions `ex:/table/entry`; entries of a module are functions
+    /// `nm:/module:table:entry`.
     pub name: RStr<'static>,
     /// Fingerprint of the names and signatures of the entries: see [`table_fingerprint`](crate::fingerprint::table_fingerprint).
     pub fingerprint: u64,

@@ -1,9 +1,9 @@
-//! Calls without a buffer: functions whose parameters and result are plain values, each passed as one word in a register. The
-//! description of such a function contains a direct trampoline in addition to the usual one, and the host stores its address
-//! when it loads the module.
+//! Direct calls of module functions whose parameters and result are plain values. Each value is passed as one word in a register,
+//! without a slot buffer. The description of the function contains a direct trampoline in addition to the usual trampoline. The host
+//! stores the address of the direct trampoline when it loads the module.
 //!
 //! A plain value is a value of a kind that fits a slot ([`PropertyKind::fits_slot`](crate::kinds::PropertyKind::fits_slot)), converted
-//! to a word by [`SlotValue`](crate::zcall::SlotValue). The caller has compared the signature; the trampoline checks nothing.
+//! to a word by [`SlotValue`](crate::zcall::SlotValue). The caller has compared the signature, so the trampoline performs no checks.
 
 use abi_stable::StableAbi;
 use abi_stable::std_types::ROption;
@@ -13,17 +13,18 @@ pub use crate::direct_answer::{DirectAnswer, DirectStatus};
 use crate::handles::ObjectHandle;
 use crate::host::Directory;
 
-/// Trampoline of a function with as many parameters as its description has. Its actual type is
+/// Trampoline of a function. The description of the function determines the number of parameters. The actual type of the trampoline is
 ///
 /// * `unsafe extern "C" fn(u64, …, *mut Failure) -> DirectAnswer` for a static function: one word per parameter;
 /// * `unsafe extern "C" fn(ObjectHandle, *mut u8, *mut (), u64, …, *mut Failure) -> DirectAnswer` for a method: the first arguments are
 ///   the object, its memory, and the plugin part of the class that declares the function.
 ///
-/// The storage of the failure is uninitialized, and is written exactly if the status is [`DirectStatus::FAILED`].
+/// The caller passes uninitialized storage for the failure. The trampoline writes the failure if and only if the status is
+/// [`DirectStatus::FAILED`].
 ///
 /// # Safety
-/// The trampoline is called by its actual type. For a method, the object is a live object of the class, its memory and its part belong
-/// to it, and stay valid until the call is over.
+/// The caller calls the trampoline through its actual type. For a method, the object is a live object of the class. Memory and part
+/// belong to this object and stay valid until the trampoline returns.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct DirectTrampoline(pub unsafe extern "C" fn());
@@ -40,8 +41,9 @@ pub struct BatchItem {
     pub part: *mut (),
 }
 
-/// Calls of one method on many objects with the same arguments, in one host call. The trampoline starts at `at` and increments
-/// it; it returns when all calls are done or one has failed, and is called again for the remaining objects.
+/// Calls of one method on many objects with the same arguments, in one host call. The trampoline starts at index `at` and increments
+/// `at` for each object. The trampoline returns after the last call or the first failed call. After a failed call, the host calls the
+/// trampoline again for the remaining objects.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct Batch {
@@ -49,23 +51,24 @@ pub struct Batch {
     pub items: *const BatchItem,
     /// Number of objects.
     pub len: usize,
-    /// Index of the next object. A failure belongs to the object before it.
+    /// Index of the next object. A failure belongs to the object before this index.
     pub at: usize,
-    /// Arguments, a word per parameter.
+    /// Arguments, one word per parameter.
     pub words: *const u64,
     /// Receives a result for each object whose call succeeds; null to discard results. Other entries are unchanged.
     pub results: *mut DirectAnswer,
     /// Directory of objects: objects destroyed since the batch began are skipped.
     pub directory: *const Directory,
-    /// Count of destroyed objects at which all objects were alive, or a value that the directory never reaches.
+    /// Count of destroyed objects at a time when all objects were alive; or a value that the count in the directory never reaches.
     pub ends: u64,
-    /// Offset of a byte in each object: objects whose byte is zero are skipped. [`Batch::UNCONDITIONAL`] for none.
+    /// Offset of a condition byte in each object: objects whose byte is zero are skipped. [`Batch::UNCONDITIONAL`] if the batch has no
+    /// condition.
     pub condition: usize,
     /// Number of objects skipped because they were destroyed.
     pub ended: usize,
     /// Number of objects skipped because their condition is false.
     pub unmet: usize,
-    /// Uninitialized; written exactly if the trampoline fails.
+    /// Uninitialized storage; written if and only if the trampoline fails.
     pub failure: *mut Failure,
 }
 
@@ -77,9 +80,9 @@ impl Batch {
 /// Trampoline of a method for batches.
 ///
 /// # Safety
-/// The batch borrows the data it points to for the call, and `at` is the index of an item or the length. Each live object is an
-/// object of the class, and its memory and nonnull part belong to it; those of an object destroyed since stay readable. The
-/// parameters and, if `results` is not null, the result match the method.
+/// The batch borrows the data behind its pointers until the function returns, and `at` is at most `len`. Each live object is an object
+/// of the class, and its memory and nonnull part belong to the object. Memory and part of an object that was destroyed in the meantime
+/// stay readable. The parameters and, if `results` is not null, the result match the method.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct BatchTrampoline(pub unsafe extern "C" fn(batch: &mut Batch) -> Status);
@@ -90,9 +93,9 @@ pub struct BatchTrampoline(pub unsafe extern "C" fn(batch: &mut Batch) -> Status
 pub struct DirectMethod {
     /// Trampoline for one call.
     pub call: DirectTrampoline,
-    /// Trampoline for many calls; static functions have none, because they are not called on objects.
+    /// Trampoline for a batch of objects. Static functions have no batch trampoline, because they are not called on objects.
     pub batch: ROption<BatchTrampoline>,
 }
 
-/// Maximum number of parameters of a function with a direct trampoline; host functions have the same limit by their Rust types.
+/// Maximum number of parameters of a function with a direct trampoline. The Rust types of host functions impose the same limit.
 pub const MOST_WORDS: usize = 8;

@@ -1,5 +1,6 @@
-//! Fingerprints of signatures and layouts, computed by both sides at compile time or load time and compared before the first
-//! call. FNV-1a: stable, `const`, and suited to detect mistakes, not attacks.
+//! Fingerprints of signatures and layouts. Host and plugin compute fingerprints at compile time or load time. The
+//! fingerprints are compared before the first call. The hash is FNV-1a, which is stable, can be computed in `const`, and
+//! detects mistakes but not attacks.
 
 /// An unfinished hash.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +22,7 @@ impl Fingerprint {
         Self(hash)
     }
 
-    /// Adds a string and a terminator, so that "ab","c" differs from "a","bc".
+    /// Adds a string and a terminator, so that the strings "ab","c" and "a","bc" have different fingerprints.
     #[must_use]
     pub const fn text(self, text: &str) -> Self {
         self.bytes(text.as_bytes()).bytes(&[0xff])
@@ -45,15 +46,15 @@ impl Fingerprint {
         self.number(0x0ed0)
     }
 
-    /// Returns the finished number; never zero, which means "not checked".
+    /// Returns the finished fingerprint. Never returns zero, because zero means "not checked".
     #[must_use]
     pub const fn finish(self) -> u64 {
         if self.0 == 0 { 1 } else { self.0 }
     }
 }
 
-/// Returns the fingerprint of a table of these entries, each with the fingerprint of its signature. Independent of the order,
-/// because entries are bound by name.
+/// Returns the fingerprint of a table. Each entry contains the name and the signature fingerprint of a function. The order of
+/// entries does not matter, because entries are bound by name.
 #[must_use]
 pub const fn table_fingerprint(entries: &[(&str, u64)]) -> u64 {
     let (mut sum, mut at) = (0_u64, 0);

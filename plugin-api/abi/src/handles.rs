@@ -1,4 +1,5 @@
-//! Handles of entities on the other side. A handle may be stale, but never refers to another entity.
+//! Handles of objects, values, classes and calls across the ABI boundary. A handle may be stale, but is never reused for a
+//! different entity.
 
 use abi_stable::StableAbi;
 
@@ -44,7 +45,7 @@ impl ObjectHandle {
         (self.0 & 0xffff_ffff) as u32
     }
 
-    /// Returns the serial, which distinguishes successive objects in a slot.
+    /// Returns the serial, which distinguishes successive objects in the same slot.
     ///
     /// # Examples
     /// ```
@@ -112,12 +113,14 @@ numbers! {
     /// A resolved ZCall. Positive: black, implemented by the host. Negative: red, implemented by a module. Zero: none. Numbers are
     /// never reused.
     ZCallHandle(i64), "No call.";
-    /// An owned value in host memory; zero is none. Never refers to another value; invalid after its generation.
+    /// An owned value in host memory; zero refers to no value. A number is never reused, and becomes invalid with the generation of
+    /// its module.
     BlackHandle(u64), "No value.";
-    /// A conjugate that is not an object, red or black, for dynamic calls. A black conjugate has the number of its [`BlackHandle`];
-    /// a red one is invalid once the frame that created it has closed. Zero is none; never refers to another conjugate.
+    /// A red or black conjugate that is not an object, for dynamic calls. A black conjugate has the number of its [`BlackHandle`].
+    /// A red conjugate becomes invalid when the frame that created it closes. Zero refers to no conjugate, and numbers are never
+    /// reused.
     ConjugateHandle(u64), "No conjugate.";
-    /// A type of values, as resolved by a module; zero is none. Invalid after its generation.
+    /// Number of a value type that a module has resolved; zero is none. Invalid after the module's generation has ended.
     TypeNumber(u32), "No type.";
 }
 
@@ -127,7 +130,7 @@ impl From<BlackHandle> for ConjugateHandle {
     }
 }
 
-/// Address of a plugin part, which only the module that created the part may follow.
+/// Address of a plugin part. Only the module that created the part may dereference the address.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PartPtr(pub *mut ());

@@ -1,25 +1,25 @@
-//! Host functions called by a module's copies of some C functions: thread-locals, threads, memory, signals, exit handlers. A
-//! module contains hidden definitions of these functions, so its standard library binds to them instead of the platform's, and
-//! the host knows all remaining resources when the module is unloaded.
+//! Host functions for a module's hooks: the module's own definitions of C functions for thread-locals, threads, memory, signals
+//! and exit handlers. The definitions are hidden symbols, so the module's standard library binds to them instead of the platform's
+//! functions. The host therefore has a record of all remaining resources when the module is unloaded.
 //!
-//! The host writes the address of a [`HookContext`] into the section [`SECTION`] of its private copy of the file, before the
-//! copy is mapped: so the first initializer already runs with hooks. A module without a written section (a plugin's own tests,
-//! a foreign loader) reads null and uses the platform's functions.
+//! The host writes the address of a [`HookContext`] into the section [`SECTION`] of its private copy of the file, before the copy
+//! is mapped. So the hooks already work in the first initializer. A module without a written section (a plugin's own tests, a
+//! foreign loader) contains null and uses the platform's functions.
 //!
-//! All functions may be called on any thread, also inside the allocator, and never unwind. `image` is the pointer from the
-//! context. Types of the C library are passed as plain words; results and error numbers are those of the C function.
+//! All functions may be called on any thread, also by the allocator, and never unwind. `image` is the pointer from the context.
+//! Types of the C library are passed as integers and pointers; results and error numbers are those of the C function.
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 use core::sync::atomic::{AtomicPtr, AtomicU32};
 
-/// The ELF section, writable and with bytes in the file, that holds one [`HookSlot`].
+/// The ELF section that contains one [`HookSlot`]. The section is writable and is stored in the file.
 pub const SECTION: &str = ".alcedo.hooks";
 
-/// The ELF section that lists hooks which a module omits because it defines these functions itself. Each name is a C string
-/// after two 4-byte offsets, through which the linker has checked that the hook and the function exist.
+/// The ELF section that lists omitted hooks, whose functions the module defines itself. Each entry consists of two 4-byte offsets
+/// and the name as a C string. Through the offsets, the linker has checked that the hook and the function exist.
 pub const UNHOOKED_SECTION: &str = ".alcedo.unhooked";
 
-/// First word of a slot, so that a host never writes into other data.
+/// First word of a slot. The host checks this word before writing, so that it never overwrites other data.
 pub const SLOT_MAGIC: u64 = u64::from_le_bytes(*b"ALCHOOK1");
 
 /// Content of the section.
@@ -41,13 +41,13 @@ impl HookSlot {
     }
 }
 
-/// Logger of `log`.
+/// Bit of [`HookContext::sets_loggers`]: main may set the logger of the `log` crate.
 pub const SETS_LOG: u32 = 1;
 
-/// Subscriber of `tracing`.
+/// Bit of [`HookContext::sets_loggers`]: main may set the subscriber of the `tracing` crate.
 pub const SETS_TRACING: u32 = 2;
 
-/// Host data for the hooks of one image. Outlives the image.
+/// Host data for the hooks of one image. The host keeps the data longer than the image is mapped.
 #[repr(C)]
 #[derive(Debug)]
 pub struct HookContext {
@@ -55,9 +55,9 @@ pub struct HookContext {
     pub table: &'static HookTable,
     /// Host pointer of this image, passed in every call.
     pub image: *const c_void,
-    /// Nonzero if the threads of the module are requested to stop.
+    /// Points to a word that is nonzero if the module's threads should stop.
     pub stop: *const AtomicU32,
-    /// Loggers that the module's main may set, because the file contains code for that: [`SETS_LOG`], [`SETS_TRACING`].
+    /// Loggers that the module's main may set, as detected in the module's file: [`SETS_LOG`], [`SETS_TRACING`].
     pub sets_loggers: u32,
 }
 
@@ -65,7 +65,7 @@ pub struct HookContext {
 #[expect(unsafe_code, reason = "the context is read by every thread of a module")]
 unsafe impl Sync for HookContext {}
 
-// SAFETY: any thread may call the functions and drop the context, which only contains plain words.
+// SAFETY: any thread may call the functions and drop the context, which contains only addresses and an integer.
 #[expect(unsafe_code, reason = "the host keeps it where any of its threads may drop it")]
 unsafe impl Send for HookContext {}
 
@@ -81,11 +81,11 @@ pub type OnExit = unsafe extern "C" fn(c_int, *mut c_void);
 /// `__deregister_frame`.
 pub type Deregister = unsafe extern "C" fn(*const c_void);
 
-/// Host functions for hooks. Plain `repr(C)`; a change modifies [`crate::LAYOUT_HASH`].
+/// Host functions for hooks. A plain `repr(C)` struct; a changed layout changes [`crate::LAYOUT_HASH`].
 ///
 /// # Safety
-/// For all of them: `image` is the pointer from the caller's context, and the other arguments fulfill the contract of the C
-/// function of the same name.
+/// For all functions: `image` is the pointer from the caller's context, and the other arguments fulfill the contract of the
+/// documented C function.
 #[repr(C)]
 #[derive(Debug)]
 pub struct HookTable {
@@ -136,11 +136,11 @@ pub struct HookTable {
         flags: c_int,
         new_address: *mut c_void,
     ) -> *mut c_void,
-    /// `sigaction`; both are `struct sigaction` of the platform, or null. The host owns the real handler; `old` is the previous
-    /// action of this image or of the host's process, never of another image.
+    /// `sigaction`; `action` and `old` point to the platform's `struct sigaction`, or are null. The host owns the real handler;
+    /// `old` is the previous action of this image or of the host's process, never of another image.
     pub signal_action:
         unsafe extern "C" fn(image: *const c_void, signal: c_int, action: *const c_void, old: *mut c_void) -> c_int,
-    /// `signal`; handlers as words.
+    /// `signal`; handlers are passed as integers.
     pub signal: unsafe extern "C" fn(image: *const c_void, signal: c_int, handler: usize) -> usize,
     /// `__cxa_atexit`: handlers run before the image is unmapped, in reverse order, or when the process exits.
     pub at_exit: unsafe extern "C" fn(
@@ -175,8 +175,8 @@ pub struct HookTable {
     pub fd_opened: unsafe extern "C" fn(image: *const c_void, fd: c_int),
     /// Reports that the module is about to close this descriptor.
     pub fd_closed: unsafe extern "C" fn(image: *const c_void, fd: c_int),
-    /// Returns fresh zeroed pages for the module's heap; `len` is a multiple of 64 KiB, and the pages are aligned to 64 KiB.
-    /// Returns null if none are available. The pages are unmapped after the image.
+    /// Returns new zeroed pages for the module's heap; `len` is a multiple of 64 KiB, and the pages are aligned to 64 KiB. Returns
+    /// null if memory is exhausted. The pages are unmapped after the image.
     pub heap_grow: unsafe extern "C" fn(image: *const c_void, len: usize) -> *mut c_void,
     /// Frees pages of [`HookTable::heap_grow`].
     pub heap_shrink: unsafe extern "C" fn(image: *const c_void, address: *mut c_void, len: usize),
@@ -184,7 +184,7 @@ pub struct HookTable {
     pub frame_registered: unsafe extern "C" fn(image: *const c_void, begin: *const c_void, deregister: Deregister),
     /// Reports that the module is about to deregister the table at `begin`. Returns zero if the host has already done so.
     pub frame_deregistered: unsafe extern "C" fn(image: *const c_void, begin: *const c_void) -> c_int,
-    /// `fopencookie`; `functions` are a `cookie_io_functions_t` of the platform.
+    /// `fopencookie`; `functions` points to the platform's `cookie_io_functions_t`.
     pub stream_open: unsafe extern "C" fn(
         image: *const c_void,
         cookie: *mut c_void,
@@ -194,11 +194,13 @@ pub struct HookTable {
     /// Reports a stream with a descriptor; `made_by` is 0 for `fopen`, 1 for `fdopen`, 2 for `tmpfile`, 3 for `popen`, 4 for
     /// `opendir`, 5 for `fdopendir`.
     pub stream_opened: unsafe extern "C" fn(image: *const c_void, stream: *mut c_void, fd: c_int, made_by: c_int),
-    /// Reports a stream that writes into memory of the module; `made_by` is 0 for `open_memstream`, 1 for `open_wmemstream`, 2
-    /// for `fmemopen`. If `location` is not null, it will contain the address of a block for the module to free.
+    /// Reports a stream that writes into memory of the module; `made_by` is 0 for `open_memstream`, 1 for `open_wmemstream`, 2 for
+    /// `fmemopen`. If `location` is not null, closing the stream stores the address of a block at `location`, and the module frees
+    /// this block.
     pub stream_bound:
         unsafe extern "C" fn(image: *const c_void, stream: *mut c_void, made_by: c_int, location: *const *mut c_void),
-    /// Reports that the module is about to close this stream or directory stream. Returns the `location` reported for it, or null.
+    /// Reports that the module is about to close this stream or directory stream. Returns the `location` that was reported for the
+    /// stream, or null.
     pub stream_closed: unsafe extern "C" fn(image: *const c_void, stream: *mut c_void) -> *const *mut c_void,
     /// `openlog`.
     pub log_open: unsafe extern "C" fn(image: *const c_void, ident: *const c_char, option: c_int, facility: c_int),
@@ -211,23 +213,25 @@ pub struct HookTable {
     pub thread_named: unsafe extern "C" fn(image: *const c_void, name: *const u8, len: usize),
 
     // Functions that raise signals or start processes.
-    /// `sigaltstack`; both are `stack_t` or null. The previous stack of the thread is restored before the image is unmapped.
+    /// `sigaltstack`; `new` and `old` point to a `stack_t`, or are null. The previous stack of the thread is restored before the
+    /// image is unmapped.
     pub alternate_stack: unsafe extern "C" fn(image: *const c_void, new: *const c_void, old: *mut c_void) -> c_int,
-    /// `setitimer`; both are `struct itimerval`, the second may be null.
+    /// `setitimer`; `new` and `old` point to a `struct itimerval`; `old` may be null.
     pub interval_timer:
         unsafe extern "C" fn(image: *const c_void, which: c_int, new: *const c_void, old: *mut c_void) -> c_int,
     /// `alarm`, in seconds.
     pub alarm: unsafe extern "C" fn(image: *const c_void, seconds: c_uint) -> c_uint,
     /// `ualarm`, in microseconds.
     pub ualarm: unsafe extern "C" fn(image: *const c_void, first: c_uint, then: c_uint) -> c_uint,
-    /// `timer_create`; `event` is a `struct sigevent` or null, `timer` points to a `timer_t`.
+    /// `timer_create`; `event` points to a `struct sigevent` or is null; `timer` points to a `timer_t`.
     pub timer_create:
         unsafe extern "C" fn(image: *const c_void, clock: c_int, event: *const c_void, timer: *mut c_void) -> c_int,
-    /// `timer_delete`, with the `timer_t` as a word.
+    /// `timer_delete`, with the `timer_t` as an integer.
     pub timer_delete: unsafe extern "C" fn(image: *const c_void, timer: usize) -> c_int,
-    /// `mq_notify`; `event` as above.
+    /// `mq_notify`; `event` points to a `struct sigevent` or is null.
     pub queue_notify: unsafe extern "C" fn(image: *const c_void, queue: c_int, event: *const c_void) -> c_int,
-    /// `aio_read` if `what` is 0, `aio_write` if it is 1, otherwise `aio_fsync` with `what - 2`; `block` is an `aiocb`.
+    /// `aio_read` if `what` is 0, `aio_write` if `what` is 1, otherwise `aio_fsync` with the operation `what - 2`. `block` points
+    /// to an `aiocb`.
     pub io_begin: unsafe extern "C" fn(image: *const c_void, what: c_int, block: *mut c_void) -> c_int,
     /// `lio_listio`.
     pub io_begin_list: unsafe extern "C" fn(
@@ -253,8 +257,8 @@ pub struct HookTable {
     pub child_started: unsafe extern "C" fn(image: *const c_void, pid: c_int),
 
     // Functions that a module may not call while it is being closed.
-    /// Returns nonzero if the module is being closed, that is, its finalizers run. `function`, a C string, is then refused, and
-    /// the host reports it later.
+    /// Returns nonzero while the module is being closed, that is, while its finalizers run. The module must then refuse the call
+    /// of `function`, a C string, and the host reports the refused call later.
     pub refuses: unsafe extern "C" fn(image: *const c_void, function: *const c_char) -> c_int,
 
     /// Reports an address that `dlsym` has found for the module.

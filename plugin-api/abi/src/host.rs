@@ -1,5 +1,5 @@
-//! Context that a module receives from its host, and the table of functions that it may call. The table is a prefix type:
-//! functions may be added at its end without breaking older plugins. It is generated from its list in [`crate::list`].
+//! Context that a module receives from its host, and the table of host functions. The table is a prefix type: functions may be added
+//! at its end without breaking older plugins. A macro generates the table from a list in [`crate::list`].
 #![allow(
     unsafe_code,
     reason = "the derived accessor of a function behind the mark, once there is one, reads it by its offset"
@@ -26,11 +26,11 @@ use crate::zcall::{ZCallBuffer, ZCallStatus};
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct HostRef(pub *const ());
 
-// SAFETY: a plugin only passes the pointer back; functions that accept it on any thread are documented as such, and the others
-// check the thread before following it.
+// SAFETY: a plugin only passes the pointer back. Host functions that may be called on any thread are documented as such; all other
+// functions check the thread before they dereference the pointer.
 #[expect(unsafe_code, reason = "the word is passed to functions that check the thread themselves")]
 unsafe impl Send for HostRef {}
-// SAFETY: a plugin shares only the pointer, and the host's functions check the thread that passes it back.
+// SAFETY: a plugin shares only the pointer, and the host's functions check the thread that passes the pointer back.
 #[expect(unsafe_code, reason = "the word is passed to functions that check the thread themselves")]
 unsafe impl Sync for HostRef {}
 
@@ -42,11 +42,11 @@ pub mod mode {
     pub const MARKING: u32 = 1;
     /// A reload rebuilds conjugates: writes call the host first.
     pub const REBUILDING: u32 = 2;
-    /// Modules of a load that may be rolled back are present: writes call the host first.
+    /// Modules are being loaded, and a rollback is still possible: writes call the host first.
     pub const STAGING: u32 = 3;
 }
 
-/// Object data that a module may read on the game thread without a call. Written by the host, at a constant address.
+/// Object data that a module may read on the game thread without a call. The host writes the directory, whose address is constant.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct Directory {
@@ -59,9 +59,9 @@ pub struct Directory {
     pub ends: u64,
 }
 
-/// Slices of host memory that plugin code holds, from all modules. While a slice is held, no code may move or change its
-/// memory. The module that creates the slice counts it and the host checks the count; game thread only. The counter is in host
-/// memory, so that the host finds it without a module.
+/// Counter of the slices of host memory that code of all modules holds. While a slice is held, no code may move or change its memory.
+/// The module that creates a slice increments the counter, and the host checks the counter; game thread only. The counter is in host
+/// memory, so that the host can read it without a module.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct Slices {
@@ -72,10 +72,10 @@ pub struct Slices {
 }
 
 impl Slices {
-    /// Count of a mutable slice.
+    /// Number by which a mutable slice increments [`Slices::out`].
     pub const EXCLUSIVE: u64 = 1 << 32;
 
-    /// Returns the counter without slices.
+    /// Returns a counter for no slices.
     #[must_use]
     pub const fn none() -> Self {
         Self { out: AtomicU64::new(0), module: AtomicU64::new(0) }
@@ -94,8 +94,8 @@ pub struct DirectoryEntry {
     pub memory: *mut u8,
 }
 
-/// Addresses of owned values, which a module may look up on the game thread without a call. Written by the host, at a constant
-/// address. A handle without an entry refers to no value, so no stale address is ever stored.
+/// Addresses of owned values, which a module may look up on the game thread without a call. The host writes the directory, whose
+/// address is constant. The host removes the entry of a destroyed value, so the directory contains no stale address.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct BlackDirectory {
@@ -103,8 +103,8 @@ pub struct BlackDirectory {
     pub entries: *const BlackEntry,
     /// Number of entries.
     pub len: u32,
-    /// Incremented, with wraparound, whenever an owned value is destroyed: addresses of values that existed before stay valid
-    /// until the count changes.
+    /// Incremented, with wraparound, whenever an owned value is destroyed: addresses of existing values stay valid until the count
+    /// changes.
     pub ends: u32,
 }
 
@@ -141,10 +141,11 @@ pub struct ModuleContext {
     /// Directory of owned values; null for a module that may own none.
     pub owned_values: *const BlackDirectory,
     /// Version of direct calls, or [`CLOSED`](crate::host_direct::CLOSED) while direct calls are closed, for example before a commit.
-    /// A function found under another version is looked up again. Read on the game thread, or on any thread by a module that is not
-    /// bound to a thread, whose host keeps the word as long as the module is mapped and closes it when the module ends.
+    /// A module looks up a function again if the version has changed. Read on the game thread; a module that is not bound to a thread
+    /// may read it on any thread. For such a module, the host keeps the word while the module is mapped, and closes direct calls when
+    /// the module ends.
     pub direct: *const AtomicU64,
-    /// Stack of the game thread: scopes of objects begin only there. [`StackSpan::ANY`] for a module without objects.
+    /// Stack of the game thread: scopes of objects begin only on this stack. [`StackSpan::ANY`] for a module without objects.
     pub stack: StackSpan,
     /// Most verbose level that has a listener.
     pub level: LogLevel,

@@ -1,6 +1,6 @@
-//! Direct calls: a function of the other side is called by its address, with all values stored in slots. There is one form per
-//! number of arguments, independent of types: each value is passed as the 64 bits of its slot. The caller has compared the
-//! signature when it received the address, and reads one word of the host before each call.
+//! Direct calls of host functions by address. Each argument is passed as the 64 bits of its slot, so the function type depends only
+//! on the number of arguments. The caller has compared the signature when it received the address, and reads one word of the host
+//! before each call.
 #![expect(unsafe_code, reason = "calls an address, and makes addresses of functions")]
 
 use core::mem::MaybeUninit;
@@ -12,7 +12,7 @@ use crate::direct_answer::{DirectAnswer, DirectStatus};
 use crate::handles::ObjectHandle;
 use crate::zcall::Slot;
 
-/// A function for direct calls, found by a handle.
+/// A function for direct calls, as looked up by a handle.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct DirectCallee {
@@ -20,8 +20,8 @@ pub struct DirectCallee {
     pub code: *const (),
     /// First argument of the code.
     pub context: *const (),
-    /// Required value of the host's word in each call: see [`ModuleContext::direct`](crate::host::ModuleContext::direct). Zero
-    /// if the word was closed.
+    /// Value of [`ModuleContext::direct`](crate::host::ModuleContext::direct) for which the function may be called. Zero if direct
+    /// calls were closed.
     pub version: u64,
 }
 
@@ -29,8 +29,9 @@ impl DirectCallee {
     /// No function.
     pub const NONE: Self = Self { code: core::ptr::null(), context: core::ptr::null(), version: 0 };
 
-    /// Context of a leaf: a function whose code uses no context, in the host's image. A leaf may be called at any time while code of
-    /// the module runs, under each version: on the game thread, and on any thread by a module that is not bound to a thread.
+    /// Context of a leaf: a function in the host's image whose code uses no context. Code of the module may call a leaf at any time,
+    /// regardless of the version. The call is allowed on the game thread, and on any thread for a module that is not bound to a
+    /// thread.
     pub const LEAF: *const () = core::ptr::without_provenance(1);
 }
 
@@ -48,7 +49,8 @@ pub trait DirectBits: Copy {
     /// Returns the code with the body `B`.
     fn code_of<B: DirectBody<Self>>() -> Self::Code;
 
-    /// Runs the body `B` in a separate function with the words in registers. As a tail call it needs no stack.
+    /// Runs the body `B` in a separate function with the words in registers. The compiler can make this a tail call, which needs no
+    /// stack.
     ///
     /// # Safety
     /// See [`DirectBody::run`].
@@ -63,15 +65,15 @@ pub trait DirectBits: Copy {
     /// Calls the code.
     ///
     /// # Safety
-    /// `code` is the address of a function of this form, which the other side allows to be called now with this context, this
-    /// object and values of the types of these bits. The context is a [`DirectBody::Context`] of the body, which lives until the
-    /// call is over; one without bytes is not read.
+    /// `code` is the address of a function of type `Code`. Its owner allows a call now with this context, this object and values of
+    /// the types of these bits. The context is a [`DirectBody::Context`] of the body and lives until the call returns; a context
+    /// without bytes is not read.
     unsafe fn call(self, code: *const (), context: *const (), object: ObjectHandle) -> DirectAnswer;
 }
 
-/// Code that calls a function on several objects in order, with the same arguments, until a call is not done. Its parameters
+/// Code that calls a function on several objects in order, with the same arguments, until a call does not succeed. The parameters
 /// are a context, the objects and their number, the argument words, and the buffer for results, which may be uninitialized. The
-/// status is that of the last call, and the bits are the number of calls done before it.
+/// status is that of the last call, and the bits are the number of successful calls.
 pub type EachCode = unsafe extern "C" fn(*const (), *const ObjectHandle, usize, *const u64, *mut u64) -> DirectAnswer;
 
 /// A call on several objects, as a module passes it to the host.
@@ -86,8 +88,8 @@ pub struct EachCall {
     pub slots: *mut Slot,
     /// Number of slots.
     pub len: usize,
-    /// Buffer for the results, one per object, as bits; zero for a failed call. May be uninitialized; if the host reports that
-    /// the calls were made, all results are written.
+    /// Buffer for the results: the bits of one result per object, zero for a failed call. May be uninitialized. The host writes all
+    /// results if it reports that the calls were made.
     pub results: *mut u64,
     /// First argument of `failed`.
     pub failures: *mut (),
@@ -106,8 +108,8 @@ pub trait DirectBody<Bits: Copy> {
     /// The context was stored with this code, and the bits are values of the types of the signature.
     unsafe fn run(context: &Self::Context, object: ObjectHandle, bits: Bits) -> DirectAnswer;
 
-    /// Performs the call on objects in order until a call is not done. Returns the answer of [`EachCode`] and writes as many
-    /// results as it states; `results` has room for the result of each object.
+    /// Performs the call on objects in order until a call does not succeed. Returns the answer of [`EachCode`], and writes the
+    /// results of the successful calls. `results` has room for the result of each object.
     ///
     /// # Safety
     /// See [`DirectBody::run`].
@@ -123,7 +125,7 @@ pub trait DirectBody<Bits: Copy> {
     }
 }
 
-/// Calls `one` on objects in order until a call is not done; returns the answer of [`EachCode`].
+/// Calls `one` on objects in order until a call does not succeed; returns the answer of [`EachCode`].
 #[inline(always)]
 pub fn one_by_one(
     objects: &[ObjectHandle],
@@ -145,7 +147,7 @@ pub fn one_by_one(
 /// Returns the context of a call.
 ///
 /// # Safety
-/// The address is that of a live context, unless the type has no bytes.
+/// `context` is the address of a live context, unless the type `C` has no bytes.
 #[inline(always)]
 unsafe fn context_of<'a, C>(context: *const ()) -> &'a C {
     let context = if size_of::<C>() == 0 { core::ptr::dangling() } else { context.cast::<C>() };
@@ -270,7 +272,7 @@ mod tests {
             Last: DirectBody<B>,
         {
             let (sum, last) = (B::address(B::code_of::<Sum>()), B::address(B::code_of::<Last>()));
-            // SAFETY: both have this form and accept any words; the one has a number as its context, the other has none.
+            // SAFETY: both functions have this type and accept any words. The context of `sum` is a number; `last` has no context.
             unsafe {
                 let sum = bits.call(sum, core::ptr::from_ref(&100_u64).cast(), ObjectHandle(1000));
                 assert_eq!(sum.status, DirectStatus::DONE);

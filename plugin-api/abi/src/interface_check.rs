@@ -1,4 +1,5 @@
-//! Compile-time comparison of a class with the interfaces that it lists: the attributes of plugins and of hosts expand to it.
+//! Compile-time comparison of a class with the interfaces that the class lists. The attribute macros of plugins and of hosts
+//! expand to this comparison.
 
 use crate::type_text::{contains, is_same};
 
@@ -11,7 +12,7 @@ pub struct InterfaceFunction {
 }
 
 impl InterfaceFunction {
-    /// Creates a function with that name and fingerprint; `text` is its declaration as written by its author.
+    /// Creates a function with a name and a fingerprint; `text` is the declaration as written by the author.
     #[must_use]
     pub const fn new(name: &'static str, text: &'static str, fingerprint: u64) -> Self {
         Self { name, text, fingerprint }
@@ -38,7 +39,8 @@ pub const fn declared_as(functions: &[InterfaceFunction], name: &str) -> &'stati
     }
 }
 
-/// Returns true if the function has the fingerprint, or does not exist: another message reports a missing function.
+/// Returns true if the function has the fingerprint. Also returns true if the function does not exist, because a separate
+/// message reports a missing function.
 #[must_use]
 pub const fn has_signature(functions: &[InterfaceFunction], name: &str, fingerprint: u64) -> bool {
     match find(functions, name) {
@@ -47,7 +49,7 @@ pub const fn has_signature(functions: &[InterfaceFunction], name: &str, fingerpr
     }
 }
 
-/// Returns the declaration of the first function without a body in `names`; empty if all have one.
+/// Returns the declaration of the first function that `names` does not contain; empty if `names` contains all functions.
 #[must_use]
 pub const fn first_absent(functions: &[InterfaceFunction], names: &[&str]) -> &'static str {
     let mut index = 0;

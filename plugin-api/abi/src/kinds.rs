@@ -1,5 +1,5 @@
 //! Numbers for kinds of properties and flags of properties, functions and classes. They are not Rust enums, because an
-//! unknown number must be a reader's error, not undefined behavior.
+//! unknown number in an enum would be undefined behavior; readers must be able to report it as an error.
 
 use abi_stable::StableAbi;
 
@@ -24,7 +24,7 @@ use abi_stable::StableAbi;
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PropertyKind(pub u8);
 
-/// Syntax after the name of a kind in the name of a type.
+/// Form of a type's name for a kind.
 ///
 /// # Examples
 /// ```
@@ -42,7 +42,7 @@ pub enum KindForm {
     Struct,
     /// The path of a class, interface or enum in parentheses.
     Path,
-    /// This number of types in parentheses.
+    /// The contained number of types in parentheses.
     Types(usize),
     /// A signature in parentheses.
     Signature,
@@ -74,7 +74,7 @@ macro_rules! kinds {
             /// ```
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
-            /// The name that signatures, reports and errors use; `None` for a number this build does not know.
+            /// The name in signatures, reports and errors; `None` for an unknown number.
             ///
             /// # Examples
             /// ```
@@ -88,7 +88,7 @@ macro_rules! kinds {
                 match self.0 { $($number => Some($text),)* _ => None }
             }
 
-            /// Syntax of types of the kind; `Plain` for an unknown number.
+            /// Form of the type names of this kind; `Plain` for an unknown number.
             ///
             /// # Examples
             /// ```
@@ -170,21 +170,21 @@ kinds! {
     OBJECT = 14, "Object", Path, plugin: Some("Obj");
     /// A struct by value.
     STRUCT = 15, "Struct", Struct, plugin: None;
-    /// UTF-8 text, distinguished from `String` for other code: [`crate::value::TextRaw`].
+    /// UTF-8 text of a kind that reflection distinguishes from `String`: [`crate::value::TextRaw`].
     UTF8_STRING = 16, "Utf8String", Plain, plugin: Some("UUtf8String");
     /// ISO 8859-1 text, one byte per character: [`crate::value::TextRaw`].
     ANSI_STRING = 17, "AnsiString", Plain, plugin: Some("UAnsiString");
     /// Localized text with its translation key: [`crate::value::LocalTextRaw`].
     TEXT = 18, "Text", Plain, plugin: Some("UText");
-    /// A reference to the named class or a subclass, by the name of its path.
+    /// A reference to a class or one of its subclasses; stored as the interned path.
     SUBCLASS_OF = 21, "SubclassOf", Path;
-    /// A reference to a class that may not be loaded, by the name of its path.
+    /// A reference to a class that may not be loaded; stored as the interned path.
     SOFT_CLASS = 22, "SoftClass", Path, script: ["softclass"];
-    /// A reference to an object that may not exist, by the name of its path.
+    /// A reference to an object that may not exist; stored as the interned path.
     SOFT_OBJECT = 23, "SoftObject", Path, script: ["soft", "softobject"];
-    /// A reference to an object that may not exist, by a unique id: [`crate::value::LazyRaw`].
+    /// A reference to an object that may not exist; stored as a unique id: [`crate::value::LazyRaw`].
     LAZY_OBJECT = 24, "LazyObject", Path, script: ["lazy", "lazyobject"];
-    /// A reference that keeps nothing alive: [`crate::handles::ObjectHandle`].
+    /// A reference that does not keep its object alive: [`crate::handles::ObjectHandle`].
     WEAK_OBJECT = 25, "WeakObject", Path, script: ["weak", "weakobject"];
     /// A strong reference to an object of a class that implements an interface: [`crate::handles::ObjectHandle`].
     SCRIPT_INTERFACE = 26, "ScriptInterface", Path;
@@ -192,7 +192,7 @@ kinds! {
     ARRAY = 31, "Array", Types(1), plugin: Some("UArray");
     /// A set of distinct values: [`crate::value::MapRaw`].
     SET = 32, "Set", Types(1), plugin: Some("USet");
-    /// Values by key: [`crate::value::MapRaw`].
+    /// A map from keys to values: [`crate::value::MapRaw`].
     MAP = 33, "Map", Types(2), plugin: Some("UMap");
     /// An optional value: a byte that is zero or one, and the value at the next aligned offset.
     OPTIONAL = 34, "Optional", Types(1), plugin: Some("UOptional");
@@ -202,7 +202,7 @@ kinds! {
     MULTICAST_DELEGATE = 42, "MulticastDelegate", Signature;
     /// A multicast delegate that is optimized for no bindings: [`crate::value::SparseRaw`].
     SPARSE_DELEGATE = 43, "SparseDelegate", Signature;
-    /// A property by its path: the name of the path.
+    /// A reference to a property; stored as the interned path.
     FIELD_PATH = 51, "FieldPath", Plain;
 }
 
@@ -222,7 +222,7 @@ impl PropertyKind {
         matches!(self.0, 1..=11 | 13 | 14)
     }
 
-    /// Returns `true` for a kind of numbers.
+    /// Returns `true` for a numeric kind.
     #[must_use]
     pub const fn is_number(self) -> bool {
         Self::U8.0 <= self.0 && self.0 <= Self::F64.0
@@ -234,8 +234,8 @@ impl PropertyKind {
         self.is_number() || matches!(self, Self::STRING | Self::STRUCT)
     }
 
-    /// Registration number of conjugates of this kind; conjugates are released in descending order of it. `None` for
-    /// kinds without conjugates, whose values are copied.
+    /// Registry number of conjugates of this kind. Conjugates are released in descending order of this number. `None`
+    /// for kinds whose values are copied and have no conjugates.
     ///
     /// # Examples
     /// ```
@@ -276,31 +276,31 @@ macro_rules! flags {
 flags! {
     /// Flag bits of properties.
     property_flags {
-        /// Editors may change it.
+        /// Editors may change the property.
         EDIT_ANYWHERE = 0, "edit_anywhere";
-        /// Scripts may read it.
+        /// Scripts may read the property.
         BLUEPRINT_READ = 1, "blueprint_read";
-        /// Scripts may write it.
+        /// Scripts may write the property.
         BLUEPRINT_WRITE = 2, "blueprint_write";
-        /// Holds a subobject that is made together with its owner.
+        /// Contains a subobject that is created together with its owner.
         DEFAULT_SUBOBJECT = 3, "default_subobject";
         /// The subobject is the root component of an actor.
         ROOT_COMPONENT = 4, "root_component";
-        /// A parameter the callee writes.
+        /// A parameter that the callee writes.
         OUT = 5, "out";
         /// The result of a function.
         RETURN = 6, "return";
-        /// Not written to disk.
+        /// The property is not saved to disk.
         TRANSIENT = 7, "transient";
-        /// Editors show it and do not change it.
+        /// Editors display the property but cannot change it.
         VISIBLE_ANYWHERE = 8, "visible_anywhere";
-        /// Copies of the object on other machines get its value.
+        /// The value is replicated to copies of the object on other machines.
         REPLICATED = 9, "replicated";
-        /// Saved games have it.
+        /// Saved games contain the value.
         SAVE_GAME = 10, "save_game";
-        /// No field, but the struct that a struct extends: the first of its fields, a struct at its start.
+        /// The base struct of a struct, stored as the first field at offset zero.
         BASE = 11, "base";
-        /// Scripts see the stored enum as a byte, for any underlying type.
+        /// Scripts access the enum as a byte, regardless of its underlying type.
         ENUM_AS_BYTE = 12, "enum_as_byte";
     }
 }
@@ -308,23 +308,24 @@ flags! {
 flags! {
     /// Flag bits of functions.
     function_flags {
-        /// Scripts may call it.
+        /// Scripts may call the function.
         CALLABLE = 0, "blueprint_callable";
-        /// Scripts may call it, and it has no side effects: new code may call it before the commit.
+        /// Scripts may call the function. The function has no side effects, so new code may call it before the commit
+        /// of a reload.
         PURE = 1, "blueprint_pure";
-        /// Subclasses may override it; without an override its own body runs.
+        /// Subclasses may override the function; without an override, its own body runs.
         NATIVE_EVENT = 2, "blueprint_native_event";
-        /// Takes no object.
+        /// The function is called without an object.
         STATIC = 3, "static";
         /// Overrides an event of a base class.
         OVERRIDE = 4, "overrides";
-        /// May return an error of the plugin author instead of its result.
+        /// The function may return an error of the plugin author instead of its result.
         FALLIBLE = 5, "may_fail";
-        /// Only scripts implement it; the default body does nothing and returns the zero value.
+        /// Only scripts implement the function; the default body does nothing and returns the zero value.
         IMPLEMENTABLE_EVENT = 6, "blueprint_implementable_event";
         /// Does not change the plugin part of its object.
         CONST = 7, "const";
-        /// Implemented in a C library, which its metadata specify.
+        /// Implemented in a C library that the function's metadata specifies.
         DLL_IMPORT = 8, "dll_import";
         /// Implemented in a C library, and needs no working directory.
         NO_CWD = 9, "no_cwd";
@@ -332,7 +333,7 @@ flags! {
         BOOL8 = 10, "bool8";
         /// Implemented in a C library, and its `bool` result has four bytes.
         BOOL32 = 11, "bool32";
-        /// Has its own thunk, which steps through the parameters; its plain body is never called.
+        /// The function has a custom thunk, which steps through the parameters; the plain body is never called.
         CUSTOM_THUNK = 16, "custom_thunk";
     }
 }
@@ -350,7 +351,7 @@ pub struct CallingConvention {
 }
 
 impl CallingConvention {
-    /// Returns the bits of [`function_flags`] of the function.
+    /// Returns the [`function_flags`] bits of this calling convention.
     #[must_use]
     pub const fn flags(self) -> u64 {
         let no_cwd = if self.no_cwd { function_flags::NO_CWD } else { 0 };
@@ -363,15 +364,15 @@ impl CallingConvention {
 flags! {
     /// Flag bits of classes.
     class_flags {
-        /// Scripts may extend it.
+        /// Scripts may extend the class.
         BLUEPRINTABLE = 0, "blueprintable";
-        /// Scripts may name it, not extend it.
+        /// Scripts may use the class as a type, but not extend it.
         BLUEPRINT_TYPE = 1, "blueprint_type";
-        /// No class extends it.
+        /// No class may extend the class.
         FINAL = 2, "final";
-        /// Only subclasses have objects, except for the class default object.
+        /// Only subclasses can have objects; the class itself has only the class default object.
         ABSTRACT = 3, "abstract";
-        /// Each object requires an outer object, its context, except for the class default object.
+        /// Each object except the class default object requires an outer object as its context.
         CONTEXTUAL = 4, "contextual";
     }
 }

@@ -1,5 +1,5 @@
-//! Hash of the layout of all types that cross the boundary by value. Stored in the manifest section, so that a plugin with
-//! another layout is refused before it is mapped; `abi_stable` checks the rest afterwards.
+//! Hash of the layout of all types that cross the ABI boundary by value. The manifest section contains the hash, so that a
+//! plugin with another layout is refused before it is mapped. After mapping, `abi_stable` checks the remaining types.
 
 use core::mem::{align_of, offset_of, size_of};
 
@@ -35,7 +35,7 @@ macro_rules! layout {
         )*
         print.finish()
     }};
-    // A field missing in the list is a compile error.
+    // A field that is missing in the list causes a compile error.
     (@complete $type:ident { $($field:ident),* }) => {
         let _ = |value: &$type| {
             let $type { $($field: _),* } = value;

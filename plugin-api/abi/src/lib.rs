@@ -1,8 +1,8 @@
 //! ABI boundary: every type that crosses between a host and a plugin.
 //!
-//! Both sides link separate copies of this crate; `#[repr(C)]`, the layout check of `abi_stable`, and [`LAYOUT_HASH`] in the
-//! manifest section ensure that the copies agree. So the code here does not allocate or log, and is independent of the host.
-//! Rust enums, `bool`, `String`, `Vec`, closures and trait objects never cross directly.
+//! Host and plugin link separate copies of this crate. `#[repr(C)]`, the layout check of `abi_stable`, and [`LAYOUT_HASH`]
+//! in the manifest section ensure that the layouts of both copies agree. The code of this crate is independent of the host.
+//! Rust enums, `bool`, `String`, `Vec`, closures and trait objects never cross the boundary directly.
 
 pub mod borrows;
 pub mod call;
@@ -38,17 +38,18 @@ mod layout;
 pub use abi_stable;
 pub use layout::LAYOUT_HASH;
 
-/// Version of the ABI. Changes when old plugins become unreadable.
+/// Version of the ABI. Changes when hosts can no longer load older plugins.
 pub const ABI_NUMBER: u32 = 1;
 
-/// Oldest host API supported by this crate's plugins.
+/// Oldest host API that plugins built with this crate support.
 pub const API_OLDEST: u32 = 1;
 
-/// Host API of this crate: incremented by each function added to [`host::HostTable`] or [`values::ValueTable`].
+/// Host API of this crate. Each function that is added to [`host::HostTable`] or [`values::ValueTable`] increments the
+/// number.
 pub const API_CURRENT: u32 =
     4 + added(host::HostTable::NAMES, MARKED_HOST_FUNCTIONS) + added(values::ValueTable::NAMES, MARKED_VALUE_FUNCTIONS);
 
-/// Number of functions in the tables at host API 4, when their marks were set.
+/// Number of functions in each table at host API 4, when the mark `last_prefix_field` was set.
 const MARKED_HOST_FUNCTIONS: usize = 23;
 const MARKED_VALUE_FUNCTIONS: usize = 35;
 

@@ -1,4 +1,4 @@
-//! Events and spans of a plugin for the host's subscriber. Allowed on any thread.
+//! Data of a plugin's events and spans, which the plugin sends to the host's subscriber from any thread.
 
 use abi_stable::StableAbi;
 use abi_stable::std_types::{RSlice, RStr};
@@ -57,9 +57,9 @@ pub struct LogRecord<'a> {
 pub struct SpanStep(pub u8);
 
 impl SpanStep {
-    /// This thread enters the span.
+    /// The calling thread enters the span.
     pub const ENTER: Self = Self(1);
-    /// This thread exits the span.
+    /// The calling thread exits the span.
     pub const EXIT: Self = Self(2);
     /// The span is closed.
     pub const CLOSE: Self = Self(3);

@@ -1,12 +1,13 @@
 //! The manifest section: identity and build parameters of a module, readable without mapping the file. Mapping already runs
 //! initializers, so the section contains all data needed to refuse a module before its code runs.
 //!
-//! The bytes are little-endian and fixed by [`FORMAT`]: magic, format, total length, ABI number, layout hash, oldest and newest
-//! API, flags, build id, then strings (16-bit length, UTF-8): name, version, compiler; then the number of dependencies and for
-//! each its name and version range; last a checksum of all preceding bytes.
+//! [`FORMAT`] determines the encoding, which is little-endian. The section contains magic, format, total length, ABI number, layout
+//! hash, oldest and newest API, flags, and build id. Next are the name, the version and the compiler as UTF-8 strings with a 16-bit
+//! length. Next are the number of dependencies, and the name and version range of each dependency. A checksum of all preceding
+//! bytes is at the end.
 //!
-//! Every string has a grammar ([`crate::names`]), which is checked when writing and reading: the names in a [`Manifest`] are
-//! safe to use in file names and logs.
+//! The reader checks every string against a grammar ([`crate::names`]), so the names in a [`Manifest`] are safe to use in file
+//! names and logs.
 
 use crate::fingerprint::Fingerprint;
 use crate::names::{self, Excerpt};
@@ -34,7 +35,7 @@ pub mod type_records {
     pub const INTERFACE: u8 = 3;
     /// An enum.
     pub const ENUM: u8 = 4;
-    /// A named delegate. The path of a delegate in a class is that of a member.
+    /// A named delegate. A delegate in a class has the path of a member of the class.
     pub const DELEGATE: u8 = 5;
 }
 
@@ -50,7 +51,7 @@ pub struct Source<'a> {
     pub name: &'a str,
     /// Semantic version of the module.
     pub version: &'a str,
-    /// Differs if the sources, the compiler's arguments or the linked libraries differ.
+    /// Build id; differs if the sources, the compiler's arguments or the linked libraries differ.
     pub build_id: u128,
     /// Version string of the compiler.
     pub compiler: &'a str,
@@ -80,7 +81,7 @@ pub const fn encoded_len(source: &Source<'_>) -> usize {
 /// Encodes the section; `N` is [`encoded_len`] of the same source.
 ///
 /// # Panics
-/// Panics at compile time if a string violates its rule.
+/// Panics at compile time if a string is invalid.
 #[must_use]
 pub const fn encode<const N: usize>(source: &Source<'_>) -> [u8; N] {
     assert!(names::is_module_name(source.name), "a module is named by at most 64 lower-case letters, digits and `_`");
@@ -167,15 +168,15 @@ pub struct Manifest<'a> {
     pub api_oldest: u32,
     /// Host API that the module was built for.
     pub api_current: u32,
-    /// True if its panics unwind.
+    /// True if panics of the module unwind.
     pub unwinds: bool,
-    /// True if its slots have a type byte.
+    /// True if slots of the module have a type byte.
     pub slot_types: bool,
-    /// True if it has the hooks of [`crate::hooks`]: without hooks it cannot be unmapped safely.
+    /// True if the module has the hooks of [`crate::hooks`]. A module without hooks cannot be unmapped safely.
     pub hooked: bool,
-    /// True if its allocator is the module heap, whose pages are freed with the image.
+    /// True if the allocator of the module is the module heap, whose pages are freed with the image.
     pub own_heap: bool,
-    /// Differs between different builds.
+    /// Build id; different builds have different ids.
     pub build_id: u128,
     /// Name of the module.
     pub name: &'a str,
@@ -192,7 +193,7 @@ pub struct Manifest<'a> {
 pub enum ManifestError {
     /// The magic is missing.
     Magic,
-    /// The format has another number.
+    /// The format has a different version.
     Format(u32),
     /// The section is too short, or its length field is wrong.
     Length,
@@ -200,13 +201,13 @@ pub enum ManifestError {
     Checksum,
     /// A string is not UTF-8, or a count does not match.
     Content,
-    /// A string violates its rule.
+    /// A string is not valid for its kind.
     Text {
         /// Kind of the string.
         what: &'static str,
         /// Beginning of the string.
         found: Excerpt,
-        /// Rule of the string.
+        /// Rule for strings of this kind.
         rule: &'static str,
     },
 }
@@ -230,7 +231,7 @@ impl<'a> Manifest<'a> {
     /// Parses the section's bytes.
     ///
     /// # Errors
-    /// The bytes are not a manifest of this format, or are damaged, or a string violates its rule.
+    /// Fails if the bytes are damaged or not a manifest of this format, or if a string is invalid.
     pub fn read(bytes: &'a [u8]) -> Result<Self, ManifestError> {
         let mut reader = Reader { bytes };
         if reader.take(8).map_err(|_| ManifestError::Magic)? != MAGIC {
@@ -301,10 +302,11 @@ fn checked<'a>(
     if keeps_to(text) { Ok(text) } else { Err(ManifestError::Text { what, found: Excerpt::of(text), rule }) }
 }
 
-/// Parses the types section: kind and path of each declared type. Zeros between records are skipped: a sanitizer pads every static.
+/// Parses the types section, and returns the kind and path of each declared type. Skips zeros between records, because a sanitizer
+/// pads every static.
 ///
 /// # Errors
-/// A record does not end inside the section, or does not contain a path.
+/// Fails if a record extends past the end of the section, or does not contain a path.
 pub fn read_types(bytes: &[u8]) -> Result<impl Iterator<Item = (u8, &str)>, ManifestError> {
     let mut reader = Reader { bytes };
     while reader.skip_zeros() {
@@ -325,7 +327,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Skips zeros; returns true if bytes are left.
+    /// Skips zeros; returns true if bytes remain.
     fn skip_zeros(&mut self) -> bool {
         let zeros = self.bytes.iter().take_while(|byte| **byte == 0).count();
         self.bytes = &self.bytes[zeros..];
@@ -393,7 +395,7 @@ mod tests {
         }
     }
 
-    /// Replaces one string of the section by another, with a matching checksum.
+    /// Replaces one string of the section by another string, and updates the checksum.
     fn with_text(old: &str, new: &str) -> Vec<u8> {
         let framed = |text: &str| [&(text.len() as u16).to_le_bytes(), text.as_bytes()].concat();
         let (old, new) = (framed(old), framed(new));

@@ -1,4 +1,5 @@
-//! The root module, which every plugin exports. A prefix type like [`crate::host::HostTable`], also generated from its list.
+//! The root module, which every plugin exports. Like [`crate::host::HostTable`], it is a prefix type that a macro generates
+//! from a list.
 #![expect(unsafe_code, reason = "the derived accessor of a field that an older module may lack reads it by its offset")]
 
 use abi_stable::StableAbi;

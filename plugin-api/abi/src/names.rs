@@ -1,5 +1,6 @@
-//! Syntax of the names of modules, types and versions. They become file names, parts of ZCall names and text in logs, so each
-//! has a grammar and a maximum length. The manifest section is written and read by these rules.
+//! Syntax of the names of modules, types and versions. These names become file names, parts of ZCall names and text in logs,
+//! so each kind of name has a grammar and a maximum length. The writer and the reader of the manifest section check these
+//! rules.
 
 use core::fmt;
 
@@ -12,7 +13,7 @@ pub const LONGEST_IDENTIFIER: usize = 255;
 /// Maximum length of a version, in bytes.
 pub const LONGEST_VERSION: usize = 64;
 
-/// Maximum length of a version range, and of a compiler's version string, in bytes.
+/// Maximum length of a version range and of a compiler's version string, in bytes.
 pub const LONGEST_WORDS: usize = 256;
 
 /// Error text for a module's name.
@@ -54,7 +55,7 @@ pub const fn is_dependency_name(text: &str) -> bool {
     consists_of(bytes, b"_", true)
 }
 
-/// Returns true if all characters are allowed in versions. The syntax is checked when versions are compared.
+/// Returns true if the length and all characters are allowed in versions. The comparison of versions checks the syntax.
 #[must_use]
 pub const fn is_version(text: &str) -> bool {
     !text.is_empty() && text.len() <= LONGEST_VERSION && consists_of(text.as_bytes(), b".-+", true)
@@ -111,8 +112,8 @@ pub fn is_printable(text: &str) -> bool {
     text.len() <= LONGEST_WORDS && text.chars().all(shows_itself)
 }
 
-/// Returns true if a terminal displays the character without side effects: excludes control characters, Unicode line breaks,
-/// bidirectional controls, and characters without a glyph.
+/// Returns true if a terminal displays the character without side effects. Returns false for control characters, Unicode line
+/// breaks, bidirectional controls, and characters without a glyph.
 #[must_use]
 pub fn shows_itself(letter: char) -> bool {
     !letter.is_control()
@@ -121,7 +122,7 @@ pub fn shows_itself(letter: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Beginning of an invalid string, for errors. Formatted with escapes, so that it contains no control characters.
+/// Beginning of an invalid string, for errors. `Debug` and `Display` escape control characters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Excerpt {
     bytes: [u8; 48],
@@ -169,7 +170,7 @@ mod tests {
         is_version_range,
     };
 
-    /// Strings that must not become a file name, a line of a log or a command to a terminal.
+    /// Strings that are unsafe as a file name, in a log line or in a terminal.
     const HOSTILE: [&str; 12] = [
         "",
         "a\0b",

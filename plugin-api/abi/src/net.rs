@@ -1,14 +1,14 @@
-//! Network form of a struct: the bytes that `net_serialize` writes and reads. Both sides have such structs, so both use this
-//! archive. Objects are not part of the bytes but of a separate table, which the host fills and reads, because only the host
-//! knows their names on other machines.
+//! Network form of a struct: the bytes that `net_serialize` writes and reads. Host and plugin both implement such structs, so
+//! both use this archive. Objects are stored in a separate table instead of in the bytes. The host translates the table,
+//! because only the host knows the names of objects on other machines.
 //!
-//! Table and bytes are sent as one byte buffer: the number of objects in 4 bytes, their handles in 8 bytes each, the bytes. All
-//! numbers are little-endian.
+//! Table and bytes are sent as one buffer: the number of objects in 4 bytes, the handles in 8 bytes each, and the bytes of the
+//! struct. All numbers are little-endian.
 
 use crate::handles::ObjectHandle;
 
-/// Bytes that a struct is written into or read from, in order. Reading a missing or invalid value leaves the variable unchanged
-/// and marks the archive as failed: the operation then fails, regardless of the result of `net_serialize`.
+/// Bytes into which a struct is written, or from which a struct is read, in order. Reading a missing or invalid value leaves
+/// the variable unchanged and marks the archive as failed. The operation then fails even if `net_serialize` reports success.
 ///
 /// # Examples
 /// ```
@@ -42,7 +42,8 @@ pub struct NetArchive {
     has_failed: bool,
 }
 
-/// A value that an archive supports: integers, floats and `bool`, with their size in memory.
+/// A value that an archive supports: an integer, a float or a `bool`. The archive stores the value in the size that it has in
+/// memory.
 ///
 /// # Examples
 /// ```
@@ -177,7 +178,7 @@ impl NetArchive {
         !self.is_saving
     }
 
-    /// Returns true if a value to be read was missing or invalid.
+    /// Returns true if a value to read was missing or invalid, or if bytes to write were too long.
     ///
     /// # Examples
     /// ```
@@ -197,7 +198,7 @@ impl NetArchive {
         self.has_failed
     }
 
-    /// Writes the number, or overwrites it with the next one.
+    /// Writes the number, or overwrites the number with the next value of the archive.
     ///
     /// # Examples
     /// ```
@@ -217,7 +218,7 @@ impl NetArchive {
         self.put(number, next);
     }
 
-    /// Writes the bytes with their length, or overwrites them with the next ones.
+    /// Writes the bytes with their length, or overwrites the bytes with the next bytes of the archive.
     ///
     /// # Examples
     /// ```
@@ -238,7 +239,7 @@ impl NetArchive {
         self.put(bytes, next);
     }
 
-    /// Writes the string, or overwrites it with the next one.
+    /// Writes the string, or overwrites the string with the next string of the archive.
     ///
     /// # Examples
     /// ```
@@ -263,9 +264,9 @@ impl NetArchive {
         self.put(text, next);
     }
 
-    /// Writes the bytes with their length, or returns the next ones.
+    /// Writes the bytes with their length, or returns the next bytes of the archive.
     fn sized_bytes(&mut self, bytes: &[u8]) -> Option<&[u8]> {
-        // Buffers of four gigabytes are not sent.
+        // A buffer longer than `u32::MAX` bytes marks the archive as failed below.
         let mut count = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         self.number(&mut count);
         if self.is_saving {
@@ -314,7 +315,8 @@ pub struct NetMap {
 }
 
 impl NetMap {
-    /// Writes a reference to an object, or overwrites it with the next one: none if the object is unknown on this machine.
+    /// Writes a reference to an object, or overwrites the reference with the next reference of the archive. A reference to an
+    /// object that is unknown on this machine becomes none.
     ///
     /// # Examples
     /// ```
@@ -363,7 +365,7 @@ impl<T> NetOutcome<T> {
     }
 }
 
-/// Serializes a struct by `net_serialize`: returns objects and bytes as one buffer.
+/// Serializes a struct with `net_serialize`, and returns objects and bytes as one buffer.
 pub fn save(net_serialize: impl FnOnce(&mut NetArchive, &mut NetMap) -> (bool, bool)) -> NetOutcome<Vec<u8>> {
     let (mut archive, mut map) = (NetArchive::saving(), NetMap::default());
     let flags = net_serialize(&mut archive, &mut map);
@@ -371,7 +373,7 @@ pub fn save(net_serialize: impl FnOnce(&mut NetArchive, &mut NetMap) -> (bool, b
     NetOutcome::of(flags, &archive, buffer)
 }
 
-/// Deserializes a struct by `net_serialize` from such a buffer.
+/// Deserializes a struct with `net_serialize` from a buffer that [`save`] returned.
 pub fn load(buffer: &[u8], net_serialize: impl FnOnce(&mut NetArchive, &mut NetMap) -> (bool, bool)) -> NetOutcome<()> {
     let Some((objects, bytes)) = split(buffer) else { return NetOutcome::Failed };
     let (mut archive, mut map) = (NetArchive::loading(bytes), NetMap { objects });
@@ -470,7 +472,7 @@ mod tests {
         let outcome = load(&joined(&[], &[1, 2]), |archive, _| {
             archive.number(&mut first);
             archive.text(&mut second);
-            // Finds the one byte left.
+            // Bytes remain, but the archive has already failed.
             archive.number(&mut third);
             (true, true)
         });

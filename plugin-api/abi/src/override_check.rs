@@ -1,18 +1,19 @@
-//! Checks of overrides at compile time, and their messages: the attributes of plugins and of hosts expand to them.
+//! Compile-time checks of overrides, and their messages. The attribute macros of plugins and of hosts expand to these checks.
 
 use core::marker::PhantomData;
 
 use crate::type_text::{TypeText, nearest};
 
-/// Event of a class: the constant of its name on the view of the class. `E` is its signature as a function type.
+/// Type of an event constant, which has the event's name and is defined on the view of the class. `E` is the event's signature as
+/// a function type.
 #[derive(Clone, Copy, Debug)]
 pub struct EventOf<E>(PhantomData<E>);
 
-/// Replaces the constant of an event that the class does not declare.
+/// Takes the place of [`EventOf`] if the class does not declare the event.
 #[derive(Clone, Copy, Debug)]
 pub struct NoEvent;
 
-/// Signature `F` of an override, compared with that of its event.
+/// Compares the signature `F` of an override with the signature of its event.
 #[diagnostic::on_unimplemented(
     message = "this override is `{F}`, and its event is `{Self}`",
     label = "parameters or result differ from those of the event",
@@ -23,7 +24,7 @@ pub trait OverriddenBy<F> {}
 impl<F> OverriddenBy<F> for F {}
 
 impl<E> EventOf<E> {
-    /// Creates the event of the signature.
+    /// Creates the event with the signature `E`.
     #[expect(clippy::new_without_default, reason = "a constant is made of it")]
     #[must_use]
     pub const fn new() -> Self {
@@ -51,11 +52,11 @@ impl NoEvent {
         false
     }
 
-    /// Compiles: a missing event is reported as such.
+    /// Accepts every signature, because a separate message reports the missing event.
     pub const fn check<F>(self) {}
 }
 
-/// Events of a class whose `impl` block has none; an inherent constant takes precedence.
+/// Provides an empty list of events for each class. The inherent constant of a class with events takes precedence.
 pub trait NoEvents {
     /// The empty list.
     const ALCEDO_EVENTS: &'static [&'static str] = &[];
@@ -63,8 +64,8 @@ pub trait NoEvents {
 
 impl<T> NoEvents for T {}
 
-/// Returns the message about an override of an event that the class does not declare: `problem`, then the class of the `base` that
-/// declares it or the most similar of `events`, then the `id` of the rule.
+/// Returns the message about an override of an event that the class does not declare. The message contains `problem`, a hint, and
+/// the `id` of the rule. The hint is the class `base` that declares the event, or the most similar name in `events`.
 #[must_use]
 pub const fn no_event(
     problem: &str,

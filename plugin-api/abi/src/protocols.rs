@@ -1,5 +1,6 @@
-//! Protocols and resolvers of calls by name that a module registers. The host stores a number for each, which only the module
-//! resolves, and the functions to call it. None of these functions is called once the module's generation is suspended or has ended.
+//! Protocols and resolvers that a module registers for calls by name. The host stores the functions of each protocol and resolver,
+//! and a number that the host passes to these functions. The host does not call these functions while the module's generation is
+//! suspended or after it has ended.
 
 use abi_stable::StableAbi;
 use abi_stable::std_types::{RStr, RString};
@@ -8,10 +9,11 @@ use crate::call::{Failure, Status};
 use crate::value::TextSink;
 use crate::zcall::ZCallBuffer;
 
-/// Parses an address, which is the part behind the colon of a name, and writes its canonical form into the sink. Game thread only.
+/// Parses an address, and writes the canonical form of the address into the sink. The address is the part of a name after the colon.
+/// Game thread only.
 ///
 /// # Safety
-/// `protocol` is a number that the module registered with this function; the rest is borrowed for the call.
+/// `protocol` is a number that the module registered with this function. Other arguments are borrowed until the function returns.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ReadAddress(
@@ -21,7 +23,7 @@ pub struct ReadAddress(
 /// Resolves a name. Game thread only.
 ///
 /// # Safety
-/// `resolver` is a number that the module registered with this function; the rest is borrowed for the call.
+/// `resolver` is a number that the module registered with this function. Other arguments are borrowed until the function returns.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ResolveName(
@@ -31,18 +33,18 @@ pub struct ResolveName(
 /// Calls a function that a resolver returned. Game thread only.
 ///
 /// # Safety
-/// `function` is the number of a [`Resolution`] returned by the resolver registered with this function, and was not dropped;
-/// `buffer` borrows its slots, unshared, for the call, and they match the signature of that resolution.
+/// `function` is the number of a [`Resolution`] that was not dropped. A resolver registered with this function returned this
+/// resolution. `buffer` borrows its slots, unshared, until the function returns; the slots match the signature of the resolution.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct CallResolved(
     pub unsafe extern "C" fn(function: u64, buffer: &mut ZCallBuffer, failure: &mut Failure) -> Status,
 );
 
-/// Drops a function that a resolver returned. The module drops the remaining ones when it ends. Game thread only.
+/// Drops a function that a resolver returned. The module drops the remaining functions when it ends. Game thread only.
 ///
 /// # Safety
-/// See [`CallResolved`]; the number is not used again.
+/// `function` is a number as in [`CallResolved`], and is not used again.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct DropResolved(pub unsafe extern "C" fn(function: u64, failure: &mut Failure) -> Status);
@@ -61,7 +63,7 @@ pub struct ProtocolDesc<'a> {
     pub help: RStr<'a>,
     /// Parses addresses.
     pub read: ReadAddress,
-    /// Nonzero if any address without spaces behind a `/` is valid and canonical: `read` is then not called.
+    /// Nonzero if every address that begins with `/` and has no spaces is valid and canonical. The host then does not call `read`.
     pub is_plain: u8,
 }
 
@@ -71,11 +73,11 @@ pub struct ProtocolDesc<'a> {
 pub struct ResolverDesc<'a> {
     /// Number of the resolver in the module.
     pub number: u64,
-    /// Word of the protocol whose names it resolves: a protocol of the module or of the host.
+    /// Word of the protocol whose names the resolver resolves: a protocol of the module or of the host.
     pub protocol: RStr<'a>,
     /// Name of the resolver in errors.
     pub label: RStr<'a>,
-    /// The resolver with the smallest priority of a protocol is called first.
+    /// Priority; the resolver of a protocol with the smallest number is called first.
     pub priority: i32,
     /// Resolves names.
     pub resolve: ResolveName,
@@ -91,9 +93,9 @@ pub struct ResolverDesc<'a> {
 pub struct ResolutionKind(pub u8);
 
 impl ResolutionKind {
-    /// The resolver has no such name; the text is the reason, and may be empty.
+    /// The resolver does not resolve the name. The text contains the reason, and may be empty.
     pub const DECLINED: Self = Self(0);
-    /// A function with this number and signature; the text is the signature.
+    /// The name resolves to a function. The text contains the function's signature.
     pub const FUNCTION: Self = Self(1);
 }
 

@@ -1,5 +1,5 @@
-//! The span of a thread's stack. Scopes that must close in the order in which they open begin only inside this span: on the stack of
-//! a coroutine, a scope could be suspended and outlive the frame around it.
+//! Address range of a thread's stack. Scopes that must be closed in reverse order of opening may begin only on this stack. On the
+//! stack of a coroutine, a scope could be suspended and outlive the surrounding frame.
 #![expect(unsafe_code, reason = "reads the stack pointer")]
 
 use abi_stable::StableAbi;
@@ -15,17 +15,17 @@ pub struct StackSpan {
 }
 
 impl StackSpan {
-    /// Every stack: the platform does not report where a stack is, or no scope depends on its place.
+    /// Any stack. Used if the platform does not report the range of a stack, or if no scope depends on the stack.
     pub const ANY: Self = Self { low: 0, len: usize::MAX };
 
-    /// Returns true if the caller runs in the span. Costs one comparison.
+    /// Returns true if the caller's stack pointer is in the span. Costs one comparison.
     #[inline(always)]
     #[must_use]
     pub fn is_here(self) -> bool {
         stack_pointer().wrapping_sub(self.low) < self.len
     }
 
-    /// Returns the span without its lowest `bytes`, or without three quarters of it if it is shorter.
+    /// Returns the span without its lowest `bytes`, but removes at most three quarters of the span.
     #[inline]
     #[must_use]
     pub const fn above(self, bytes: usize) -> Self {

@@ -1,6 +1,6 @@
-//! Deferred work of a module on the game thread: tasks, timers, posted closures. Each is a [`Job`]: code and data of the
-//! module, represented in the host by an opaque address and two functions. The host schedules the job on the game thread; it
-//! never runs a job of an ended generation, and drops each exactly once.
+//! Deferred work of a module on the game thread: tasks, timers, posted closures. Each is a [`Job`]: code and data of the module,
+//! which the host stores as an opaque address and two functions. The host schedules jobs on the game thread, and never runs a
+//! job of an ended generation. The host drops each job exactly once.
 
 use abi_stable::StableAbi;
 use abi_stable::std_types::RStr;
@@ -8,7 +8,7 @@ use abi_stable::std_types::RStr;
 use crate::call::{Failure, Status};
 use crate::handles::ObjectHandle;
 
-/// A job that the host has taken. Never reused; zero is none.
+/// Id of a scheduled job. Never reused; zero refers to no job.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Debug)]
 pub struct JobId(pub u64);
@@ -24,36 +24,36 @@ impl JobId {
 pub struct JobKind(pub u32);
 
 impl JobKind {
-    /// A future: runs once after it was taken, then whenever its waker is called, until it is done.
+    /// A future: runs once after scheduling, and again after each call of its waker, until the future is done.
     pub const TASK: Self = Self(1);
-    /// Runs once, at its time.
+    /// Runs once, after the delay.
     pub const AFTER: Self = Self(2);
     /// Runs repeatedly, at most once per tick.
     pub const EVERY: Self = Self(3);
-    /// Runs once, at the next safe point. The only kind that other threads may pass.
+    /// Runs once, at the next safe point. Threads other than the game thread may schedule this kind only.
     pub const POSTED: Self = Self(4);
 }
 
-/// Result of a step of a job.
+/// Result of one run of a job.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
 pub struct JobStep(pub u8);
 
 impl JobStep {
-    /// The job must run again: a future that is not ready, a repeating timer.
+    /// The job must run again, because it is a pending future or a repeating timer.
     pub const PENDING: Self = Self(0);
     /// The job is done.
     pub const DONE: Self = Self(1);
-    /// The job failed; see the failure. It is not run again.
+    /// The job failed; see the failure. The host does not run the job again.
     pub const FAILED: Self = Self(2);
 }
 
 /// Runs a job once. Game thread only.
 ///
 /// # Safety
-/// `data` is the address passed by the module, not dropped yet, and no other code runs the job during the call. For a task,
-/// `waker` is one of the host's wakers, borrowed for the call; null for other kinds.
+/// `data` is the address that the module passed, the data is not dropped, and no other code runs the job during the call. For a
+/// task, `waker` is a waker of the host, borrowed until the function returns. For other kinds, `waker` is null.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct JobRun(pub unsafe extern "C" fn(data: *mut (), waker: *const (), failure: &mut Failure) -> JobStep);
@@ -61,7 +61,7 @@ pub struct JobRun(pub unsafe extern "C" fn(data: *mut (), waker: *const (), fail
 /// Drops the data of a job. Game thread only.
 ///
 /// # Safety
-/// `data` is the address passed by the module; no other code uses it, and it is not used afterwards.
+/// `data` is the address that the module passed. No other code uses the data during the call, and no code uses it afterwards.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct JobDrop(pub unsafe extern "C" fn(data: *mut (), failure: &mut Failure) -> Status);
@@ -74,13 +74,14 @@ pub struct Job<'a> {
     pub kind: JobKind,
     /// Line of the requesting code, or zero.
     pub line: u32,
-    /// Object that owns the job: the job ends with that object, or with the object's plugin part. None: it ends with its module.
+    /// Object that owns the job: the job ends with this object, or with the object's plugin part. If none, the job ends with its
+    /// module.
     pub object: ObjectHandle,
-    /// For a timer, nanoseconds of game time until the first run.
+    /// For a timer, game time until the first run, in nanoseconds.
     pub delay: u64,
-    /// For [`JobKind::EVERY`], nanoseconds of game time from one run to the next; zero means every tick.
+    /// For [`JobKind::EVERY`], game time from one run to the next, in nanoseconds; zero for a run in every tick.
     pub period: u64,
-    /// Data that only the module may follow. Owned by the host once it has taken the job.
+    /// Address of the job's data, which only the module may dereference. Owned by the host after the job is scheduled.
     pub data: *mut (),
     /// Runs the job.
     pub run: JobRun,

@@ -1,12 +1,12 @@
-//! Strings computed at compile time: types as `Map(String, Array(f64))`, and names in compiler messages. A nested type crosses
-//! the ABI boundary as its string, so both sides need it in constants, where `format!` is not available.
+//! Strings that are computed at compile time: types such as `Map(String, Array(f64))`, and names in compiler messages. A nested
+//! type crosses the ABI boundary as a string. Host and plugin need this string in constants, where `format!` is not available.
 
 use crate::kinds::{KindForm, PropertyKind};
 
-/// Length limit of the string of a type, in bytes.
+/// Maximum length of a type as a string, in bytes.
 const ROOM: usize = 512;
 
-/// Replaces the rest of a string that is cut.
+/// Replaces the rest of a truncated string.
 pub const CUT: &str = " …";
 
 /// A string computed at compile time.
@@ -29,7 +29,7 @@ impl TypeText {
         text
     }
 
-    /// Formats a type of a kind with that path, as the host prints it.
+    /// Formats a type with a kind and a path in the same form as the host.
     #[must_use]
     pub const fn of(kind: PropertyKind, path: &str) -> Self {
         assert!(
@@ -70,18 +70,19 @@ impl TypeText {
     pub const fn as_str(&self) -> &str {
         match core::str::from_utf8(self.bytes.split_at(self.len).0) {
             Ok(text) => text,
-            // All parts were whole strings.
+            // All parts were valid UTF-8 strings.
             Err(_) => "?",
         }
     }
 }
 
-/// Checks that types of the kind have the path of a struct, class or interface.
+/// Returns true if types of the kind contain the path of a struct, class or interface.
 const fn has_a_type_path(kind: PropertyKind) -> bool {
     matches!(kind.form(), KindForm::Struct | KindForm::Path) && kind.0 != PropertyKind::ENUM.0
 }
 
-/// Checks that a string is `/Script/<Package>.<Type>`. A path with type syntax would change the meaning of strings that contain it.
+/// Checks that a string has the form `/Script/<Package>.<Type>`. A path with parentheses or commas would change the meaning of a
+/// type string that contains the path.
 #[must_use]
 pub const fn is_type_path(path: &str) -> bool {
     let (path, root) = (path.as_bytes(), b"/Script/");
@@ -153,8 +154,8 @@ const fn is_joined(text: &str, parts: &[&str]) -> bool {
     at == text.len()
 }
 
-/// Checks that a part of a string may name a package, a type or a member. Letters outside ASCII are checked by the compiler and
-/// by the host.
+/// Checks that a part of a string is a valid name of a package, a type or a member. Accepts all letters outside ASCII, which the
+/// compiler and the host check.
 const fn is_name(text: &[u8], from: usize, to: usize) -> bool {
     let mut at = from;
     while at < to {
@@ -168,7 +169,7 @@ const fn is_name(text: &[u8], from: usize, to: usize) -> bool {
     from < to
 }
 
-/// Writes a string at an index; returns the index behind it.
+/// Writes a string at an index; returns the index of the next byte.
 const fn put(bytes: &mut [u8], at: usize, text: &str) -> usize {
     let (_, rest) = bytes.split_at_mut(at);
     rest.split_at_mut(text.len()).0.copy_from_slice(text.as_bytes());
@@ -208,7 +209,7 @@ macro_rules! __alcedo_join {
     }};
 }
 
-/// Returns the total length of the paths of members, as [`member_paths`] returns them.
+/// Returns the total length of the paths that [`member_paths`] returns.
 #[must_use]
 pub const fn member_paths_len(path: &str, names: &[&str]) -> usize {
     let (mut len, mut at) = (0, 0);
@@ -219,7 +220,7 @@ pub const fn member_paths_len(path: &str, names: &[&str]) -> usize {
     len
 }
 
-/// Joins `path:name` for each name, one after the other; `N` is [`member_paths_len`].
+/// Concatenates `path:name` for all names; `N` is [`member_paths_len`].
 #[must_use]
 pub const fn joined_member_paths<const N: usize>(path: &str, names: &[&str]) -> [u8; N] {
     let (mut bytes, mut at, mut name) = ([0; N], 0, 0);
@@ -232,10 +233,10 @@ pub const fn joined_member_paths<const N: usize>(path: &str, names: &[&str]) -> 
     bytes
 }
 
-/// Splits the bytes of [`joined_member_paths`]; `N` is the number of names.
+/// Splits the result of [`joined_member_paths`] into paths; `N` is the number of names.
 ///
 /// # Panics
-/// When the bytes are those of other names.
+/// Panics if the bytes were joined from different names.
 #[must_use]
 pub const fn member_paths<const N: usize>(bytes: &'static [u8], path: &str, names: &[&str]) -> [&'static str; N] {
     let Ok(mut rest) = core::str::from_utf8(bytes) else { panic!("joined strings are valid UTF-8") };
@@ -247,7 +248,8 @@ pub const fn member_paths<const N: usize>(bytes: &'static [u8], path: &str, name
     paths
 }
 
-/// Expands to a list of the paths of members, `path:name`, at compile time: a few constants for all members of a class.
+/// Expands to a list of member paths, `path:name`, that is computed at compile time. Needs only a few constants for all members of
+/// a class.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_member_paths {
@@ -280,7 +282,8 @@ pub const fn contains(names: &[&str], name: &str) -> bool {
     false
 }
 
-/// Returns the name most similar to `name`: with the fewest inserted, removed and replaced bytes, at most half of its length.
+/// Returns the name that is most similar to `name`: the name with the fewest inserted, removed and replaced bytes. The number of
+/// these bytes is at most half the length of `name`.
 #[must_use]
 pub const fn nearest(names: &[&'static str], name: &str) -> Option<&'static str> {
     let (mut best, mut least, mut at) = (None, name.len() / 2 + 1, 0);
@@ -294,7 +297,7 @@ pub const fn nearest(names: &[&'static str], name: &str) -> Option<&'static str>
     best
 }
 
-/// Length of the longest name that is compared, in bytes.
+/// Maximum length of compared names, in bytes.
 const LONGEST: usize = 64;
 
 const fn distance(one: &[u8], other: &[u8]) -> usize {

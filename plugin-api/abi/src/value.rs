@@ -5,7 +5,8 @@ use abi_stable::StableAbi;
 
 use crate::handles::{Name, ObjectHandle};
 
-/// UTF-8 string whose memory belongs to the host. A plugin reads it; only the host changes it. Zero bytes are the empty string.
+/// UTF-8 string whose memory belongs to the host. A plugin may read the string, but only the host changes it. Zero bytes are the
+/// empty string.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct TextRaw {
@@ -33,14 +34,14 @@ pub struct TextView {
 }
 
 impl TextView {
-    /// Borrows `text`; the caller keeps it alive and unchanged for the call.
+    /// Borrows `text`. The caller keeps the string alive and unchanged while the view is used.
     #[must_use]
     pub const fn of(text: &str) -> Self {
         Self { data: text.as_ptr(), len: text.len() }
     }
 }
 
-/// Receives a string that the caller will own: called once with the whole string.
+/// Callback that receives a string and copies it for the caller. The callee calls `put` once, with the whole string.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy)]
 pub struct TextSink {
@@ -50,17 +51,18 @@ pub struct TextSink {
     pub put: unsafe extern "C" fn(context: *mut (), data: *const u8, len: usize),
 }
 
-/// Receives the kept fields of a plugin part, which are carried over a reload.
+/// Callback that receives the fields of a plugin part that are kept during a reload.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy)]
 pub struct KeepSink {
     /// Passed to `put`.
     pub context: *mut (),
-    /// Copies one field: its name, and its value in CBOR.
+    /// Copies the name of a field, and the field's value in CBOR.
     pub put: unsafe extern "C" fn(context: *mut (), name: TextView, data: *const u8, len: usize),
 }
 
-/// Translatable text: the source text, and its key in a translation. Not translated if both names are empty.
+/// Localized text: the visible text, and the namespace and key of its translation. If namespace and key are empty, the text is
+/// not translated.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct LocalTextRaw {
@@ -72,7 +74,7 @@ pub struct LocalTextRaw {
     pub key: Name,
 }
 
-/// Persistent id of an object, also valid in other processes; zero is none.
+/// Persistent id of an object, valid in all processes. Zero refers to no object.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Debug)]
 pub struct LazyRaw {
@@ -82,8 +84,8 @@ pub struct LazyRaw {
     pub low: u64,
 }
 
-/// A contiguous array of values of one type. A plugin reads and writes values that own no memory in place; all other changes
-/// are made by the host.
+/// A contiguous array of values of one type. A plugin may read and write values that own no memory in place. Only the host makes
+/// other changes.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct ArrayRaw {
@@ -93,19 +95,19 @@ pub struct ArrayRaw {
     pub len: u32,
     /// Number of values that fit into the allocation.
     pub capacity: u32,
-    /// Incremented whenever values are moved or destroyed: an address taken at another count is stale. At [`ArrayRaw::WORN`]
-    /// the counter stops, and every address is stale.
+    /// Incremented whenever values are moved or destroyed. An address is stale if the count has changed since the address was
+    /// read. At [`ArrayRaw::WORN`] the counter stops, and every address is treated as stale.
     pub epoch: u64,
-    /// Used by the host to detect a moved list of delegates.
+    /// Reserved for the host, which uses this field to detect a moved list of delegates.
     pub reserved: u32,
 }
 
 /// Map or set as a dense array: each entry is the key, followed at the next aligned offset by the value. A set has keys only.
-/// Entries are in insertion order until one is removed: the last entry then takes its position.
+/// Entries are in insertion order until an entry is removed. The last entry then takes the position of the removed entry.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct MapRaw {
-    /// The entries. A plugin never writes their keys.
+    /// The entries. A plugin must not write keys.
     pub entries: ArrayRaw,
     /// Hash index of the host; null if there is none.
     pub index: *mut (),
@@ -115,8 +117,8 @@ pub struct MapRaw {
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct DelegateRaw {
-    /// The object. A delegate keeps the object alive, but it may still be destroyed explicitly: no function is called then, and a
-    /// call of a single delegate fails with `NOT_FOUND`.
+    /// The object. A delegate keeps its object alive, but the object may be destroyed explicitly. In this case no function is
+    /// called, and a call of a single delegate fails with `NOT_FOUND`.
     pub object: ObjectHandle,
     /// Name of the function in the object's class.
     pub function: Name,
@@ -124,16 +126,16 @@ pub struct DelegateRaw {
     pub reserved: u32,
 }
 
-/// Delegates that are usually absent: null, or an array owned by the host.
+/// A list of delegates that is usually empty: null, or an array owned by the host.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct SparseRaw {
-    /// The array of [`DelegateRaw`]; null for none.
+    /// The array of [`DelegateRaw`]; null if no function is bound.
     pub list: *mut ArrayRaw,
 }
 
 impl ArrayRaw {
-    /// The maximum count. The counter stops there, so later moves cannot be detected.
+    /// Maximum value of `epoch`. The counter stops at this value, so later moves cannot be detected.
     pub const WORN: u64 = u64::MAX;
     /// The empty array.
     pub const EMPTY: Self = Self { data: core::ptr::null_mut(), len: 0, capacity: 0, epoch: 0, reserved: 0 };

@@ -18,8 +18,8 @@ use crate::zcall::{ZCallBuffer, ZCallStatus};
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct RawLocation {
-    /// Object that owns the value, directly or in a nested value; none for values of parameter blocks and owned values. The
-    /// owner determines write permission.
+    /// Object that contains the value, directly or in a nested value; none for owned values and values in parameter blocks.
+    /// Before a write, the host checks that the owner may be written.
     pub owner: ObjectHandle,
     /// First byte.
     pub at: *mut u8,
@@ -50,7 +50,7 @@ pub mod color {
     pub const BLACK: u8 = 2;
 }
 
-/// State of a conjugate that is not an object, also of an expired one.
+/// State of a conjugate that is not an object. The conjugate may be expired.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ConjugateState {
@@ -60,9 +60,9 @@ pub struct ConjugateState {
     pub expired: u8,
     /// Kind of the value.
     pub kind: PropertyKind,
-    /// 1 if `age` is a lower bound, because its entry was reused many times since; otherwise 0.
+    /// 1 if `age` is a lower bound, because the conjugate's entry was reused many times since then; otherwise 0.
     pub older: u8,
-    /// Nanoseconds since it was created or borrowed.
+    /// Nanoseconds since the conjugate was created or borrowed.
     pub age: u64,
 }
 

@@ -1,13 +1,13 @@
-//! Formats values of foreign code with the same steps on both sides, each with its own panic guard.
+//! Formats values of foreign code for host and plugin. Each step has its own panic guard.
 
 use core::fmt::{Display, Write};
 use core::mem::ManuallyDrop;
 
-/// Formats a value of foreign code into `words` and drops it, each in a separate call of `caught`: a panic during an unwind
-/// aborts the process. `caught` runs the step and returns its panic as an error.
+/// Formats a value of foreign code into `words`, and drops the value in a second step. `caught` runs each step separately,
+/// because a panic during an unwind aborts the process. `caught` returns the panic of a step as an error.
 ///
 /// # Errors
-/// The panic of `Display`, or else of `Drop`.
+/// The panic of `Display`; if formatting succeeded, the panic of `Drop`.
 pub fn words_into<E>(
     value: impl Display,
     words: &mut impl Write,
@@ -15,7 +15,7 @@ pub fn words_into<E>(
 ) -> Result<(), E> {
     let mut value = Some(ManuallyDrop::new(value));
     let written = caught(&mut || {
-        // A `Display` that returns an error has written partial output, which is kept.
+        // If `Display` returns an error, the partial output is kept.
         let _written = value.iter().try_for_each(|value| write!(words, "{}", **value));
     });
     let dropped = caught(&mut || drop(value.take().map(ManuallyDrop::into_inner)));

@@ -1,4 +1,4 @@
-//! The buffer of a ZCall: slots of a type byte and eight bytes of value.
+//! The buffer of a ZCall. Each slot consists of a type byte and eight bytes of value.
 
 use abi_stable::StableAbi;
 
@@ -33,9 +33,10 @@ impl SlotType {
     pub const F32: Self = Self(9);
     /// `f64`.
     pub const F64: Self = Self(10);
-    /// An address. For `String`, an argument is a [`crate::value::TextView`] and a result a [`crate::value::TextSink`]; other kinds
-    /// that do not fit a slot (`PropertyKind::fits_slot`) use a live value in memory: an argument is kept by the caller, and the
-    /// callee may read it during the call; a result has zero bytes that the callee overwrites, and is owned by the caller.
+    /// An address. For `String`, the address of a [`crate::value::TextView`] for an argument, and of a [`crate::value::TextSink`]
+    /// for a result. For other kinds that do not fit a slot (`PropertyKind::fits_slot`), the address of a live value. The caller
+    /// keeps an argument alive, and the callee may read it during the call. A result consists of zero bytes before the call; the
+    /// callee overwrites it, and the caller owns it.
     pub const POINTER: Self = Self(11);
     /// An object or another conjugate, by handle.
     pub const CONJUGATE: Self = Self(13);
@@ -93,13 +94,13 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// Slot before a result is written.
+    /// Slot for a result, before the callee writes the result.
     pub const EMPTY: Self = Self::from_bits(SlotType::EMPTY, 0);
 
     /// Creates a slot of `kind` with the value in the low bytes of `bits`.
     ///
-    /// The caller is responsible for the address of a [`SlotType::POINTER`]; the safe views for plugin and host code create no
-    /// such slot.
+    /// The caller is responsible for the address of a [`SlotType::POINTER`]. The safe views for plugin and host code create no
+    /// slots of this type.
     #[must_use]
     #[cfg_attr(not(feature = "slot-types"), expect(unused_variables, reason = "the type byte is compiled away"))]
     #[inline]
@@ -132,7 +133,7 @@ impl Slot {
         }
     }
 
-    /// Returns true if the slot may be read as `expected`; always true if the type byte is compiled away.
+    /// Returns true if the slot has the type `expected`; always true if the type byte is compiled away.
     #[inline]
     #[must_use]
     pub const fn is(self, expected: SlotType) -> bool {
@@ -256,17 +257,17 @@ pub struct ZCallBuffer {
 pub struct ZCallStatus(pub u8);
 
 impl ZCallStatus {
-    /// The call was done; out slots are written.
+    /// The call succeeded; out slots are written.
     pub const SUCCESS: Self = Self(0);
-    /// The load context cannot take calls; out slots are unchanged.
+    /// The load context cannot accept calls; out slots are unchanged.
     pub const CONTEXT_UNAVAILABLE: Self = Self(1);
     /// The handle is zero, or was never issued.
     pub const INVALID_HANDLE: Self = Self(2);
     /// The handle is valid, but its generation has ended.
     pub const DISPATCHER_NOT_FOUND: Self = Self(3);
-    /// The dispatcher refused the call: wrong thread, stale object, re-entrant borrow …
+    /// The dispatcher refused the call, for example because of a wrong thread, a stale object or a re-entrant borrow.
     pub const DISPATCHER_ERROR: Self = Self(4);
-    /// Wrong number or types of slots.
+    /// The number or the types of the slots are wrong.
     pub const BUFFER_ERROR: Self = Self(5);
     /// The callee panicked; message and location are in the failure.
     pub const EXTERNAL_ERROR: Self = Self(6);

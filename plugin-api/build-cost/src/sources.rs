@@ -1,9 +1,9 @@
-//! Sources of the two plugins, generated from one description, so that they differ in the attributes only.
+//! Generates the sources of the two plugins from one description, so that they differ only in the attributes.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Number of classes, and of properties and functions per class.
+/// Number of classes, and number of properties and of functions per class.
 const CLASSES: usize = 20;
 const MEMBERS: usize = 10;
 

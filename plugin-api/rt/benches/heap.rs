@@ -1,4 +1,4 @@
-//! The module heap against the platform's: what each pattern costs, once with `alcedo` and once with `glibc`.
+//! Compares the module heap (`alcedo`) with the platform's heap (`glibc`) for several allocation patterns.
 #![expect(unsafe_code, reason = "calls allocators directly")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -10,7 +10,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 fn pair<A: GlobalAlloc>(heap: &A, layout: Layout) {
     // SAFETY: the layout is not empty.
     let block = unsafe { heap.alloc(black_box(layout)) };
-    // SAFETY: allocated just now with this layout.
+    // SAFETY: the block was allocated with this layout.
     unsafe { heap.dealloc(black_box(block), black_box(layout)) };
 }
 
@@ -20,7 +20,7 @@ fn burst<A: GlobalAlloc>(heap: &A, layout: Layout, blocks: &mut Vec<*mut u8>) {
         blocks.push(unsafe { heap.alloc(layout) });
     }
     for block in blocks.drain(..) {
-        // SAFETY: allocated just now with this layout.
+        // SAFETY: the block was allocated with this layout.
         unsafe { heap.dealloc(block, layout) };
     }
 }

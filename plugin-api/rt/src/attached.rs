@@ -1,4 +1,4 @@
-//! The attachment of a module to its host and the host's functions. Written once, when the module is attached.
+//! The attachment of a module to its host, with the host's functions. Written once, when the module is attached.
 
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -10,7 +10,8 @@ use crate::outside::{Attachment, this_thread};
 
 static ATTACHMENT: Attachment = Attachment::alone();
 
-/// The thread that the module was attached on; zero while detached. A module with objects or values is attached on the game thread.
+/// Number of the thread on which the module was attached; zero while detached. A module with objects or values is attached on the game
+/// thread.
 static OWNER: AtomicUsize = AtomicUsize::new(0);
 
 /// True if the module has no objects, and is therefore not bound to a thread.
@@ -38,7 +39,7 @@ pub fn context() -> Option<&'static ModuleContext> {
     ATTACHMENT.context()
 }
 
-/// Returns true on the thread that the module was attached on: the game thread, for a module with objects or values. Does not
+/// Returns true on the thread on which the module was attached. For a module with objects or values, this is the game thread. Does not
 /// call the host.
 #[inline]
 #[must_use]
@@ -51,16 +52,15 @@ pub(crate) fn is_free() -> bool {
     IS_FREE.load(Ordering::Relaxed)
 }
 
-/// Returns true if functions of the host may be called directly on this thread: the game thread, or any thread of a module
-/// without objects.
+/// Returns true if this thread may use direct calls of the host: the game thread, or any thread of a module without objects.
 #[inline]
 #[must_use]
 pub fn may_call_directly() -> bool {
     is_game_thread() || is_free()
 }
 
-/// Checks that a scope of objects may begin here: on the stack of the game thread, and not on the stack of a coroutine, which
-/// could suspend the scope and outlive the surrounding call. Game thread only. Succeeds without a host.
+/// Checks that a scope of objects may begin on the current stack, which must be the stack of the game thread. A coroutine with a
+/// separate stack could suspend the scope and outlive the surrounding call. Game thread only. Succeeds without a host.
 ///
 /// # Errors
 /// `WRONG_STACK`.
@@ -72,23 +72,23 @@ pub fn may_open_scope(action: &str) -> Result<(), CallError> {
     }
 }
 
-/// Returns the mode of the host, one of [`alcedo_abi::host::mode`]; an undefined mode without a host. Costs two reads of rarely
-/// written memory. Game thread only: the host detaches the module there, and then frees the mode word.
+/// Returns the mode of the host, a constant of [`alcedo_abi::host::mode`]; an undefined mode without a host. Costs two reads of rarely
+/// written memory. Game thread only, because the host detaches the module on the game thread and then frees the mode word.
 #[inline]
 #[must_use]
 pub fn mode() -> u32 {
     ATTACHMENT.mode()
 }
 
-/// Closes direct calls while a slice of host memory is borrowed, or opens them again; [`direct_version`] returns `CLOSED` while closed.
-/// Game thread only.
+/// Forbids direct calls while a slice of host memory is borrowed, or allows them again. While direct calls are forbidden,
+/// [`direct_version`] returns `CLOSED`. Game thread only.
 pub fn close_direct_calls(closed: bool) {
     ATTACHMENT.close_direct(closed);
 }
 
-/// Returns the version of direct calls, or [`CLOSED`](alcedo_abi::host_direct::CLOSED). Costs two reads, like [`mode`].
-/// Allowed only on threads accepted by [`may_call_directly`], for the same reason; the version word of a module without objects
-/// exists as long as the module is mapped.
+/// Returns the version of direct calls, or [`CLOSED`](alcedo_abi::host_direct::CLOSED). Costs two reads, like [`mode`]. May be called
+/// only on threads for which [`may_call_directly`] returns true: on the game thread, the host frees the version word only after it has
+/// detached the module. For a module without objects, the host keeps the version word while the module is mapped.
 #[inline]
 #[must_use]
 pub fn direct_version() -> u64 {

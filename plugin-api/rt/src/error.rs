@@ -1,5 +1,5 @@
-//! Error of a call across the ABI boundary, as the plugin sees it. Stores the failure of the ABI, so that passing it on
-//! preserves the error.
+//! Error type of plugin code for calls across the ABI boundary. An error stores the ABI failure, so that the error is unchanged
+//! when plugin code returns it to the host.
 
 use alcedo_abi::call::{Failure, FailureKind};
 use alcedo_abi::handles::ObjectHandle;
@@ -17,7 +17,7 @@ use alcedo_abi::handles::ObjectHandle;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourcePlace {
-    /// Source file, as named by the compiler of that code.
+    /// Source file, in the form that the compiler of the code used.
     pub file: String,
     /// Line, from 1.
     pub line: u32,
@@ -25,7 +25,7 @@ pub struct SourcePlace {
     pub column: u32,
 }
 
-/// Error of a call. State is still consistent: the caller may continue, or return the error.
+/// Error of a call. The state of host and plugin remains consistent: the caller may continue, or return the error.
 ///
 /// # Examples
 /// ```
@@ -68,7 +68,7 @@ impl CallError {
         Self::from_failure(Failure::new(kind, message.as_ref()))
     }
 
-    /// Creates an error that is only a message: the action, its object, and a hint.
+    /// Creates an error of kind `OTHER`. The message should state the action, the object and a hint.
     ///
     /// # Examples
     /// ```
@@ -97,7 +97,8 @@ impl CallError {
         Self::new(FailureKind::UNAVAILABLE, format!("a host, which `{action}` needs,"))
     }
 
-    /// Creates the error for the method `requested_by`, which needs the plugin part of `object` while the method `held` borrows it.
+    /// Creates the error for a borrow conflict: the method `requested_by` needs the plugin part of `object` while the method `held`
+    /// borrows the part.
     ///
     /// # Examples
     /// ```
@@ -198,19 +199,21 @@ impl CallError {
         self.failure.message.as_str()
     }
 
-    /// Returns the object concerned, or none.
+    /// Returns the object to which the error refers, or none.
     #[must_use]
     pub fn object(&self) -> ObjectHandle {
         self.failure.object
     }
 
-    /// Returns, for a borrow, the method that holds the plugin part; for a signature or class, the one found.
+    /// For a borrow conflict, returns the method that holds the plugin part. For a mismatch of signatures or classes, returns the
+    /// actual signature or class.
     #[must_use]
     pub fn held(&self) -> &str {
         self.failure.held.as_str()
     }
 
-    /// Returns, for a borrow, the method that requested the plugin part; for a signature or class, the one expected.
+    /// For a borrow conflict, returns the method that requested the plugin part. For a mismatch of signatures or classes, returns
+    /// the expected signature or class.
     #[must_use]
     pub fn expected(&self) -> &str {
         self.failure.expected.as_str()

@@ -1,8 +1,8 @@
-//! C names of the hooks. They are defined by a macro in the plugin's crate, whose objects are always linked; objects of this
-//! crate could be omitted or found too late by the linker.
+//! C names of the hooks. A macro defines the names in the plugin's crate, because the linker always links object files of that
+//! crate. The linker could omit object files of this crate, or find them too late.
 
-/// Defines the C functions of [`hooks`](crate::hooks) as hidden symbols of the calling library, except for the listed names:
-/// these are the library's own functions, and its `dlsym` still finds the hooks under these names.
+/// Defines the C functions of [`hooks`](crate::hooks) as hidden symbols of the calling library, except for the listed names. The
+/// library defines functions with the listed names itself, but its `dlsym` still returns the hooks for these names.
 #[doc(hidden)]
 #[macro_export]
 #[cfg(hooked)]
@@ -35,15 +35,16 @@ macro_rules! __alcedo_hooks {
     ([$($unhooked:tt)*]) => {};
 }
 
-/// Lists a name in the section that the host reads from the file. A name without a hook, or without a function in the library,
-/// fails to link. The function becomes hidden: otherwise the loader would bind the library's own calls to the platform's.
+/// Adds a name to the section that the host reads from the file. Linking fails if the name has no hook, or if the library has no
+/// function with the name. The function becomes hidden; otherwise the loader would bind the library's calls to the platform's
+/// function.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_unhooked {
     ("free") => {
         $crate::__alcedo_unhooked!(@ "free");
         const _: () = {
-            // Runs before all other initializers, like the one that finds the platform's functions.
+            // Runs before all other initializers, like the initializer that looks up the platform's functions.
             #[used]
             #[unsafe(link_section = ".init_array.00000")]
             static ALCEDO_OWN_HEAP: extern "C" fn() = $crate::hooks::has_own_heap;
@@ -65,7 +66,8 @@ macro_rules! __alcedo_unhooked {
     };
 }
 
-/// Hooks of thread-locals, threads, exit handlers, signals and descriptors; and the initializer that finds the platform's functions.
+/// Hooks of thread-locals, threads, exit handlers, signals and descriptors; and the initializer that looks up the platform's
+/// functions.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_hooks_of_life {
@@ -123,7 +125,8 @@ macro_rules! __alcedo_hooks_of_life {
         }
 
         const _: () = {
-            // Runs before all other initializers: they are sorted by this number, and those without a number run last.
+            // Runs before all other initializers, because initializers are sorted by this number. Initializers without a number run
+            // last.
             #[used]
             #[unsafe(link_section = ".init_array.00000")]
             static ALCEDO_RESOLVE: extern "C" fn() = $crate::hooks::resolve;
@@ -229,7 +232,7 @@ macro_rules! __alcedo_hooks_of_lookups {
     };
 }
 
-/// Defines no hooks of memory: a sanitizer has to see each call itself.
+/// Defines no hooks of memory functions, because a sanitizer must receive each call itself.
 #[doc(hidden)]
 #[macro_export]
 #[cfg(feature = "pass-through")]
@@ -290,7 +293,8 @@ macro_rules! __alcedo_name {
     )*};
 }
 
-/// Defines C names of lookup functions: the function receives the table of all names as additional arguments after the first three.
+/// Defines C names of lookup functions. The function receives the bounds of the table of all names as additional arguments after the
+/// first three arguments.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_lookup {
@@ -318,8 +322,8 @@ macro_rules! __alcedo_lookup {
     )*};
 }
 
-/// Defines a hidden C name, or the symbol that replaces it, with its code, and adds the name to the table of `HookedName`s,
-/// whose bounds are defined by the linker.
+/// Defines a hidden C name with its code, and adds the name to the table of `HookedName`s. For an unhooked name, defines the
+/// replacement symbol instead. The linker defines the bounds of the table.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_symbol {
@@ -338,7 +342,7 @@ macro_rules! __alcedo_symbol {
             ::core::concat!(".Lalcedo_name_of_", $name, ":"),
             ::core::concat!(".asciz \"", $name, "\""),
             ".popsection",
-            // Retained, because only the bounds of the section are referenced.
+            // The flag `R` makes the linker retain the section, since only the bounds of the section are referenced.
             ".pushsection alcedo_hooked,\"aR\",@progbits",
             ".p2align 2",
             ::core::concat!(".long .Lalcedo_name_of_", $name, " - ."),

@@ -1,5 +1,5 @@
-//! Methods for the host's functions, generated from the lists in [`alcedo_abi::list`]. A method adds the context of
-//! this module and converts status and failure into a [`CallError`].
+//! Methods that call the host's functions, generated from the lists in [`alcedo_abi::list`]. A method adds the context of this
+//! module, and converts status and failure into a [`CallError`].
 #![expect(unsafe_code, reason = "calls the host's functions")]
 
 use core::mem::ManuallyDrop;
@@ -11,7 +11,8 @@ use alcedo_abi::list::prelude::*;
 use crate::attached::context;
 use crate::error::CallError;
 
-/// The host that this module is attached to, and the current action for errors. Any thread; each function checks its thread.
+/// The host to which this module is attached, and the current action for errors. May be used on any thread; each host function
+/// checks the calling thread.
 #[derive(Clone, Copy)]
 pub struct Host<'a> {
     context: &'static ModuleContext,
@@ -19,11 +20,11 @@ pub struct Host<'a> {
 }
 
 impl<'a> Host<'a> {
-    /// Returns the host while the module is attached. A failure without a message is reported as a failure of `what`.
+    /// Returns the host while the module is attached. `what` describes the current action in errors.
     ///
     /// # Safety
-    /// While a slice of host memory is borrowed on this thread, only functions are called that neither change, move nor destroy
-    /// a value, and run no code outside this module.
+    /// While a slice of host memory is borrowed on this thread, the caller calls only functions that neither change, move nor
+    /// destroy a value, and that run no code outside this module.
     #[inline]
     #[must_use]
     pub unsafe fn attached(what: &'a str) -> Option<Self> {
@@ -37,7 +38,8 @@ pub(crate) struct LogHost(Host<'static>);
 
 impl LogHost {
     pub(crate) fn attached() -> Option<Self> {
-        // SAFETY: only the functions below are called. They change no value, and the host refuses changes by its own subscribers.
+        // SAFETY: only the functions below are called. These functions change no value, and the host refuses changes by its own
+        // subscribers.
         unsafe { Host::attached("logging") }.map(Self)
     }
 
@@ -50,12 +52,12 @@ impl LogHost {
         self.0.panicked(RStr::from_str(message), RStr::from_str(file), line, column);
     }
 
-    /// Returns true if a call of the host into a module that is not bound to a thread is active on this thread.
+    /// Returns true if, on this thread, the host is calling a module that is not bound to a thread.
     pub(crate) fn calls_are_open(self) -> bool {
         self.0.calls_are_open() != 0
     }
 
-    /// Opens a span and returns its number in the host.
+    /// Opens a span and returns the number that the host assigned to the span.
     pub(crate) fn open_span(self, record: &LogRecord<'_>) -> u64 {
         self.0.span_open(record)
     }
@@ -72,7 +74,7 @@ impl core::fmt::Debug for Host<'_> {
     }
 }
 
-/// A parameter type of the lists, with the type that a caller passes.
+/// A parameter type of the host's functions, and the type that a caller passes.
 pub trait Param: Sized {
     /// Type that a caller passes.
     type Argument<'a>;
@@ -123,13 +125,13 @@ as_they_are! {
     [] ZCallHandle,
 }
 
-/// A return type of the host's functions, with the type that a caller receives.
+/// A return type of the host's functions, and the type that a caller receives.
 pub trait Returned: Sized {
     /// Type that a caller receives if the call has written a `T`.
     type Of<T>;
 
-    /// Converts the result of a call: `made` is the written value, and `failure`, called for a failed call, returns its
-    /// failure. `what` is the current action, and `action` its name in the list.
+    /// Converts the result of a call. `made` is the written value. `failure` is called for a failed call, and returns the
+    /// failure. `what` is the current action, and `action` is the action of the function in the list.
     fn judged<T>(self, made: T, failure: impl FnOnce() -> Option<Failure>, what: &str, action: &str) -> Self::Of<T>;
 }
 
@@ -218,14 +220,14 @@ fn sink(text: &mut String) -> TextSink {
 /// # Safety
 /// `context` points to a live `String` that no other code uses; `data` points to `len` borrowed bytes.
 pub unsafe extern "C" fn put_text(context: *mut (), data: *const u8, len: usize) {
-    // SAFETY: the caller promises both, and received the sink with exactly this context.
+    // SAFETY: the caller promises the `String` and the bytes, and received the sink with exactly this context.
     unsafe { *context.cast::<String>() = borrowed_text(TextView { data, len }) };
 }
 
 /// Copies a borrowed string. Invalid UTF-8 is replaced.
 ///
 /// # Safety
-/// The view's bytes are readable.
+/// The bytes of the view are readable during the call.
 #[must_use]
 pub unsafe fn borrowed_text(view: TextView) -> String {
     if view.len == 0 {
@@ -299,10 +301,12 @@ macro_rules! methods {
                     let call = context.$field.$name();
                     $($(let mut $out: $out_ty = $before;)+)?
                     $(let mut $sink = String::new();)?
-                    // The failure is written only if the call fails; otherwise dropping it would cost four needless calls.
+                    // The failure is written only if the call fails. After a successful call, dropping the empty failure would
+                    // cost four needless calls, so it is not dropped.
                     $(let mut $failure = ManuallyDrop::new(Failure::none());)?
-                    // SAFETY: the words are those of this module's context; references and strings are live for the call. The
-                    // caller has made the remaining promises of the list, otherwise the method would not be `unsafe`.
+                    // SAFETY: host pointer and module number are those of this module's context; references and strings are live
+                    // for the call. If the function has further requirements, the method is `unsafe` and its caller promises
+                    // them.
                     let result = unsafe {
                         call(
                             $(context.$host, $(context.$module,)?)? $(<$ty as Param>::crossing($param),)*

@@ -1,4 +1,5 @@
-//! Forwards records of the `log` crate to the host's subscriber: the plugin's copy of `log` has separate statics.
+//! Forwards records of the `log` crate to the host's subscriber. Needed because the plugin's copy of `log` has separate
+//! statics.
 
 use alcedo_abi::log::LogLevel;
 use log::{LevelFilter, Log, Metadata, Record};
@@ -7,7 +8,7 @@ use crate::records;
 
 struct Bridge;
 
-/// Installs the bridge as the logger of this copy of `log`. Returns false if the plugin has already set one.
+/// Installs the bridge as the logger of this copy of `log`. Returns false if the plugin has already set a logger.
 pub(crate) fn install(level: LogLevel) -> bool {
     let is_set = log::set_logger(&Bridge).is_ok();
     if is_set {

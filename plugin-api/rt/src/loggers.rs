@@ -1,5 +1,5 @@
-//! Installs the bridges to the host as loggers of the module: when the module is attached, so that no record is lost; or after
-//! its main, if main may set a logger. A logger is set once; setting a second one fails.
+//! Installs the bridges to the host as loggers of the module. The bridges are installed when the module is attached, so that
+//! no record is lost. If main may set a logger, they are installed after main, because only the first logger can be set.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -9,11 +9,11 @@ use alcedo_abi::log::LogLevel;
 use crate::attached::context;
 use crate::{log_bridge, records, trace_bridge};
 
-/// Loggers that are set after main.
+/// Loggers that are installed after main, as bits [`SETS_LOG`] and [`SETS_TRACING`].
 static BEHIND_MAIN: AtomicU32 = AtomicU32::new(0);
 
-/// Installs the loggers of an attached module. With `own_logger` the author states that main sets loggers; otherwise the host
-/// has detected this from the file.
+/// Installs the loggers of an attached module. `own_logger` is the author's statement that main sets loggers; without it, the
+/// result of the host's scan of the file is used.
 pub(crate) fn install(level: LogLevel, own_logger: bool) {
     let behind_main = if own_logger { SETS_LOG | SETS_TRACING } else { may_set() };
     BEHIND_MAIN.store(behind_main, Ordering::Relaxed);
@@ -25,8 +25,8 @@ pub(crate) fn install(level: LogLevel, own_logger: bool) {
     }
 }
 
-/// Runs the main of the module, which may set loggers. The host receives records of this thread by `tracing` until main
-/// returns; lines of `log` are dropped until main has set a logger.
+/// Runs the main of the module, which may set loggers. Until main returns, the host receives the `tracing` records of this
+/// thread. Records of `log` are dropped until main sets a logger.
 pub fn with_loggers(main: impl FnOnce()) {
     let behind_main = BEHIND_MAIN.swap(0, Ordering::Relaxed);
     let level = context().map_or(LogLevel::OFF, |context| context.level);
@@ -40,7 +40,7 @@ pub fn with_loggers(main: impl FnOnce()) {
     }
 }
 
-/// Reports a logger that is not the host's.
+/// Logs a message if the module has set its own logger.
 fn report(of: &str, is_of_host: bool) {
     if !is_of_host {
         let message = format!("the module has set its own logger: its records of `{of}` do not reach the host");

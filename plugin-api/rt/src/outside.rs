@@ -1,5 +1,5 @@
-//! Data from outside of Rust: the words that a host writes for the module, and the register that identifies threads. Addresses
-//! among the words are followed only in this file.
+//! Data from outside of Rust: the addresses that a host writes for the module, and the register that identifies threads. Only this
+//! file dereferences these addresses.
 #![expect(
     unsafe_code,
     reason = "names a linker section, follows the pointers that the host wrote, reads the thread pointer"
@@ -16,8 +16,8 @@ use alcedo_abi::hooks::{HookContext, HookSlot};
 use alcedo_abi::host::ModuleContext;
 use alcedo_abi::host_direct::CLOSED;
 
-/// Written by the host into its private copy of the module before that is mapped, and never by the module. Code that reads the
-/// context refers to it, so the linker keeps the section.
+/// The host writes the context into this slot in its private copy of the file, before the copy is mapped. The module never writes
+/// the slot. Code that reads the context references the static, so the linker keeps the section.
 #[used]
 #[unsafe(link_section = ".alcedo.hooks")]
 static SLOT: HookSlot = HookSlot::new();
@@ -26,18 +26,19 @@ static SLOT: HookSlot = HookSlot::new();
 #[inline]
 pub(crate) fn hook_context() -> Option<&'static HookContext> {
     let context = SLOT.context.load(Ordering::Relaxed);
-    // SAFETY: null, or the context that the host wrote before the module was mapped and promises to keep longer than the image.
+    // SAFETY: the pointer is null, or refers to the context that the host wrote before the module was mapped. The host promises to
+    // keep the context longer than the image.
     unsafe { context.as_ref() }
 }
 
-/// Returns the word that requests the module's threads to stop.
+/// Returns the word by which the host requests the module's threads to stop.
 pub(crate) fn stop_word() -> Option<&'static AtomicU32> {
     let context = hook_context()?;
-    // SAFETY: null, or a word that the host promises to keep as long as the image is mapped.
+    // SAFETY: the pointer is null, or refers to a word that the host promises to keep while the image is mapped.
     unsafe { context.stop.as_ref() }
 }
 
-/// Sleeps while the word is zero; may return early.
+/// Sleeps for at most `limit` while the word is zero; may return early.
 #[cfg(target_os = "linux")]
 pub(crate) fn sleep_on(word: &AtomicU32, limit: Duration) {
     let limit = libc::timespec {
@@ -45,42 +46,44 @@ pub(crate) fn sleep_on(word: &AtomicU32, limit: Duration) {
         tv_nsec: limit.subsec_nanos().into(),
     };
     let operation = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
-    // SAFETY: the word and the time live through the call; the caller checks the word itself, regardless of the result.
+    // SAFETY: the word and the time are live during the call. The result is ignored, because the caller checks the word
+    // afterwards.
     let _woken = unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, 0, &raw const limit) };
 }
 
-/// Sleeps without early wakeup.
+/// Sleeps for `limit`, even if the word changes.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn sleep_on(_word: &AtomicU32, limit: Duration) {
     std::thread::sleep(limit);
 }
 
-/// State before the host attaches: the context is not written.
+/// State before the module is attached: the context is not written.
 const ALONE: u8 = 0;
 const ATTACHING: u8 = 1;
-/// State with a host: the context is written.
+/// State while the module is attached: the context is written.
 const ATTACHED: u8 = 2;
-/// State after the host has detached: the context is still written.
+/// State after the module was detached: the context is still written.
 const DETACHED: u8 = 3;
 
-/// Mode word used without a host. Its value is not a mode, so writers call the host and receive the error.
+/// Mode word that is used without a host. The value is not a valid mode, so code that writes calls the host and receives an error.
 static NO_MODE: AtomicU32 = AtomicU32::new(u32::MAX);
 
-/// Word of direct calls used without a host: direct calls are closed.
+/// Version word that is used without a host: direct calls are closed.
 static NO_DIRECT: AtomicU64 = AtomicU64::new(CLOSED);
 
-/// Words of the host that the module is attached to. Written once, and then read from any thread.
+/// Data of the host to which the module is attached. Written once, and then read from any thread.
 pub(crate) struct Attachment {
     state: AtomicU8,
     context: UnsafeCell<MaybeUninit<ModuleContext>>,
-    /// Mode word of the host while the module is attached. Every write of a property reads it, so the pointer is always valid.
+    /// Mode word of the host while the module is attached. Every write of a property reads the mode word without a check for a
+    /// host, so the pointer is always valid.
     mode: AtomicPtr<AtomicU32>,
-    /// Word of direct calls of the host; always valid, too.
+    /// Version word of the host for direct calls. This pointer is always valid, too.
     direct: AtomicPtr<AtomicU64>,
 }
 
-// SAFETY: the context is written by the one thread that moved the state from ALONE to ATTACHING, before ATTACHED is
-// stored with release order, and never again; it is read only after ATTACHED was loaded with acquire order.
+// SAFETY: only the thread that changed the state from ALONE to ATTACHING writes the context, once, before it stores ATTACHED with
+// release ordering. Other threads read the context only after loading ATTACHED with acquire ordering.
 unsafe impl Sync for Attachment {}
 
 impl Attachment {
@@ -99,7 +102,8 @@ impl Attachment {
         if self.state.compare_exchange(ALONE, ATTACHING, Ordering::AcqRel, Ordering::Acquire).is_err() {
             return false;
         }
-        // SAFETY: this thread moved the state from ALONE, so no other thread writes, and none reads before ATTACHED.
+        // SAFETY: this thread changed the state from ALONE, so no other thread writes the context, and no thread reads the context
+        // before ATTACHED.
         unsafe { self.context.get().write(MaybeUninit::new(*context)) };
         self.mode.store(context.mode.cast_mut(), Ordering::Release);
         self.direct.store(context.direct.cast_mut(), Ordering::Release);
@@ -113,7 +117,7 @@ impl Attachment {
         self.state.store(DETACHED, Ordering::Release);
     }
 
-    /// Closes direct calls regardless of the host's word, or opens them.
+    /// Closes direct calls regardless of the host's version word, or uses the host's version word again.
     pub(crate) fn close_direct(&self, closed: bool) {
         let word = match self.context() {
             Some(context) if !closed => context.direct,
@@ -122,7 +126,7 @@ impl Attachment {
         self.direct.store(word.cast_mut(), Ordering::Release);
     }
 
-    /// Drops the pointers to the host's words, which the host may free afterwards.
+    /// Replaces the pointers to the host's mode word and version word, which the host may free afterwards.
     pub(crate) fn forget_words(&self) {
         self.direct.store((&raw const NO_DIRECT).cast_mut(), Ordering::Release);
         self.mode.store((&raw const NO_MODE).cast_mut(), Ordering::Release);
@@ -134,21 +138,21 @@ impl Attachment {
         if self.state.load(Ordering::Acquire) != ATTACHED {
             return None;
         }
-        // SAFETY: only `attach` stores ATTACHED, after it has written the whole context, which is never written again.
+        // SAFETY: only `attach` stores ATTACHED, after it has written the whole context. The context is never written again.
         Some(unsafe { (*self.context.get()).assume_init_ref() })
     }
 
     /// Returns the mode of the host; an undefined mode without a host.
     #[inline]
     pub(crate) fn mode(&self) -> u32 {
-        // SAFETY: the pointer refers to a static, or to the word that the host promises to keep as long as the module is attached.
+        // SAFETY: the pointer refers to a static, or to the word that the host promises to keep while the module is attached.
         unsafe { &*self.mode.load(Ordering::Acquire) }.load(Ordering::Relaxed)
     }
 
     /// Returns the version of direct calls; `CLOSED` without a host.
     #[inline]
     pub(crate) fn direct(&self) -> u64 {
-        // SAFETY: see `mode`.
+        // SAFETY: the pointer refers to a static, or to the word that the host promises to keep while the module is attached.
         unsafe { &*self.direct.load(Ordering::Acquire) }.load(Ordering::Relaxed)
     }
 }

@@ -1,10 +1,11 @@
-//! The panic guard at the ABI boundary: no unwind leaves the module. A panic becomes a failure with its message and location; a
-//! typed error thrown by `fail` becomes that error. The payload is dropped here, inside the module.
+//! The panic guard at the ABI boundary, which prevents unwinding out of the module. The guard converts a panic into a failure with the
+//! message and location of the panic. A typed error thrown by `fail` becomes the failure of this error. The guard drops the panic payload
+//! inside the module.
 //!
-//! The module has a separate panic hook. It prints nothing and takes no backtrace, because the symbol cache of a backtrace
-//! would outlive the image; it records message and location for the panic guard of the same thread. Both are reported to
-//! the host first, while the stack is intact: a host that wants the calls records them then, and resolves their names outside
-//! the module. An author's hook runs after it (`panic_hook.rs`).
+//! The module has a separate panic hook, which prints nothing. The hook captures no backtrace, because the symbol cache of a backtrace
+//! would outlive the image. The hook first reports message and location to the host, while the stack is intact. At this time, the host can
+//! record the call stack, and resolve the names outside the module. The hook then stores message and location for the panic guard of the
+//! same thread. An author's hook runs after the module's hook (`panic_hook.rs`).
 
 use std::any::{Any, TypeId};
 use std::cell::Cell;
@@ -33,20 +34,20 @@ struct Note {
 struct Thrown(CallError);
 
 thread_local! {
-    // A leaked box, because an owned one would register a destructor for the thread.
+    // A leaked box, because an owned box would register a destructor for the thread.
     static NOTE: Cell<Option<&'static Cell<Option<Note>>>> = const { Cell::new(None) };
     static OPEN_GUARDS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Runs `code`; an error or a panic is written into `failure`. Always inlined in an optimized build: a guard that several trampolines
-/// share would otherwise stay a function, which calls `code` by its address.
+/// Runs `code`, and writes an error or a panic into `failure`. Always inlined in an optimized build; otherwise a guard that several
+/// trampolines share would remain a function that calls `code` by its address.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn catch_panics(failure: &mut Failure, code: impl FnOnce() -> Result<(), CallError>) -> Status {
-    // Accessing a thread-local in a library is a call. Inlined, both accesses become one; in a closure around all of this, they would
-    // not be inlined.
+    // Each access of a thread-local in a library is a function call. If both accesses are inlined into one function, the compiler merges
+    // the calls. A closure around this code would prevent the inlining.
     OPEN_GUARDS.set(OPEN_GUARDS.get() + 1);
-    // State that the code was changing belongs to the plugin author and remains consistent: it is dropped, or guarded by
-    // the borrow state of parts, which unwinding releases.
+    // Unwind safety: state that `code` was changing belongs to the plugin author. The state is dropped, or guarded by the borrow state of
+    // parts, which unwinding releases.
     let status = match catch_unwind(AssertUnwindSafe(code)) {
         Ok(Ok(())) => Status::OK,
         Ok(Err(error)) => fill(failure, error.into_failure()),
@@ -56,17 +57,17 @@ pub fn catch_panics(failure: &mut Failure, code: impl FnOnce() -> Result<(), Cal
     status
 }
 
-/// Runs `code` of a call that returns a word, without counting open panic guards: the counter is a thread-local and would cost
-/// as much as the rest. On the game thread the module is entered through panic guards only, so its panics are always caught;
-/// for other threads the host counts the calls.
+/// Runs `code` of a call that returns a word. Does not count open panic guards, because an access to the thread-local counter would double
+/// the cost. On the game thread, the module is entered through panic guards only, so all panics are caught. On other threads, the host
+/// counts the calls.
 ///
-/// The failure is written exactly if the status is `FAILED`; its previous value is not dropped.
+/// Writes the failure if and only if the status is `FAILED`, and does not drop the previous value.
 #[inline]
 pub fn catch_panics_directly(
     failure: &mut MaybeUninit<Failure>,
     code: impl FnOnce() -> Result<u64, CallError>,
 ) -> DirectAnswer {
-    // See `catch_panics`.
+    // Unwind safety: see `catch_panics`.
     match catch_unwind(AssertUnwindSafe(code)) {
         Ok(Ok(bits)) => return DirectAnswer::done(bits),
         Ok(Err(error)) => failure.write(error.into_failure()),
@@ -94,8 +95,8 @@ pub fn format_value(value: impl Display) -> Result<String, CallError> {
 }
 
 impl CallError {
-    /// Returns an error with the message of `error` and the location of the caller: for a function that returns `Result<T, CallError>` and
-    /// reports the line of its failure.
+    /// Returns an error with the message of `error` and the source location of the caller. For functions that return a `Result` with a
+    /// `CallError`, and report the line of a failure.
     ///
     /// # Examples
     /// ```
@@ -116,7 +117,8 @@ impl CallError {
         Self::returned_at(error, &location)
     }
 
-    /// Returns the error of [`CallError::returned`] with this location. A panic of the error's `Display` or `Drop` is the error instead.
+    /// Returns the error of [`CallError::returned`] with this location. If `Display` or `Drop` of `error` panics, returns an error for
+    /// this panic instead.
     #[must_use]
     pub fn returned_at(error: impl Display, location: &SourcePlace) -> Self {
         let SourcePlace { file, line, column } = location;
@@ -147,7 +149,7 @@ fn failure_of(payload: Box<dyn Any + Send>) -> Failure {
         Err(payload) => payload,
     };
     let (message, payload_type) = (message_of(&*payload), (*payload).type_id());
-    // The note belongs to this panic unless code resumed an older one, whose message or type then differs.
+    // The note may be of a different panic if code resumed an older panic. Message or payload type of the note then differ.
     let is_of_it = |note: &Note| match &message {
         Some(message) => note.message == *message,
         None => note.payload == payload_type,
@@ -208,12 +210,12 @@ pub fn keep_hook() {
     panic_hook::ensure(hook);
 }
 
-/// Messages of the standard library before it aborts because a panic reached a location that must not unwind: a function called
-/// by C, or a destructor that runs because of another panic.
+/// Messages of the standard library before it aborts because of a panic that must not unwind further: in a function called by C, or in a
+/// destructor that runs because of another panic.
 const ABORT_MESSAGES: [&str; 2] = ["panic in a function that cannot unwind", "panic in a destructor during cleanup"];
 
-/// Returns true if a panic on this thread outside of all counted panic guards is in a direct call. The host counts the calls of
-/// modules that are not bound to a thread: their attaching thread may have ended, and its number may have been reused.
+/// Returns true if a panic on this thread, outside of all counted panic guards, occurred in a direct call. For modules that are not bound
+/// to a thread, the host counts the calls, because the attaching thread may have ended and its number may have been reused.
 fn is_direct_call() -> bool {
     if is_free() { records::calls_are_open() } else { is_game_thread() }
 }
@@ -232,9 +234,9 @@ fn hook(info: &PanicHookInfo<'_>) {
         records::event(LogLevel::ERROR, "alcedo::panic", &message, file, line);
         return;
     }
-    // Panic guards of direct calls are not counted.
+    // Panic guards of direct calls are not counted in `OPEN_GUARDS`.
     if OPEN_GUARDS.get() == 0 && !is_direct_call() {
-        // A thread of the module: no caller receives the failure, so it is logged.
+        // The panic is on a thread of the module. No caller receives the failure, so the panic is logged.
         records::event(LogLevel::ERROR, "alcedo::panic", &message, file, line);
         return;
     }

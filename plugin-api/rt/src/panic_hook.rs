@@ -1,16 +1,16 @@
 //! Keeps the panic hook of the module first in the chain, even if the author's code sets or takes hooks.
 //!
-//! Standard library and panic hook belong to the module, so a call of `set_hook` (color-eyre, human-panic, an author's hook)
-//! replaces our hook, and locations of panics would be lost. But std drops the replaced hook after releasing its lock and still
-//! inside `set_hook`: so the drop of our hook takes the new hook out and sets a new link that calls it. Normal calls have no
-//! cost, and the first panic already has its location.
+//! The module has its own copy of the standard library, so the author's code can replace the module's hook with `set_hook`, for
+//! example through color-eyre or human-panic. Locations of panics would then be lost. But std drops the replaced hook inside
+//! `set_hook`, after releasing its lock. So the destructor of the module's hook takes the new hook, and sets a new link that
+//! calls the new hook. Calls without panics have no cost, and even the first panic has its location.
 //!
-//! A hook that was taken with `take_hook` and stored is not dropped. The hook that is set instead usually calls it. Otherwise
-//! [`ensure`] detects this: after the main of the module, and after a panic without a location.
+//! A hook that was taken with `take_hook` and stored is not dropped. The author's next hook usually calls the stored hook. If
+//! it does not, [`ensure`] detects the missing link: after the main of the module, and after a panic without a location.
 //!
-//! Two calls of std are not atomic. Between them, a panic of another thread is printed by std without a location, and a hook
-//! set by another thread is lost. During a concurrent `set_hook` both may happen, because the order of the two is undefined
-//! before it returns. Calls of [`ensure`] outside of `set_hook` are so rare that this is accepted.
+//! `take_hook` and the following `set_hook` are not atomic. Between these calls, std prints a panic of another thread, whose
+//! location is lost for the host. A hook that another thread sets between the calls is lost. This is accepted, because
+//! [`ensure`] rarely runs outside of `set_hook`, and because the order of concurrent `set_hook` calls is undefined in any case.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
@@ -24,24 +24,24 @@ static FIRST: AtomicU64 = AtomicU64::new(0);
 
 static LAST_NUMBER: AtomicU64 = AtomicU64::new(0);
 
-/// Address and number of each existing link: identifies hooks returned by std as links by their address.
+/// Address and number of each existing link. Used to check by address if a hook from std is a link.
 static LINKS: Mutex<Vec<(usize, u64)>> = Mutex::new(Vec::new());
 
-/// True while a thread checks the hook. No thread waits for the check; a request during a check repeats it.
+/// True while a thread checks the hook. Other threads do not wait for the check; a request during a check repeats the check.
 static IS_CHECKING: AtomicBool = AtomicBool::new(false);
 
-/// True for a requested check that has not begun.
+/// True if a check was requested and has not begun.
 static IS_REQUESTED: AtomicBool = AtomicBool::new(false);
 
 /// True if a link was dropped on a panicking thread, which may not change the hook.
 static WAS_LOST: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    // Links are nested if the author's hook calls the hook that it took.
+    // Links can be nested: an author's hook may call the hook that it replaced.
     static IS_NOTED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The module's hook, which runs before the author's.
+/// The module's hook, which runs before the author's hook.
 struct Link {
     number: u64,
     note: fn(&PanicHookInfo<'_>),
@@ -77,7 +77,7 @@ impl Drop for Link {
             *links = Vec::new();
         }
         drop(links);
-        // If another link, or none, was set since, this link was part of an author's hook.
+        // If `FIRST` has a different number, this link was not the current hook, but part of an author's hook.
         if FIRST.load(Ordering::Acquire) == self.number {
             ensure(self.note);
         }
@@ -87,21 +87,22 @@ impl Drop for Link {
 /// Installs `note`, which is called for each panic of the module, before hooks set by initializers or by the author.
 pub(crate) fn install(note: fn(&PanicHookInfo<'_>)) {
     let (found, default) = (take_hook(), take_hook());
-    // The hook of std prints, and its backtrace keeps a cache: unless the author set a hook, none is called.
+    // The default hook of std prints, and its backtrace allocates a permanent cache. So the found hook is called only if the
+    // author has set it.
     let is_default = std::ptr::eq(&raw const *found, &raw const *default);
     put(note, (!is_default).then_some(found));
 }
 
-/// Restores the hook of std: links are not called any more.
+/// Restores the default hook of std, so that links are no longer called.
 pub(crate) fn remove() {
     FIRST.store(0, Ordering::Release);
-    // The author's hook is dropped too, and its drop may panic.
+    // The author's hook is dropped, too, and its destructor may panic.
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(take_hook()))) {
         std::mem::forget(payload);
     }
 }
 
-/// Returns true if a link was dropped where it could not be restored.
+/// Returns true if a link was dropped on a panicking thread, where the link could not be restored.
 pub(crate) fn was_lost() -> bool {
     WAS_LOST.load(Ordering::Relaxed)
 }
@@ -113,7 +114,7 @@ pub(crate) fn ensure(note: fn(&PanicHookInfo<'_>)) {
         return;
     }
     if std::thread::panicking() {
-        // std would panic. The panic guard that catches this panic checks again.
+        // `set_hook` panics on a panicking thread. The panic guard that catches the current panic requests another check.
         WAS_LOST.store(true, Ordering::Relaxed);
         return;
     }
@@ -149,7 +150,8 @@ fn put(note: fn(&PanicHookInfo<'_>), next: Option<Hook>) {
     set_hook(hook);
 }
 
-/// Returns the address of a hook. A link has a size, so its address is unique; hooks without a size have a dangling address.
+/// Returns the address of a hook. The address of a link is unique, because a link is not zero-sized; zero-sized hooks have a
+/// dangling address.
 fn address_of(hook: &Hook) -> usize {
     (&raw const **hook).cast::<()>().addr()
 }

@@ -47,12 +47,12 @@ pub(crate) fn panicked(message: &str, file: &str, line: u32, column: u32) {
     }
 }
 
-/// Returns true if a call of the host into a module that is not bound to a thread is active on this thread.
+/// Returns true if, on this thread, the host is calling a module that is not bound to a thread.
 pub(crate) fn calls_are_open() -> bool {
     LogHost::attached().is_some_and(LogHost::calls_are_open)
 }
 
-/// Opens a span and returns its number in the host; zero without a host.
+/// Opens a span and returns the number that the host assigned to the span; zero without a host.
 pub(crate) fn open_span(record: &LogRecord<'_>) -> u64 {
     LogHost::attached().map_or(0, |host| host.open_span(record))
 }

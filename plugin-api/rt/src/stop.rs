@@ -8,10 +8,11 @@ use crate::outside::{sleep_on, stop_word};
 /// Maximum sleep of a thread between two checks.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// Returns true if this module's threads should stop. Any thread, at any time; false without a host.
+/// Returns true if this module's threads should stop; false without a host. May be called on any thread at any time.
 ///
-/// A module cannot be unmapped while one of its threads runs. The stop is requested before the exit hook of the module, which may
-/// therefore join the threads; a thread that does not stop keeps the whole module in the process, and the host names it in a report.
+/// A module cannot be unmapped while one of its threads runs. The host requests the stop before it calls the exit hook of the
+/// module, so the exit hook may join the threads. A thread that does not stop keeps the whole module mapped; the host's report then
+/// names the thread.
 ///
 /// # Examples
 /// ```
@@ -28,7 +29,7 @@ pub fn stop_requested() -> bool {
     stop_word().is_some_and(|word| word.load(Ordering::Acquire) != 0)
 }
 
-/// Token to check for a stop request, and to sleep until one occurs.
+/// Token to check for a stop request, and to sleep until a stop is requested.
 ///
 /// ```
 /// use alcedo_rt::StopToken;

@@ -1,5 +1,6 @@
 //! Forwards `tracing` events and spans of the plugin to the host's subscriber. The plugin's copy of `tracing` has separate
-//! statics, and this module is their subscriber: it stores no span data, and only counts the handles of a span.
+//! statics, for which this Rust module defines the subscriber. The subscriber stores no span data, and only counts the handles
+//! of each span.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,21 +15,21 @@ use tracing_core::{Dispatch, Event, Interest, Level, LevelFilter, Metadata, Subs
 
 use crate::records;
 
-/// Number of a span that the host does not record. The host's numbers ascend and never reach it.
+/// Number of a span that the host does not record. The host's numbers ascend and never reach this number.
 const UNHEARD: u64 = u64::MAX;
 
-/// Number of handles in the plugin for each open span.
+/// Number of handles that the plugin has for each open span.
 static HOLDERS: Mutex<BTreeMap<u64, usize>> = Mutex::new(BTreeMap::new());
 
 struct Bridge;
 
-/// Installs the bridge as the subscriber of this copy of `tracing`. Returns false if the plugin has already set one.
+/// Installs the bridge as the subscriber of this copy of `tracing`. Returns false if the plugin has already set a subscriber.
 pub(crate) fn install(level: LogLevel) -> bool {
     level == LogLevel::OFF || set_global_default(Dispatch::new(Bridge)).is_ok()
 }
 
-/// Installs the bridge as the subscriber of this thread while `main` runs, which may set one for the module, and afterwards as
-/// the subscriber of the module. Returns false if `main` has set one.
+/// Installs the bridge as the subscriber of this thread while `main` runs. Afterwards installs the bridge as the subscriber of
+/// the whole module. Returns false if `main` has set a subscriber for the module.
 pub(crate) fn install_behind(level: LogLevel, main: impl FnOnce()) -> bool {
     if level == LogLevel::OFF {
         main();
@@ -83,7 +84,7 @@ impl Subscriber for Bridge {
         Id::from_u64(number)
     }
 
-    // Values recorded after the creation of a span are ignored: the host's span has its fields from the start.
+    // Values that are recorded after the creation of a span are ignored, because the fields of the host's span cannot change.
     fn record(&self, _span: &Id, _values: &Record<'_>) {}
 
     fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
@@ -135,7 +136,7 @@ impl Subscriber for Bridge {
 }
 
 fn holders() -> MutexGuard<'static, BTreeMap<u64, usize>> {
-    // The map is consistent after each change, so a panic while it was locked is harmless.
+    // The map is consistent after each change, so a poisoned lock is harmless.
     HOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -183,7 +184,7 @@ impl Visit for Fields {
 
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
         let mut text = String::new();
-        // Writing into a `String` fails only if the value's `Debug` does; the partial text is still sent.
+        // Writing into a `String` fails only if `Debug` of the value fails; the partial text is still sent.
         let _cut_short = write!(text, "{value:?}");
         match field.name() {
             "message" => self.message = text,

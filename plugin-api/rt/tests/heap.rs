@@ -1,5 +1,5 @@
-//! Module heap under load: blocks are aligned, disjoint and keep their content, also if other threads free them, and
-//! the byte count is correct at the end.
+//! Tests of the module heap under load. Blocks are aligned and disjoint, and keep their content, even if other threads
+//! free them. The byte count is correct at the end.
 #![cfg(all(target_os = "linux", target_env = "gnu", not(feature = "pass-through")))]
 #![expect(unsafe_code, reason = "calls an allocator directly")]
 
@@ -10,14 +10,14 @@ use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError};
 
 use alcedo_rt::{ModuleHeap, live_bytes};
 
-/// Lock for the byte count, which is global: tests that read it run in sequence.
+/// Lock for the global byte count: tests that read the count run in sequence.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Numbers that look random and are the same in each run.
+/// Deterministic pseudorandom numbers.
 struct Dice(u64);
 
 impl Dice {
@@ -26,7 +26,8 @@ impl Dice {
         (self.0 >> 33) % limit
     }
 
-    /// Any size up to half a megabyte and any alignment up to 128 KiB, small ones more often.
+    /// Returns a size up to half a megabyte and an alignment up to 128 KiB. Small sizes and alignments are more
+    /// frequent.
     fn layout(&mut self) -> Layout {
         let power = if self.below(32) == 0 { 19 } else { self.below(13) };
         let size = 1 + self.below(1 << power);
@@ -46,15 +47,15 @@ struct Block {
     fill: u8,
 }
 
-// SAFETY: the block is its owner's alone, and the heap may be called on any thread.
+// SAFETY: only the owner of the value uses the block, and the heap may be called on any thread.
 unsafe impl Send for Block {}
 
 impl Block {
     fn new(layout: Layout, fill: u8, is_zeroed: bool) -> Self {
         let address = match is_zeroed {
-            // SAFETY: no layout here is empty.
+            // SAFETY: no layout in this test is empty.
             true => unsafe { ModuleHeap.alloc_zeroed(layout) },
-            // SAFETY: as above.
+            // SAFETY: no layout in this test is empty.
             false => unsafe { ModuleHeap.alloc(layout) },
         };
         assert!(!address.is_null(), "{layout:?}");
@@ -68,7 +69,7 @@ impl Block {
     }
 
     fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: the block is this long, was written as a whole at first, and is ours.
+        // SAFETY: the block has this length, all its bytes were written, and only this value uses it.
         unsafe { std::slice::from_raw_parts_mut(self.address, self.layout.size()) }
     }
 
@@ -80,22 +81,22 @@ impl Block {
     fn resize(&mut self, size: usize) {
         self.check();
         let kept = size.min(self.layout.size());
-        // SAFETY: allocated with this layout, and the size is not zero.
+        // SAFETY: the block was allocated with this layout, and the new size is not zero.
         self.address = unsafe { ModuleHeap.realloc(self.address, self.layout, size) };
         assert!(!self.address.is_null());
         self.layout = Layout::from_size_align(size, self.layout.align()).expect("both are small");
         assert_eq!(self.address.addr() % self.layout.align(), 0, "{:?}", self.layout);
         let fill = self.fill;
-        // SAFETY: at least as many bytes were written before, and realloc keeps them.
+        // SAFETY: at least this many bytes were written before, and `realloc` keeps their content.
         let old = unsafe { std::slice::from_raw_parts(self.address, kept) };
         assert!(old.iter().all(|byte| *byte == fill), "{:?}: realloc lost bytes", self.layout);
-        // SAFETY: the block has this many bytes and is ours.
+        // SAFETY: the block has this many bytes, and only this value uses it.
         unsafe { self.address.write_bytes(fill, size) };
     }
 
     fn free(mut self) {
         self.check();
-        // SAFETY: allocated with this layout, and not used afterwards.
+        // SAFETY: the block was allocated with this layout, and is not used afterwards.
         unsafe { ModuleHeap.dealloc(self.address, self.layout) };
     }
 }

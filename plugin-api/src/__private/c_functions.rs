@@ -1,4 +1,4 @@
-//! Functions of a C library: the types that C can read, their descriptions, and the conversion of out parameters for the caller.
+//! Describes and calls functions of a C library, and converts their out parameters for the caller.
 
 use alcedo_abi::describe::Metadata;
 use alcedo_abi::fingerprint::Fingerprint;
@@ -21,7 +21,7 @@ pub const fn dll_import<C: Class, A: Params, R: ReturnValue, O: OutParameters>(
     cell: &'static ImportCell<C, A::Values, R, O>,
     metadata: Metadata,
 ) -> Function<C> {
-    // The host fills as many slots, of exactly these types.
+    // The host fills one slot per out parameter, so the cell must list the same types.
     let (params, mut at, mut out_parameters) = (block.descriptions(), 0, Fingerprint::START);
     while at < A::COUNT {
         if params[at].flags & property_flags::OUT != 0 {
@@ -43,7 +43,7 @@ pub fn invoke_import<T, A: Params, R: ReturnValue, O: OutParameters>(
     zcall::import_by_cell(this, cell, what, args)
 }
 
-/// A caller's argument for an out parameter of C, which is assigned from a host value `T`.
+/// Type of a caller's variable for an out parameter of a C function. `T` is the type of the value from the host.
 pub trait GiveBack<T>: Sized {
     /// Type of the assigned value.
     type Ready;
@@ -51,7 +51,7 @@ pub trait GiveBack<T>: Sized {
     /// Converts the host value into the caller's type.
     ///
     /// # Errors
-    /// The length differs from the caller's array.
+    /// Fails if the number of values differs from the length of the caller's array.
     fn ready(borrowed: &Self, argument: T) -> Result<Self::Ready, CallError>;
 }
 
@@ -72,13 +72,13 @@ impl<T, const N: usize> GiveBack<Vec<T>> for [T; N] {
     }
 }
 
-/// Returns true if C can take a value of the type; an array has a declared length.
+/// Returns true if a C function can take a `T` as a parameter. With a declared length, only an array is accepted.
 #[must_use]
 pub const fn c_accepts<T: Value>(has_len: bool) -> bool {
     if has_len { T::KIND.0 == PropertyKind::ARRAY.0 } else { T::KIND.fits_c() }
 }
 
-/// Returns true if C can return a value of the type.
+/// Returns true if a C function can return a `T`.
 #[must_use]
 pub const fn c_returns<T: Value>() -> bool {
     T::KIND.fits_c() || T::KIND.0 == PropertyKind::BOOL.0

@@ -1,5 +1,5 @@
-//! Conversions of authors, `#[migrate(from = "f64", with = Self::of_number)]`: the macro emits a static function of the class for each,
-//! which calls the author's function through these items.
+//! Conversion functions of plugin authors, as in `#[migrate(from = "f64", with = Self::of_number)]`. For each conversion, the
+//! macro emits a static function of the class, which calls the author's function through this module.
 
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_rt::CallError;
@@ -7,10 +7,10 @@ use alcedo_rt::CallError;
 use super::returned::{Returned, SourceLocation};
 use crate::{ReturnValue, Value};
 
-/// Returns the value that a conversion returned, or its error in the form of the ABI.
+/// Returns the value of a conversion, or its error as a [`CallError`].
 ///
 /// # Errors
-/// The error that the conversion returned.
+/// Returns the error of the conversion.
 ///
 /// # Examples
 /// The parameter of a conversion has the type that the attribute states:
@@ -37,7 +37,7 @@ pub fn converted<T: ReturnValue, R: Returned<Value = T>>(returned: R, place: Sou
     returned.crossing(place)
 }
 
-/// Returns true if both are one type for the host.
+/// Returns true if the host treats `A` and `B` as the same type.
 #[must_use]
 pub const fn is_same_type<A: Value, B: Value>() -> bool {
     let (one, other) =

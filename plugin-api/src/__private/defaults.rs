@@ -4,7 +4,7 @@ use alcedo_abi::default_part::DefaultPart;
 
 use crate::This;
 
-/// Default red constructor of a class: an inherent function of the same name in `#[uclass] impl` takes precedence. The name of
+/// Default red constructor of a class. An inherent function of the same name in `#[uclass] impl` takes precedence. The name of
 /// the trait appears in the compiler's message about a field without a default.
 pub trait WithoutARedConstructor: Sized {
     /// Builds the plugin part with every field's default.
@@ -28,5 +28,5 @@ pub trait PluginState {}
 
 impl<T: Send + 'static> PluginState for T {}
 
-/// Compiles only if the finalizer thread may drop the type of the field.
+/// Compiles only if the finalizer thread may drop a field of type `T`.
 pub const fn the_finalizer_thread_drops<T: PluginState>() {}

@@ -1,4 +1,4 @@
-//! Delegates declared by `#[udelegate]`: a type with the name of the declaration, and its description.
+//! Describes and imports delegates that `#[udelegate]` declares.
 
 use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
 use alcedo_abi::describe::{DelegateDesc, ImportDesc, ImportKind};
@@ -39,12 +39,13 @@ const fn path_of<D: NamedDelegate>() -> &'static str {
     <D::Of as NamedSignature>::PATH
 }
 
-/// Returns the fingerprint of kind, path and signature, as the host computes it.
+/// Computes the fingerprint of kind, path and signature with the algorithm of the host.
 const fn fingerprint_of<D: NamedDelegate>() -> u64 {
     Fingerprint::START.value(D::KIND, D::TYPE_PATH).finish()
 }
 
-/// Describes a delegate of this module: free in `package`, or in the class with the path `class`.
+/// Describes a delegate of this module. If `class` is empty, the delegate is declared in `package`; otherwise `class` is the
+/// path of its class.
 #[must_use]
 pub const fn delegate<D: NamedDelegate>(
     (package, class, name): (&'static str, &'static str, &'static str),
@@ -80,7 +81,7 @@ pub const fn package_of(path: &'static str) -> &'static str {
     rest.split_at(dot(rest)).0
 }
 
-/// Returns the part of a path behind the package: `Cube:OnHit` of `/Script/Game.Cube:OnHit`.
+/// Returns the part of a path after the package: `Cube:OnHit` of `/Script/Game.Cube:OnHit`.
 #[must_use]
 pub const fn name_in(path: &'static str) -> &'static str {
     let (_root, rest) = path.split_at(ROOT.len());

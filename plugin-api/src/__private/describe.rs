@@ -1,5 +1,4 @@
-//! Descriptions as constants: small builders that the macros call, so that a new field of a description changes this file and
-//! no macro.
+//! Builds descriptions as constants. The macros call these functions, so a new field of a description changes only this file.
 
 use core::marker::PhantomData;
 
@@ -42,7 +41,7 @@ impl<M: Method> BlockOf<M> {
         Self(Block::new(names, <M::Args as Params>::TYPES, <M::Result as ReturnValue>::VALUE), PhantomData)
     }
 
-    /// Adds defaults; an empty string for a parameter without one.
+    /// Adds the defaults of the parameters. The string is empty for a parameter without a default.
     #[must_use]
     pub const fn with_defaults(self, defaults: &[&'static str]) -> Self {
         Self(self.0.with_defaults(defaults), PhantomData)
@@ -53,7 +52,7 @@ impl<M: Method> BlockOf<M> {
     }
 }
 
-/// Parameter block of a function of an interface, without a method.
+/// Parameter block of a function that has no Rust method, for example a function of an interface.
 #[derive(Debug)]
 pub struct SignatureBlock<A, R>(Block, PhantomData<fn(A) -> R>);
 
@@ -64,7 +63,7 @@ impl<A: Params, R: ReturnValue> SignatureBlock<A, R> {
         Self(Block::new(names, A::TYPES, R::VALUE), PhantomData)
     }
 
-    /// Adds defaults; an empty string for a parameter without one.
+    /// Adds the defaults of the parameters. The string is empty for a parameter without a default.
     #[must_use]
     pub const fn with_defaults(self, defaults: &[&'static str]) -> Self {
         Self(self.0.with_defaults(defaults), PhantomData)
@@ -162,7 +161,7 @@ pub const fn field_descriptions<S, const N: usize>(fields: &[FieldType<S>; N]) -
     placed
 }
 
-/// Returns true if values of the type are structs, which a struct can extend.
+/// Returns true if `B` is a struct type, which another struct can extend.
 #[must_use]
 pub const fn is_struct<B: Value>() -> bool {
     B::KIND.0 == PropertyKind::STRUCT.0
@@ -180,12 +179,13 @@ pub(super) const fn struct_fingerprint<S: Value>(fields: &[FieldType<S>]) -> u64
     print.finish()
 }
 
-/// Signature of a static function as the host prints it: `f64, String -> bool`. Computed from its types.
+/// Signature of an exported function as a string, in the format of the host: `f64, String -> bool`. Computed from the types of
+/// the function.
 #[derive(Debug)]
 pub struct Words<E, const N: usize = 0>([u8; N], PhantomData<fn() -> E>);
 
 impl<E: Export> Words<E> {
-    /// Length in bytes.
+    /// Length of the signature in bytes.
     pub const LEN: usize = {
         let (mut len, mut at) = (0, 0);
         while at < word_count::<E>() {
@@ -197,7 +197,7 @@ impl<E: Export> Words<E> {
 }
 
 impl<E: Export, const N: usize> Words<E, N> {
-    /// Formats the signature; `N` is [`Words::LEN`].
+    /// Formats the signature. `N` must be [`Words::LEN`].
     #[must_use]
     pub const fn in_words() -> Self {
         assert!(N == Words::<E>::LEN, "a signature has as many bytes as its words");

@@ -1,6 +1,6 @@
-//! Direct trampolines, for functions of plain values that the host passes in registers. They work like the other trampolines,
-//! but with a parameter block on their own stack, which the compiler optimizes away. A trampoline exists only for a function
-//! without other values; its code is generic over the function, so a plugin has one direct trampoline per function.
+//! Direct trampolines, for functions with plain values only. The host passes these values in registers. A direct trampoline
+//! copies the values into a parameter block on its stack; the compiler optimizes the block away. The code is generic over the
+//! function, so a plugin has one direct trampoline per function.
 #![expect(unsafe_code, reason = "converts data borrowed from the host into references and values")]
 
 use core::mem::{MaybeUninit, transmute};
@@ -166,11 +166,11 @@ type Target = (ObjectHandle, *mut u8, *mut ());
 
 const NO_OBJECT: Target = (ObjectHandle::NONE, core::ptr::null_mut(), core::ptr::null_mut());
 
-/// Body of a direct trampoline, for one word per parameter.
+/// Body of a direct trampoline. Receives one word per parameter.
 type Run = unsafe fn(Target, &[u64]) -> Result<u64, CallError>;
 
-/// Calls `run` in a panic guard. Not generic, like the guard of other trampolines; always inlined in an optimized build, where `run`
-/// is then known.
+/// Calls `run` in a panic guard. This function is not generic, like the guard of other trampolines. Optimized builds always
+/// inline this function, so that the compiler knows `run`.
 ///
 /// # Safety
 /// See [`DirectTrampoline`]; `run` has the same requirements.
@@ -202,10 +202,10 @@ unsafe fn run_static<M: StaticMethod>(target: Target, words: &[u64]) -> Result<u
     }
 }
 
-/// Calls `code` with a parameter block of these words and types; returns the word of the result.
+/// Calls `code` with a parameter block that contains `words`, and returns the result as a word.
 ///
 /// # Safety
-/// There is one word per type, and the object meets the requirements of `code`.
+/// `words` contains one word per type, and the target meets the requirements of `code`.
 #[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn in_words(
     (object, memory, part): Target,
@@ -245,7 +245,7 @@ unsafe fn run_export<E: Export>(_target: Target, words: &[u64]) -> Result<u64, C
 impl WordBlock {
     const ZERO: Self = Self([0; size_of::<Self>()]);
 
-    /// Stores the words at the offsets of values of these types. Returns the layout in front of the result.
+    /// Stores each word at the offset of its parameter. Returns the layout of the parameters, which precede the result.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn fill(&mut self, types: &[ValueType], words: &[u64]) -> BlockLayout {
         let (mut layout, mut at) = (BlockLayout::EMPTY, 0);
@@ -264,7 +264,7 @@ impl WordBlock {
         layout
     }
 
-    /// Returns the word of the result behind the parameters; zero for `()`.
+    /// Returns the result after the parameters as a word; zero for `()`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn word(&self, before: BlockLayout, result: &Option<ValueType>) -> u64 {
         let &Some(ValueType { size, align, .. }) = result else { return 0 };
@@ -292,7 +292,7 @@ unsafe fn guarded_batch(batch: &mut Batch, count: usize, run: Run) -> Status {
     // Fields used by the loop are read once: they do not change while the author's code runs, but the compiler cannot prove that.
     let Batch { items, len, at, results, directory, ends, condition, .. } = *batch;
     let mut words = [0; MOST_WORDS];
-    // SAFETY: the caller lends storage for a failure, and a word for each parameter; the trampoline exists only for at most
+    // SAFETY: the caller provides storage for a failure, and a word for each parameter; the trampoline exists only for at most
     // `MOST_WORDS` parameters.
     let failure = unsafe {
         words[..count].copy_from_slice(core::slice::from_raw_parts(batch.words, count));
@@ -317,7 +317,7 @@ unsafe fn guarded_batch(batch: &mut Batch, count: usize, run: Run) -> Status {
             batch.unmet += 1;
             continue;
         }
-        // SAFETY: the caller promises this for each live object, and that there is a plugin part.
+        // SAFETY: the caller promises a plugin part and the requirements of `run` for each live object.
         let answer = catch_panics_directly(failure, || unsafe {
             core::hint::assert_unchecked(!part.is_null());
             run((object, memory, part), &words[..count])
@@ -329,7 +329,7 @@ unsafe fn guarded_batch(batch: &mut Batch, count: usize, run: Run) -> Status {
             return Status::FAILED;
         }
         if !results.is_null() {
-            // SAFETY: there is room for the result of each item.
+            // SAFETY: the caller promises room for one result per item.
             unsafe { results.add(location()).write(answer) };
         }
     }
@@ -337,13 +337,13 @@ unsafe fn guarded_batch(batch: &mut Batch, count: usize, run: Run) -> Status {
     Status::OK
 }
 
-/// Returns true if an object, which was alive when `then` objects had been destroyed, is still alive.
+/// Returns true if an object is still alive. The object was alive when `then` objects had been destroyed.
 ///
 /// # Safety
 /// The directory is live.
 #[inline(always)]
 unsafe fn lives(directory: *const Directory, object: ObjectHandle, then: u64) -> bool {
-    // SAFETY: promised by the caller; there are `len` entries, and an object that was ever alive has one.
+    // SAFETY: the caller promises a live directory, which has `len` entries. Each object that was ever alive has an entry.
     unsafe {
         let Directory { entries, len, ends } = directory.read();
         ends == then || object.index() < len && (*entries.add(object.index() as usize)).serial == object.serial()

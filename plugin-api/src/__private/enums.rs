@@ -1,4 +1,4 @@
-//! Enums declared by `#[uenum]`: numbers of the host, converted into values of the Rust type or errors.
+//! Converts numbers of the host into values of enums declared by `#[uenum]`, or into errors.
 
 use core::fmt::Display;
 
@@ -52,14 +52,15 @@ pub fn entry_number<E: Value>(text: &str, numbers: &[(&str, u64)]) -> u64 {
 pub const fn numbers<N: Underlying>(numbers: &[(&str, u64)]) -> Option<(PropertyKind, bool)> {
     let (mut fit, mut at) = (true, 0);
     while at < numbers.len() {
-        // A negative number is a large one here.
+        // A negative number is converted into a large `u64`, which does not fit in a byte.
         fit = fit && numbers[at].1 <= u8::MAX as u64;
         at += 1;
     }
     Some((N::KIND, fit))
 }
 
-/// Returns true if scripts can have a property of the type: an enum must have byte numbers, or the property specify `enum_as_byte`.
+/// Returns true if scripts can have a property of the type. The numbers of an enum must be `u8`, or the property must specify
+/// `enum_as_byte`.
 #[must_use]
 pub const fn scripts_have<T: Value>(as_byte: bool) -> bool {
     match T::NUMBERS {

@@ -1,5 +1,5 @@
-//! Declarations of interfaces, and compile-time checks: each class that lists an interface has a body with the same signature
-//! for each function; error messages name the difference.
+//! Declarations of interfaces, and compile-time checks of classes that list an interface. A class must have a body with the
+//! same signature for each function; compiler errors name the difference.
 
 use core::marker::PhantomData;
 
@@ -16,22 +16,23 @@ use crate::cells::{FunctionCell, PresenceCell};
 use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::{Interface, Value};
 
-/// Describes a function with parameters `A` and result `R`, for the checks of a class.
+/// Describes a function with parameters `A` and result `R`, for the compile-time checks of a class.
 #[must_use]
 pub const fn compared<A: Params, R: ReturnValue>(name: &'static str, text: &'static str) -> InterfaceFunction {
     InterfaceFunction::new(name, text, fingerprint::<A, R>())
 }
 
-/// Checks that values of the type can be parameters; called where the author has written the type.
+/// Checks that `T` can be a parameter. The macro calls this function at the span of the author's type.
 pub const fn crosses<T: Value>() {}
 
-/// Returns true if the function has parameters `A` and result `R`, or does not exist; a missing function is reported elsewhere.
+/// Returns true if the function has parameters `A` and result `R`. Also returns true for a missing function, which another
+/// check reports.
 #[must_use]
 pub const fn has_signature<I: Interface, A: Params, R: ReturnValue>(name: &str) -> bool {
     interface_check::has_signature(I::FUNCTIONS, name, fingerprint::<A, R>())
 }
 
-/// Bodies of class `C` for interface `I`.
+/// Function bodies of class `C` for interface `I`.
 #[derive(Debug)]
 pub struct Bodies<C: 'static, I> {
     functions: &'static [Function<C>],
@@ -43,13 +44,13 @@ impl<C, I: Interface> Bodies<C, I> {
     /// Bodies of a class without a block for the interface.
     pub const NONE: Self = Self { functions: &[], are_written: false, of: PhantomData };
 
-    /// Creates the bodies of a block.
+    /// Creates the bodies from the functions of an `impl` block.
     #[must_use]
     pub const fn new(functions: &'static [Function<C>]) -> Self {
         Self { functions, are_written: true, of: PhantomData }
     }
 
-    /// Returns true if the class has a block for the interface, or needs none.
+    /// Returns true if the class has an `impl` block for the interface, or if the interface has no functions.
     #[must_use]
     pub const fn are_there(&self) -> bool {
         self.are_written || I::FUNCTIONS.is_empty()
@@ -110,7 +111,7 @@ pub const fn import_interface<I: Interface>(cell: &'static PresenceCell) -> Decl
     import(ImportKind::INTERFACE, I::PATH, 0, "", &cell.0)
 }
 
-/// Imports a function of an interface, declared by any module. The object of the call determines the body.
+/// Imports a function of an interface that any module declares. The class of the called object determines the body.
 #[must_use]
 pub const fn import_interface_function<I: Interface, A: Params, R: ReturnValue>(
     path: &'static str,

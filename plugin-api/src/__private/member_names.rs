@@ -17,7 +17,7 @@ pub const fn no_event<C: Class>(problem: &str, name: &str, id: &str) -> TypeText
     override_check::no_event(problem, name, C::EVENTS, declarer::<C>(name), id)
 }
 
-/// Returns the path of the class that declares an event, among `C` and its bases.
+/// Returns the path of the class that declares an event. Searches `C` and its bases.
 const fn declarer<C: Class>(name: &str) -> Option<&'static str> {
     if has(C::EVENTS, name) {
         return Some(C::PATH);

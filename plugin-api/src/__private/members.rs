@@ -1,4 +1,4 @@
-//! Members of a view: properties are accessed in host memory, functions are called through their handle.
+//! Accesses properties in host memory, and calls functions through their handles.
 
 use crate::cells::{FunctionCell, PropertyCell};
 use crate::direct::CalledAs;
@@ -14,7 +14,7 @@ pub fn read_member<'f, C: Class, T: Value>(this: &This<'f, C>, cell: &PropertyCe
 /// Writes a property.
 ///
 /// # Errors
-/// The host refuses writes at the moment.
+/// Fails while the host refuses writes to the object.
 #[inline]
 pub fn write_member<C: Class, T: Value>(
     this: &This<'_, C>,
@@ -36,7 +36,7 @@ pub fn invoke_member<T, A: Params, R: ReturnValue>(
     zcall::by_cell::<true, _, _, _>(this, cell, what, args)
 }
 
-/// Calls a static function through the handle in `cell`. The object only proves the game thread.
+/// Calls a static function through the handle in `cell`. The object only proves that this is the game thread.
 #[inline]
 pub fn invoke_static_member<T, A: Params, R: ReturnValue>(
     this: &impl CalledAs<T>,
@@ -47,13 +47,14 @@ pub fn invoke_static_member<T, A: Params, R: ReturnValue>(
     zcall::by_cell::<false, _, _, _>(this, cell, what, args)
 }
 
-/// Returns the value, or ends the running call with the error. Not a closure of each caller, which the compiler would check one by one.
+/// Returns the value, or ends the running call with the error. A shared function, because the compiler would check a closure in
+/// each caller separately.
 #[inline]
 pub fn or_end<T>(result: Result<T, CallError>) -> T {
     result.unwrap_or_else(|error| alcedo_rt::fail(error))
 }
 
-/// Returns the object as one of its base class.
+/// Casts the object to its base class.
 pub fn base_ref<'a, 'f, C: Class>(this: &'a This<'f, C>) -> &'a This<'f, C::Base> {
     this.base_ref()
 }

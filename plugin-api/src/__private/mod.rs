@@ -1,5 +1,5 @@
-//! Items used by macro expansions in plugins. Not for authors: names and signatures change without notice. Safe code that uses
-//! them cannot cause undefined behavior.
+//! Items used by macro expansions in plugins. Not for plugin authors: names and signatures change without notice. Safe code
+//! cannot cause undefined behavior by using these items.
 
 mod c_functions;
 mod conversions;

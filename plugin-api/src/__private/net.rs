@@ -12,13 +12,13 @@ impl<C> NetObject for Obj<C> {
         self.handle()
     }
 
-    /// Does not check the class: users of the reference check it, and so does the host when it stores the struct.
+    /// Does not check the class. Users of the reference check the class, and the host checks it when storing the struct.
     fn of_handle(handle: ObjectHandle) -> Self {
         Self::from_handle(handle)
     }
 }
 
-/// Serializes a struct; `None` if its `net_serialize` leaves it to the host.
+/// Serializes a struct. Returns `None` if `net_serialize` leaves the serialization to the host.
 ///
 /// # Errors
 /// `RETURNED` if `net_serialize` reports a failure.
@@ -28,7 +28,7 @@ pub fn net_save(
     outcome(net::save(net_serialize))
 }
 
-/// Deserializes a struct; returns false if its `net_serialize` leaves it to the host.
+/// Deserializes a struct. Returns false if `net_serialize` leaves the deserialization to the host.
 ///
 /// # Errors
 /// `RETURNED` if `net_serialize` reports a failure.

@@ -1,4 +1,4 @@
-//! Operations of owned types through the host, shared by all of them.
+//! Operations on owned values, which the host performs. All owned types share these functions.
 
 use core::fmt;
 use core::panic::Location;
@@ -21,7 +21,7 @@ pub fn owned_at<K: Kind>(of: &K) -> Result<*const K::Raw, CallError> {
     of.owned().at().map(<*mut K::Raw>::cast_const)
 }
 
-/// Copies a value in host memory; the running call fails if the host refuses.
+/// Creates an owned copy of a value in host memory. If the host refuses, the running call fails.
 pub fn load_owned<K: Kind>(from: Ptr<'_, K>, site: &Location<'_>) -> K {
     let black = verbs::black_new(Some(from), site);
     K::from_owned(Owned::of(black.unwrap_or_else(|error| alcedo_rt::fail(error))))
@@ -62,8 +62,8 @@ pub fn are_owned_equal<K: Kind>(one: &K, two: &K) -> bool {
     equal().unwrap_or_else(|error| alcedo_rt::fail(error))
 }
 
-/// Formats a string as such, other values as the host prints them, an expired value as its error in angle brackets, and a value
-/// that the host cannot print by its type and handle.
+/// Formats a string without quotes, and other values as the host prints them. An expired value is formatted as its error in
+/// angle brackets. A value that the host cannot print is formatted as its type and handle.
 pub fn print_owned<K: Kind>(of: &K, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     show_owned(of, false, f)
 }

@@ -27,7 +27,7 @@ pub static CLASSES: [&'static Declared<ClassDesc>];
 #[distributed_slice]
 pub static INTERFACES: [&'static Declared<InterfaceDesc>];
 
-/// Imports of this module. `import!` adds members by assembly, for each function that uses one.
+/// Imports of this module. `import!` adds entries by assembly, in each function that uses an import.
 #[distributed_slice]
 pub static IMPORTS: [&'static Declared<ImportDesc>];
 

@@ -9,7 +9,7 @@ use alcedo_rt::{CallError, SourcePlace};
 
 use crate::ReturnValue;
 
-/// Return type of a reflected function: a value, `()`, or a `Result` of these.
+/// Return type of a reflected function: `T` or `Result<T, E>`, where `T` is a value or `()`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a reflected function",
     label = "neither a value that the host knows, nor a `Result<T, E>` of one with an `E` that is `Display`"
@@ -20,7 +20,7 @@ pub trait Returned {
     /// True for a `Result`.
     const MAY_FAIL: bool;
 
-    /// Converts into the value, or into the error in the form of the ABI.
+    /// Returns the value, or the error as a [`CallError`]. `place` is the location of the function.
     fn crossing(self, place: SourceLocation) -> Result<Self::Value, CallError>;
 }
 
@@ -54,7 +54,7 @@ pub trait ErrorInWords: Display + 'static {}
 
 impl<E: Display + 'static> ErrorInWords for E {}
 
-/// Checks that `E` can be returned; called where the author has written the type.
+/// Checks that `E` can be returned. The macro calls this function at the span of the author's type.
 pub const fn error_in_words<E: ErrorInWords>() {}
 
 /// Converts an error. A `CallError` is passed unchanged, with its kind and location.

@@ -29,7 +29,7 @@ pub trait ModuleHooks: 'static {
     /// Calls the entry method.
     ///
     /// # Errors
-    /// An entry of its table of the host cannot be bound.
+    /// Fails if an entry of the host's table cannot be bound.
     fn entry() -> Result<(), CallError>;
     /// True if the main installs loggers of its own.
     const OWN_LOGGER: bool;
@@ -39,7 +39,7 @@ pub trait ModuleHooks: 'static {
     const BUILD_ID: &'static [u8; 16];
     /// Releases resources that the next generation needs.
     fn suspend() -> Result<(), CallError>;
-    /// Acquires the resources again.
+    /// Acquires the resources that `suspend` released.
     fn resume() -> Result<(), CallError>;
 }
 
@@ -52,7 +52,7 @@ pub trait Outcome {
     /// Converts into the result type of the ABI.
     ///
     /// # Errors
-    /// The author's error, as a string.
+    /// Returns the author's error as a string.
     fn into_result(self) -> Result<(), CallError>;
 }
 
@@ -68,7 +68,7 @@ impl<E: Display> Outcome for Result<(), E> {
     }
 }
 
-/// Calls a `suspend` or a `resume`.
+/// Calls a `suspend` or `resume` hook.
 pub fn run_hook<R: Outcome>(hook: impl FnOnce() -> R) -> Result<(), CallError> {
     hook().into_result()
 }
@@ -80,11 +80,11 @@ pub trait MainFn<Shape> {
     fn run(self, args: &[&str]);
 }
 
-/// `fn(&[&str])`.
+/// Marks a main of the type `fn(&[&str])`.
 #[derive(Debug)]
 pub enum WithArgs {}
 
-/// `fn()`.
+/// Marks a main of the type `fn()`.
 #[derive(Debug)]
 pub enum Bare {}
 
@@ -107,7 +107,7 @@ pub fn run_main<Shape>(main: impl MainFn<Shape>, args: &[&str]) {
 
 struct Root<M>(PhantomData<M>);
 
-/// Fills the table with the function of the same name, for each line of the list.
+/// Fills each field of the table with the function of the same name.
 macro_rules! fill {
     (
         $(#[doc = $docs:tt])*
@@ -160,14 +160,14 @@ declarations! {
     earlier_names: MetaDesc = EARLIER_NAMES;
 }
 
-/// Functions that the host calls, under the names of the list.
+/// Functions of the module table, which the host calls.
 impl<M: ModuleHooks> Root<M> {
     unsafe extern "C" fn attach(context: &ModuleContext, failure: &mut Failure) -> Status {
         alcedo_rt::attach(context, M::OWN_LOGGER, failure)
     }
 
     extern "C" fn detach() {
-        // A host older than `dispose` may not have called it.
+        // A host built before `dispose` existed has not called `dispose`.
         let _result = dispose_all(&mut Failure::none());
         alcedo_rt::detach();
     }
@@ -189,7 +189,7 @@ impl<M: ModuleHooks> Root<M> {
             alcedo_rt::with_loggers(|| M::main(&args));
             Ok(())
         });
-        // Mains usually set panic hooks.
+        // Reinstalls the panic hook of the module, because main may have replaced it.
         keep_hook();
         status
     }

@@ -1,4 +1,4 @@
-//! Expansion of an `async fn` of a class: a task of its object, and the delegate that is called when the task is done.
+//! Runs an `async fn` of a class as a task of its object, and calls a delegate when the task is done.
 
 use core::future::Future;
 
@@ -10,8 +10,8 @@ use crate::{CallError, Class, Obj, Object, ReturnValue, This, task};
 /// Arguments of `done`, and the error of the future, if any.
 pub type Settled<A> = (A, Option<CallError>);
 
-/// Starts `future` as a task of `this`. `convert` converts its result into the arguments of `done`, if a function is bound to
-/// that delegate; an unhandled error ends the task, whose failure the host logs.
+/// Starts `future` as a task of `this`. `convert` converts the result of `future` into the arguments of the delegate `done`. If
+/// no function is bound to `done`, an error of `future` ends the task, and the host logs the error.
 ///
 /// If the task cannot be started, the running call ends with the host's error.
 pub fn start_task<C: Class, R: Returned + 'static, F: Signature<Result = ()>>(
@@ -32,7 +32,7 @@ pub fn start_task<C: Class, R: Returned + 'static, F: Signature<Result = ()>>(
         .unwrap_or_else(|error| alcedo_rt::fail(error));
 }
 
-/// Returns the message of an error, which is never empty: that of its author, or the whole description.
+/// Returns a non-empty message for an error: the author's message for a returned error, otherwise the whole description.
 fn message(error: &CallError) -> String {
     let message = if error.is_returned() { error.message().to_owned() } else { error.to_string() };
     if message.is_empty() { "an error without a message".to_owned() } else { message }
@@ -48,8 +48,8 @@ pub fn nothing_done((): (), _location: SourceLocation) -> Settled<()> {
     ((), None)
 }
 
-/// Converts the result of a function that returns a value or an error: the zero value with the error message, or the value with
-/// an empty string.
+/// Converts a `Result` into a value and an error message. On success, the message is empty; on an error, the value is the
+/// default.
 pub fn value_or_error_done<R: Returned<Value: Default>>(
     returned: R,
     location: SourceLocation,
@@ -60,7 +60,7 @@ pub fn value_or_error_done<R: Returned<Value: Default>>(
     }
 }
 
-/// Converts the result of a function that returns `()` or an error: the error message, or an empty string.
+/// Converts a `Result` without a value into an error message, which is empty on success.
 pub fn error_done<R: Returned<Value = ()>>(returned: R, location: SourceLocation) -> Settled<(String,)> {
     match returned.crossing(location) {
         Ok(()) => ((String::new(),), None),

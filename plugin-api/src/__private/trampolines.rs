@@ -1,5 +1,5 @@
 //! Trampolines that the host calls. A trampoline only converts values, inside one panic guard, and calls the author's safe
-//! function through a small trait. So there is one trampoline per shape of function, not one per function.
+//! function through a small trait. So each kind of function has one generic trampoline here.
 #![expect(unsafe_code, reason = "converts data borrowed from the host into references and values")]
 
 use alcedo_abi::abi_stable::std_types::ROption;
@@ -22,11 +22,11 @@ use crate::{CallError, Class, This};
 
 /// Kind of `self` of a method.
 pub trait Receiver {
-    /// `&C` or `&mut C`.
+    /// Reference to the plugin part: `&C` or `&mut C`.
     type Ref<'p, C: 'p>;
     /// True for a shared borrow.
     const IS_SHARED: bool;
-    /// The borrow, which ends when it is dropped.
+    /// Borrow of the plugin part. Dropping the value ends the borrow.
     #[doc(hidden)]
     type Borrow<'p, C: 'p>;
 
@@ -92,7 +92,7 @@ impl Receiver for Exclusive {
     }
 }
 
-/// No `self`: the plugin part may be borrowed by others during the call.
+/// No `self`: other methods may borrow the plugin part during the call.
 #[derive(Debug)]
 pub enum Untouched {}
 
@@ -123,7 +123,7 @@ pub trait Method {
     type Args: Params;
     /// Result.
     type Result: ReturnValue;
-    /// Rust return type: the result, or a `Result` of it.
+    /// Rust return type: the result, or a `Result` that contains the result.
     type Returned: Returned<Value = Self::Result>;
     /// Kind of `self`.
     type Receiver: Receiver;
@@ -150,7 +150,7 @@ pub trait StaticMethod {
     type Args: Params;
     /// Result.
     type Result: ReturnValue;
-    /// Rust return type: the result, or a `Result` of it.
+    /// Rust return type: the result, or a `Result` that contains the result.
     type Returned: Returned<Value = Self::Result>;
     /// Location of the function, for errors that it returns.
     const LOCATION: SourceLocation;
@@ -159,11 +159,11 @@ pub trait StaticMethod {
     fn run<'f>(args: <Self::Args as Params>::Seen<'f>) -> Self::Returned;
 }
 
-/// Body of a trampoline: object, memory, plugin part and parameter block of the call.
+/// Body of a trampoline. Receives the object, its memory, its plugin part and the parameter block of the call.
 pub(super) type Code = unsafe fn(ObjectHandle, *mut u8, *mut (), *mut u8) -> Result<(), CallError>;
 
-/// Calls `code` in a panic guard. Not generic, so that a function of a plugin is two pieces of code apart from its panic guard: a build
-/// without optimization compiles the guard once, in this crate. Always inlined in an optimized build, where `code` is then known.
+/// Calls `code` in a panic guard. This function is not generic, so builds without optimization compile the guard only once, in
+/// this crate. Optimized builds always inline this function, so that the compiler knows `code`.
 ///
 /// # Safety
 /// See [`Invoke`]; `code` has the same requirements.
@@ -187,7 +187,7 @@ pub(super) unsafe extern "C" fn invoke_static<M: StaticMethod>(call: &mut Call<'
 /// Calls a static function, which has no object.
 ///
 /// # Safety
-/// `params` is a block of the function, live for the call.
+/// `params` is a parameter block of the function, live for the call.
 #[inline(always)]
 pub(super) unsafe fn perform_static<M: StaticMethod>(
     _object: ObjectHandle,
@@ -219,7 +219,7 @@ pub(super) unsafe extern "C" fn invoke_custom<T: CustomThunk>(call: &mut Call<'_
     catch_panics(failure, || T::run(&mut Frame::new(number, object)))
 }
 
-/// Trampoline of a function without a body: the result is the zero value that the host has written before.
+/// Trampoline of a function without a body: the result is the zero value that the host wrote before the call.
 ///
 /// # Safety
 /// No requirements.
@@ -239,8 +239,8 @@ pub(super) unsafe extern "C" fn invoke<M: Method>(call: &mut Call<'_>) -> Status
 /// Calls a method.
 ///
 /// # Safety
-/// Object and memory are live for the call, which is the frame; the part is null or the one that this module created for the class;
-/// `params` is a block of the method, live for the call.
+/// Object and memory are live for the call, which is the frame. `part` is null, or the plugin part that this module created for
+/// the class. `params` is a parameter block of the method, live for the call.
 #[inline(always)]
 pub(super) unsafe fn perform<M: Method>(
     object: ObjectHandle,
@@ -348,7 +348,7 @@ unsafe fn guarded_save(
 ) -> Status {
     catch_panics(failure, || {
         let put = |name: &str, data: &[u8]| {
-            // SAFETY: name and data are live for the call, and the sink is the host's, lent with its own context.
+            // SAFETY: name and data are live for the call. The sink belongs to the host and is called with its own context.
             unsafe { (sink.put)(sink.context, TextView::of(name), data.as_ptr(), data.len()) };
         };
         // SAFETY: promised by the caller.
@@ -436,7 +436,7 @@ pub trait Export {
     type Args: Params;
     /// Result.
     type Result: ReturnValue;
-    /// Rust return type: the result, or a `Result` of it.
+    /// Rust return type: the result, or a `Result` that contains the result.
     type Returned: Returned<Value = Self::Result>;
     /// Name of the function, for errors.
     const NAME: &'static str;
@@ -462,7 +462,7 @@ pub(super) unsafe extern "C" fn export_trampoline<E: Export>(
 /// # Safety
 /// See [`alcedo_abi::describe::ZCallInvoke`].
 unsafe fn export<E: Export>(buffer: &mut ZCallBuffer) -> Result<(), CallError> {
-    // SAFETY: `ZCallInvoke` promises the slots of the signature, for the call.
+    // SAFETY: `ZCallInvoke` promises slots that match the signature, live for the call.
     unsafe { typed_slots::<E::Args, E::Returned>(E::NAME, E::LOCATION, buffer, E::run) }
 }
 
@@ -478,10 +478,11 @@ unsafe fn guarded_slots(
     catch_panics(failure, || unsafe { code(buffer) })
 }
 
-/// Calls `run` with the arguments in the slots and writes its result into the last slot. Errors name the function `name`.
+/// Calls `run` with the arguments in the slots and writes the result into the last slot. Error messages call the function
+/// `name`.
 ///
 /// # Safety
-/// The buffer borrows its slots, live and unshared, for the call; pointer slots match the signature of these types.
+/// The slots of the buffer are live and unshared for the call. Pointer slots match the signature of `A` and `X`.
 #[inline]
 pub(crate) unsafe fn typed_slots<A: Params, X: Returned>(
     name: &str,
@@ -495,8 +496,8 @@ pub(crate) unsafe fn typed_slots<A: Params, X: Returned>(
         return Err(CallError::new(FailureKind::BUFFER, message));
     }
     let mut none = Slot::EMPTY;
-    // SAFETY: the caller promises that the buffer borrows its slots, live and unshared, for the call, and that pointer slots
-    // match the signature: those of the arguments, followed by that of the result, if any.
+    // SAFETY: the caller promises slots that are live and unshared for the call. Pointer slots match the signature: first the
+    // slots of the arguments, then the slot of the result, if any.
     let (args, result) = unsafe {
         let slots: &mut [Slot] =
             if expected == 0 { &mut [] } else { core::slice::from_raw_parts_mut(buffer.slots, expected) };
@@ -506,7 +507,7 @@ pub(crate) unsafe fn typed_slots<A: Params, X: Returned>(
     run(A::from_slots(args)?).crossing(location)?.into_result_slot(result)
 }
 
-/// A typed wrapper of a description; the ABI only has the description.
+/// A typed wrapper of a description. The ABI contains only the description.
 ///
 /// # Safety
 /// The type is `repr(transparent)` over `Inner`, or a reference to a type that is transparent over the target of `Inner`.

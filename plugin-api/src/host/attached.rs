@@ -12,7 +12,7 @@ use alcedo_rt::{CallError, Host};
 
 use super::lending;
 
-/// Returns the host, unless this module holds a slice of its memory on this thread: a call may change that memory.
+/// Returns the host. Fails while this thread holds a slice of host memory, because a call may change that memory.
 #[inline]
 pub(crate) fn host(action: &str) -> Result<Host<'_>, CallError> {
     lending::allows_calls(action)?;
@@ -28,7 +28,7 @@ impl Harmless {
     /// Returns `None` without a host.
     pub(super) fn host() -> Option<Self> {
         // SAFETY: the functions below look up numbers and copy data, or destroy one owned value of the module, which has no
-        // slice, since a slice borrows its value. None of them runs code outside this module.
+        // slice, since a slice borrows its value. These functions run no code outside this module.
         unsafe { Host::attached("a question") }.map(Self)
     }
 }
@@ -60,7 +60,7 @@ pub(crate) fn site_of(site: &Location<'_>) -> Site {
     Site { file: TextView::of(site.file()), line: site.line() }
 }
 
-/// Destroys an owned value. Any thread; also while memory is borrowed, since a drop cannot be refused.
+/// Destroys an owned value. Allowed on any thread, and while memory is borrowed, since a drop cannot be refused.
 pub(crate) fn black_drop(black: BlackHandle) {
     if let Some(host) = Harmless::host() {
         host.black_drop(black);
@@ -73,7 +73,7 @@ pub(crate) fn conjugate_state(conjugate: ConjugateHandle) -> Option<ConjugateSta
     host.conjugate_state(conjugate).ok()
 }
 
-/// Formats the age of an expired conjugate, as errors of the host do.
+/// Formats the age of an expired conjugate like error messages of the host.
 #[cold]
 pub(crate) fn age_text(conjugate: ConjugateHandle) -> String {
     match conjugate_state(conjugate) {
@@ -95,13 +95,13 @@ pub(crate) fn conjugate_clone(conjugate: ConjugateHandle, site: &Location<'_>) -
     unsafe { host.conjugate_clone(conjugate, &site_of(site)) }
 }
 
-/// Passes a job to the host, which owns it afterwards.
+/// Passes a job to the host. On success, the host owns the job.
 ///
 /// # Safety
-/// `job` is complete: its functions match its data; the data of a posted job may change threads.
+/// The functions of `job` match its data. The data of a posted job may be sent to another thread.
 ///
 /// # Errors
-/// The reason why the host refuses the job, which the caller then still owns.
+/// Returns the reason why the host refuses the job. The caller then still owns the job.
 pub(crate) unsafe fn job_take(job: &Job<'_>) -> Result<JobId, CallError> {
     let host = host("a task, a timer or a posted closure")?;
     // SAFETY: promised by the caller.
@@ -128,7 +128,7 @@ macro_rules! directories {
 directories! {
     /// Returns the directory of the host's objects, and the entry at an index; `None` for a module without objects.
     directory: Directory, DirectoryEntry;
-    /// Returns the directory of owned values, and the entry at an index; `None` for a module that may own none.
+    /// Returns the directory of owned values, and the entry at an index; `None` for a module that cannot own values.
     owned_values: BlackDirectory, BlackEntry;
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn entry(object: ObjectHandle) -> Option<DirectoryEntry> {
     (entry.serial == object.serial() && !object.is_none()).then_some(entry)
 }
 
-/// Returns true if an object, which was alive when `ends` was read, is still alive.
+/// Returns true if an object is still alive. The object was alive when `ends` was read.
 #[inline]
 pub(crate) fn lives(object: ObjectHandle, ends: u64) -> bool {
     match directory(None) {
@@ -155,8 +155,8 @@ pub(crate) fn lives(object: ObjectHandle, ends: u64) -> bool {
     }
 }
 
-/// Returns the address of an owned value from the directory, and the count of destroyed values for which the address is valid.
-/// Game thread only.
+/// Returns the address of an owned value that is alive, and the count of destroyed values. The address is valid until the count
+/// changes. Game thread only.
 #[inline]
 pub(crate) fn black_in(black: BlackHandle) -> Option<(Option<*mut u8>, u32)> {
     let (index, serial) = (black.0 as u32, (black.0 >> 32) as u32);
@@ -165,7 +165,8 @@ pub(crate) fn black_in(black: BlackHandle) -> Option<(Option<*mut u8>, u32)> {
     Some((entry.map(|there| there.at), directory.ends))
 }
 
-/// Returns true if an owned value, which was alive when `ends` was read, is still alive. Only for callers with a frame-bound value.
+/// Returns true if an owned value is still alive. The value was alive when `ends` was read. Only for callers with a frame-bound
+/// value.
 #[inline]
 pub(crate) fn black_lives(black: BlackHandle, ends: u32) -> bool {
     match owned_values(None) {

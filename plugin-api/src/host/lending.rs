@@ -1,6 +1,6 @@
 //! Guards for borrowed slices of host memory. While plugin code holds a slice, calls to the host and writes through other views
-//! are refused; while a mutable slice is held, reads are refused too. Slices are counted here and in the host, which refuses
-//! writes that do not originate from calls of this module (from a logger, for example).
+//! are refused; while a mutable slice is held, reads are refused too. The host also counts the slices, and refuses writes that
+//! do not originate from calls of this module, for example writes of a logger.
 #![expect(unsafe_code, reason = "dereferences the address of a counter of the host")]
 
 use core::cell::Cell;
@@ -41,7 +41,7 @@ impl Slices {
     }
 }
 
-/// A held slice; dropping it, also by a panic, releases the slice.
+/// A held slice. Dropping the value releases the slice, also during a panic.
 pub(crate) struct Lending {
     before: Slices,
     /// Counter of the host, its previous value, and the previous holder.
@@ -49,10 +49,10 @@ pub(crate) struct Lending {
 }
 
 impl Lending {
-    /// Records one more slice. The caller has checked that other slices allow it.
+    /// Records one more slice. The caller has checked that other slices allow the access.
     ///
     /// # Errors
-    /// `WRONG_STACK` on the stack of a coroutine: slices must end in reverse order of their begin.
+    /// `WRONG_STACK` on the stack of a coroutine: slices must end in the reverse order of their creation.
     pub(crate) fn begin(access: Access) -> Result<Self, CallError> {
         alcedo_rt::may_open_scope("lending a slice")?;
         let before = HERE.get();
@@ -94,7 +94,8 @@ impl Drop for Lending {
 /// Returns the host's counter of slices, and the number of this module; `None` without a host.
 fn slices() -> Option<(&'static HostSlices, u64)> {
     let context = alcedo_rt::context()?;
-    // SAFETY: the host keeps the counter, if it provides one, as long as this module is attached, which it is while its code runs.
+    // SAFETY: the host keeps the counter, if it provides one, as long as this module is attached. The module is attached while
+    // its code runs.
     Some((unsafe { context.slices.as_ref() }?, context.module))
 }
 

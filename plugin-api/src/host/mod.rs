@@ -1,6 +1,6 @@
-//! Host functions used by plugin code: each with the action name for its errors, and with the rule for borrowed slices of host
-//! memory. The calls are methods of [`Host`], generated from the list of the host's functions. Each checks its thread and its
-//! handles; without a host each returns an error.
+//! Host functions used by plugin code. Each function adds the name of its action to errors, and applies the rule for borrowed
+//! slices of host memory. The calls are methods of [`Host`], generated from the list of the host's functions. Each method
+//! checks its thread and its handles. Without a host, each function returns an error or a default.
 
 use alcedo_abi::abi_stable::std_types::RStr;
 use alcedo_abi::handles::{ClassId, Name, ObjectHandle, PartPtr, ZCallHandle};
@@ -23,7 +23,7 @@ pub(crate) fn object_memory(object: ObjectHandle, class: ClassId) -> Result<*mut
     host("get")?.object_resolve(object, class)
 }
 
-/// Returns true if an object is alive; also while memory is borrowed.
+/// Returns true if an object is alive. Allowed while memory is borrowed.
 pub(crate) fn object_lives(object: ObjectHandle) -> bool {
     Harmless::host().is_some_and(|host| host.object_resolve(object, ClassId::NONE).is_ok())
 }
@@ -35,7 +35,8 @@ pub(crate) fn part(object: ObjectHandle, class: ClassId) -> Result<PartPtr, Call
 /// Checks that a property of `object` may be written now. In the normal mode the host is not called. Borrowed slices are
 /// irrelevant here: properties are in objects, slices are in containers, and writes into containers have a separate check.
 ///
-/// A collection that is marking needs only writes of references; `names_objects` is true if the written value may be one.
+/// In the marking mode of a collection, the host checks only writes of references. `names_objects` is true if the written value
+/// may contain a reference.
 #[inline]
 pub(crate) fn may_write(object: ObjectHandle, names_objects: bool) -> Result<(), CallError> {
     match alcedo_rt::mode() {
@@ -78,7 +79,7 @@ pub(crate) fn name_text(name: Name) -> String {
     Harmless::host().and_then(|host| host.name_text(name).ok()).unwrap_or_default()
 }
 
-/// Cancels a job. Any thread; also while memory is borrowed, since a drop cannot be refused.
+/// Cancels a job. Allowed on any thread, and while memory is borrowed, since a drop cannot be refused.
 pub(crate) fn job_cancel(job: JobId) {
     if let Some(host) = Harmless::host() {
         host.job_cancel(job);
@@ -89,7 +90,8 @@ pub(crate) fn job_lives(job: JobId) -> bool {
     Harmless::host().is_some_and(|host| host.job_lives(job) != 0)
 }
 
-/// Takes the failure of the last direct call; `None` if it has not failed. Leaves are called also while memory is borrowed.
+/// Takes the failure of the last direct call; `None` if the call has not failed. Allowed while memory is borrowed, because
+/// leaves may be called then.
 pub(crate) fn direct_failure() -> Option<CallError> {
     Harmless::host()?.direct_failure().err()
 }

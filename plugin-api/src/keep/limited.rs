@@ -1,8 +1,8 @@
-//! A buffer of CBOR that refuses deep nesting, so that a long list ends the serialization and not the stack.
+//! A buffer for CBOR that refuses deep nesting, so that serializing a long linked list fails instead of overflowing the stack.
 
 use std::io::{Error, Result, Write};
 
-/// Maximum nesting of containers: the limit that `ciborium` has for reading.
+/// Maximum nesting depth of containers. Equals the limit of `ciborium` for reading.
 pub(super) const MAX_DEPTH: usize = 256;
 
 const BYTES: u8 = 2;
@@ -12,14 +12,16 @@ const MAP: u8 = 5;
 const TAG: u8 = 6;
 const OTHER: u8 = 7;
 
-/// Length of an item that ends with a break.
+/// Length code of an item that ends with a break.
 const OPEN_END: u8 = 31;
 
-/// Receives CBOR up to the header of the first container beyond [`MAX_DEPTH`]. Reading this data exceeds the limit at that header.
+/// Receives CBOR up to the header of the first container beyond [`MAX_DEPTH`]. A reader of this data exceeds its limit at that
+/// header.
 #[derive(Default)]
 pub(super) struct Limited {
     pub(super) data: Vec<u8>,
-    /// Missing items of each open container. One that ends with a break has more than can be written.
+    /// Number of missing items of each open container. For a container that ends with a break, this number is too large to be
+    /// reached.
     open: Vec<u64>,
     /// First byte of the current header.
     head: u8,
@@ -27,7 +29,7 @@ pub(super) struct Limited {
     rest: u32,
     /// Length in the current header.
     len: u64,
-    /// Missing bytes of a string.
+    /// Missing bytes of the current string.
     content: u64,
 }
 
@@ -67,7 +69,7 @@ impl Limited {
         if self.rest == 0 { self.header() } else { Ok(()) }
     }
 
-    /// Counts the item that a complete header begins.
+    /// Counts the item whose header is complete.
     fn header(&mut self) -> Result<()> {
         match self.head >> 5 {
             // A tag belongs to the next item.
@@ -109,7 +111,7 @@ mod tests {
         (ciborium::into_writer(value, &mut limited).is_ok(), limited)
     }
 
-    /// Puts a value into containers of both kinds.
+    /// Nests a value in `depth` containers, alternately arrays and maps.
     fn nested(depth: usize, innermost: Value) -> Value {
         (0..depth).fold(innermost, |value, level| match level % 2 {
             0 => Value::Array(vec![value]),

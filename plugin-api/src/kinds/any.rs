@@ -1,4 +1,4 @@
-//! Untyped values in host memory, for code that passes values on, copies them, queries their type, or opens them as an expected type.
+//! Untyped values in host memory. Code can pass such a value on, copy the value, query its type, or open it as an expected type.
 
 use core::fmt;
 use core::panic::Location;
@@ -12,15 +12,15 @@ use alcedo_rt::CallError;
 use super::Kind;
 use crate::host;
 
-/// Value of any type in host memory, by its number.
+/// Reference to a value of any type in host memory. Contains the number that the host assigned to the value.
 ///
-/// A *red* value belongs to the host and is lent for one call: [`Borrowed::to_conjugate`](crate::Borrowed::to_conjugate) returns one, and a
-/// host may pass a number. It may be kept in fields, but after that call each use returns `EXPIRED` with kind and age.
-/// A [`clone`](Clone::clone) is *black*: an owned value, which may be kept, and dropped on any thread. Results of
-/// [`ObjectView::zcall_any`](crate::ObjectView::zcall_any) are black too.
+/// A *red* value belongs to the host, which lends the value for one call. [`Borrowed::to_conjugate`](crate::Borrowed::to_conjugate) returns
+/// a red value; a host can also pass the number of a red value. A field may store the reference, but after that call each use returns
+/// `EXPIRED` with kind and age. A [`clone`](Clone::clone) is *black*: plugin code owns the copy, may store it, and may drop it on any
+/// thread. Results of [`ObjectView::zcall_any`](crate::ObjectView::zcall_any) are black too.
 ///
-/// The number may be sent to other threads and dropped there. Only the game thread can query the value: on other
-/// threads it is reported as expired, of unknown kind.
+/// The reference may be sent to other threads and dropped there. Only the game thread can query the value: on other threads, `is_expired`
+/// returns `true` and `kind` returns `None`.
 ///
 /// # Examples
 /// ```
@@ -39,12 +39,12 @@ use crate::host;
 /// ```
 pub struct AnyConjugate {
     handle: ConjugateHandle,
-    /// `true` if dropping this number destroys the value.
+    /// `true` if dropping this reference destroys the value.
     is_own: bool,
 }
 
 impl AnyConjugate {
-    /// Wraps the number of a conjugate, which need not exist; ownership does not change.
+    /// Wraps the number of a conjugate without taking ownership. The conjugate need not exist.
     ///
     /// # Examples
     /// ```
@@ -69,7 +69,7 @@ impl AnyConjugate {
         Self { handle, is_own: true }
     }
 
-    /// Refers to an owned value, which keeps its owner.
+    /// Returns a reference to an owned value. Dropping the reference does not destroy the value.
     ///
     /// # Examples
     /// ```
@@ -85,7 +85,7 @@ impl AnyConjugate {
         Self { handle: value.owned().handle().into(), is_own: false }
     }
 
-    /// Returns the number, as stored in slots of calls.
+    /// Returns the number of the value, as stored in call slots.
     ///
     /// # Examples
     /// ```
@@ -105,7 +105,7 @@ impl AnyConjugate {
         self.state().is_some_and(|state| state.color == color::BLACK)
     }
 
-    /// Returns `true` if the number does not refer to a value, or no longer does.
+    /// Returns `true` if the value is destroyed, its call has returned, or the number is unknown.
     ///
     /// # Examples
     /// ```
@@ -136,7 +136,7 @@ impl AnyConjugate {
         self.state().map(|state| state.kind)
     }
 
-    /// Returns the minimum age: the time since the value was created or lent.
+    /// Returns the time since the value was created or lent; the actual time may be longer. `None` for an unknown number.
     ///
     /// # Examples
     /// ```
@@ -192,7 +192,7 @@ impl AnyConjugate {
         host::conjugate_clone(self.handle, Location::caller()).map(|black| Self::own(black.into()))
     }
 
-    /// Returns `true` if dropping this number destroys the value.
+    /// Returns `true` if dropping this reference destroys the value.
     pub(super) fn is_own(&self) -> bool {
         self.is_own
     }

@@ -25,7 +25,7 @@ kind! {
 }
 
 impl<T: Value> UArray<T> {
-    /// Creates an owned array of the given values.
+    /// Creates an owned array from values.
     ///
     /// # Errors
     /// See [`Self::new`].
@@ -69,7 +69,7 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
         self.len() == 0
     }
 
-    /// Returns the value at `index`: a copy of a plain value, a view of any other.
+    /// Returns the value at `index`: a copy of a plain value, or a view of any other value.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<T::Seen<'f>> {
         self.try_get(index).unwrap_or_else(|error| fail(error))
@@ -239,14 +239,16 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
     /// # Errors
     /// `EXPIRED`; `DURING_REBUILD`; or the error of a rejected value.
     pub fn try_extend<G: IntoHost<T>>(&self, values: impl IntoIterator<Item = G>) -> Result<(), CallError> {
-        // The iterator may change this array. All values are in host form before the first is inserted, so none is rejected later.
+        // The iterator may change this array. All values are converted to host form before the first insertion, so a rejected
+        // value leaves the array unchanged.
         let values: Vec<G> = values.into_iter().collect();
         let values = values.iter().map(super::into_host::staged::<T, G>).collect::<Result<Vec<_>, _>>()?;
         let first = self.row()?.len;
         insert_into(&self.location()?, first, values.into_iter())
     }
 
-    /// Iterates over the values. Changes during iteration are visible; views returned earlier may then be expired.
+    /// Iterates over the values; each step reads the current array. Changing the array during iteration is allowed, but can
+    /// expire views that were returned earlier.
     ///
     /// # Examples
     /// ```
@@ -277,7 +279,7 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
     #[must_use]
     pub fn position(&self, value: impl IntoHost<T>) -> Option<usize> {
         let found = super::into_host::with_ptr::<T, _, _>(&value, |expected| {
-            // A comparison does not change the array.
+            // A comparison does not change the array, so `row` remains valid.
             let row = self.row()?;
             for (index, at) in (0..row.len).map_while(|index| row.get(index)).enumerate() {
                 if verbs::equal(at.as_ptr(), expected)? {

@@ -23,12 +23,13 @@ use crate::signature::Param;
 use crate::validity_token::{Link, Owner, written_key};
 use crate::{ObjectView, Value, host};
 
-/// Value of kind `K` in host memory, as seen by the running call `'f`: a property, a parameter, an element, or an owned
+/// View of a value of kind `K` in host memory during the running call `'f`. The value is a property, a parameter, an element, or an owned
 /// value opened with `this.open(&…)`.
 ///
-/// The view cannot outlive the call: it cannot be stored in a field or moved to a thread or task. To keep the value,
-/// call [`to_owned`](Self::to_owned). Methods that can be rejected (a write while a reload rebuilds, an element whose
-/// container has changed) fail the running call with a typed error; their `try_` variants return the error.
+/// The view cannot outlive the call: it cannot be stored in a field or moved to a thread or task. To keep the value, call
+/// [`to_owned`](Self::to_owned). A method fails the running call with a typed error if the host rejects the access; the method's `try_`
+/// variant returns the error. Examples are a write while a reload rebuilds objects, and an access to an element whose container has
+/// changed.
 ///
 /// # Examples
 /// ```
@@ -48,7 +49,7 @@ use crate::{ObjectView, Value, host};
 /// ```
 #[repr(C)]
 pub struct Borrowed<'f, K: Kind> {
-    // Raw pointer, which also makes the view `!Send`.
+    // The raw pointer makes the view `!Send`.
     at: *mut K::Raw,
     token: ValidityToken<'f>,
     kind: PhantomData<fn(K) -> K>,
@@ -58,7 +59,7 @@ pub struct Borrowed<'f, K: Kind> {
 #[track_caller]
 pub fn with_open<K: Kind, R>(value: &K, code: impl for<'v> FnOnce(Borrowed<'v, K>) -> R) -> R {
     let value = value.owned();
-    // Rejects other threads and destroyed values.
+    // Fails on other threads and for destroyed values.
     value.at().unwrap_or_else(|error| alcedo_rt::fail(error));
     let (at, token) = seen::<K>(value.handle());
     // SAFETY: `Owned` promises a value of kind `K`, which stays at this address as long as the token is valid, and each access checks the
@@ -75,8 +76,8 @@ impl<'f, K: Kind> Borrowed<'f, K> {
         unsafe { Self::new(at, token) }
     }
 
-    /// Views the value of a conjugate, which the host opens as a `K`. `is_own` states that this module owns the value;
-    /// `is_black` that any plugin does.
+    /// Returns a view of a conjugate's value, which the host opens as kind `K`. `is_own` is `true` if this module owns the value.
+    /// `is_black` returns `true` if any plugin owns the value.
     ///
     /// # Errors
     /// See [`AnyConjugate::as_`].
@@ -91,7 +92,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
             let message = format!("a black {} of another module: open a `clone()` of it", K::TYPE.as_str());
             return Err(CallError::other(message));
         }
-        // A red conjugate without an owner ends with the call that lent it, which a view made here cannot detect.
+        // A red conjugate without an owner expires when the lending call returns. A view cannot detect this, so the conjugate is rejected.
         let (at, token) = match (is_own, location.owner().is_none()) {
             (true, _) => seen::<K>(BlackHandle(conjugate.0)),
             (false, false) => (location.at(), ValidityToken::of_object(location.owner())),
@@ -100,8 +101,9 @@ impl<'f, K: Kind> Borrowed<'f, K> {
                 return Err(CallError::other(message));
             }
         };
-        // SAFETY: the host has just compared the type and returned the address. An own value stays there as long as the
-        // token is valid; a red one is part of its owner, which the token checks and whose memory stays for the call.
+        // SAFETY: the host has just compared the type and returned the address. A value of this module stays at the address as long as the
+        // token is valid. A red value is part of its owner: the token checks the owner, and the owner's memory stays valid during the
+        // call.
         Ok(unsafe { Self::new(at, token) })
     }
 
@@ -117,7 +119,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
         Self { at, token, kind: PhantomData }
     }
 
-    /// Returns the value after checking that it is still alive and that `access` is allowed.
+    /// Returns a pointer to the value after checking that the value is alive and that `access` is allowed.
     #[inline]
     fn checked(&self, access: Access) -> Result<PtrMut<'_, K>, CallError> {
         self.token.check(access, K::TYPE.as_str())?;
@@ -126,13 +128,13 @@ impl<'f, K: Kind> Borrowed<'f, K> {
         Ok(unsafe { PtrMut::new(self.at) })
     }
 
-    /// Returns the value for reading after checking that it is still alive.
+    /// Returns a pointer for reading after checking that the value is alive.
     #[inline]
     pub(crate) fn ptr(&self) -> Result<Ptr<'_, K>, CallError> {
         self.checked(Access::Read).map(PtrMut::into_ptr)
     }
 
-    /// Returns the value for a direct write to memory.
+    /// Returns a pointer for a direct write after checking that the value is alive and its owner may be written.
     #[inline]
     pub(crate) fn ptr_mut(&self) -> Result<PtrMut<'_, K>, CallError> {
         let value = self.checked(Access::Write)?;
@@ -142,7 +144,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
         Ok(value)
     }
 
-    /// Returns the value for a change made by the host, which checks that the owner may be written.
+    /// Returns the location for a host function that changes the value. The host function checks that the owner may be written.
     #[inline]
     pub(crate) fn location(&self) -> Result<ValueLocation<'_, K>, CallError> {
         self.checked(Access::Write)?.into_location(self.token.owner())
@@ -166,7 +168,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
         self.token.is_black()
     }
 
-    /// Returns `true` if the value was moved or destroyed after this view was made.
+    /// Returns `true` if the value was moved or destroyed after this view was created.
     ///
     /// # Examples
     /// ```
@@ -224,12 +226,11 @@ impl<'f, K: Kind> Borrowed<'f, K> {
         verbs::black_new(Some(self.ptr()?), site).map(|black| K::from_owned(Owned::of(black)))
     }
 
-    /// Lends the value under a number, for calls without static types, until the running call returns. Only properties
-    /// and fields of structs in properties can be lent: elements of containers can move, and owned values have their
-    /// own number, [`AnyConjugate::of`].
+    /// Lends the value to calls without static types until the running call returns. Only properties and fields of structs in properties
+    /// can be lent, because elements of containers can move. For an owned value, use [`AnyConjugate::of`].
     ///
     /// # Errors
-    /// `EXPIRED` if the value no longer exists; `OTHER` if it is not part of a property.
+    /// `EXPIRED` if the value no longer exists; `OTHER` if the value is not part of a property.
     ///
     /// # Examples
     /// ```
@@ -300,7 +301,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
     /// string and clears namespace and key.
     ///
     /// # Errors
-    /// If the string is not a value of this kind; the value is then unchanged.
+    /// Fails if the string is not a value of this kind, and then leaves the value unchanged.
     ///
     /// # Examples
     /// ```
@@ -403,7 +404,7 @@ pub fn borrowed_view<'f, K: Kind>(value: Viewable<'_, K, impl FnOnce() -> Validi
     Borrowed::of(value)
 }
 
-/// Parameter that a method sees as [`Borrowed`]; values of this type are never created outside a block.
+/// Marks a parameter that a method receives as [`Borrowed`]. No value of this type is ever created.
 #[derive(Debug)]
 pub struct Red<K: Kind>(PhantomData<fn() -> K>);
 
@@ -432,8 +433,8 @@ unsafe impl<K: Kind> Param for Red<K> {
 }
 
 impl AnyConjugate {
-    /// Opens the value in place as kind `K` for the rest of the running call. An owned value must belong to this
-    /// module: the lifetime of other owned values is unknown, so open a clone instead.
+    /// Opens the value in place as kind `K` for the rest of the running call. An owned value must belong to this module. For an owned
+    /// value of another module, open a clone, because the lifetime of the original is unknown.
     ///
     /// # Errors
     /// `SIGNATURE`, with both types, if the kind differs; `EXPIRED`, with kind and age; `OTHER` for an owned value of
@@ -475,10 +476,10 @@ impl ObjectView<'_> {
     }
 }
 
-// Elements of containers, as seen by the frame.
+// Views of container elements.
 
 impl ValidityToken<'_> {
-    /// Adds a link to the buffer `row` of a container; `now` is the buffer's state just read.
+    /// Adds a link to the buffer `row` of a container; `now` is the current state of the buffer.
     ///
     /// # Safety
     /// The buffer is live as long as this token is valid, and the value is live as long as the buffer's epoch is unchanged.
@@ -538,12 +539,12 @@ impl ValidityToken<'_> {
     }
 }
 
-/// Elements of a container's buffer, as seen by the running call `'f`.
+/// Elements of a container's buffer during the running call `'f`.
 struct Inside<'a, 'f, P: Part> {
     whole: Ptr<'a, P::Whole>,
     /// Token of the container, which has just been checked.
     token: ValidityToken<'f>,
-    /// Token of the buffer from an earlier step of an iteration, which must still be valid.
+    /// Token of the buffer from an earlier step of an iteration; the token must still be valid.
     in_row: Option<ValidityToken<'f>>,
 }
 
@@ -593,11 +594,11 @@ impl<'f, K: Kind> Borrowed<'f, K> {
     }
 }
 
-/// Iterator over the entries of a set or map; a change of the buffer during iteration is an error.
+/// Iterator over the entries of a set or map. Moving or removing an entry during iteration is an error.
 pub(crate) struct Walk<'a, 'f, M: Kind> {
     over: &'a Borrowed<'f, M>,
     next: usize,
-    /// Token of all entries since the first step.
+    /// Token of the buffer, set by the first step.
     token: Option<ValidityToken<'f>>,
 }
 
@@ -647,7 +648,8 @@ impl<'f, O: Kind> Borrowed<'f, O> {
         let optional = self.checked(Access::Read)?;
         let is_set = optional.as_ptr().is_set_at();
         let Some(value) = optional.into_value() else { return Ok(None) };
-        // SAFETY: the optional has just been checked and is live as long as its own token is valid; its byte states if a value is present.
+        // SAFETY: the optional has just been checked and is live as long as its own token is valid; the byte at `is_set` is zero while the
+        // optional is unset.
         let value = unsafe { Viewable::new(value, || self.token.in_optional(is_set)) };
         Ok(Some(O::Item::see(value)))
     }

@@ -1,4 +1,4 @@
-//! References to classes: one that names a class there is, and one by path alone.
+//! References to classes. `SubclassOf` requires that the class exists; `SoftClass` stores any path.
 
 use alcedo_abi::handles::{ClassId, Name, ObjectHandle};
 use alcedo_rt::{CallError, fail};
@@ -65,7 +65,7 @@ macro_rules! classes {
         }
 
         impl<C: Class> Borrowed<'_, $name<C>> {
-            /// Returns the path of the class; empty for none.
+            /// Returns the path of the class; empty if no class is set.
             #[must_use]
             pub fn path(&self) -> String {
                 let name = self.ptr().unwrap_or_else(|error| fail(error)).read();
@@ -80,7 +80,8 @@ macro_rules! classes {
             /// Sets the reference to the class at a path.
             ///
             /// # Errors
-            /// `NOT_FOUND` if the class must exist and does not; `WRONG_CLASS` if it is not a subclass; `EXPIRED`; `DURING_REBUILD`.
+            /// `NOT_FOUND` if a `SubclassOf` would refer to an unknown class; `WRONG_CLASS` if the class is neither `C` nor a
+            /// subclass; `EXPIRED`; `DURING_REBUILD`.
             ///
             /// # Examples
             /// ```
@@ -96,7 +97,7 @@ macro_rules! classes {
                 self.assign_name(path)
             }
 
-            /// Sets the reference to a class that this module has as a Rust type.
+            /// Sets the reference to the class of the Rust type `T`.
             pub fn set_class<T: Class>(&self) {
                 self.set(T::PATH);
             }
@@ -106,16 +107,17 @@ macro_rules! classes {
                 self.assign_name(Name(0)).unwrap_or_else(|error| fail(error));
             }
 
-            /// Returns `true` if the reference resolves to no class now.
+            /// Returns `true` if the reference currently resolves to no class.
             #[must_use]
             pub fn is_none(&self) -> bool {
                 self.class().unwrap_or_else(|error| fail(error)) == ClassId::NONE
             }
 
-            /// Creates an object of the class inside `outer`, or inside the package of the world for none.
+            /// Creates an object of the class inside `outer`. If `outer` is none, the object is created inside the package of the
+            /// world.
             ///
             /// # Errors
-            /// `NOT_FOUND` if the class does not exist now; or the error of its construction, with the failed step.
+            /// `NOT_FOUND` if the class does not exist; or the error of the object's construction, which names the failed step.
             pub fn spawn(&self, _this: &ObjectView<'_>, outer: Obj<Object>) -> Result<Obj<C>, CallError> {
                 let class = self.class()?;
                 if class == ClassId::NONE {

@@ -9,8 +9,8 @@ use super::verbs;
 use crate::{Borrowed, Class, Obj, Object, Signature};
 
 kind! {
-    /// A bound function of an object, to be called later: `Delegate<fn(f64) -> bool>`. It keeps the object alive;
-    /// if the object is destroyed all the same, nothing is called.
+    /// Stores a function of an object for later calls: `Delegate<fn(f64) -> bool>`. The delegate keeps the object alive. If the
+    /// object is destroyed explicitly, a call fails.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -51,7 +51,7 @@ kind! {
 }
 
 kind! {
-    /// A [`MulticastDelegate`] that is usually empty: it takes eight bytes until a function is bound.
+    /// A [`MulticastDelegate`] for events that are usually unbound: an unbound delegate occupies eight bytes.
     ///
     /// # Examples
     /// ```
@@ -140,7 +140,7 @@ impl<F: Signature> Borrowed<'_, Delegate<F>> {
         self.run(&args)
     }
 
-    /// Removes the binding; returns `true` if there was one.
+    /// Removes the binding; returns `true` if a function was bound.
     pub fn unbind(&self) -> bool {
         self.take_out(ObjectHandle::NONE, "") > 0
     }
@@ -170,7 +170,8 @@ impl<F: Signature> Borrowed<'_, Delegate<F>> {
 macro_rules! multicasts {
     ($($name:ident;)*) => {$(
         impl<F: Signature<Result = ()>> Borrowed<'_, $name<F>> {
-            /// Calls the bound functions of all live objects, most recent binding first. A failed call does not stop the others.
+            /// Calls the bound functions of all live objects, most recent binding first. A failed call does not stop the
+            /// remaining calls.
             pub fn broadcast(&self, args: F::Args) {
                 self.try_broadcast(args).unwrap_or_else(|error| fail(error));
             }
@@ -183,7 +184,7 @@ macro_rules! multicasts {
                 self.run(&args)
             }
 
-            /// Removes the binding to a function of an object; returns `true` if there was one.
+            /// Removes the binding to a function of an object; returns `true` if the binding existed.
             ///
             /// # Examples
             /// ```

@@ -1,4 +1,4 @@
-//! Properties by path.
+//! Paths that refer to properties.
 
 use alcedo_abi::handles::{Name, ObjectHandle};
 use alcedo_rt::{CallError, fail};
@@ -8,7 +8,7 @@ use super::verbs;
 use crate::{Borrowed, Class, Kind, Obj, Value, host, zcall};
 
 kind! {
-    /// Path of a property, `/Script/Game.Cube:speed`.
+    /// Path of a property, for example `/Script/Game.Cube:speed`.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -48,7 +48,7 @@ impl FieldPath {
 }
 
 impl Borrowed<'_, FieldPath> {
-    /// Returns the path; empty for none.
+    /// Returns the path; empty if no property is set.
     #[must_use]
     pub fn path(&self) -> String {
         let name = self.ptr().unwrap_or_else(|error| fail(error)).read();
@@ -68,7 +68,8 @@ impl Borrowed<'_, FieldPath> {
         verbs::field_assign(&self.location()?, path)
     }
 
-    /// Returns the type of the property as a string, `Array(f64)`; empty if the property does not exist.
+    /// Returns the type of the property as a string, for example `Array(f64)`. Returns an empty string if the property
+    /// does not exist.
     ///
     /// # Examples
     /// ```
@@ -84,7 +85,7 @@ impl Borrowed<'_, FieldPath> {
         text.unwrap_or_else(|error| fail(error))
     }
 
-    /// Returns the value of the property of an object.
+    /// Reads the property from an object.
     ///
     /// # Errors
     /// `NOT_FOUND` if the property does not exist; `SIGNATURE` if its type is not `T`; `WRONG_CLASS` if the object does
@@ -94,7 +95,7 @@ impl Borrowed<'_, FieldPath> {
         zcall::read_property(object.handle(), &format!("up:{}", self.path()))
     }
 
-    /// Overwrites the property of an object.
+    /// Writes the property of an object.
     ///
     /// # Errors
     /// See [`Self::read`]; `DURING_REBUILD`.

@@ -1,4 +1,4 @@
-//! Arguments accepted for a value of some type: the type itself, a view, or an equivalent of the standard library.
+//! Arguments accepted for a value of a type: the type itself, a view, or the equivalent type of the standard library.
 #![expect(unsafe_code, reason = "declares the trait that returns addresses of arguments")]
 
 use core::hash::{BuildHasher, Hash};
@@ -31,7 +31,7 @@ use crate::{Class, Obj, UAnsiString, UString, UText, UUtf8String, Value};
 )]
 ///
 /// # Safety
-/// If `host_address` returns an address, a live value of type `T` is there until the next write or call.
+/// If `host_address` returns an address, a live value of type `T` stays at this address until the next write or call.
 ///
 /// # Examples
 /// ```
@@ -51,13 +51,13 @@ use crate::{Class, Obj, UAnsiString, UString, UText, UUtf8String, Value};
 /// }
 /// ```
 pub unsafe trait IntoHost<T: Value> {
-    /// Returns the address of the value, if it is in host form.
+    /// Returns the address of the argument if the argument is in host form.
     #[doc(hidden)]
     fn host_address(&self) -> Result<Option<*const T::Raw>, CallError> {
         Ok(None)
     }
 
-    /// Overwrites a value of the type.
+    /// Overwrites `target` with the argument.
     #[doc(hidden)]
     fn put(&self, target: PtrMut<'_, T>) -> Result<(), CallError>;
 }
@@ -74,7 +74,7 @@ pub(crate) fn with_ptr<T: Value, G: IntoHost<T> + ?Sized, R>(
     code(temp.ptr())
 }
 
-/// Converts the argument to host form, on this stack.
+/// Converts the argument to host form in a temporary value.
 pub(crate) fn staged<T: Value, G: IntoHost<T> + ?Sized>(argument: &G) -> Result<Temp<T>, CallError> {
     let mut temp = Temp::zeroed();
     argument.put(temp.ptr_mut())?;
@@ -84,7 +84,7 @@ pub(crate) fn staged<T: Value, G: IntoHost<T> + ?Sized>(argument: &G) -> Result<
 /// Creates an owned value from the argument.
 ///
 /// # Errors
-/// See `new` of the kind; or the error of the host if it rejects the argument.
+/// See `new` of the kind; or the host's error if the host rejects the argument.
 #[track_caller]
 pub(super) fn owned<K: Kind>(argument: impl IntoHost<K>) -> Result<K, CallError> {
     let value = new_owned::<K>(Location::caller())?;
@@ -115,7 +115,7 @@ unsafe impl<T: Value> IntoHost<T> for &T {
 }
 
 impl<'a, T: Value> Ptr<'a, T> {
-    /// Returns a pointer to the argument if it is in host form already.
+    /// Returns a pointer to the argument if the argument is in host form.
     pub(crate) fn argument<G: IntoHost<T> + ?Sized>(argument: &'a G) -> Result<Option<Self>, CallError> {
         // SAFETY: `IntoHost` promises a live value until the next write or call; the pointer is used before that.
         Ok(argument.host_address()?.map(|at| unsafe { Self::new(at) }))
@@ -215,7 +215,8 @@ where
     G: IntoHost<M::Key> + ?Sized,
     H: IntoHost<M::Item> + ?Sized,
 {
-    // The arguments may be values of this map, so they are copied before any value moves. All fallible steps come first.
+    // The arguments may be values of this map, so they are copied before any value moves. Steps that can fail precede
+    // the insertion.
     let value = staged::<M::Item, H>(value)?;
     verbs::type_number::<M::Item>()?;
     let map = target.location(owner)?;
@@ -227,8 +228,8 @@ where
     })
 }
 
-/// Inserts a key into a map. For a new key, moves the value there; for an existing key, calls `replace` with the index
-/// of the key, the old value and the new value.
+/// Inserts a key into a map. For a new key, moves the value into the new entry. For an existing key, calls `replace`
+/// with the index of the key, the old value and the new value.
 pub(crate) fn insert<M: Mapped>(
     map: &ValueLocation<'_, M>,
     key: Ptr<'_, M::Key>,
@@ -238,7 +239,7 @@ pub(crate) fn insert<M: Mapped>(
     let (at, is_new) = verbs::map_insert(map, key)?;
     let there = map.ptr().values().get(at as usize).ok_or_else(|| CallError::other("the inserted key has no entry"))?;
     if is_new {
-        // The host has just stored a zeroed value there.
+        // The host has just stored a zeroed value in the new entry.
         value.move_to(&there);
     } else {
         replace(at, there, value)?;
@@ -256,7 +257,7 @@ pub(crate) fn insert_into<A: List>(
     let elements = array.ptr().row();
     for (more, value) in values.enumerate() {
         if let Some(at) = elements.get(index + more) {
-            // The host has just inserted that many zeroed values.
+            // The host has just inserted a zeroed value at this index.
             value.move_to(&at);
         }
     }
@@ -295,7 +296,7 @@ impl<K: Kind, G: IntoHost<K>> Passed<K, G> {
         Ptr::argument(&self.0).unwrap_or_else(|error| alcedo_rt::fail(error))
     }
 
-    /// Returns the value, on the caller's stack or in place.
+    /// Returns a pointer to `temp`, or to the argument if `temp` is `None`.
     fn location<'a>(&'a self, temp: Option<&'a Temp<K>>) -> Ptr<'a, K> {
         if let Some(temp) = temp {
             return temp.ptr();
@@ -306,12 +307,12 @@ impl<K: Kind, G: IntoHost<K>> Passed<K, G> {
 
 /// Data on the caller's stack during the call.
 pub struct OnStack<K: Kind> {
-    /// Value, if the argument is not in host form.
+    /// Converted argument; `None` if the argument is already in host form.
     temp: Option<Temp<K>>,
     slot_data: K::SlotData,
 }
 
-// SAFETY: `Kind` makes the slot of a live value of the kind.
+// SAFETY: `Kind::slot_of` returns a slot for a live value of the kind.
 unsafe impl<K: Kind, G: IntoHost<K>> Param for Passed<K, G> {
     type Value = K;
     type Declared = K;

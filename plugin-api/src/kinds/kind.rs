@@ -10,9 +10,9 @@ use crate::Value;
 
 /// Type of values in host memory: `UArray<T>`, `UString`, `Delegate<fn(…)>`, structs with `#[ustruct]`.
 ///
-/// A value of this type is *black*: plugin code owns the value, may store it in any field, and may drop it on any
-/// thread. To use it on the game thread, open it: `this.open(&self.list)` returns a [`Borrowed`](crate::Borrowed). Properties
-/// and parameters of these types are `Borrowed` from the start; their `to_owned()` returns an owned value.
+/// A value of this type is *black*: plugin code owns the value, may store it in any field, and may drop it on any thread. To use it on the
+/// game thread, open it: `this.open(&self.list)` returns a [`Borrowed`](crate::Borrowed). Plugin code receives properties and parameters
+/// of these types as `Borrowed`; `Borrowed::to_owned` returns an owned value.
 ///
 /// # Safety
 /// `View<'f>` is `#[repr(transparent)]` over `Borrowed<'f, Self>` or has no size. The value behind `owned` is of this type,
@@ -47,13 +47,13 @@ pub unsafe trait Kind: Value {
     #[doc(hidden)]
     fn from_owned(owned: Owned<Self>) -> Self;
 
-    /// Returns a copy of a string; `None` for other kinds, which the host prints.
+    /// Returns a copy of the value of a string kind; `None` for other kinds, which the host prints.
     #[doc(hidden)]
     fn plain_text(_from: Ptr<'_, Self>) -> Option<String> {
         None
     }
 
-    /// Overwrites a string; returns `None` for other kinds, which the host parses.
+    /// Overwrites the value of a string kind; returns `None` for other kinds, which the host parses.
     #[doc(hidden)]
     fn put_plain_text(_target: PtrMut<'_, Self>, _text: &str) -> Option<Result<(), CallError>> {
         None
@@ -63,7 +63,8 @@ pub unsafe trait Kind: Value {
     #[doc(hidden)]
     fn slot_data_of(from: Ptr<'_, Self>) -> Self::SlotData;
 
-    /// Returns the slot of a value; `slot_data` is the result of `slot_data_of`. The caller must not move either while the slot is in use.
+    /// Returns the slot of a value; `slot_data` is the result of `slot_data_of`. The caller must not move the value or `slot_data` while
+    /// the slot is in use.
     #[doc(hidden)]
     fn slot_of(from: Ptr<'_, Self>, slot_data: &Self::SlotData) -> Slot;
 }

@@ -16,7 +16,7 @@ use super::verbs;
 use crate::{Borrowed, Kind, Value};
 
 kind! {
-    /// Map in host memory, in insertion order until an entry is removed.
+    /// Map in host memory. Entries are in insertion order until an entry is removed.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -39,7 +39,7 @@ impl<K: Value, V: Value> Path<K, V> {
 }
 
 impl<K: Value, V: Value> UMap<K, V> {
-    /// Creates an owned map of the given entries.
+    /// Creates an owned map from entries.
     ///
     /// # Errors
     /// See [`Self::new`].
@@ -74,7 +74,7 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
         self.len() == 0
     }
 
-    /// Returns the value of a key: a copy of a plain value, a view of any other.
+    /// Returns the value of a key: a copy of a plain value, or a view of any other value.
     ///
     /// # Examples
     /// ```
@@ -225,7 +225,7 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
                     verbs::copy(&there.into_location(ObjectHandle::NONE)?, old.ptr())?;
                 }
             }
-            // New entries follow the old ones, so the last ones are removed.
+            // New entries follow the old entries, so all entries from index `before` are removed.
             for last in (before..self.ptr()?.keys().len).rev() {
                 verbs::map_remove(&map, count(last)?)?;
             }
@@ -233,8 +233,8 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
         })
     }
 
-    /// Iterates over the entries. Values may be changed in place; to change a key, remove and insert it. A change of
-    /// the map during iteration fails the running call.
+    /// Iterates over the entries. Values may be changed in place. To change a key, remove the entry and insert it with
+    /// the new key. The running call fails if an entry is moved or removed during iteration.
     ///
     /// # Examples
     /// ```

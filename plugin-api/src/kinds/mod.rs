@@ -1,6 +1,6 @@
 //! Values in host memory: strings, containers, references, delegates, and structs that own memory. Each kind has an
-//! owned type, which plugin code may keep and drop on any thread (a *black* value), and one view, [`Borrowed`], through
-//! which the game thread accesses the value during a call.
+//! owned type, whose values are *black*: plugin code may keep them and drop them on any thread. During a call, the game
+//! thread accesses a value through the view [`Borrowed`].
 
 mod any;
 mod array;

@@ -24,7 +24,7 @@ kind! {
 }
 
 impl<T: Value> UOptional<T> {
-    /// Creates an owned optional with a value or unset.
+    /// Creates an owned optional that contains a value or is unset.
     ///
     /// # Errors
     /// See [`Self::new`].
@@ -61,7 +61,7 @@ impl<'f, T: Value> Borrowed<'f, UOptional<T>> {
         !self.is_some()
     }
 
-    /// Returns the value: a copy of a plain value, a view of any other.
+    /// Returns the value: a copy of a plain value, or a view of any other value.
     ///
     /// # Examples
     /// ```

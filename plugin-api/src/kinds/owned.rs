@@ -1,5 +1,5 @@
-//! Owned value in host memory, created by the host and freed on drop, on any thread. The value is referred to by number
-//! only, so a destroyed value, for instance of an earlier generation, can be detected.
+//! Owned value in host memory. The host creates the value; dropping the `Owned` on any thread frees it. An `Owned` contains only
+//! the number of the value, so the host can detect a destroyed value, for example one of an earlier generation.
 #![expect(unsafe_code, reason = "uses addresses from the host")]
 
 use core::marker::PhantomData;
@@ -42,8 +42,8 @@ impl<K: Kind> Owned<K> {
     /// See [`Owned::at`].
     #[inline]
     pub(crate) fn ptr(&self) -> Result<PtrMut<'_, K>, CallError> {
-        // SAFETY: the host has just returned this address, on the game thread alone, and keeps the value there while this is
-        // owned. The owner may write the value.
+        // SAFETY: the host has just returned this address, and does so on the game thread only. The value stays at this address
+        // while `self` owns the value. The owner may write the value.
         Ok(unsafe { PtrMut::new(self.at()?) })
     }
 }
@@ -69,8 +69,8 @@ pub fn new_owned<K: Kind>(site: &Location<'_>) -> Result<K, CallError> {
     Owned::<K>::zero(site).map(K::from_owned)
 }
 
-/// Returns the address of an owned value and its validity token; null and an always invalid token for a destroyed
-/// value. Only for callers with a frame.
+/// Returns the address of an owned value and its validity token. For a destroyed value, returns null and a token that is never
+/// valid. Game thread only.
 #[inline]
 pub(crate) fn seen<'f, K: Kind>(black: BlackHandle) -> (*mut K::Raw, ValidityToken<'f>) {
     match verbs::black_seen::<K>(black) {

@@ -1,4 +1,4 @@
-//! Pointers to parts of values (the fields of structs, strings and optionals), and values in host form on this stack.
+//! Pointers to parts of values (the fields of structs, strings and optionals), and values in host form on the plugin's stack.
 #![expect(unsafe_code, reason = "dereferences addresses in host memory, and stores values in host form on this stack")]
 
 use core::marker::PhantomData;
@@ -23,7 +23,7 @@ pub struct OptionalRaw<T> {
     value: T,
 }
 
-/// Optional by its type: `UOptional<T>` or `Option<T>`.
+/// Optional type: `UOptional<T>` or `Option<T>`.
 ///
 /// # Safety
 /// The host treats the type as an optional of `Item`.
@@ -31,12 +31,12 @@ pub(crate) unsafe trait OptionalValue: Value<Raw = OptionalRaw<<Self::Item as Va
     type Item: Value;
 }
 
-// SAFETY: the path of the type names the item.
+// SAFETY: the host resolves the type by its path, which contains the type of the item.
 unsafe impl<T: Value> OptionalValue for UOptional<T> {
     type Item = T;
 }
 
-// SAFETY: the path of the type names the item.
+// SAFETY: the host resolves the type by its path, which contains the type of the item.
 unsafe impl<T: Value> OptionalValue for Option<T> {
     type Item = T;
 }
@@ -66,7 +66,8 @@ pub trait FieldPlace {
     const AT: (&'static <Self::Struct as Value>::Raw, &'static Stored<Self::Type>);
 }
 
-/// Field of type `T` in structs of type `S`. Constructors compute the offset from the layout of `S`, so each `S` has a `T` there.
+/// Field of type `T` in structs of type `S`. Constructors compute the offset from the layout of `S`, so each `S` has a `T` at
+/// this offset.
 pub struct Field<S, T> {
     offset: usize,
     of: PhantomData<fn(S) -> T>,
@@ -79,7 +80,7 @@ impl<S: Value, T: Value> Field<S, T> {
         Self { offset: Offset::<P>::BYTES, of: PhantomData }
     }
 
-    /// Bytes from the struct to the field.
+    /// Returns the offset of the field in bytes.
     pub(super) const fn offset(&self) -> usize {
         self.offset
     }
@@ -91,7 +92,7 @@ impl<P: FieldPlace> Offset<P> {
     /// Offset in bytes, computed at compile time: the compiler rejects references into different memory.
     const BYTES: usize = {
         let (whole, part) = P::AT;
-        // SAFETY: constant evaluation fails if the references are not into one struct.
+        // SAFETY: constant evaluation fails unless both references point into the same struct.
         let offset = unsafe { (&raw const *part).byte_offset_from(&raw const *whole) };
         let end = offset + size_of::<Stored<P::Type>>().cast_signed();
         assert!(
@@ -128,7 +129,7 @@ impl<'a, S: Value> PtrMut<'a, S> {
     /// Overwrites a field.
     ///
     /// # Errors
-    /// If the kind rejects the value.
+    /// Fails if the kind rejects the value.
     #[inline]
     pub fn store_field<T: Value>(&self, field: &Field<S, T>, value: &T) -> Result<(), CallError> {
         value.store(self.again().into_field(field))
@@ -247,7 +248,7 @@ impl<T: Value> Temp<T> {
         temp
     }
 
-    /// Returns the value of all zero bytes.
+    /// Creates a value of all zero bytes.
     #[must_use]
     pub fn zeroed() -> Self {
         Self { raw: MaybeUninit::zeroed() }
@@ -265,13 +266,15 @@ impl<T: Value> Temp<T> {
 
     /// Returns a pointer for reading the value.
     pub fn ptr(&self) -> Ptr<'_, T> {
-        // SAFETY: zero bytes are a value of every type; only the host and the type's own code have written to it since.
+        // SAFETY: zero bytes are a value of every type; after creation, only the host and the type's own code have written to
+        // this value.
         unsafe { Ptr::new(self.raw.as_ptr()) }
     }
 
     /// Returns a pointer for writing the value.
     pub(crate) fn ptr_mut(&mut self) -> PtrMut<'_, T> {
-        // SAFETY: zero bytes are a value of every type; only the host and the type's own code have written to it since.
+        // SAFETY: zero bytes are a value of every type; after creation, only the host and the type's own code have written to
+        // this value.
         unsafe { PtrMut::new(self.raw.as_mut_ptr()) }
     }
 
@@ -303,7 +306,7 @@ impl<T: Value> Drop for Temp<T> {
         if !T::OWNS_MEMORY {
             return;
         }
-        // Without a host, or on another thread, the value has never owned memory.
+        // A value without a host or on another thread has never owned memory, so errors are ignored.
         if let Ok(location) = self.ptr_mut().location(ObjectHandle::NONE) {
             let _nothing_to_free = clear(&location);
         }

@@ -10,7 +10,7 @@ use crate::this::InterfaceThis;
 use crate::{Borrowed, Class, Interface, Kind, Obj, Object, ObjectView, This, host};
 
 kind! {
-    /// Reference to an object of class `C` by path; the object need not exist. It does not keep the object alive.
+    /// Reference to an object of class `C` by path; the object need not exist. The reference does not keep the object alive.
     ///
     /// # Examples
     /// ```
@@ -32,7 +32,8 @@ kind! {
 }
 
 kind! {
-    /// Reference to an object of class `C` by an id that stays unique across save and load. It does not keep the object alive.
+    /// Reference to an object of class `C` by an id that stays unique across save and load. The reference does not keep the
+    /// object alive.
     ///
     /// # Examples
     /// ```
@@ -52,7 +53,7 @@ kind! {
 }
 
 kind! {
-    /// Weak reference to an object of class `C`: none once the object is destroyed.
+    /// Weak reference to an object of class `C`. Resolves to none after the object is destroyed.
     ///
     /// # Examples
     /// ```
@@ -76,7 +77,7 @@ kind! {
 kind! {
     /// Strong reference to an object of any class that implements the interface `I`.
     ///
-    /// Resolves to none while the class does not implement `I`, which a reload can change.
+    /// Resolves to none while the object's class does not implement `I`; a reload can change the implemented interfaces.
     ///
     /// # Examples
     /// ```
@@ -156,7 +157,7 @@ macro_rules! references {
                 self.set(Obj::none());
             }
 
-            /// Returns `true` if the reference resolves to no object now.
+            /// Returns `true` if the reference currently resolves to no object.
             #[must_use]
             pub fn is_none(&self) -> bool {
                 self.obj().is_none()
@@ -174,7 +175,7 @@ references! {
 macro_rules! get {
     ($($name:ident)*) => {$(
         impl<C: Class> Borrowed<'_, $name<C>> {
-            /// Returns the object, if it exists, for the rest of the running call.
+            /// Returns a view of the object for the rest of the running call; `None` if the object does not exist.
             ///
             /// # Examples
             /// ```
@@ -193,7 +194,8 @@ macro_rules! get {
 get! { SoftObject LazyObject WeakObject }
 
 impl<I: Interface> Borrowed<'_, ScriptInterface<I>> {
-    /// Returns the object, if it exists, for the rest of the running call, as a view with the functions of the interface.
+    /// Returns a view of the object, with the functions of the interface, for the rest of the running call. Returns `None` if
+    /// the object does not exist.
     #[must_use]
     pub fn get<'f>(&self, this: &ObjectView<'f>) -> Option<I::View<'f>> {
         self.find(this).map(|object| I::view(InterfaceThis::new(object)))
@@ -204,7 +206,7 @@ impl<'f> ObjectView<'f> {
     /// Returns a view of this object with the functions of the interface.
     ///
     /// # Errors
-    /// `WRONG_CLASS` if its class does not implement the interface; `STALE` if the object is gone.
+    /// `WRONG_CLASS` if the object's class does not implement the interface; `STALE` if the object is destroyed.
     ///
     /// # Examples
     /// ```
@@ -228,14 +230,14 @@ impl<'f> ObjectView<'f> {
     /// ```
     pub fn as_interface<I: Interface>(&self) -> Result<I::View<'f>, CallError> {
         let object = Obj::<Object>::from_handle(self.handle());
-        // Only the host knows the interfaces of a class; creating a reference checks them.
+        // Only the host stores the interfaces of a class. Creating a reference makes the host check the interface.
         drop(ScriptInterface::<I>::of(object)?);
         Ok(I::view(InterfaceThis::new(self.get(object)?)))
     }
 }
 
 impl<C: Class> Borrowed<'_, SoftObject<C>> {
-    /// Returns the path, even if no object exists there.
+    /// Returns the path, even if no object with this path exists.
     ///
     /// # Examples
     /// ```
@@ -251,7 +253,7 @@ impl<C: Class> Borrowed<'_, SoftObject<C>> {
         host::name_text(self.ptr().unwrap_or_else(|error| fail(error)).read())
     }
 
-    /// Sets the reference to a path; an object need not exist there.
+    /// Sets the path of the reference; an object with this path need not exist.
     ///
     /// # Examples
     /// ```
@@ -264,7 +266,7 @@ impl<C: Class> Borrowed<'_, SoftObject<C>> {
     pub fn set_path(&self, path: &str) {
         let set = || {
             let name = host::intern(path)?;
-            // Any name is a path.
+            // Every name is a valid path, so the host need not check the name.
             self.ptr_mut()?.write(name);
             Ok(())
         };
@@ -273,7 +275,7 @@ impl<C: Class> Borrowed<'_, SoftObject<C>> {
 }
 
 impl<C: Class> Borrowed<'_, LazyObject<C>> {
-    /// Returns the id, even if the object does not exist; zero for none.
+    /// Returns the id, even if the object does not exist; zero if no object is set.
     ///
     /// # Examples
     /// ```

@@ -18,7 +18,7 @@ struct Entry<K, V> {
     value: V,
 }
 
-/// Array by its type: `UArray<T>` or `Vec<T>`.
+/// Array type: `UArray<T>` or `Vec<T>`.
 ///
 /// # Safety
 /// The host treats the type as an array of `Item`.
@@ -26,7 +26,7 @@ pub(crate) unsafe trait List: Value<Raw = ArrayRaw> {
     type Item: Value;
 }
 
-/// Set or map by its type.
+/// Type of a set or map.
 ///
 /// # Safety
 /// The host treats the type as a set or map with keys of type `Key` and entries of `STRIDE` bytes.
@@ -36,7 +36,7 @@ pub(crate) unsafe trait Keyed: Value<Raw = MapRaw> {
     const STRIDE: usize;
 }
 
-/// Map by its type.
+/// Type of a map.
 ///
 /// # Safety
 /// The host treats the type as a map with values of type `Item`.
@@ -48,7 +48,7 @@ pub(crate) unsafe trait Mapped: Keyed {
 
 macro_rules! lists {
     ($([$($params:tt)*] $list:ty: $item:ty;)*) => {$(
-        // SAFETY: the path of the type names the item.
+        // SAFETY: the host resolves the type by its path, which contains the type of the item.
         unsafe impl<$($params)*> List for $list {
             type Item = $item;
         }
@@ -61,7 +61,8 @@ lists! {
 
 macro_rules! keys {
     ($([$($params:tt)*] $set:ty: $key:ty;)*) => {$(
-        // SAFETY: the path of the type names the key, and entries of a set consist of the key only.
+        // SAFETY: the host resolves the type by its path, which contains the type of the key. Entries of a set consist of the
+        // key only.
         unsafe impl<$($params)*> Keyed for $set {
             type Key = $key;
             const STRIDE: usize = size_of::<<$key as Value>::Raw>();
@@ -76,12 +77,13 @@ keys! {
 
 macro_rules! entries {
     ($([$($params:tt)*] $map:ty: $key:ty => $item:ty;)*) => {$(
-        // SAFETY: the path of the type names the key, and entries have the C layout of `Entry`.
+        // SAFETY: the host resolves the type by its path, which contains the type of the key. Entries have the C layout of
+        // `Entry`.
         unsafe impl<$($params)*> Keyed for $map {
             type Key = $key;
             const STRIDE: usize = size_of::<Entry<<$key as Value>::Raw, <$item as Value>::Raw>>();
         }
-        // SAFETY: the path of the type names the value.
+        // SAFETY: the host resolves the type by its path, which contains the type of the value.
         unsafe impl<$($params)*> Mapped for $map {
             type Item = $item;
         }
@@ -126,14 +128,14 @@ impl<'a, A: Value> Ptr<'a, A> {
     }
 }
 
-/// Elements of a container, in sequence.
+/// Items of an array, keys of a set or map, or values of a map.
 ///
 /// # Safety
 /// The host stores the buffer of each `Whole` at `ROW`. Entries have `STRIDE` bytes and an `Item` at `OFFSET`.
 pub(crate) unsafe trait Part {
     type Whole: Value;
     type Item: Value;
-    /// Bytes from the container to its buffer.
+    /// Offset of the buffer in the container, in bytes.
     const ROW: usize;
     /// Bytes from one entry to the next.
     const STRIDE: usize;
@@ -142,14 +144,14 @@ pub(crate) unsafe trait Part {
     /// `true` for keys, which must not be overwritten in place.
     const IS_KEY: bool;
 
-    /// Returns the buffer of a container that was read.
+    /// Returns the buffer of the container `raw`.
     fn row(raw: <Self::Whole as Value>::Raw) -> ArrayRaw;
 }
 
 /// Elements of an array.
 pub(crate) struct Items<A>(PhantomData<A>);
 
-// SAFETY: `List` promises an array, which consists of its buffer.
+// SAFETY: `List` promises an array, and an array consists of its buffer only.
 unsafe impl<A: List> Part for Items<A> {
     type Whole = A;
     type Item = A::Item;
@@ -200,7 +202,7 @@ unsafe impl<M: Mapped> Part for Values<M> {
     }
 }
 
-/// Buffer of a container, as read: values of type `T`, valid until the next call of the host.
+/// Address and length of a container's buffer with values of type `T`. Valid until the next host call.
 pub(crate) struct Row<'a, T> {
     data: *mut u8,
     pub(crate) len: usize,
@@ -231,7 +233,7 @@ impl<'a, T: Value> Row<'a, T> {
 
     pub(crate) fn load(self) -> Vec<T> {
         lending::allows(Access::Read, "copying a container").unwrap_or_else(|error| alcedo_rt::fail(error));
-        // Copying a value does not change any other buffer.
+        // Copying a value does not change the buffer, so `self` remains valid.
         (0..self.len).filter_map(|index| Some(T::load(self.get(index)?.as_ptr()))).collect()
     }
 }
@@ -252,8 +254,8 @@ impl<'a, A: Value> Ptr<'a, A> {
         if len == 0 {
             return Ok(code(&[]));
         }
-        // SAFETY: the buffer has `len` values, whose layout is that of Rust by the promise of `Plain`; writes are
-        // rejected until `_lending` is dropped.
+        // SAFETY: the buffer has `len` values, and `Plain` promises that the host stores them in the layout of the Rust type.
+        // Writes are rejected until `_lending` is dropped.
         Ok(code(unsafe { core::slice::from_raw_parts(data.cast(), len) }))
     }
 }
@@ -274,8 +276,8 @@ impl<A: Value> PtrMut<'_, A> {
         if len == 0 {
             return Ok(code(&mut []));
         }
-        // SAFETY: the buffer has `len` writable values, whose layout is that of Rust by the promise of `Plain`; reads
-        // and writes are rejected until `_lending` is dropped.
+        // SAFETY: the buffer has `len` writable values, and `Plain` promises that the host stores them in the layout of the
+        // Rust type. Reads and writes are rejected until `_lending` is dropped.
         Ok(code(unsafe { core::slice::from_raw_parts_mut(data.cast(), len) }))
     }
 }

@@ -15,7 +15,7 @@ use super::verbs;
 use crate::{Borrowed, Kind, Value};
 
 kind! {
-    /// Set of values in host memory, in insertion order until a value is removed.
+    /// Set of values in host memory. Values are in insertion order until a value is removed.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -30,7 +30,7 @@ kind! {
 }
 
 impl<T: Value> USet<T> {
-    /// Creates an owned set of the given values.
+    /// Creates an owned set from values.
     ///
     /// # Errors
     /// See [`Self::new`].
@@ -143,7 +143,7 @@ impl<'f, T: Value> Borrowed<'f, USet<T>> {
         let before = self.ptr()?.keys().len;
         let insert = |value: &Temp<T>| verbs::map_insert(&set, value.ptr()).map(drop);
         values.iter().try_for_each(insert).or_else(|error| {
-            // New values follow the old ones, so the last ones are removed.
+            // New values follow the old values, so all values from index `before` are removed.
             for last in (before..self.ptr()?.keys().len).rev() {
                 verbs::map_remove(&set, count(last)?)?;
             }
@@ -151,8 +151,8 @@ impl<'f, T: Value> Borrowed<'f, USet<T>> {
         })
     }
 
-    /// Iterates over the values, which must not be changed: to change one, clone it, remove it, and insert the changed
-    /// clone. A change of the set during iteration fails the running call.
+    /// Iterates over the values, which must not be changed in place. To change a value, clone the value, remove it, and
+    /// insert the changed clone. The running call fails if a value is moved or removed during iteration.
     ///
     /// # Examples
     /// ```

@@ -1,5 +1,5 @@
-//! Slices of array elements in host memory, for the length of a closure. Only for types with the same layout on both
-//! sides that own no memory; no other code may access the elements during the closure.
+//! Slices of array elements in host memory, valid during a closure. The element type must own no memory and have the
+//! same layout in host and plugin. During the closure, other code cannot change the elements.
 
 use alcedo_rt::{CallError, fail};
 
@@ -7,7 +7,8 @@ use super::UArray;
 use crate::{Borrowed, Plain, Value};
 
 impl<T: Value> Borrowed<'_, UArray<T>> {
-    /// Passes the values to `code` as a slice. During `code`, calls of the host and writes are rejected; logging works.
+    /// Passes the values to `code` as a slice. While `code` runs, host calls and writes are rejected; logging is
+    /// allowed.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -39,8 +40,8 @@ impl<T: Value> Borrowed<'_, UArray<T>> {
         self.ptr()?.with_slice(code)
     }
 
-    /// Passes the values to `code` as a mutable slice. During `code`, calls of the host and all other views are
-    /// rejected; logging works.
+    /// Passes the values to `code` as a mutable slice. While `code` runs, host calls and all accesses through views are
+    /// rejected; logging is allowed.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;

@@ -1,5 +1,6 @@
-//! Types of the standard library as values: they are passed as containers of the host and copied whole. Suited to small
-//! values or values read once; use large containers in place, as `UArray`, `USet`, `UMap` or `UOptional`.
+//! Standard library types as property and parameter types. Each value is copied whole from and to a container of the
+//! host. Suited to small containers and to containers that are read once. For large containers, use `UArray`, `USet`,
+//! `UMap` or `UOptional`, which are accessed in place.
 
 use core::hash::Hash;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

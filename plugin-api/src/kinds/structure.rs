@@ -1,5 +1,5 @@
-//! Fields of structs in host memory, as constants that store the struct, the type of the field, and its offset. The
-//! compiler computes the offset from the layout of the struct, so every such constant is correct.
+//! Constants for the fields of structs in host memory. The type of a constant states the struct and the field's type; the
+//! constant contains the offset. The compiler computes the offset from the layout of the struct.
 
 use core::marker::PhantomData;
 
@@ -12,7 +12,7 @@ use crate::Value;
 use crate::signature::ValueType;
 
 impl<S: Value, T: Value> Field<S, T> {
-    /// Describes the field for the host: its name, default and doc comment, and `true` for the base struct that this struct extends.
+    /// Describes the field for the host. `is_base` is `true` if the field is the base struct that this struct extends.
     #[must_use]
     pub const fn described(
         &self,
@@ -48,7 +48,7 @@ impl<S> FieldType<S> {
     }
 }
 
-/// Views a field.
+/// Returns the value of a field: a copy of a plain value, or a view of any other value. Fails the running call on an error.
 #[inline]
 pub fn field<'f, K: Kind, T: Value>(of: &Borrowed<'f, K>, field: &Field<K, T>) -> T::Seen<'f> {
     of.field(field).unwrap_or_else(|error| alcedo_rt::fail(error))

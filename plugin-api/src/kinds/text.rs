@@ -1,4 +1,5 @@
-//! Strings in host memory. `String` as a property is copied in and out; these types are used in place.
+//! Strings in host memory. A property of type `String` is copied on each read and write; the types of this module are
+//! used in place.
 
 use alcedo_abi::handles::{Name, ObjectHandle};
 use alcedo_abi::value::{LocalTextRaw, TextRaw};
@@ -48,7 +49,7 @@ kind! {
 }
 
 kind! {
-    /// ISO 8859-1 string, one byte per character; rejects other characters.
+    /// ISO 8859-1 string with one byte per character. Writing any other character is an error.
     ///
     /// # Examples
     /// ```
@@ -65,8 +66,8 @@ kind! {
 }
 
 kind! {
-    /// Localized text with its translation key. `Display` formats the visible string only; a clone keeps the key, and
-    /// `namespace` and `key` return it.
+    /// Localized text: a visible string, and the namespace and key of its translation. `Display` formats the visible
+    /// string only; a clone keeps the namespace and the key.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -80,7 +81,7 @@ kind! {
     UText<>, raw: LocalTextRaw, kind: TEXT, path: "", literal: &'static str, pointer, plain: display
 }
 
-/// A type that accepts a string.
+/// A type whose values can be set to a string.
 pub(super) trait PutText: Value {
     fn put_text(text: &str, target: PtrMut<'_, Self>) -> Result<(), CallError>;
 }

@@ -20,7 +20,7 @@ use crate::ptr::{Ptr, PtrMut};
 use crate::zcall::Callee;
 use crate::{Signature, Value};
 
-/// Type ids that the host assigned to types of this module, which has one host in its lifetime.
+/// Type ids that the host assigned to types of this module. A module has only one host in its lifetime, so the ids remain valid.
 static NUMBERS: RwLock<BTreeMap<TypeId, TypeNumber>> = RwLock::new(BTreeMap::new());
 
 /// Returns the host's id of a type, cached after the first call.
@@ -36,7 +36,7 @@ pub(crate) fn type_number<T: Value>() -> Result<TypeNumber, CallError> {
     Ok(number)
 }
 
-/// Value of type `T` in host memory, for host functions that change values: a [`PtrMut`] with the type id and the owning object.
+/// Location of a value of type `T`, for host functions that change values: a [`PtrMut`] with the type id and the owning object.
 pub(crate) struct ValueLocation<'a, T> {
     raw: RawLocation,
     of: PhantomData<&'a mut fn() -> T>,
@@ -46,7 +46,7 @@ impl<T: Value> ValueLocation<'_, T> {
     /// Returns a pointer for reading the value.
     #[inline]
     pub(crate) fn ptr(&self) -> Ptr<'_, T> {
-        // SAFETY: a place is made from a `PtrMut` to a value of the type, or by the host.
+        // SAFETY: a location is created from a `PtrMut` to a value of the type, or by the host.
         unsafe { Ptr::new(self.raw.at.cast()) }
     }
 
@@ -54,11 +54,11 @@ impl<T: Value> ValueLocation<'_, T> {
         self.raw.owner
     }
 
-    /// Returns the functions that are bound to this delegate, whose signature is `F`.
+    /// Returns the bound functions of this delegate, for a call with the signature `F`.
     pub(super) fn bound<F: Signature>(&self) -> Callee<'_, F::Args, F::Result> {
         const { assert!(is_delegate_of::<F, T>()) }
-        // SAFETY: a place is made from a `PtrMut` to a value of the type, or by the host. The host binds only functions with the
-        // signature in the path of the type, which was compared with `F` by the compiler.
+        // SAFETY: a location is created from a `PtrMut` to a value of the type, or by the host. The host binds only functions with the
+        // signature in the type's path. The assertion above compares this signature with `F`.
         unsafe { Callee::bound(&self.raw) }
     }
 
@@ -67,7 +67,7 @@ impl<T: Value> ValueLocation<'_, T> {
     }
 }
 
-/// Returns true if `D` is a type of delegates with the signature `F`.
+/// Returns true if `D` is a delegate type with the signature `F`.
 const fn is_delegate_of<F: Signature, D: Value>() -> bool {
     let is_delegate =
         matches!(D::KIND, PropertyKind::DELEGATE | PropertyKind::MULTICAST_DELEGATE | PropertyKind::SPARSE_DELEGATE);
@@ -75,41 +75,41 @@ const fn is_delegate_of<F: Signature, D: Value>() -> bool {
 }
 
 impl<'a, T: Value> PtrMut<'a, T> {
-    /// Returns the place of the value.
+    /// Returns the location of the value.
     pub(crate) fn location(&self, owner: ObjectHandle) -> Result<ValueLocation<'_, T>, CallError> {
         self.again().into_location(owner)
     }
 
-    /// Returns the place, without the pointer.
+    /// Converts the pointer into the location of the value.
     pub(crate) fn into_location(self, owner: ObjectHandle) -> Result<ValueLocation<'a, T>, CallError> {
         let raw = RawLocation { owner, at: self.at().cast(), ty: type_number::<T>()? };
         Ok(ValueLocation { raw, of: PhantomData })
     }
 }
 
-/// Returns the place of the value of a conjugate, which is of type `T`.
+/// Returns the location of a conjugate's value. Fails if the type is not `T`.
 pub(crate) fn conjugate_open_as<'a, T: Value>(conjugate: ConjugateHandle) -> Result<ValueLocation<'a, T>, CallError> {
     let ty = type_number::<T>()?;
     let raw = host("opening a conjugate")?.conjugate_open_as(conjugate, ty)?;
     Ok(ValueLocation { raw, of: PhantomData })
 }
 
-/// Returns the address of an owned value. Any thread may call this.
+/// Returns the address of an owned value. May be called on any thread, but succeeds on the game thread only.
 ///
 /// # Errors
-/// `EXPIRED`, with kind and age, when it has ended; `WRONG_THREAD` off the game thread; `UNAVAILABLE` without a host.
+/// `EXPIRED`, with kind and age, if the value is destroyed; `WRONG_THREAD` off the game thread; `UNAVAILABLE` without a host.
 #[inline]
 pub(crate) fn black_at<T: Value>(black: BlackHandle) -> Result<*mut T::Raw, CallError> {
     let local = if alcedo_rt::is_game_thread() { black_in(black) } else { None };
     match local.and_then(|(at, _ends)| at) {
         Some(at) => Ok(at.cast()),
-        // The host returns the address, or the reason why there is none.
+        // The host returns the address or a typed error.
         None => conjugate_open_as::<T>(black.into()).map(|location| location.at()),
     }
 }
 
-/// Returns the address of an owned value, and the count of destroyed values for which it holds; `None` for a destroyed
-/// value. Only for callers with a frame-bound value.
+/// Returns the address of an owned value, and the count of destroyed values. The address is valid until the count changes. Returns
+/// `None` for a destroyed value. Game thread only.
 #[inline]
 pub(crate) fn black_seen<T: Value>(black: BlackHandle) -> Option<(*mut T::Raw, u32)> {
     match black_in(black) {
@@ -118,8 +118,8 @@ pub(crate) fn black_seen<T: Value>(black: BlackHandle) -> Option<(*mut T::Raw, u
     }
 }
 
-/// Functions of the host that rely on valid addresses. Wrappers take types that carry this promise; a wrapper is
-/// `unsafe` if no type does.
+/// Declares wrappers of host functions that require valid addresses. The parameter types of a wrapper promise valid addresses;
+/// otherwise the wrapper is `unsafe`.
 macro_rules! calls {
     ($(
         $(#[$attr:meta])*
@@ -130,8 +130,8 @@ macro_rules! calls {
         pub(crate) $($unsafe)? fn $name$(<$kind: $bound>)?($($arg: $arg_ty),*) -> Result<$result, CallError> {
             $(let $var = $first;)?
             let host = host($what)?;
-            // SAFETY: `ValueLocation`, `Ptr` and `PtrMut` were promised a live value of the type, whose number the host receives; other
-            // arguments are promised by their own types, or by the caller, and live for the call.
+            // SAFETY: the creator of each `ValueLocation`, `Ptr` and `PtrMut` promised a live value of the type, whose id is passed to
+            // the host. Other arguments are valid by their types or by the caller's promise, and live until the call returns.
             let argument = unsafe { host.$call($($argument),*) };
             argument$(.map($map))?
         }
@@ -147,10 +147,10 @@ calls! {
         "hashing a value" => hash(ty, of.at().cast());
     print<T: Value>(of: Ptr<'_, T>) -> String [ty = type_number::<T>()?] =
         "printing a value" => print(ty, of.at().cast());
-    /// Overwrites a value with one parsed from a string.
+    /// Parses a string and overwrites a value with the result.
     parse<T: Value>(of: &ValueLocation<'_, T>, text: &str) -> () =
         "reading a value from text" => parse(&of.raw, text);
-    /// Frees what a value owns and leaves zero bytes.
+    /// Frees the memory that a value owns, and leaves zero bytes.
     clear<T: Value>(of: &ValueLocation<'_, T>) -> () =
         "freeing a value" => clear(&of.raw);
     /// Removes elements from an array and inserts zeroed elements.
@@ -187,14 +187,14 @@ calls! {
     /// Sets the property of a field path.
     field_assign<T: Value>(of: &ValueLocation<'_, T>, path: &str) -> () =
         "naming a property" => field_assign(&of.raw, path);
-    /// Creates an owned value: a copy of `from`, or the value of all zero bytes.
+    /// Creates an owned value: a copy of `from`, or a value of all zero bytes if `from` is `None`.
     black_new<T: Value>(from: Option<Ptr<'_, T>>, site: &Location<'_>) -> BlackHandle [ty = type_number::<T>()?] =
         T::TYPE.as_str()
         => black_new(ty, from.map_or(core::ptr::null(), Ptr::at).cast(), &site_of(site));
-    /// Lends a value under a number until the innermost call into this module returns.
+    /// Lends a value until the innermost call into this module returns, and returns the number of the conjugate.
     ///
     /// # Safety
-    /// The place is a property of its owner.
+    /// The location is a property of its owner, or a part of the property.
     [unsafe] conjugate_borrow<T: Value>(location: &ValueLocation<'_, T>) -> ConjugateHandle =
         "lending a value" => conjugate_borrow(&location.raw);
     /// Overwrites a string with one byte per character.

@@ -25,11 +25,11 @@ pub(crate) trait FnBody {
     /// Calls the function.
     ///
     /// # Safety
-    /// The buffer borrows its slots, live and unshared, for the call, and they match the signature of the function.
+    /// The slots of the buffer are live and unshared for the call, and match the signature of the function.
     unsafe fn call(&self, buffer: &mut ZCallBuffer) -> Result<(), CallError>;
 }
 
-/// A closure of the author with its types.
+/// A closure of the author, with its parameter types `A` and its return type `X`.
 pub(crate) struct FunctionBody<F, A, X> {
     code: F,
     location: SourceLocation,
@@ -58,7 +58,7 @@ pub(crate) fn add_protocol(
 ) -> Result<(), CallError> {
     let protocol =
         ProtocolDesc { number, word, form, help, read: ReadAddress(read_address), is_plain: is_plain.into() };
-    // SAFETY: the function parses addresses by the protocol of this number, which this thread has registered.
+    // SAFETY: `read_address` looks up the protocol by this number, under which this thread has registered the protocol.
     unsafe { host.protocol_add(&protocol) }
 }
 
@@ -78,7 +78,8 @@ pub(crate) fn add_resolver(
         call: CallResolved(call_resolved),
         drop: DropResolved(drop_resolved),
     };
-    // SAFETY: the functions are those of the resolver of this number, and of the functions it returns.
+    // SAFETY: `resolve_name` looks up the resolver by this number. The other functions look up functions that the resolver has
+    // returned.
     unsafe { host.resolver_add(&resolver) }
 }
 

@@ -14,7 +14,7 @@ use alcedo_abi::task::JobKind;
 
 use super::{Module, TaskHandle, When, Work, hand_over, once, site};
 
-/// Future of [`delay`] and [`next_tick`]: ready when its time has passed. Dropping it earlier cancels its timer.
+/// Future of [`delay`] and [`next_tick`]: ready when its time has passed. Dropping the future earlier cancels its timer.
 ///
 /// # Examples
 /// ```
@@ -43,8 +43,8 @@ struct Bell {
     waker: RefCell<Option<Waker>>,
 }
 
-/// Waits for `after` of game time, counted from the first poll; at least until the next tick. For tasks: polling off the game
-/// thread ends the poll with an error.
+/// Waits until the game time `after` has passed since the first poll, and at least until the next tick. For use in tasks:
+/// polling off the game thread ends with an error.
 ///
 /// # Examples
 /// ```

@@ -53,7 +53,7 @@ impl<C: Part> Obj<C> {
     ///
     /// # Errors
     /// See [`Obj::with`]; `UNAVAILABLE` if this module created no plugin part of `C` for the object; `REENTRANT_BORROW` if a
-    /// method has borrowed it.
+    /// method has borrowed the plugin part.
     ///
     /// # Examples
     /// ```

@@ -1,5 +1,5 @@
-//! Host interface of tasks, timers and posted closures: an address, and the two functions, shared by all jobs, that run and
-//! drop the data at that address. Also implements the waker that the host passes to tasks.
+//! Host interface of tasks, timers and posted closures. A job has the address of its data, and two functions that run and drop
+//! the data. All jobs share these two functions. Also implements the waker that the host passes to tasks.
 #![expect(unsafe_code, reason = "converts jobs to addresses for the host, and back")]
 
 use core::future::Future;
@@ -61,7 +61,7 @@ impl Work {
 /// Passes work to the host.
 ///
 /// # Errors
-/// The reason why the host refuses; the work is dropped by this call.
+/// Returns the reason why the host refuses the work. The work is dropped then.
 pub(crate) fn hand_over(
     work: Work,
     kind: JobKind,
@@ -125,7 +125,7 @@ unsafe extern "C" fn run(data: *mut (), waker: *const (), failure: &mut Failure)
 /// See [`JobDrop`]; `data` is a boxed [`Work`].
 unsafe extern "C" fn drop_work(data: *mut (), failure: &mut Failure) -> Status {
     catch_panics(failure, || {
-        // SAFETY: the box that `hand_over` passed, whose ownership the host returns.
+        // SAFETY: `data` is the box that `hand_over` passed, and the host returns its ownership.
         let work = unsafe { Box::from_raw(data.cast::<Work>()) };
         step::ending(|| drop(work));
         Ok(())
@@ -134,10 +134,10 @@ unsafe extern "C" fn drop_work(data: *mut (), failure: &mut Failure) -> Status {
 
 static TABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop_waker);
 
-// Waker of a task. Its data belongs to the host, so that it may be cloned into any thread and outlive its task. A waker uses
-// only the four functions below from the module, so the host counts the holders of wakers.
+// Waker of a task. The data of a waker belongs to the host, so that the waker may be cloned on any thread and may outlive its
+// task. The host counts the holders of wakers, because a waker calls the four functions below, which are code of the module.
 
-/// Creates the waker that the host lends for one step; a no-op waker for null.
+/// Wraps the host's waker for one step. A null pointer results in a no-op waker.
 ///
 /// # Safety
 /// `waker` is null, or one of the host's wakers, valid as long as the returned value is used.
@@ -151,7 +151,7 @@ unsafe fn borrowed(waker: *const ()) -> ManuallyDrop<Waker> {
 
 // Without a host, after detachment, clones and drops are not counted.
 
-/// Defines functions of the table that call the host's functions.
+/// Defines functions for the waker table, which call functions of the host.
 macro_rules! counted {
     ($($name:ident: $($call:ident)*;)*) => {$(
         unsafe fn $name(waker: *const ()) {

@@ -1,4 +1,4 @@
-//! Keeps to ALC0075: a module with an allocator of its own.
+//! Follows ALC0075: a module with its own allocator.
 #![allow(unused, reason = "cases are compiled, not called")]
 use alcedo_plugin_api::prelude::*;
 

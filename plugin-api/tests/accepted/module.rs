@@ -1,4 +1,4 @@
-//! Keeps to ALC0069, ALC0070, ALC0071, ALC0072, ALC0073, ALC0074, ALC0076 and ALC0077: a program is one module.
+//! Follows ALC0069, ALC0070, ALC0071, ALC0072, ALC0073, ALC0074, ALC0076 and ALC0077: a program has one `module!`.
 #![allow(unused, reason = "cases are compiled, not called")]
 use alcedo_plugin_api::prelude::*;
 

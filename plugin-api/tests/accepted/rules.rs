@@ -1,4 +1,4 @@
-//! Keeps to every rule of the attributes and of their items, as one program: see `tests/rules.rs`.
+//! Contains one module for each rule of the attributes and of their items: see `tests/rules.rs`.
 #![allow(
     unused,
     unused_qualifications,

@@ -2,7 +2,7 @@
 
 use proc_macro::TokenStream;
 
-/// Makes every `u32` of an item one that is shared within a thread.
+/// Replaces every `u32` in an item by `Rc<u32>`.
 #[proc_macro_attribute]
 pub fn counters_are_shared(_words: TokenStream, item: TokenStream) -> TokenStream {
     let changed = item.to_string().replace("u32", "::std::rc::Rc<u32>");

@@ -1,6 +1,6 @@
-//! A minimal host: it fills the cells of this module, keeps objects as plain memory, and calls the module's trampolines
-//! as the ABI specifies, with slots that a runtime would never create. It rejects functions for values, jobs and
-//! constructions, which are tested with the runtime.
+//! Implements a minimal host. It fills the cells of this module, stores objects as plain memory, and calls the module's trampolines as the
+//! ABI specifies. Tests can also pass slots that a runtime never creates. Functions for values, jobs and constructions are rejected, since
+//! tests of the runtime cover these.
 
 mod tables;
 
@@ -21,7 +21,7 @@ use alcedo_abi::value::{KeepSink, TextRaw, TextSink, TextView};
 use alcedo_abi::zcall::{Slot, SlotType, ZCallBuffer, ZCallStatus};
 use alcedo_plugin_api::__private::{CLASSES, IMPORTS};
 
-/// Sixteen bytes for the host, then 32 for each property: no kind needs more.
+/// Offset of the first property in the memory of an object. Each property has 32 bytes, which is enough for every kind.
 const FIRST: u64 = 16;
 const STEP: u64 = 32;
 const WORDS: usize = 64;
@@ -31,7 +31,7 @@ struct Object {
     part: PartPtr,
 }
 
-/// Callee of a handle.
+/// Function that a call handle identifies.
 #[derive(Clone, Copy)]
 enum Target {
     Native(&'static str),
@@ -48,7 +48,7 @@ struct State {
     spans: u64,
 }
 
-// SAFETY: parts and memory are only touched while `ALONE` is held, which makes the tests take turns.
+// SAFETY: parts and memory are only accessed while `ALONE` is held, which serializes the tests.
 unsafe impl Send for State {}
 
 static STATE: OnceLock<Mutex<State>> = OnceLock::new();
@@ -249,7 +249,7 @@ fn target(name: &str, target: Target) -> i64 {
     handle
 }
 
-/// Slots to a parameter block, the call, and the result back, as a host does it.
+/// Calls a function as a host does: copies slots to a parameter block, calls, and copies the result back.
 fn invoke(function: &FunctionDesc, object: ObjectHandle, slots: &mut [Slot], failure: &mut Failure) -> Status {
     let mut block = [0_u128; 16];
     assert!(function.params_size as usize <= 256 && function.params_align <= 16);

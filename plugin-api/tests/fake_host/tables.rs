@@ -1,4 +1,4 @@
-//! Function tables of the fake host, generated from the lists: functions without an implementation are rejected by
+//! Generates the function tables of the fake host from the lists of the ABI. A function without an implementation returns an error with its
 //! name, so a function added to a list needs no change here.
 
 use alcedo_abi::abi_stable::prefix_type::PrefixTypeTrait;

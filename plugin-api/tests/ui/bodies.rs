@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod interface_with_bodies_that_differ {
-    //! Bodies for an interface that are not what it declares, one each.
+    //! Bodies that differ from the declaration of the interface, each in one respect.
 
     use alcedo_plugin_api::prelude::*;
 
@@ -41,7 +41,7 @@ mod interface_with_bodies_that_differ {
 }
 
 mod state_that_another_attribute_changes {
-    //! An attribute below `#[uclass]` changes the plugin part after its fields were looked at: the final type is what counts.
+    //! An attribute below `#[uclass]` changes fields of the plugin part. The rule applies to the final type of a field.
 
     use alcedo_plugin_api::prelude::*;
     use alcedo_test_attributes::counters_are_shared;

@@ -1,9 +1,9 @@
-//! Declarations that contradict themselves. Each module breaks one rule.
+//! Contradictory declarations. Each module breaks one rule.
 #![allow(unused)]
 #![forbid(unsafe_code)]
 
 mod derive_above_the_attribute {
-    //! `#[ustruct(pod)]` and `#[uenum]` derive `Clone` and `Copy`, unless the author does so below them.
+    //! `#[ustruct(pod)]` and `#[uenum]` derive `Clone` and `Copy`, unless a `#[derive]` below the attribute does so.
 
     use alcedo_plugin_api::prelude::*;
 
@@ -58,7 +58,7 @@ mod every_error_of_an_item {
 }
 
 mod function_forms_that_cannot_be {
-    //! Forms of functions that contradict themselves.
+    //! Functions with contradictory attributes or signatures.
 
     use alcedo_plugin_api::prelude::*;
 
@@ -150,7 +150,7 @@ mod two_impl_blocks {
 }
 
 mod unknown_words {
-    //! Unknown words are refused, and the known ones listed.
+    //! Rejects unknown specifiers, and lists the known specifiers.
 
     use alcedo_plugin_api::prelude::*;
 

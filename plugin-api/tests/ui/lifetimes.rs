@@ -1,9 +1,9 @@
-//! Borrows that outlive their call: found by the borrow checker, after all types are right. Each module breaks one rule.
+//! Borrows that outlive their call. The borrow checker reports them after type checking. Each module breaks one rule.
 #![allow(unused)]
 #![forbid(unsafe_code)]
 
 mod black_dropped_while_open {
-    //! A value that is open cannot be dropped.
+    //! A value cannot be dropped while a view of it is open.
 
     use alcedo_plugin_api::prelude::*;
 
@@ -23,7 +23,7 @@ mod black_dropped_while_open {
 }
 
 mod borrowed_in_a_task {
-    //! A view is of one call, and a task outlives it.
+    //! A view is valid for one call, and a task outlives the call.
 
     use alcedo_plugin_api::prelude::*;
 
@@ -47,7 +47,7 @@ mod borrowed_in_a_task {
 }
 
 mod borrowed_in_a_thread_local {
-    //! A view, of a parameter or of anything else, does not live long enough for a static.
+    //! A view of a parameter or of another value does not live long enough for a static.
 
     use std::cell::Cell;
 
@@ -70,7 +70,7 @@ mod borrowed_in_a_thread_local {
 }
 
 mod this_in_a_thread_local {
-    //! Even where the plugin part could be sent, `This` does not live long enough.
+    //! `This` does not live long enough, even if the plugin part is `Send`.
 
     use alcedo_plugin_api::prelude::*;
 
@@ -114,7 +114,7 @@ mod this_out_of_a_timer {
 }
 
 mod this_over_an_await {
-    //! `This` is of one call and cannot be held over an `await`: a task outlives the call.
+    //! `This` is valid for one call and cannot be held across an `await`: a task outlives the call.
 
     use alcedo_plugin_api::prelude::*;
 

@@ -1,9 +1,9 @@
-//! Literals out of range: a lint, reported where nothing else is wrong. Each module breaks one rule.
+//! Literals out of range. A lint reports them in code without other errors. Each module breaks one rule.
 #![allow(unused)]
 #![forbid(unsafe_code)]
 
 mod default_out_of_range {
-    //! A default fits into its property.
+    //! A default must be in the range of its property type.
 
     use alcedo_plugin_api::prelude::*;
 

@@ -65,7 +65,7 @@ mod property_assigned_through_this {
 }
 
 mod property_read_from_self {
-    //! A property lives in the host's object: `this` reads and writes it, `self` has the other fields.
+    //! A property is stored in the host's object: `this` reads and writes it, `self` contains the other fields.
 
     use alcedo_plugin_api::prelude::*;
 

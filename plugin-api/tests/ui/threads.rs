@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod borrowed_in_a_thread {
-    //! A view cannot go to another thread: an owned copy, from `to_owned()`, can.
+    //! A view cannot be sent to another thread, but an owned copy from `to_owned()` can.
 
     use alcedo_plugin_api::prelude::*;
 
@@ -56,7 +56,7 @@ mod this_in_a_field {
 }
 
 mod this_in_a_thread {
-    //! `This` cannot go to another thread.
+    //! `This` cannot be sent to another thread.
 
     use alcedo_plugin_api::prelude::*;
 

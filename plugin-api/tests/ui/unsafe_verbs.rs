@@ -1,4 +1,4 @@
-//! Unsafe functions that safe code calls: reported where all types are right. Each module breaks one rule.
+//! Calls of unsafe functions in safe code. The compiler reports them after type checking. Each module breaks one rule.
 #![allow(unused)]
 #![forbid(unsafe_code)]
 

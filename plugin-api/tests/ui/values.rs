@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod default_of_another_type {
-    //! A default fits its property.
+    //! A default must have the type of its property.
 
     use alcedo_plugin_api::prelude::*;
 
@@ -15,7 +15,7 @@ mod default_of_another_type {
 }
 
 mod delegate_without_a_signature {
-    //! A delegate type has a signature.
+    //! A delegate type must have a signature.
 
     use alcedo_plugin_api::prelude::*;
 
@@ -27,7 +27,7 @@ mod delegate_without_a_signature {
 }
 
 mod error_without_words {
-    //! An error type that callers cannot read.
+    //! The error type cannot be converted to a message for the caller.
 
     use alcedo_plugin_api::prelude::*;
 
@@ -109,7 +109,7 @@ mod borrowed_in_a_field {
 }
 
 mod no_default_and_no_red_constructor {
-    //! Without a red constructor every field has a default.
+    //! Without a red constructor, every field must have a default.
 
     use alcedo_plugin_api::prelude::*;
 
@@ -122,7 +122,7 @@ mod no_default_and_no_red_constructor {
 }
 
 mod override_with_another_signature {
-    //! An override has the signature of the event.
+    //! An override must have the signature of the event.
 
     use alcedo_plugin_api::prelude::*;
 
@@ -189,7 +189,7 @@ mod slice_of_what_is_not_plain {
 }
 
 mod struct_with_an_unknown_field {
-    //! A field of a struct has a type that the host knows.
+    //! A field of a struct must have a type that the host knows.
 
     use alcedo_plugin_api::prelude::*;
 
@@ -201,7 +201,7 @@ mod struct_with_an_unknown_field {
 }
 
 mod unsupported_property {
-    //! A property has a type that the host knows.
+    //! A property must have a type that the host knows.
 
     use alcedo_plugin_api::prelude::*;
 
@@ -213,7 +213,7 @@ mod unsupported_property {
 }
 
 mod value_given_for_another {
-    //! An argument has the type of the parameter.
+    //! An argument must have the type of the parameter.
 
     use alcedo_plugin_api::prelude::*;
 

@@ -71,7 +71,7 @@ mod borrow_by_hand {
 }
 
 mod engine_call_in_drop {
-    //! A finalizer has no `This`, so no engine.
+    //! A finalizer has no `This`, so it cannot call the engine.
 
     use alcedo_plugin_api::prelude::*;
 
@@ -97,7 +97,7 @@ mod engine_call_in_drop {
 }
 
 mod field_by_hand {
-    //! Fields by hand: of another struct, and of a type that the struct does not have.
+    //! Handwritten field descriptions: of another struct, and with a type that differs from the field.
 
     use alcedo_plugin_api::__private::{Field, FieldPlace, Stored, Value, blank};
     use alcedo_plugin_api::prelude::*;
@@ -140,7 +140,7 @@ mod field_by_hand {
 }
 
 mod function_of_another_class {
-    //! An import by hand is one of the class whose objects are used.
+    //! A handwritten import must be of the class of the object.
 
     use alcedo_plugin_api::__private;
     use alcedo_plugin_api::prelude::*;
@@ -159,7 +159,7 @@ mod function_of_another_class {
 }
 
 mod hidden_patterns_by_hand {
-    //! Patterns of the macros, called by hand: a cell of one's own for a property, and an expression that needs `unsafe`.
+    //! Handwritten calls of internal macros: with an own cell for a property, and with an expression that needs `unsafe`.
 
     use alcedo_plugin_api::__private;
     use alcedo_plugin_api::prelude::*;
@@ -193,7 +193,7 @@ mod pod_with_a_layout_of_its_own {
 }
 
 mod traits_implemented_by_hand {
-    //! Promises of these traits are trusted, so each implementation needs `unsafe`, which `forbid(unsafe_code)` rejects.
+    //! Generated code trusts implementations of these traits, so each needs `unsafe`, which `forbid(unsafe_code)` rejects.
 
     use alcedo_plugin_api::__private::{PtrMut, Slot};
     use alcedo_plugin_api::prelude::*;
@@ -223,7 +223,7 @@ mod traits_implemented_by_hand {
 }
 
 mod value_of_another_kind {
-    //! A value that plugin code owns keeps its kind, also where its hidden parts are named or lie in the same module.
+    //! Plugin code cannot change the kind of an owned value, even if it names hidden parts or is in the same module.
 
     use alcedo_plugin_api::prelude::*;
     use alcedo_plugin_api::{Kind, Value};

@@ -1,4 +1,4 @@
-//! Reloads a plugin per crate, and records which crates allow unloading; see the library of this package.
+//! Reloads one plugin per crate, and records which crates allow unloading. See the library of this package.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The host of a row: reloads, calls the plugin's use of its crate, waits until the previous generation is unmapped or
+//! The host of a row. Reloads the plugin, calls its function that uses the crate, waits until the previous generation is unmapped or
 //! parked, and writes a line.
 #![expect(unsafe_code, reason = "evicts threads, and closes leftover descriptors")]
 
@@ -19,16 +19,16 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Time until a generation is parked, if the row expects it to be parked.
+/// Time until a generation is parked, if the row expects parked images.
 const PARK_AFTER: Duration = Duration::from_millis(100);
-/// Time until a generation is parked, if the row expects it to be unmapped: a thread may end late on a busy machine, and
-/// an eviction outside of a system call is retried.
+/// Time until a generation is parked, if the row expects unmapped images. On a busy machine a thread may end late, and an eviction outside
+/// of a system call is retried.
 const PARK_AFTER_LONG: Duration = Duration::from_secs(5);
 /// Time limit for the host to park a generation.
 const PARK_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time until a thread is evicted, if permitted.
 const EVICT_AFTER: Duration = Duration::from_millis(20);
-/// Number of unexpectedly parked images after which the run stops.
+/// Number of unexpectedly parked images at which the run stops.
 const TOO_MANY: usize = 5;
 
 pub(crate) fn run(plan: &Path) -> Result<()> {
@@ -57,7 +57,7 @@ fn host(plan: &Plan) -> Result<()> {
     let runtime = builder.build().context("could not make a runtime")?;
     let mut host = Host { plan, runtime, reported: BTreeSet::new(), parked: 0 };
     if let Err(error) = host.run() {
-        // Reports the findings before any further step: with corrupted memory or files, a normal end may be impossible.
+        // Skips the normal end, which may be impossible with corrupted memory or files, and reports the error.
         mem::forget(host);
         return Err(error);
     }
@@ -68,7 +68,7 @@ fn host(plan: &Plan) -> Result<()> {
 struct Host<'a> {
     plan: &'a Plan,
     runtime: Runtime,
-    /// Reports of the runtime about parked images.
+    /// Messages of the runtime about parked images that were already handled.
     reported: BTreeSet<String>,
     parked: usize,
 }
@@ -140,7 +140,7 @@ impl Host<'_> {
         }
     }
 
-    /// Calls the plugin's use of its crate, and checks the result.
+    /// Calls the plugin's function that uses the crate, and checks the result.
     fn work(&self) -> Result<()> {
         match self.runtime.calls().call("ex:/surveyed.work", &[])? {
             Some(Value::Text(text)) if text.ends_with(" ok") => Ok(()),
@@ -163,13 +163,13 @@ impl Host<'_> {
 
     fn inject(&self, before: &str, descriptor: i32) -> Result<()> {
         let Some(fault) = self.plan.injected_fault else { return Ok(()) };
-        // The image of the row has the file's name; its largest part is the code.
+        // The largest mapping of the image contains its code.
         let image = image_of(before, &self.runtime.stage_dir()).context("the image was not among the mappings")?;
         fault.inject(image, descriptor)
     }
 
-    /// Waits until every generation except the living one is unmapped or parked; returns the holders of newly parked
-    /// generations. Compares the runtime's report with the mappings: `living` images, and the parked ones.
+    /// Waits until each previous generation is unmapped or parked. Returns the holders of newly parked generations. Checks that no more
+    /// images are mapped than `living` and the parked images.
     fn wait_for_previous(&mut self, living: usize) -> Result<Vec<String>> {
         let deadline = Instant::now() + PARK_TIMEOUT;
         let is_pending = |state: &ContextState| matches!(state, ContextState::Unloading | ContextState::Blocked);
@@ -203,18 +203,18 @@ fn mappings() -> Result<String> {
     fs::read_to_string("/proc/self/maps").context("could not read the mappings of this process")
 }
 
-/// Returns the descriptor that the next opened file gets.
+/// Returns the number of the next free descriptor.
 fn lowest_free_descriptor() -> Result<i32> {
     Ok(File::open("/dev/null").context("could not open a file")?.as_raw_fd())
 }
 
-/// Returns mappings of staged files, one per line.
+/// Returns the lines of `mappings` for staged files.
 fn staged<'m>(mappings: &'m str, stage: &Path) -> Vec<&'m str> {
     let stage = fs::canonicalize(stage).unwrap_or_else(|_| PathBuf::from(stage));
     mappings.lines().filter(|line| line.contains(&*stage.to_string_lossy())).collect()
 }
 
-/// Returns staged files with mapped code. A crate that resolves symbols also maps files, without executing them.
+/// Returns the staged files with executable mappings. A crate that resolves symbols also maps files, but not as executable.
 fn images(mappings: &str, stage: &Path) -> BTreeSet<String> {
     let fields = staged(mappings, stage).into_iter().map(|line| line.split_whitespace().collect::<Vec<_>>());
     fields.filter(|fields| fields[1].contains('x')).filter_map(|fields| Some((*fields.get(5)?).to_owned())).collect()

@@ -1,4 +1,4 @@
-//! Freed address ranges, from two readings of the list of mappings. Text in, data out.
+//! Computes freed address ranges from two readings of the list of mappings.
 
 /// A range of addresses that is no longer mapped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,14 +10,14 @@ pub(crate) struct Freed {
 }
 
 impl Freed {
-    /// Formats the range for the neighbor.
+    /// Formats the range as a line for the neighbor.
     pub(crate) fn line(&self) -> String {
         format!("{:x}-{:x} {}\n", self.start, self.end, self.was)
     }
 }
 
-/// Returns ranges that are mapped in `before` and not in `after`. The growing end of the heap, and the stack, are
-/// excluded: mapping their neighborhood would harm this process.
+/// Returns the ranges that are mapped in `before` but not in `after`. Excludes the heap and the stacks, since mapping their freed parts
+/// would prevent their growth.
 pub(crate) fn freed(before: &str, after: &str) -> Vec<Freed> {
     let mut mapped: Vec<_> = after.lines().filter_map(mapping).collect();
     mapped.sort_by_key(|mapping| mapping.start);
@@ -46,7 +46,7 @@ fn without(old: Freed, mapped: &[Freed]) -> Vec<Freed> {
     left
 }
 
-/// Parses a line of `/proc/self/maps`; keeps only the name of a file.
+/// Parses a line of `/proc/self/maps`. Keeps only the file name of the path.
 fn mapping(line: &str) -> Option<Freed> {
     let (start, end) = range(line)?;
     let rest = line.split_once(' ')?.1;

@@ -1,15 +1,15 @@
-//! Extracts the holders of an image from a message of the host. Text in, names out.
+//! Extracts the holders of an image from a message of the host.
 
 use std::collections::BTreeSet;
 
-/// Returns the holders of an image from the line with the reason: `thread smol-1` from `… stays mapped (x.so): kept by
-/// thread smol-1   thread smol-1, 0.1 s; …`. Ages and numbers are dropped, since they differ between generations.
+/// Returns the holders of an image from the line with the reason: `thread smol-1` from `… stays mapped (x.so): kept by thread smol-1 thread
+/// smol-1, 0.1 s; …`. Drops ages and descriptors, which differ between generations.
 pub(crate) fn holders(parked: &str) -> BTreeSet<String> {
     let reason = parked.rsplit_once("): ").map_or(parked, |(_, reason)| reason);
     let Some(list) = reason.strip_prefix("kept by ") else { return BTreeSet::from([reason.to_owned()]) };
     let name = |entry: &str| without_descriptor(entry.split("   ").next().unwrap_or(entry).trim());
     let names: BTreeSet<_> = list.split("; ").map(name).map(|name| unnamed(&name).unwrap_or(name)).collect();
-    // Thread-locals of an endless thread are never destroyed: naming the thread suffices.
+    // Lists only threads, if any: other holders are usually thread-locals of these threads.
     let is_thread = |name: &&String| name.starts_with("thread ");
     match names.iter().any(|name| is_thread(&name)) {
         true => names.iter().filter(is_thread).cloned().collect(),
@@ -17,7 +17,7 @@ pub(crate) fn holders(parked: &str) -> BTreeSet<String> {
     }
 }
 
-/// Returns the name of a ring without its descriptor, which differs between generations.
+/// Removes the descriptor from the name of an `io_uring` ring, since it differs between generations.
 fn without_descriptor(name: &str) -> String {
     match name.split_once(" (descriptor ").and_then(|(begin, rest)| Some((begin, rest.split_once(')')?.1))) {
         Some((begin, rest)) => format!("{begin}{rest}"),
@@ -25,7 +25,7 @@ fn without_descriptor(name: &str) -> String {
     }
 }
 
-/// Replaces the name of an unnamed thread, which is that of the program.
+/// Replaces the name of an unnamed thread, which has the name of the program.
 fn unnamed(name: &str) -> Option<String> {
     let program = std::env::current_exe().ok()?;
     // The system truncates names of threads.

@@ -1,31 +1,31 @@
-//! Description of the machine and tools for the page.
+//! Describes the machine and its tools for the page.
 
 use std::path::Path;
 use std::process::Command;
 
-/// Returns `rustc 1.95.0`.
+/// Returns name and version of the compiler: `rustc 1.95.0`.
 pub(crate) fn rustc() -> String {
-    // From `rustc 1.95.0 (59807616e 2026-04-14)`, name and version suffice.
+    // The output is `rustc 1.95.0 (59807616e 2026-04-14)`.
     first_words(&output("rustc", &["--version"]), 2)
 }
 
-/// Returns `glibc 2.36`, or a text for another C library.
+/// Returns name and version of the C library, `glibc 2.36`, or a phrase for a C library other than glibc.
 pub(crate) fn libc() -> String {
     let found = first_words(&output("getconf", &["GNU_LIBC_VERSION"]), 2);
     if found.is_empty() { "another C library".to_owned() } else { found }
 }
 
-/// Returns `Linux x86_64`.
+/// Returns operating system and architecture: `Linux x86_64`.
 pub(crate) fn system() -> String {
     format!("{} {}", output("uname", &["-s"]).trim(), std::env::consts::ARCH)
 }
 
-/// Returns the day in UTC: `2026-11-21`.
+/// Returns the current date in UTC: `2026-11-21`.
 pub(crate) fn today() -> String {
     output("date", &["-u", "+%F"]).trim().to_owned()
 }
 
-/// Returns the commit of the code, `955e1450`, with the suffix `-dirty` if files differ from it; empty outside of a
+/// Returns the commit of the code: `955e1450`, with the suffix `-dirty` if files have changed. Returns an empty string outside of a
 /// repository.
 pub(crate) fn commit(folder: &Path) -> String {
     let folder = folder.to_string_lossy();

@@ -1,6 +1,6 @@
-//! The survey: one plugin per popular crate, reloaded repeatedly, each in a separate process. Records if the code is
-//! unmapped, its holders if not, and growth; and checks if another plugin, mapped at the freed addresses, notices
-//! anything of the crate, such as a late write, signal or close.
+//! The survey reloads one plugin per popular crate repeatedly, each in a separate process. Records if the code is unmapped, otherwise its
+//! holders, and the growth of the process. Then maps another plugin at the freed addresses, which detects late effects of the crate, such
+//! as a write, a signal or a close.
 
 pub(crate) mod args;
 pub(crate) mod child;

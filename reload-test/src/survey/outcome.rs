@@ -1,4 +1,4 @@
-//! Messages of the host of a row, and the outcome. Data in, data out.
+//! Computes the outcome of a row from the messages of its host.
 
 use super::plan::{Growth, Message, ReloadMode, Step};
 use super::rows::{ImageState, Row};
@@ -8,7 +8,7 @@ use crate::statistics::{last_half, slope};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Data of the host's messages so far.
+/// Collected data of the host's messages.
 #[derive(Debug, Default)]
 pub(crate) struct Messages {
     reloads: u64,
@@ -26,7 +26,7 @@ pub(crate) struct Outcome {
     #[serde(rename = "wanted")]
     pub(crate) requested: u64,
     pub(crate) reloads: u64,
-    /// Generations that stay mapped.
+    /// Number of parked generations.
     pub(crate) parked: u64,
     /// Holders of the parked generations.
     pub(crate) names: BTreeSet<String>,
@@ -53,7 +53,7 @@ impl Messages {
     /// Returns the outcome after the last message.
     pub(crate) fn outcome(self, requested: u64, end: &End) -> Outcome {
         let reload = self.reloads;
-        // The last completed step; the error occurred after it.
+        // Names the last completed step, after which the error occurred.
         let position = match self.step {
             Step::Done => format!("after reload {reload}"),
             Step::Away => format!("after reload {reload}, while the neighbor was loaded or unloaded"),
@@ -71,7 +71,7 @@ impl Messages {
             parked: self.parked,
             growth: growth(&self.readings),
             names: self.names,
-            // The host's own finding has priority: a damaged host may also crash.
+            // An error that the host has reported has priority, since a damaged host may also crash.
             fault: self.fault.or(broken).or(short),
         }
     }
@@ -79,7 +79,7 @@ impl Messages {
 
 /// Minimum number of reloads to judge growth.
 const FEWEST: u64 = 16;
-/// Permitted growth of memory, once over all reloads, in KiB.
+/// Permitted total growth of memory over all reloads, in KiB, in addition to the stated growth.
 const STEPS_KIB: f64 = 4000.0;
 
 fn growth(readings: &[Reading]) -> Growth {
@@ -96,8 +96,7 @@ fn growth(readings: &[Reading]) -> Growth {
 }
 
 impl Growth {
-    /// Returns the first figure beyond its bound. Counts of threads, files and keys must not be below the stated
-    /// values, either.
+    /// Describes the first figure outside its bounds. Growth of threads, files and keys must equal the stated values, within a tolerance.
     fn fault(&self, bound: &Self, reloads: u64) -> Option<String> {
         if reloads < FEWEST {
             return None;
@@ -119,7 +118,7 @@ impl Outcome {
         if self.parked * 2 > self.reloads { ImageState::Parked } else { ImageState::Unmapped }
     }
 
-    /// Returns the first difference from the statements of the row.
+    /// Returns the first difference between this outcome and the expected outcome of the row.
     pub(crate) fn fault(&self, row: &Row, mode: ReloadMode) -> Option<String> {
         let of_growth = || row.grows(mode).and_then(|bound| self.growth.fault(bound, self.reloads));
         self.fault
@@ -129,7 +128,7 @@ impl Outcome {
             .or_else(of_growth)
     }
 
-    /// Returns a holder that the row does not state.
+    /// Returns an error for a holder that the row does not list.
     fn stranger(&self, row: &Row) -> Option<String> {
         let stranger =
             self.names.iter().find(|name| !row.kept_by.iter().any(|stated_holder| name.contains(stated_holder)))?;

@@ -1,4 +1,4 @@
-//! Tests that pages and rows state the same outcomes.
+//! Tests that pages state the outcomes of the rows.
 
 use super::rows::{ImageState, all};
 use std::fs;
@@ -9,7 +9,7 @@ fn text(path: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Returns rows named in a text with their outcome: `` `smol` parked ``.
+/// Finds statements about outcomes in a page, such as `` `smol` parked ``. Returns the row and the outcome.
 fn claims(text: &str) -> impl Iterator<Item = (&str, ImageState)> {
     let pieces: Vec<_> = text.split('`').collect();
     let claim = |pair: &[&'_ str]| match pair[1].split_whitespace().next()?.trim_matches(|sign| ",.;)".contains(sign)) {
@@ -27,7 +27,7 @@ fn each_rule_for_authors_names_a_row_with_that_outcome() {
     let (_, rules) = page.split_once("\n## ").expect("a heading");
     let mut count = 0;
     for rule in rules.split("\n* ").skip(1) {
-        // A rule may be followed by a heading or code.
+        // Cuts off headings and code that follow the rule.
         let rule = rule.split("\n\n").next().unwrap_or(rule);
         let mut named = 0;
         for (name, image_state) in claims(rule) {
@@ -42,7 +42,7 @@ fn each_rule_for_authors_names_a_row_with_that_outcome() {
     assert!(count > 15, "{count} rules");
     let outside: Vec<_> = rules.lines().filter(|line| !line.is_empty()).collect();
     let is_free = |line: &&&str| !line.starts_with("* ") && !line.starts_with("  ") && !line.starts_with("##");
-    // The first line is the rest of the first heading.
+    // Skips the first line, which is the rest of the first heading.
     let free: Vec<_> = outside[1..].iter().filter(is_free).collect();
     assert!(free.is_empty(), "a sentence outside of rules: {free:?}");
 }

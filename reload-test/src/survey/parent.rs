@@ -20,14 +20,14 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Ids of the builds, so that they differ.
+/// Ids by which the builds differ.
 const TAGS: [u64; 2] = [1, 2];
-/// Time limit for waiting for late effects of a row, over all reloads with a neighbor, in milliseconds.
+/// Maximum total time that the neighbor waits for late effects of a row, in milliseconds.
 const WAITING_MS: u64 = 10_000;
 /// Minimum number of reloads with a neighbor, unless fewer are requested.
 const FEWEST: u64 = 5;
 
-/// Runs the command line. Returns true if every row had its stated outcome.
+/// Runs the command line. Returns true if every row had its expected outcome.
 pub(crate) fn run(args: &Args) -> Result<bool> {
     let chosen = rows(&args.rows)?;
     let begun = Instant::now();
@@ -137,25 +137,25 @@ impl Survey<'_> {
         };
         let dir = self.dir.join("hosts").join(&row.name);
         fs::create_dir_all(&dir).with_context(|| format!("could not make {}", dir.display()))?;
-        // A waiting neighbor does not count as a hang.
+        // Adds the time that the neighbor waits, which is not a hang.
         let patience = Duration::from_secs(self.args.patience) + Duration::from_millis(row.strikes_after_ms());
         let scratch = dir.join("scratch");
         fs::create_dir_all(&scratch).with_context(|| format!("could not make {}", scratch.display()))?;
         let mut command = hosting::command(&plan, &dir, "")?;
         command.env("TMPDIR", &scratch).env("RUST_BACKTRACE", if row.backtrace { "1" } else { "0" });
-        // The number of threads must be independent of the machine.
+        // Sets the number of threads of pools, which would otherwise depend on the machine.
         for count in ["ASYNC_STD_THREAD_COUNT", "RAYON_NUM_THREADS", "TOKIO_WORKER_THREADS"] {
             command.env(count, "2");
         }
         let mut messages = Messages::default();
         let end = hosting::run(command, patience, |line| {
-            // Skips other output, which a crate may print.
+            // Skips output of the crate.
             serde_json::from_str(line).into_iter().for_each(|message| messages.add(message));
         })?;
         Ok(messages.outcome(plan.reloads, &end))
     }
 
-    /// Returns the newest stored result of a row, for this code or older code.
+    /// Returns a row with its stored result, which may be for older code.
     fn entry(&self, row: &'static Row) -> Entry {
         let record = self.store.get(&row.name);
         let is_of_this_code = record.as_ref().is_some_and(|record| record.key == self.keys[&*row.name]);
@@ -173,7 +173,7 @@ fn modes(row: &Row) -> impl Iterator<Item = ReloadMode> {
     [ReloadMode::OntoItself, ReloadMode::Alternating].into_iter().chain(evicting.iter().copied())
 }
 
-/// Returns the number of reloads: fewer with a neighbor, which waits.
+/// Returns the number of reloads. There are fewer reloads with a neighbor, which waits in each.
 fn reloads(row: &Row, mode: ReloadMode, requested: u64) -> u64 {
     let most = match mode.alternates() {
         false => u64::MAX,
@@ -182,8 +182,8 @@ fn reloads(row: &Row, mode: ReloadMode, requested: u64) -> u64 {
     row.reloads(requested).min(most)
 }
 
-/// Builds the surveyed plugin with one feature, or the neighbor. Errors of the compiler are returned as text: they
-/// concern only this row.
+/// Builds the surveyed plugin with one feature, or the neighbor. Returns build errors as a string in the inner result, since they concern
+/// only this row.
 ///
 /// # Errors
 /// Fails if the built library cannot be sealed.
@@ -221,7 +221,7 @@ fn versions(sources: &Path) -> Result<BTreeMap<String, String>> {
     let mut command = MetadataCommand::new();
     command.manifest_path(sources.join("Cargo.toml")).features(CargoOpt::AllFeatures);
     let metadata = command.exec().context("could not ask cargo for the versions of the crates")?;
-    // Several versions of a crate may exist; uses the plugin's direct dependency.
+    // Selects direct dependencies of the plugin, since the graph may contain several versions of a crate.
     let root = metadata.resolve.and_then(|resolve| {
         let root = resolve.root?;
         resolve.nodes.into_iter().find(|node| node.id == root)

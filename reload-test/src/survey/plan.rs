@@ -1,4 +1,4 @@
-//! Plan and messages of the host of a row, exchanged between the processes.
+//! Messages between the survey and the host of a row: the plan, and the progress of the host.
 
 use super::fault_injection::InjectedFault;
 use crate::plan::Reading;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 pub(crate) enum ImageState {
     #[default]
     Unmapped,
-    /// Stays mapped, because code of it could still run.
+    /// Stays mapped, because its code could still run.
     Parked,
 }
 
@@ -23,15 +23,15 @@ pub(crate) struct Growth {
     pub(crate) keys: f64,
 }
 
-/// Mode of reloading a row.
+/// Mode in which a row is reloaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ReloadMode {
-    /// The next build of the same plugin replaces it.
+    /// Replaces the plugin by its next build.
     OntoItself,
-    /// The neighbor replaces it temporarily, then the plugin is loaded again.
+    /// Replaces the plugin by the neighbor temporarily, and then loads the next build of the plugin.
     Alternating,
-    /// Like `OntoItself`, but threads that do not end are evicted, and files are closed.
+    /// Like `OntoItself`, but evicts threads that do not end, and closes open files.
     Evicting,
     EvictingAlternating,
 }
@@ -42,12 +42,12 @@ impl ReloadMode {
         matches!(self, ReloadMode::Evicting | ReloadMode::EvictingAlternating)
     }
 
-    /// Returns true if the neighbor is loaded in between.
+    /// Returns true if the neighbor is loaded between two builds of the plugin.
     pub(crate) fn alternates(self) -> bool {
         matches!(self, ReloadMode::Alternating | ReloadMode::EvictingAlternating)
     }
 
-    /// Returns the text after the name of a row in a sentence.
+    /// Returns the mode as a suffix of a row's name.
     pub(crate) fn suffix(self) -> &'static str {
         match self {
             ReloadMode::OntoItself => "",
@@ -62,7 +62,7 @@ impl ReloadMode {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Plan {
     pub(crate) libraries: Vec<PathBuf>,
-    /// Plugin that is loaded in between, if the mode alternates.
+    /// Library of the neighbor, which is loaded between two builds if the mode alternates.
     pub(crate) neighbor: PathBuf,
     pub(crate) mode: ReloadMode,
     pub(crate) reloads: u64,
@@ -76,7 +76,7 @@ pub(crate) struct Plan {
 /// Progress of the host within a reload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Step {
-    /// The plugin is loaded and has worked, and the previous one is unmapped or parked.
+    /// The plugin is loaded and has used its crate, and the previous generation is unmapped or parked.
     #[default]
     Done,
     /// The neighbor is loaded, and the plugin is unmapped or parked.

@@ -1,5 +1,5 @@
-//! The rows, which `reload-test/survey/rows.toml` states: the crates, their usage and the expected outcome. A row with another
-//! outcome fails the run, so the page stays true.
+//! Reads the rows from `reload-test/survey/rows.toml`: the crates, their usage and the expected outcomes. A row with a different outcome
+//! fails the run, so the page stays correct.
 
 use super::plan::ReloadMode;
 pub(crate) use super::plan::{Growth, ImageState};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
-/// The file of the rows, which explains the fields.
+/// Contents of `rows.toml`, whose comments explain the fields.
 static TABLE: LazyLock<Table> =
     LazyLock::new(|| toml::from_str(include_str!("../../survey/rows.toml")).expect("a test reads the table"));
 
@@ -90,7 +90,7 @@ impl Row {
         if mode.evicts() { self.evicted } else { self.image_state }
     }
 
-    /// Returns the stated growth in a mode of reloading; `None` if the neighbor contributes to it.
+    /// Returns the expected growth in a mode of reloading. Returns `None` if the mode includes growth of the neighbor.
     pub(crate) fn grows(&self, mode: ReloadMode) -> Option<&Growth> {
         match mode {
             ReloadMode::OntoItself => Some(&self.grows),
@@ -105,7 +105,7 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Row> {
     TABLE.rows.iter()
 }
 
-/// Returns the rows of these names, in the order of the page; all rows without names.
+/// Returns the rows with these names, in the order of the page. Returns all rows if `names` is empty.
 pub(crate) fn rows(names: &[String]) -> Result<Vec<&'static Row>> {
     if let Some(unknown) = names.iter().find(|name| all().all(|row| row.name != **name)) {
         let known: Vec<_> = all().map(|row| &*row.name).collect();

@@ -1,4 +1,4 @@
-//! Inputs of a result other than the versions of crates: a digest of the sources of host, survey and row.
+//! Computes digests of the sources of host, survey and row, on which a result depends in addition to the versions of crates.
 
 use anyhow::{Context, Result};
 use rustc_hash::FxHasher;
@@ -21,8 +21,8 @@ const SHARED: &[&str] = &[
     "build.rs",
 ];
 
-/// Returns a digest of the sources that all rows depend on. The survey's `lib.rs` is a list of the rows; only its code
-/// outside of the list counts.
+/// Returns a digest of the sources that all rows depend on. The survey's `lib.rs` contains the list of rows; only lines outside of this
+/// list count.
 ///
 /// # Errors
 /// Fails if a file cannot be read.
@@ -41,8 +41,8 @@ pub(crate) fn shared(sources: &Path) -> Result<u64> {
     Ok(hasher.finish())
 }
 
-/// Returns a digest of the sources of one row: the file that `lib.rs` names for it, and all files that are not Rust,
-/// since their row is unknown.
+/// Returns a digest of the sources of one row: the file that `lib.rs` names for the row, and all files that are not Rust, since they may
+/// belong to any row.
 ///
 /// # Errors
 /// Fails if the row has no file, or a file cannot be read.

@@ -1,4 +1,4 @@
-//! Stored results, a file per row: a whole survey takes long, and may be interrupted.
+//! Stores results in one file per row, since a whole survey takes long and may be interrupted.
 
 use super::outcome::Outcome;
 use super::plan::ReloadMode;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Inputs of a result. Equal inputs give equal results.
+/// Inputs of a result. A result is current if its inputs are unchanged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Key {
     /// The versions of the row's crates: `tokio 1.52.1`.
@@ -29,12 +29,12 @@ pub(crate) struct Record {
     #[serde(rename = "asked")]
     pub(crate) requested: u64,
     pub(crate) outcomes: BTreeMap<ReloadMode, Outcome>,
-    /// Errors that left no outcome.
+    /// Errors without an outcome, such as a failed build.
     pub(crate) faults: Vec<String>,
 }
 
 impl Record {
-    /// Returns all differences from the statements of the row. Changed bounds need no other run.
+    /// Returns all differences from the expected outcomes of the row. Uses the present bounds, so changed bounds need no new run.
     pub(crate) fn judged(&self, row: &Row) -> Vec<String> {
         let broken = self.outcomes.iter().filter_map(|(mode, outcome)| {
             outcome.fault(row, *mode).map(|fault| format!("{}{}: {fault}", row.name, mode.suffix()))
@@ -53,7 +53,7 @@ impl Store {
         Self { dir: dir.to_owned() }
     }
 
-    /// Returns the result of a row; an unreadable file is of another version of this program, and counts as missing.
+    /// Returns the result of a row. An unreadable file counts as missing, since another version of this program may have written it.
     pub(crate) fn get(&self, row: &str) -> Option<Record> {
         let record: Record = serde_json::from_slice(&fs::read(self.path(row)).ok()?).ok()?;
         (record.row == row).then_some(record)

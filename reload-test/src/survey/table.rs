@@ -1,4 +1,4 @@
-//! The survey as a page. Data in, text out.
+//! Formats the survey as a page.
 
 use super::outcome::Outcome;
 use super::plan::Growth;
@@ -12,15 +12,15 @@ use std::collections::BTreeSet;
 pub(crate) struct Entry {
     pub(crate) row: &'static Row,
     pub(crate) record: Option<Record>,
-    /// Lines of a row without a result from the existing page: results are stored on the machine of the run.
+    /// Lines of the row in the existing page. Used without a result, since results are stored only on the machine of the run.
     pub(crate) earlier: Option<String>,
     /// Set if the result is for the current sources and versions.
     pub(crate) is_of_this_code: bool,
-    /// Way to install a requirement that this machine lacks.
+    /// Command that installs a requirement that this machine lacks.
     pub(crate) remedy: Option<&'static str>,
 }
 
-/// Tools and machine of the figures.
+/// Tools and machine that produced the figures.
 #[derive(Debug)]
 pub(crate) struct Made {
     pub(crate) rustc: String,
@@ -67,7 +67,7 @@ pub(crate) fn table(entries: &[Entry]) -> String {
     HEAD.to_owned() + &lines.collect::<String>()
 }
 
-/// Returns the lines of a row in the text of a page, if it was run.
+/// Returns the lines of a row in a page, if they contain a result.
 pub(crate) fn earlier(page: &str, name: &str) -> Option<String> {
     let begin = format!("| `{name}` | ");
     let mut lines = page.lines().skip_while(|line| !line.starts_with(&begin));
@@ -104,13 +104,13 @@ fn image_state(outcome: &Outcome, fault: Option<String>) -> String {
     }
 }
 
-/// Formats a reason for a cell. The variable that refers to an image is dropped, since it differs between images.
+/// Formats a reason for a cell. Drops the name of the variable that refers to the image, since it differs between images.
 fn escaped(name: &str) -> String {
     let name = if name.starts_with("reference ") { name.split(": ").next().unwrap_or(name) } else { name };
     format!("`{}`", name.replace('|', "\\|"))
 }
 
-/// Returns the cell with the neighbor's sound runs.
+/// Returns the cell with the number of runs in which the neighbor found no damage.
 fn survived(outcome: &Outcome, fault: Option<String>) -> String {
     match fault {
         Some(fault) => format!("**{}**", fault.replace('\n', " ")),
@@ -118,7 +118,7 @@ fn survived(outcome: &Outcome, fault: Option<String>) -> String {
     }
 }
 
-/// Formats a number with the measured precision: values below a hundredth are zero.
+/// Formats a number with the measured precision, which is at most two decimals.
 fn number(value: f64) -> String {
     match value.abs() {
         size if size < 0.005 => "0".to_owned(),
@@ -149,7 +149,7 @@ pub(crate) fn page(entries: &[Entry], made: &Made) -> String {
     let (new, older): (Vec<_>, Vec<_>) = found.partition(|entry| entry.is_of_this_code);
     let names =
         |entries: &[&Entry]| entries.iter().map(|entry| format!("`{}`", entry.row.name)).collect::<Vec<_>>().join(", ");
-    // Only the shorter list is printed.
+    // Prints only the shorter of the two lists.
     let age = match (new.len(), older.len()) {
         (_, 0) => String::new(),
         (1.., many) if many > new.len() => {

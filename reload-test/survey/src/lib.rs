@@ -1,4 +1,5 @@
-//! Plugin that uses one crate as its users do, without code for unloading. If a crate has a shutdown, the row states if it is called.
+//! Plugin that uses one crate as its users do, without code for unloading. If a crate can be shut down, the row states if its shutdown is
+//! called.
 
 mod local;
 
@@ -205,7 +206,7 @@ rows! {
     "register-frame" register_frame "rows/register_frame.rs"
 }
 
-/// Id of the build, so that the host has different files to swap between.
+/// Id of the build, by which the files of two builds differ.
 const BUILD_TAG: Option<&str> = option_env!("ALCEDO_BUILD_TAG");
 
 fn started() {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Value in a static, for the lifetime of a module or longer.
+/// Static storage for a value, for the lifetime of a module or longer.
 pub(crate) struct Kept<T>(Mutex<Option<T>>);
 
 impl<T> Kept<T> {
@@ -18,7 +18,7 @@ impl<T> Kept<T> {
         Self(Mutex::new(None))
     }
 
-    /// Stores a value. [`work`](Self::work) reports a value that could not be created.
+    /// Stores a value, or prints the error of its creation. [`work`](Self::work) then reports the missing value.
     pub(crate) fn keep<E: Debug>(&self, made: Result<T, E>) {
         match made {
             Ok(made) => *self.0.lock().expect("no thread panics while holding the lock") = Some(made),
@@ -26,14 +26,14 @@ impl<T> Kept<T> {
         }
     }
 
-    /// Uses the stored value. Returns `ok`, or the problem.
+    /// Uses the stored value. Returns `ok`, or a description of the problem.
     pub(crate) fn work<E: Debug>(&self, use_it: impl FnOnce(&mut T) -> Result<bool, E>) -> String {
         let mut kept = self.0.lock().expect("no thread panics while holding the lock");
         let Some(kept) = &mut *kept else { return "there is nothing to use".to_owned() };
         report(use_it(kept))
     }
 
-    /// Removes and returns the value, to end it.
+    /// Removes and returns the value, for its shutdown.
     pub(crate) fn take(&self) -> Option<T> {
         self.0.lock().expect("no thread panics while holding the lock").take()
     }
@@ -53,7 +53,7 @@ pub(crate) fn path(name: &str) -> PathBuf {
     std::env::temp_dir().join(format!("alcedo-survey-{}-{now}-{name}", std::process::id()))
 }
 
-/// Connects a client to a server that answers HTTP requests with `ok` in sequence, and ends with the client.
+/// Runs a client with the address of an HTTP server, which responds to each request with `ok`. The server ends with the client.
 pub(crate) fn with_server<T>(client: impl FnOnce(SocketAddr) -> T) -> T {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("there is a port");
     let address = listener.local_addr().expect("it is bound");

@@ -33,12 +33,12 @@
 //!
 //! | feature | adds |
 //! | --- | --- |
-//! | `slot-types` | types of slots in calls by name, on by default; hosts and plugins must agree |
-//! | `script` | packages of scripts as modules |
-//! | `dll-bind` | C functions by declaration |
+//! | `slot-types` | types of slots in calls by name, on by default; hosts and plugins must use the same setting |
+//! | `script` | script packages as modules |
+//! | `dll-bind` | calls of declared C functions |
 //! | `build` | `alcedo::build`, the crate `alcedo-build`: builds plugins |
 //! | `engine` | `alcedo::engine`, the crate `alcedo-engine`: worlds, actors and components as native classes |
-//! | `testing` | `alcedo::testing` and `alcedo::test_world!`: headless worlds for the tests of a plugin; a dev-dependency |
+//! | `testing` | `alcedo::testing` and `alcedo::test_world!`: headless worlds for the tests of a plugin; for dev-dependencies |
 
 #[cfg(feature = "build")]
 pub use alcedo_build as build;

@@ -1,4 +1,4 @@
-//! Tests of a plugin: its library in a headless host, in the process of the test. For the dev-dependencies of a plugin.
+//! Tests a plugin: loads its library into a headless host in the process of the test. A plugin uses this module as a dev-dependency.
 //!
 //! A plugin is a `cdylib`, so no test can link it. [`test_world!`](crate::test_world) builds the library and loads it as a host does. The
 //! test then creates objects, calls their functions by name, ticks, reads properties and the log, and edits the plugin between two builds.
@@ -19,8 +19,8 @@
 //! }
 //! ```
 //!
-//! A panic in the plugin fails the test with the message, the file and the line in the plugin. Cargo builds the plugin with the features of
-//! its own manifest, as for a host: dev-dependencies do not change them.
+//! A panic in the plugin fails the test with the message, the file and the line in the plugin. Cargo builds the plugin with the
+//! features of the plugin's own manifest, as for a host. Dev-dependencies do not change these features.
 
 mod log;
 mod plugin;
@@ -31,10 +31,10 @@ pub use tracing::Level;
 pub use world::{TestWorld, TestWorldBuilder};
 
 /// Builds the package of the test, and returns a [`TestWorld`](crate::testing::TestWorld) with its library. The host is the small
-/// engine, or that of the builder in the argument. Needs the feature `testing`.
+/// engine, or is built by the `Builder` in the argument. Requires the feature `testing`.
 ///
 /// # Panics
-/// For the reasons of [`TestWorldBuilder::build`](crate::testing::TestWorldBuilder::build).
+/// Panics in the cases of [`TestWorldBuilder::build`](crate::testing::TestWorldBuilder::build).
 ///
 /// # Examples
 /// ```no_run
@@ -65,7 +65,8 @@ macro_rules! __test_world {
     };
 }
 
-/// Adds the build folder and the profile of a test. `tmp` is a folder in cargo's build folder, which integration tests have.
+/// Sets the build folder and the profile of a test. `tmp` is a folder inside cargo's build folder. Cargo provides this folder for
+/// integration tests.
 #[doc(hidden)]
 pub fn of_test(builder: TestWorldBuilder, tmp: Option<&str>, release: bool) -> TestWorldBuilder {
     let builder = builder.release(release);

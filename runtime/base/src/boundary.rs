@@ -1,5 +1,5 @@
-//! Errors and panics at the ABI boundary. Failures arrive as plain data and become [`CallError`]s here; panics of host code are
-//! caught here before they reach a module's frames. Shared by all boundary functions.
+//! Errors and panics at the ABI boundary. A failure of a module arrives as plain data and becomes a [`CallError`] here. Panics of
+//! host code are caught here before they reach the stack frames of a module. All boundary functions use this module.
 
 use std::mem::ManuallyDrop;
 
@@ -54,18 +54,18 @@ impl std::fmt::Display for SourcePlace {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum CallError {
-    /// The callee panicked; the panic was caught on its own side.
+    /// The callee panicked, and the side of the callee caught the panic.
     Panicked {
         /// Message of the panic.
         message: String,
         /// Location of the panic, if reported.
         place: Option<SourcePlace>,
     },
-    /// The callee completed and returned an error, as its signature allows.
+    /// The callee completed and returned an error, which its signature allows.
     Returned {
         /// Message of the error.
         message: String,
-        /// The function that returned the error, or the caller of [`CallError::returned`].
+        /// Location in the function that returned the error, or in the caller of [`CallError::returned`].
         place: Option<SourcePlace>,
     },
     /// The plugin part is borrowed by a method that has not returned.
@@ -74,7 +74,7 @@ pub enum CallError {
         object: ObjectHandle,
         /// Method that holds the borrow.
         held: String,
-        /// Method that requested the borrow.
+        /// Method that tried to borrow the plugin part.
         requested_by: String,
     },
     /// The object no longer exists.
@@ -87,7 +87,8 @@ pub enum CallError {
         /// Rejected action.
         action: String,
     },
-    /// A scope cannot begin on the stack of a coroutine, which could be suspended and outlive the enclosing frame.
+    /// A scope cannot begin on the stack of a coroutine. The coroutine could be suspended, and the scope would outlive the
+    /// enclosing frame.
     WrongStack {
         /// Rejected action.
         action: String,
@@ -102,19 +103,19 @@ pub enum CallError {
         /// The name, the search location and help.
         message: String,
     },
-    /// The module of a call handle has ended; its name has another handle now, if it resolves at all.
+    /// The module of a call handle has ended. If the name still resolves, it has another handle.
     DeadHandle {
         /// The handle and help.
         message: String,
     },
-    /// A name does not resolve, and no Master is loaded whose modules might define it.
+    /// A name does not resolve, and no Master is loaded. A module of a Master might define the name.
     NoMaster {
         /// The name, the search location and help.
         message: String,
     },
-    /// Caller and callee disagree on the signature.
+    /// Caller and callee have different signatures.
     Signature {
-        /// Function or property.
+        /// Name of the function or property.
         name: String,
         /// Signature of the callee.
         found: String,
@@ -134,19 +135,19 @@ pub enum CallError {
     },
     /// The buffer of a ZCall has the wrong slots.
     Buffer {
-        /// The call, the slot, its content and the expected content.
+        /// The call, the slot, the content of the slot and the expected content.
         message: String,
     },
-    /// The load context cannot accept calls at present.
+    /// The load context does not accept calls at this time.
     Unavailable {
-        /// The call or module.
+        /// Name of the call or module.
         what: String,
     },
     /// The conjugate has expired: its frame has closed, its generation has ended or is suspended, or it was returned.
     Expired {
         /// Color and kind: `red Array`, `black Array(f64)`.
         what: String,
-        /// Age since creation or borrow: `3.2 s`.
+        /// Time since the conjugate was created or borrowed: `3.2 s`.
         age: String,
     },
     /// Nested calls exceed the depth limit.
@@ -156,15 +157,15 @@ pub enum CallError {
         /// Maximum depth.
         limit: u32,
     },
-    /// Values would exceed the memory limit; no memory was allocated for them.
+    /// The values would exceed the memory limit. No memory was allocated for them.
     TooLarge {
-        /// The value, or all values of the call together.
+        /// The value that exceeds the limit, or all values of the call together.
         what: String,
-        /// Required bytes.
+        /// Required memory in bytes.
         bytes: u64,
-        /// Allowed bytes.
+        /// Allowed memory in bytes.
         limit: u64,
-        /// Host setting with the limit.
+        /// Name of the host setting that states the limit.
         setting: String,
     },
     /// A module made a call while it held a slice of host memory.
@@ -186,7 +187,7 @@ pub enum CallError {
     },
 }
 
-/// Line of a script in an active function.
+/// Line of a script function that is running.
 ///
 /// # Examples
 /// ```
@@ -211,7 +212,7 @@ impl std::fmt::Display for ScriptPlace {
     }
 }
 
-/// Number of entries shown from each end of a long script call stack.
+/// Number of entries that a message shows from each end of a long script call stack.
 const STACK_ENDS: usize = 16;
 
 fn stack_lines(stack: &[ScriptPlace]) -> String {
@@ -233,7 +234,7 @@ fn location_of(failure: &Failure) -> Option<SourcePlace> {
 }
 
 fn too_deep(limit: u32) -> String {
-    /// Fewer calls than a recursion has that exhausts a stack or limit of usual size.
+    /// A recursion that exhausts a stack or limit of usual size has at least this many calls.
     const FEW: u32 = 4;
     match limit {
         0..FEW => format!(
@@ -269,9 +270,9 @@ impl CallError {
         Self::Other { message: message.into() }
     }
 
-    /// Makes the error of a function that completed and failed with `error`. The location is that of the caller.
+    /// Makes the error of a function that completed and failed with `error`. The location of the error is that of the caller.
     ///
-    /// Returns [`CallError::Panicked`] if the `Display` or the `Drop` of `error` panics.
+    /// Returns [`CallError::Panicked`] if `Display` or `Drop` of `error` panics.
     ///
     /// # Examples
     /// ```
@@ -295,7 +296,7 @@ impl CallError {
         }
     }
 
-    /// Returns the ABI number of the kind.
+    /// Returns the number that identifies the error kind in the ABI.
     ///
     /// # Examples
     /// ```
@@ -330,8 +331,8 @@ impl CallError {
         }
     }
 
-    /// Converts the error to ABI data. Kinds with fields transfer these separately, so that the error is unchanged after passing
-    /// through several modules.
+    /// Converts the error to ABI data. Fields are transferred separately, so the error is unchanged after it has passed through
+    /// several modules.
     ///
     /// # Examples
     /// ```
@@ -345,7 +346,7 @@ impl CallError {
     /// ```
     pub fn to_failure(&self) -> Failure {
         if let Self::InScript { error, stack } = self {
-            // The fields of the error stay unchanged; a message gets the call stack of the script appended.
+            // The fields of the error stay unchanged. If the message is a sentence, the call stack of the script is appended.
             let mut failure = error.to_failure();
             let is_sentence = matches!(**error, Self::Panicked { .. } | Self::Returned { .. })
                 || failure.message.as_str() == error.to_string();
@@ -405,13 +406,13 @@ impl CallError {
                 (failure.held, failure.expected) = (what.as_str().into(), age.as_str().into());
                 failure.message = failure.to_string().into();
             }
-            // Converted above.
+            // `InScript` was converted above.
             Self::InScript { .. } => {}
         }
         failure
     }
 
-    /// Converts ABI data to an error. Copies all strings, because the module that created them may be unloaded.
+    /// Converts ABI data to an error. Copies all strings, because the module that created them may be unloaded later.
     pub fn from_failure(failure: &Failure) -> Self {
         let owned = |string: &abi_stable::std_types::RString| string.as_str().to_owned();
         let message = owned(&failure.message);
@@ -455,7 +456,7 @@ impl CallError {
     }
 }
 
-/// Runs a call into a module and converts its failure to an error.
+/// Runs a call into a module, and converts a failure to an error.
 ///
 /// # Examples
 /// ```
@@ -477,7 +478,7 @@ pub fn from_module(call: impl FnOnce(&mut Failure) -> Status) -> Result<(), Call
 /// Variant of [`from_module`] with a small result, for hot paths.
 #[inline]
 pub fn reported(call: impl FnOnce(&mut Failure) -> Status) -> Result<(), Box<CallError>> {
-    // The failure is written only if the call fails. Dropping an unwritten one would cost four calls.
+    // The call writes the failure only if it fails. Dropping a failure that was not written would cost four calls.
     let mut failure = ManuallyDrop::new(Failure::none());
     if call(&mut failure) == Status::OK {
         return Ok(());
@@ -511,7 +512,7 @@ pub fn catch_panics_as<T, E: From<CallError>>(code: impl FnOnce() -> Result<T, E
     panic_guard::caught(code).unwrap_or_else(|message| Err(panicked(message).into()))
 }
 
-/// Returns the [`CallError::Signature`] for `name`, which has the type `found` instead of `expected`.
+/// Returns the [`CallError::Signature`] for `name`, which has type `found` instead of type `expected`.
 #[doc(hidden)]
 #[cold]
 pub fn mismatch(

@@ -1,12 +1,12 @@
-//! Cells for the stores of a host: those of std, plus a count of the open borrows per thread in debug builds. No borrow may be open
-//! while foreign code runs, and every log line runs foreign code: a log listener may call back into the runtime immediately and must
-//! not find a borrowed store. Hence no store uses the std cell (checked by `tests/floors.rs`), and `tests/attacks` checks the count
-//! at every log line. In release builds the guards are those of std.
+//! Cells for the stores of a host. They are the cells of std and, in debug builds, count the open borrows of each thread. No borrow
+//! may be open while foreign code runs. Every log line runs foreign code, since a log listener may call the runtime immediately,
+//! and must not find a borrowed store. Hence no store uses the std cell directly (checked by `tests/floors.rs`), and
+//! `tests/attacks` checks the count at every log line. In release builds the guards are those of std.
 
 use std::cell::{Cell, Ref, RefMut};
 use std::ops::{Deref, DerefMut};
 
-/// Guard that counts an active step until it is dropped.
+/// Guard that increments a count and decrements it when dropped.
 ///
 /// # Examples
 /// ```
@@ -26,7 +26,7 @@ use std::ops::{Deref, DerefMut};
 pub struct Counted<'a>(&'a Cell<u32>);
 
 impl<'a> Counted<'a> {
-    /// Increments `count` until the guard is dropped.
+    /// Increments `count`. Dropping the guard decrements it.
     #[inline]
     pub fn in_cell(count: &'a Cell<u32>) -> Self {
         count.set(count.get() + 1);
@@ -41,7 +41,7 @@ impl Drop for Counted<'_> {
     }
 }
 
-/// Dynamically borrowed value, as [`std::cell::RefCell`].
+/// Dynamically borrowed value, like [`std::cell::RefCell`].
 ///
 /// # Examples
 /// ```
@@ -58,13 +58,13 @@ pub struct RefCell<T> {
     value: std::cell::RefCell<T>,
 }
 
-/// Shared borrow.
+/// Guard of a shared borrow.
 pub struct Borrowed<'a, T> {
     value: Ref<'a, T>,
     _open: Open,
 }
 
-/// Mutable borrow.
+/// Guard of a mutable borrow.
 pub struct BorrowedMut<'a, T> {
     value: RefMut<'a, T>,
     _open: Open,
@@ -107,7 +107,7 @@ impl<T> RefCell<T> {
         self.value.replace(value)
     }
 
-    /// Returns a reference through exclusive access.
+    /// Returns a mutable reference. Needs no run-time check, since `self` is borrowed mutably.
     #[inline]
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
@@ -152,7 +152,7 @@ mod counting {
         static OPEN: Cell<u32> = const { Cell::new(0) };
     }
 
-    /// Returns the number of open store borrows on this thread.
+    /// Returns the number of open borrows of stores on this thread.
     #[inline]
     pub fn open_borrows() -> u32 {
         OPEN.get()
@@ -185,7 +185,7 @@ impl Open {
     }
 }
 
-/// Returns the number of open store borrows on this thread; always 0 in release builds.
+/// Returns the number of open borrows of stores on this thread, which is always 0 in release builds.
 #[cfg(not(debug_assertions))]
 pub fn open_borrows() -> u32 {
     0

@@ -1,11 +1,11 @@
-//! Epoch that invalidates cached call lookups: it changes when modules are suspended, resumed or ended, or when gates close. A caller
-//! stores the epoch with a cached lookup and compares it before each use.
+//! Epoch that invalidates cached call lookups. The epoch changes when modules are suspended, resumed or ended, and when gates
+//! close. A caller stores the epoch with a cached lookup and compares it before each use.
 
 use std::cell::{Cell, OnceCell};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Next epoch. Epochs are unique in the process, so a value cached for one host never matches another host.
+/// Next epoch. Epochs are unique in the process, so a value that was cached for one host never matches another host.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// Epoch of cached lookups. Game thread only.
@@ -21,15 +21,15 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 /// assert_ne!(epoch.get(), cached);
 /// ```
 pub struct Epoch {
-    /// Value that callers compare.
+    /// Value that callers compare with their cached epoch.
     compared: Cell<u64>,
     /// Current epoch.
     count: Cell<u64>,
-    /// Number of reasons that disable the fast paths.
+    /// Number of calls of [`Epoch::shut`] without a matching [`Epoch::open`].
     shut: Cell<u32>,
     /// `true` while calls are observed, which disables the fast paths as well.
     observed: Cell<bool>,
-    /// Called after each change, with `true` if calls are observed.
+    /// Listener that is called after each change, with `true` if calls are observed.
     listener: OnceCell<Box<dyn Fn(bool)>>,
 }
 
@@ -50,12 +50,12 @@ impl fmt::Debug for Epoch {
 }
 
 impl Epoch {
-    /// Value of [`Epoch::get`] while the fast paths are disabled. No epoch reaches it.
+    /// Value of [`Epoch::get`] while the fast paths are disabled. No epoch ever has this value.
     pub const SHUT: u64 = u64::MAX;
-    /// Initial cached value of a caller without a lookup.
+    /// Initial value of a caller that has not cached a lookup.
     pub const NEVER: u64 = u64::MAX - 1;
 
-    /// Returns the value to compare a cached epoch with. No cached epoch matches while the fast paths are disabled.
+    /// Returns the value to compare with a cached epoch. While the fast paths are disabled, this value matches no cached epoch.
     #[inline]
     pub fn get(&self) -> u64 {
         self.compared.get()
@@ -91,20 +91,20 @@ impl Epoch {
         self.update();
     }
 
-    /// Reverts one [`Epoch::shut`].
+    /// Ends the effect of one call of [`Epoch::shut`].
     pub fn open(&self) {
         self.shut.set(self.shut.get().saturating_sub(1));
         self.update();
     }
 
-    /// Sets if calls are observed. Observation disables the fast paths; the slow path records the calls.
+    /// Sets if calls are observed. Observation disables the fast paths, since only the slow path records calls.
     pub fn observe(&self, is_observed: bool) {
         if self.observed.replace(is_observed) != is_observed {
             self.update();
         }
     }
 
-    /// Sets the listener that is called after each change and when the fast paths are disabled or enabled, with `true` if calls are
+    /// Sets the listener. It is called after each change, and when the fast paths are disabled or enabled, with `true` if calls are
     /// observed. Only the first listener is used.
     pub fn on_change(&self, listener: impl Fn(bool) + 'static) {
         let _later = self.listener.set(Box::new(listener));

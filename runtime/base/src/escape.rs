@@ -1,5 +1,5 @@
-//! Escaping of foreign strings in messages. A string of a module may contain anything; terminal control sequences and characters that
-//! would forge a line of the log are escaped.
+//! Escaping of foreign strings in messages. A string of a module may contain any character. Terminal control sequences, and
+//! characters that could forge a line of the log, are escaped.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use alcedo_abi::names::shows_itself;
 /// Maximum number of bytes of a foreign string in a message.
 const MOST: usize = 160;
 
-/// Escapes a string to one line and truncates it, for names and other short strings in messages.
+/// Escapes and truncates a string for use in one line, for names and other short strings in messages.
 ///
 /// # Examples
 /// ```
@@ -32,8 +32,8 @@ pub fn line(string: &str) -> String {
     escaped
 }
 
-/// Escapes a multi-line string, such as a panic message, for output to a terminal: all invisible characters except line breaks and
-/// tabs. Use it for every plugin string that is printed to a terminal.
+/// Escapes a multi-line string, such as a panic message, for output to a terminal. Escapes all invisible characters except line
+/// breaks and tabs. Every plugin string that is printed to a terminal must be escaped by this function.
 ///
 /// # Examples
 /// ```

@@ -1,4 +1,4 @@
-//! Numbers in messages: groups of thousands, and nouns with their plural.
+//! Numbers in messages: thousands separators, and nouns with their plural.
 
 /// Formats a number with its thousands separated by commas.
 ///
@@ -21,7 +21,7 @@ pub fn thousands(number: u64) -> String {
     text
 }
 
-/// Formats a number with its noun, which has the regular plural.
+/// Formats a number with a noun that has a regular plural.
 ///
 /// # Examples
 /// ```

@@ -1,17 +1,17 @@
-//! Identity of the game thread, the only thread that may use objects. The runtime is created on one thread and never leaves it;
-//! foreign code that enters through the ABI must prove that it is on that thread.
+//! Identity of the game thread, which is the only thread that may use objects. The runtime never leaves the thread that created it.
+//! Foreign code that enters through the ABI must prove that it is on this thread.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Proof that the current thread is the game thread; not `Send`. It does not prove exclusive access.
+/// Proof that the current thread is the game thread; not `Send`. The proof does not imply exclusive access.
 #[derive(Clone, Copy, Debug)]
 pub struct GameThread<'rt> {
     not_send: PhantomData<(&'rt (), *mut ())>,
 }
 
-/// Identifies the game thread, for code that enters from outside.
+/// Identity of the game thread, for code that enters from outside.
 ///
 /// # Examples
 /// ```
@@ -26,12 +26,12 @@ pub struct GameThread<'rt> {
 pub struct GameThreadId(u64);
 
 thread_local! {
-    /// Number of this thread; zero until first used. Every call through the ABI reads it, and the thread id of std is several times
-    /// slower.
+    /// Number of this thread; zero until it is first requested. Every call through the ABI reads the number, and reading the thread
+    /// id of std is several times slower.
     static NUMBER: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Returns the process-wide unique number of this thread.
+/// Returns the number of this thread, which is unique in the process.
 #[inline]
 fn this_thread() -> u64 {
     match NUMBER.get() {
@@ -55,7 +55,7 @@ impl GameThreadId {
         Self(this_thread())
     }
 
-    /// Returns the proof if the caller is on the game thread. Any thread may call this.
+    /// Returns the proof if the current thread is the game thread. Callable on any thread.
     #[inline]
     pub fn prove(&self) -> Option<GameThread<'_>> {
         (this_thread() == self.0).then_some(GameThread { not_send: PhantomData })

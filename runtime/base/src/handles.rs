@@ -5,7 +5,7 @@ use std::cell::Cell;
 pub use alcedo_abi::handles::{ClassId, PartPtr};
 pub use alcedo_abi::handles::{Name, ObjectHandle, ZCallHandle};
 
-/// Master load context that owns a value. Generation zero is the host, which never ends.
+/// Generation of the Master load context that owns a value. Generation zero is the host, which never ends.
 ///
 /// # Examples
 /// ```
@@ -33,12 +33,13 @@ thread_local! {
     static LAST_SERIAL: Cell<u32> = const { Cell::new(u32::MAX) };
 }
 
-/// Returns how many objects or conjugates use each slot, one after the other, in stores created on this thread.
+/// Returns the maximum number of objects or conjugates that use a slot one after the other. Applies to stores that this thread
+/// creates.
 pub fn last_serial() -> u32 {
     LAST_SERIAL.get()
 }
 
-/// Creates stores whose slots are used at most `last` times, so that a test can exhaust all slots.
+/// Runs code whose new stores use each slot at most `last` times, so that a test can exhaust all slots.
 ///
 /// # Examples
 /// ```
@@ -58,11 +59,11 @@ pub fn with_last_serial<R>(last: u32, make: impl FnOnce() -> R) -> R {
     make()
 }
 
-/// Id of a loaded module, counted over the lifetime of the runtime. Every load gets a new id.
+/// Id of a loaded module. Every load gets a new id, which the runtime never reuses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct ModuleId(pub u64);
 
 impl ModuleId {
-    /// Id of the host itself, which never ends.
+    /// Id of the host's own module, which never ends.
     pub const HOST: Self = Self(0);
 }

@@ -1,11 +1,11 @@
-//! Table of values by numbers that are assigned in sequence and never reused, as for classes and calls. A lookup is as fast as in a
-//! vector. A vector would keep a slot for every number ever assigned and grow without bound in a host that reloads permanently; this
-//! table removes runs of empty slots, so its size depends on the live values only.
+//! Table of values by number, for numbers that are assigned in sequence and never reused, such as those of classes and calls. A
+//! lookup is as fast as in a vector. In a host that reloads permanently, a vector would keep a slot for every number ever assigned,
+//! and grow without bound. This table removes runs of empty slots, so its size depends only on the live values.
 
-/// Maximum number of empty slots between two values before the table is split there.
+/// Maximum number of consecutive empty slots. The table is split at a longer run.
 const LONGEST_GAP: u64 = 16;
 
-/// Minimum number of slots before the table is compacted.
+/// Minimum number of slots for a compaction of the table.
 const SHORTEST: usize = 64;
 
 /// Values by number.
@@ -23,13 +23,13 @@ const SHORTEST: usize = 64;
 /// ```
 #[derive(Debug)]
 pub struct IdTable<T> {
-    /// Runs of slots in order, with gaps between them.
+    /// Contiguous pieces of the table in order. There are gaps between them.
     pieces: Vec<Piece<T>>,
     /// Number of slots in all pieces.
     slot_count: usize,
-    /// Number of slots that triggers the next compaction.
+    /// Number of slots above which the table is compacted.
     slot_limit: usize,
-    /// Number after the last one that ever had a value.
+    /// Highest number that ever had a value, plus one.
     next: u64,
 }
 
@@ -66,7 +66,7 @@ impl<T> IdTable<T> {
         self.pieces.get(behind.checked_sub(1)?)
     }
 
-    /// Returns the number after the last one that ever had a value; zero if there is none.
+    /// Returns the highest number that ever had a value, plus one. Returns zero if no number had a value.
     #[inline]
     pub fn next(&self) -> u64 {
         self.next
@@ -106,7 +106,7 @@ impl<T> IdTable<T> {
         piece.slots.get_mut(usize::try_from(number - piece.first).ok()?)?.take()
     }
 
-    /// Removes and returns the matching values, in the order of their numbers.
+    /// Removes the values that match, and returns them in the order of their numbers.
     ///
     /// # Examples
     /// ```
@@ -125,7 +125,7 @@ impl<T> IdTable<T> {
         slots.filter_map(|slot| slot.take_if(&mut is_meant)).collect()
     }
 
-    /// Iterates over numbers and values in order, starting at `number`.
+    /// Returns an iterator over numbers and values in order, starting at `number`.
     ///
     /// # Examples
     /// ```
@@ -144,13 +144,13 @@ impl<T> IdTable<T> {
         all.filter(move |(at, _)| *at >= number).filter_map(|(at, slot)| Some((at, slot.as_ref()?)))
     }
 
-    /// Iterates over numbers and values in order.
+    /// Returns an iterator over numbers and values in order.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (u64, &T)> {
         self.iter_from(0)
     }
 
-    /// Compacts the table once its size has doubled since the last compaction, because compaction takes linear time.
+    /// Compacts the table if its size has doubled since the last compaction. Compaction takes linear time, so it must be rare.
     fn cut_if_long(&mut self) {
         if self.slot_count <= self.slot_limit {
             return;
@@ -227,7 +227,7 @@ mod tests {
         let (mut table, mut map, mut seed) = (IdTable::default(), BTreeMap::new(), 7u64);
         for step in 0..50_000u64 {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            // Mostly near the end, sometimes at random, sometimes far ahead.
+            // Most numbers are near the end of the table, some are random, some are far beyond the end.
             let number = match seed >> 61 {
                 0 => (seed >> 20) % (step + 1),
                 1 => step + (seed >> 20) % 100,

@@ -1,5 +1,5 @@
-//! Common base of the host crates: handles, errors and panics at the ABI boundary, the proof of the game thread, cells that count
-//! borrows, tables with ids that are never reused, and escaping of foreign strings in messages.
+//! Common base of the host crates: handles, errors and panics at the ABI boundary, proof of the game thread, cells that count
+//! borrows, tables whose ids are never reused, and escaping of foreign strings in messages.
 //!
 //! Part of `alcedo-runtime`, the crate that hosts depend on. Contains no objects, calls by name or plugins.
 #![forbid(unsafe_code)]

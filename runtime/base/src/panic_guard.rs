@@ -1,6 +1,6 @@
-//! Panic guard for code that does not belong to the runtime: host callbacks, resolvers and implementations of module calls. Panic
-//! payloads are dropped inside the guard: the drop may panic in turn, and outside the guard that panic would interrupt the runtime
-//! halfway.
+//! Panic guard for code that does not belong to the runtime: host callbacks, resolvers and implementations of module calls. The
+//! guard also drops panic payloads, since the drop may panic again. Outside of the guard, this second panic would interrupt the
+//! runtime in the middle of an operation.
 
 use std::any::Any;
 use std::fmt::Display;
@@ -8,10 +8,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use alcedo_abi::words::words_into;
 
-/// Limit of dropped payloads. The drop of a payload may throw another payload, possibly without end; one more is leaked.
+/// Maximum number of payloads that the guard drops. The drop of a payload may panic with another payload, possibly without end, so
+/// the next payload is leaked.
 const MOST_PAYLOADS: u32 = 16;
 
-/// Runs `code`. The error is the message of its panic.
+/// Runs `code`. If `code` panics, returns the panic message as the error.
 ///
 /// # Examples
 /// ```
@@ -22,7 +23,7 @@ const MOST_PAYLOADS: u32 = 16;
 /// ```
 #[inline]
 pub fn caught<T>(code: impl FnOnce() -> T) -> Result<T, String> {
-    // Unwinding releases the guards of the runtime's state, and each change of that state is complete before foreign code is called.
+    // Unwinding releases the guards of the runtime's state. Each change of that state is complete before foreign code is called.
     // Foreign code is responsible for its own state.
     catch_unwind(AssertUnwindSafe(code)).map_err(message_of)
 }
@@ -31,7 +32,7 @@ pub fn caught<T>(code: impl FnOnce() -> T) -> Result<T, String> {
 ///
 /// # Errors
 ///
-/// Messages of the errors of [`words_into`].
+/// Returns the messages of the errors of [`words_into`].
 ///
 /// # Examples
 /// ```
@@ -83,7 +84,7 @@ mod tests {
 
     use super::{MOST_PAYLOADS, caught};
 
-    /// Payload whose drop panics with another payload, `.0` times.
+    /// Payload whose drop panics with another payload. `.0` is the number of further payloads.
     struct Bomb(u32, Arc<AtomicU32>);
 
     impl Drop for Bomb {
@@ -95,7 +96,7 @@ mod tests {
         }
     }
 
-    /// Returns how many payloads of a chain are dropped.
+    /// Returns the number of payloads that are dropped in a chain of this length.
     fn dropped(depth: u32) -> u32 {
         let count = Arc::new(AtomicU32::new(0));
         let result = caught(|| panic_any(Bomb(depth, Arc::clone(&count))));

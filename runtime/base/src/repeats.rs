@@ -1,15 +1,15 @@
-//! Rate limit for repeated log messages: reports the first event and those at each power of ten with their count, so that an error in
-//! every tick does not flood the log.
+//! Rate limit for repeated log messages. Reports the first event, and later each event whose count is a power of ten. An error in
+//! every tick therefore does not flood the log.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::cells::RefCell;
 
-/// Maximum number of counted keys. When it is reached, all counts restart, which bounds the memory.
+/// Maximum number of counted keys, which bounds the memory. At this number, all counts restart.
 const MOST: usize = 4096;
 
-/// Counts of reported events. Single-threaded.
+/// Counts of events by key. Not thread-safe.
 ///
 /// # Examples
 /// ```
@@ -25,7 +25,7 @@ pub struct Repeats(RefCell<Counts>);
 
 #[derive(Debug, Default)]
 struct Counts {
-    /// Newest generation so far. Events of older generations are counted with it.
+    /// Newest generation so far. Events of older generations count as events of this generation.
     generation: u64,
     of: HashMap<u64, u64>,
 }
@@ -37,8 +37,8 @@ impl Repeats {
         Self::default()
     }
 
-    /// Counts an event of `key` in a generation of modules. Returns the count if the event should be reported: the first time, and at
-    /// 10, 100, 1000 events, and so on. A newer generation resets the counts.
+    /// Counts an event of `key` in a generation of modules. Returns the count if the event should be reported: at 1, 10, 100, 1000
+    /// events, and so on. A newer generation resets the counts.
     pub fn note(&self, generation: u64, key: &impl Hash) -> Option<u64> {
         let mut hasher = DefaultHasher::new();
         key.hash(&mut hasher);
@@ -58,7 +58,7 @@ impl Repeats {
     }
 }
 
-/// Formats a count as the suffix of a message; empty for the first event.
+/// Formats a count as the suffix of a message. The suffix of the first event is empty.
 ///
 /// # Examples
 /// ```

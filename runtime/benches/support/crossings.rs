@@ -1,5 +1,5 @@
-//! The measured calls of Alcedo, and the two equivalent calls of Rust: for the benchmark of this crate, and for that of `peers`,
-//! which measures other libraries in the same run.
+//! Measured calls of Alcedo, and two equivalent calls of plain Rust. The benchmark of this crate uses them, and the benchmark of
+//! `peers`, which measures other libraries in the same run.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -13,10 +13,10 @@ use criterion::{BenchmarkGroup, Throughput};
 
 use crate::support;
 
-/// Rounds of a loop in the plugin per iteration.
+/// Number of rounds of a loop in the plugin per iteration.
 pub(crate) const ROUNDS: u64 = 1_000;
 
-/// Number of objects in a batch; its time is for all of them.
+/// Number of objects in a batch. The time of a batch is for all of its objects.
 const MANY: u64 = 1_000;
 
 /// Base of the plugin's class.
@@ -96,7 +96,7 @@ mod tables {
     include!("../../tests/plugins/exchange/src/tables.rs");
 }
 
-/// A Slim and the table of its module.
+/// A Slim with the call table of its module.
 struct Apart {
     sums: tables::Scores<OfContext>,
     _slim: LoadContext,

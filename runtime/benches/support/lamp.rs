@@ -1,5 +1,5 @@
-//! The types that `host-types` extends and implements, reduced to those that a benchmark of the host needs. The plugin's glue is
-//! generated from them; the lamp of the tests has all of these members, and more.
+//! Types of the host that `host-types` extends and implements, reduced to the members that a benchmark of the host needs. The
+//! plugin's glue is generated from these types. The lamp of the tests has all of these members and more.
 
 use alcedo_runtime::CallError;
 use alcedo_runtime::native::{uclass, uinterface};

@@ -1,4 +1,4 @@
-//! Shared by the benchmarks: release builds of example plugins, and a host.
+//! Code that the benchmarks share: release builds of example plugins, and a host.
 #![allow(dead_code, reason = "each benchmark uses its own part of this")]
 
 #[path = "../../tests/support/builds.rs"]
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use alcedo_runtime::{Outcome, ReloadReport, Runtime};
 
-/// Two release builds of an example plugin, sealed, that differ only in their id.
+/// Returns two sealed release builds of an example plugin that differ only in their id.
 pub(crate) fn builds(package: &str) -> [PathBuf; 2] {
     [1, 2].map(|tag| builds::tagged(package, &[], tag))
 }
@@ -37,7 +37,7 @@ pub(crate) fn status_kib(field: &str) -> u64 {
     number.expect("a number of KiB")
 }
 
-/// Pseudorandom numbers, the same in each run: xorshift, by George Marsaglia.
+/// Pseudorandom numbers that are equal in each run: xorshift, by George Marsaglia.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
@@ -50,14 +50,14 @@ impl Dice {
     }
 }
 
-/// Returns the numbers below `count`, shuffled.
+/// Returns the numbers below `count` in random order.
 pub(crate) fn shuffled(count: usize) -> Vec<usize> {
     let (mut order, mut dice): (Vec<_>, _) = ((0..count).collect(), Dice(0x5eed));
     (1..count).rev().for_each(|at| order.swap(at, dice.roll(at + 1)));
     order
 }
 
-/// Returns a configuration with enough samples for a ratio, on a machine that is shared.
+/// Returns a configuration with enough samples to compute a ratio on a shared machine.
 pub(crate) fn config() -> criterion::Criterion {
     criterion::Criterion::default()
         .sample_size(20)

@@ -1,6 +1,6 @@
-//! Measures a call of a C function: by the two routes of this crate, directly, by a function pointer, by `libffi` with prepared
-//! arguments, and, for scale, from Python; also the change of the working directory, and passing a string of 64 letters there and
-//! back.
+//! Measures a call of a C function by both mechanisms of this crate, by a function pointer, and by `libffi` with prepared
+//! arguments. As a comparison, also measures a call from Python. Other measurements are the change of the working directory, and
+//! passing a string of 64 characters to C and back.
 #![expect(unsafe_code, reason = "calls the C functions that it has compiled")]
 
 use std::fs;
@@ -25,11 +25,11 @@ void upper(uint16_t* s) { for (; *s; s++) if (*s >= 'a' && *s <= 'z') *s -= 32; 
 ";
 
 unsafe extern "C" {
-    /// A function of the C library, as short as `add`.
+    /// Function of the standard C library that does as little work as `add`.
     safe fn isalpha(letter: i32) -> i32;
 }
 
-/// Reads numbers of rounds, and prints the nanoseconds of so many calls.
+/// Python program that reads numbers of rounds and prints the time of each number of calls in nanoseconds.
 const PYTHON: &str = "
 import sys, time
 way, path = sys.argv[1:]
@@ -88,7 +88,7 @@ fn calls(criterion: &mut Criterion) {
     let ran = command.args(["-shared", "-fPIC", "-o"]).arg(folder.path().join("libbench.so")).arg(&source).status();
     assert!(ran.is_ok_and(|status| status.success()), "a C compiler");
 
-    // SAFETY: the source is above.
+    // SAFETY: the functions of the library match its source, which is stated above.
     let (code, library) = unsafe { (UserCode::at(folder.path()), UserLibrary::open(folder.path(), "bench")) };
     let address = library.as_ref().expect("it was compiled").symbol("add").expect("it is there");
     // SAFETY: the C source above has this signature.

@@ -1,6 +1,6 @@
 //! Violations of a declaration by a C function. The results of such a call are discarded.
 
-/// A function violated its declaration. The host is unharmed as far as the checks can detect.
+/// Error of a call whose function violated its declaration. The host is unharmed as far as the checks can detect.
 ///
 /// # Examples
 /// ```
@@ -17,9 +17,9 @@ pub struct Broken {
     pub library: String,
     /// Name of the function.
     pub function: String,
-    /// The parameter with its field, or the result.
+    /// The parameter with its field, or the result, that violates the declaration.
     pub location: String,
-    /// The violation.
+    /// Kind of violation.
     pub breach: Breach,
 }
 
@@ -37,7 +37,7 @@ pub enum Breach {
     /// Bytes before the buffer were overwritten.
     #[error("was written to {bytes} bytes before its start: it is {size} bytes long")]
     Before {
-        /// Distance of the farthest changed byte.
+        /// Distance in bytes from the start of the buffer to the farthest changed byte.
         bytes: usize,
         /// Size of the buffer in bytes.
         size: usize,
@@ -45,7 +45,7 @@ pub enum Breach {
     /// Bytes after the buffer were overwritten.
     #[error("was written to {bytes} bytes behind its end: it is {size} bytes long")]
     Behind {
-        /// Distance of the farthest changed byte.
+        /// Distance in bytes from the end of the buffer to the farthest changed byte.
         bytes: usize,
         /// Size of the buffer in bytes.
         size: usize,
@@ -66,24 +66,24 @@ pub enum Breach {
     Num {
         /// Length after the call.
         num: i32,
-        /// Capacity.
+        /// Capacity of the string or array.
         max: i32,
     },
     /// The terminating zero of a string is missing.
     #[error("came back as a string without a terminating zero, within {units} units")]
     Unterminated {
-        /// Number of scanned units.
+        /// Number of UTF-16 units that were scanned.
         units: usize,
     },
     /// The string is not valid UTF-16.
     #[error("is not UTF-16: unit {at} is an unpaired surrogate, {unit:#06x}")]
     NoText {
-        /// Index of the unit.
+        /// Index of the invalid UTF-16 unit.
         at: usize,
-        /// Value of the unit.
+        /// Value of the invalid unit.
         unit: u16,
     },
-    /// A `bool` result of unstated width is false in one byte and true in four.
+    /// The declaration does not state the width of a `bool` result, which is false if it has one byte and true if it has four.
     #[error(
         "is {word:#010x}: as a `bool` of one byte (C++ `bool`) it is false, as one of four (`uint32_t`) it is true; \
          declare the width as `bool8` or `bool32`"
@@ -107,7 +107,7 @@ pub enum Breach {
         /// The address.
         address: usize,
     },
-    /// A string argument contains a zero, which would end it in C.
+    /// A string argument contains a zero character, which would end the string in C.
     #[error("contains a zero, which ends a string in C")]
     ZeroInside,
     /// The length of an array argument differs from the declaration.
@@ -132,21 +132,21 @@ pub enum Breach {
         /// Declared type.
         expected: String,
     },
-    /// The function must run in the folder of its library, but the thread for it could not be started.
+    /// The function must run in the folder of its library, but the thread for this folder could not be started.
     #[error(
         "cannot be called: the thread in the folder of the library was not started ({message}); declare it `no_cwd`"
     )]
     NoThread {
-        /// Message of the system.
+        /// Error message of the operating system.
         message: String,
     },
     /// Fences are enabled, but the fenced memory could not be allocated.
     #[error("cannot be called: fences for its buffers could not be allocated ({message})")]
     NoFence {
-        /// Message of the system.
+        /// Error message of the operating system.
         message: String,
     },
-    /// The Rust types of a typed call differ from the declaration.
+    /// The Rust types of a typed call differ from the declared types.
     #[error("is declared as ({declared}), and called as ({called})")]
     Signature {
         /// Declared types.

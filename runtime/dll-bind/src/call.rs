@@ -1,4 +1,4 @@
-//! The C call itself. On x86-64 and aarch64, precompiled trampolines make calls with few arguments; `libffi` makes all others.
+//! Executes C calls. On x86-64 and aarch64, precompiled trampolines make calls with few arguments; `libffi` makes all other calls.
 #![expect(unsafe_code, reason = "calls C functions")]
 
 use std::path::Path;
@@ -23,7 +23,7 @@ pub(crate) struct Stub {
     trampoline: Option<Trampoline>,
 }
 
-/// Registers that a trampoline fills.
+/// Trampoline that fills all integer registers and this number of float registers.
 #[derive(Clone, Copy, Debug)]
 struct Trampoline {
     floats: usize,
@@ -34,14 +34,14 @@ unsafe impl Send for Stub {}
 // SAFETY: the data prepared by `libffi` is only read after its creation, and the address of a function is a number.
 unsafe impl Sync for Stub {}
 
-/// Argument registers of the supported platform with the fewest: for integers and addresses, and for floats.
+/// Number of argument registers that all supported platforms have: for integers and addresses, and for floats.
 const INTEGERS: usize = 6;
 const FLOATS: usize = 8;
 
 /// Opens a library of the folder.
 ///
 /// # Safety
-/// The requirements of [`UserLibrary::open`].
+/// The caller guarantees the requirements of [`UserLibrary::open`].
 pub(crate) unsafe fn open(folder: &Path, name: &str) -> Result<UserLibrary, UserLibraryError> {
     // SAFETY: our caller vouches for the libraries of the folder.
     unsafe { UserLibrary::open(folder, name) }
@@ -91,8 +91,8 @@ impl Stub {
         self.trampoline.is_some()
     }
 
-    /// Calls the function with numbers, widened to eight bytes, and addresses. The bits of the result above its own size are
-    /// undefined.
+    /// Calls the function. Each argument is a number, widened to eight bytes, or an address. The bits of the result above its size
+    /// are undefined.
     ///
     /// # Safety
     /// The function exists, has the declared parameters and result, follows the C calling convention of the platform, and may
@@ -111,10 +111,10 @@ impl Stub {
     unsafe fn call_by_libffi(&self, words: &[u64]) -> u64 {
         if cfg!(target_endian = "big") {
             let words = words.iter().zip(&self.params).map(|(word, param)| first_bytes(*word, *param));
-            // SAFETY: as our caller promises; the values are unchanged.
+            // SAFETY: our caller vouches for the function; the arguments are unchanged.
             return unsafe { self.call_in_memory(&words.collect::<Vec<_>>()) };
         }
-        // SAFETY: as our caller promises.
+        // SAFETY: our caller vouches for the function.
         unsafe { self.call_in_memory(words) }
     }
 
@@ -124,11 +124,11 @@ impl Stub {
         const MANY: usize = 16;
         let argument = |at: usize| Arg::new(words.get(at).unwrap_or(&0));
         match words.len() {
-            // SAFETY: as our caller promises.
+            // SAFETY: our caller vouches for the function.
             count @ ..=FEW => unsafe { self.call_at(&std::array::from_fn::<_, FEW, _>(argument)[..count]) },
-            // SAFETY: as our caller promises.
+            // SAFETY: our caller vouches for the function.
             count @ ..=MANY => unsafe { self.call_at(&std::array::from_fn::<_, MANY, _>(argument)[..count]) },
-            // SAFETY: as our caller promises.
+            // SAFETY: our caller vouches for the function.
             _ => unsafe { self.call_at(&words.iter().map(Arg::new).collect::<Vec<_>>()) },
         }
     }
@@ -156,8 +156,8 @@ impl Stub {
         }
     }
 
-    /// Calls through a trampoline. Integers and addresses use one sequence of registers and floats another, so one trampoline serves
-    /// every order of both. The function ignores registers without a parameter.
+    /// Calls through a trampoline. Integers and addresses use one sequence of registers, and floats use another, so the order of
+    /// the parameters does not matter. The function ignores registers that have no parameter.
     unsafe fn call_by(&self, trampoline: Trampoline, arguments: &[u64]) -> u64 {
         let (mut i, mut f) = ([0_u64; INTEGERS], [0_f64; FLOATS]);
         let (mut integers, mut floats) = (0, 0);
@@ -175,13 +175,13 @@ impl Stub {
         macro_rules! trampoline {
             ($result:ty) => {
                 match trampoline.floats {
-                    // SAFETY: `call` was promised a function with these registers; it ignores the rest.
+                    // SAFETY: `call` was promised a function with these registers; the function ignores all other registers.
                     0 => unsafe {
                         type Function<R> = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64) -> R;
                         let code = std::mem::transmute::<*const std::ffi::c_void, Function<$result>>(code);
                         code(i[0], i[1], i[2], i[3], i[4], i[5])
                     },
-                    // SAFETY: `call` was promised a function with these registers; it ignores the rest.
+                    // SAFETY: `call` was promised a function with these registers; the function ignores all other registers.
                     _ => unsafe {
                         type Function<R> = unsafe extern "C" fn(
                             u64,
@@ -213,13 +213,13 @@ impl Trampoline {
     fn of(params: &[Register]) -> Option<Self> {
         let floats = params.iter().filter(|param| param.is_float()).count();
         let fits = floats <= FLOATS && params.len() - floats <= INTEGERS;
-        // On Windows both kinds share one sequence of registers; other processors are unsupported.
+        // On Windows, integers and floats share one sequence of registers. Other processors have no trampolines.
         let is_supported = cfg!(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")));
         (fits && is_supported && cfg!(target_endian = "little")).then_some(Self { floats })
     }
 }
 
-/// Shifts the bytes of the number to the start of the word in memory.
+/// Shifts the bytes of the number to the first bytes of the machine word in memory.
 fn first_bytes(word: u64, of: Register) -> u64 {
     if cfg!(target_endian = "big") { word << (64 - of.size() * 8) } else { word }
 }

@@ -1,4 +1,4 @@
-//! Declaration, binding and calls of library functions.
+//! Declares, binds and calls library functions.
 #![expect(unsafe_code, reason = "calls what was bound")]
 
 use std::cell::Cell;
@@ -18,7 +18,7 @@ use crate::shape::{BindError, Layouts, Number, Shape, Site};
 use crate::utf16;
 use crate::zones::RED_ZONE;
 
-/// Maximum number of units scanned for the end of a returned string.
+/// Maximum number of UTF-16 units that are scanned for the end of a returned string.
 const LONGEST_RESULT: usize = 1 << 20;
 
 /// Declaration of a library function.
@@ -53,7 +53,7 @@ pub struct Import {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum BoolWidth {
-    /// Not declared. A result that differs as one byte and as four bytes is an error.
+    /// The declaration does not state the width. A result is an error if it has different values as one byte and as four bytes.
     #[default]
     Unstated,
     /// A single byte: `bool` of C++ and `_Bool` of C.
@@ -90,7 +90,7 @@ pub struct Imported {
     no_cwd: bool,
     /// `None` if the library does not export the function.
     stub: Option<Arc<Stub>>,
-    /// Buffers of the last call, for reuse. Taken while a call runs.
+    /// Buffers of the last call, which the next call reuses. Empty while a call runs.
     spare: Cell<Option<Box<Scratch>>>,
 }
 
@@ -140,7 +140,7 @@ pub struct Outcome {
     pub out_parameters: Vec<Value>,
 }
 
-/// Mechanism of a call.
+/// Mechanism by which a function is called.
 ///
 /// # Examples
 /// ```
@@ -155,16 +155,16 @@ pub struct Outcome {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Route {
-    /// Through a precompiled trampoline.
+    /// The call uses a precompiled trampoline.
     Trampoline,
-    /// Through `libffi`.
+    /// The call uses `libffi`.
     Libffi,
-    /// No call: the function does not exist.
+    /// No call is made, since the function does not exist.
     Nothing,
 }
 
 impl Import {
-    /// Declares a function by its symbol, without parameters or result.
+    /// Creates the declaration of the function with this symbol, without parameters or result.
     #[must_use]
     pub fn new(name: &str) -> Self {
         Self { name: name.to_owned(), ..Self::default() }
@@ -206,7 +206,7 @@ impl Import {
         self.declared(name, ty, true, Some(len))
     }
 
-    /// Sets the type of the result. A `bool` has [`BoolWidth::Unstated`].
+    /// Sets the type of the result. The width of a `bool` result is [`BoolWidth::Unstated`].
     #[must_use]
     pub fn returns(self, ty: PropertyType) -> Self {
         Self { result: Some((ty, BoolWidth::Unstated)), ..self }
@@ -218,7 +218,7 @@ impl Import {
         self.returns_bool(BoolWidth::One)
     }
 
-    /// Sets the result to a `bool` of four bytes: a `uint32_t` that is true if it is not zero.
+    /// Sets the result to a `bool` of four bytes: a `uint32_t` that is true if it is nonzero.
     #[must_use]
     pub fn returns_bool32(self) -> Self {
         self.returns_bool(BoolWidth::Four)
@@ -228,7 +228,8 @@ impl Import {
         Self { result: Some((PropertyType::Bool, width)), ..self }
     }
 
-    /// Marks the function as declared by a script: `f64` fields of structs of other modules need an entry in [`Layouts`].
+    /// Marks the function as declared by a script. Its structs of other modules need an entry in [`Layouts`] if they have `f64`
+    /// fields.
     ///
     /// [`Layouts`]: crate::Layouts
     #[must_use]
@@ -236,7 +237,7 @@ impl Import {
         Self { of_script, ..self }
     }
 
-    /// Declares that the function needs no working directory; it runs on the calling thread.
+    /// Declares that the function does not depend on the working directory, so it runs on the calling thread.
     #[must_use]
     pub fn no_cwd(self) -> Self {
         Self { no_cwd: true, ..self }
@@ -250,7 +251,7 @@ impl Import {
     /// Binds the function. If the library does not export it, a warning is logged, and calls have no effect.
     ///
     /// # Errors
-    /// A type cannot be represented in C.
+    /// Returns an error if a type cannot be represented in C.
     pub fn bind(self, library: &Library) -> Result<Imported, BindError> {
         let (params, result) = self.shapes(&library.0.layouts)?;
         let code = library.0.library.as_ref().and_then(|opened| match opened.symbol(&self.name) {
@@ -307,13 +308,13 @@ impl Returned {
 }
 
 impl Imported {
-    /// Returns the symbol.
+    /// Returns the symbol of the function.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the mechanism of its calls.
+    /// Returns the mechanism by which the function is called.
     #[must_use]
     pub fn route(&self) -> Route {
         match &self.stub {
@@ -323,17 +324,18 @@ impl Imported {
         }
     }
 
-    /// Calls the function with an argument for each parameter; the values of out parameters specify their capacity. If the function
-    /// does not exist, the call has no effect: the result is the zero value, and out parameters are unchanged.
+    /// Calls the function with an argument for each parameter. The values of out parameters specify their capacity. If the function
+    /// does not exist, the result is the zero value, and out parameters are unchanged.
     ///
     /// # Errors
-    /// [`Broken`] if the arguments do not match the declaration, or if the function violated it; its results are discarded then.
+    /// [`Broken`] if the arguments do not match the declaration, or if the function violated its declaration. The results of the
+    /// call are then discarded.
     pub fn call(&self, arguments: &[Value]) -> Result<Outcome, Broken> {
         if arguments.len() != self.params.len() {
             let breach = Breach::Len { found: arguments.len(), expected: self.params.len() };
             return Err(self.broken("its row of arguments".to_owned(), breach));
         }
-        // A reentrant call uses its own buffers.
+        // A nested call of this function finds no buffers and allocates its own.
         let mut scratch = self.spare.take().unwrap_or_default();
         let outcome = self.call_with(arguments, &mut scratch);
         self.spare.set(Some(scratch));
@@ -368,7 +370,7 @@ impl Imported {
         for (fence, Range { start: at, end }) in fences.iter_mut().zip(plan.ranges()) {
             fence.bytes().copy_from_slice(&memory[start + at - RED_ZONE..start + end]);
         }
-        // C code accesses the memory through these addresses; no other access occurs until the call returns.
+        // C code accesses the memory through these addresses. Nothing else accesses the memory until the call returns.
         memory.as_mut_ptr().expose_provenance();
         words.clear();
         words.extend(slots.iter().map(|slot| match slot {
@@ -393,7 +395,7 @@ impl Imported {
         Ok(Outcome { result, out_parameters })
     }
 
-    /// Allocates a fenced buffer, starting with a red zone, for each buffer of the plan.
+    /// Allocates a fenced buffer for each buffer of the plan. Each starts with a red zone.
     fn fences(&self, plan: &mut Plan) -> Result<Vec<Fenced>, Broken> {
         let sizes: Vec<_> = plan.ranges().map(|range| range.len()).collect();
         let fence = |(block, size): (usize, usize)| {
@@ -408,7 +410,7 @@ impl Imported {
         sizes.into_iter().enumerate().map(fence).collect()
     }
 
-    /// Returns `true` if the function uses plain numbers only, so that a call needs no memory.
+    /// Returns `true` if all parameters and the result are plain numbers, so that a call needs no memory.
     pub(crate) fn is_plain(&self) -> bool {
         let is_number = |param: &Param| !param.is_out && matches!(param.shape, Shape::Number(_));
         let result = self.result.as_ref().map(|(_, result)| result);
@@ -422,7 +424,7 @@ impl Imported {
         })
     }
 
-    /// Returns the register type of a plain result.
+    /// Returns the register type of a result that is a plain number.
     pub(crate) fn number_of_result(&self) -> Option<Number> {
         match self.result.as_ref()?.1 {
             Returned::Number(number) => Some(number),
@@ -442,12 +444,12 @@ impl Imported {
         width.read(word).map_err(|breach| self.broken("the result".to_owned(), breach))
     }
 
-    /// Calls a plain function with widened numbers, one for each parameter; returns zero if the function does not exist.
+    /// Calls a function of plain numbers with a widened number for each parameter. Returns zero if the function does not exist.
     pub(crate) fn call_plain(&self, words: &[u64]) -> Result<u64, Broken> {
         self.stub.as_ref().map_or(Ok(0), |stub| self.run(stub, words))
     }
 
-    /// Returns the address of the function if it may be called directly.
+    /// Returns the address of the function if direct calls are allowed.
     pub(crate) fn direct(&self) -> Option<*const ()> {
         let is_direct = self.no_cwd && self.library.0.folder.has_trampolines();
         self.stub.as_ref().filter(|_| is_direct).map(|stub| stub.code())
@@ -455,15 +457,15 @@ impl Imported {
 
     fn run(&self, stub: &Arc<Stub>, words: &[u64]) -> Result<u64, Broken> {
         if self.no_cwd {
-            // SAFETY: the creator of the folder vouches for its functions; the buffers belong to this call and are pinned until it
+            // SAFETY: the creator of the folder vouches for its functions. The buffers belong to this call and do not move until it
             // returns.
             return Ok(unsafe { stub.call(words) });
         }
         let failed = |message: String| self.broken("the function".to_owned(), Breach::NoThread { message });
         let (stub, words) = (Arc::clone(stub), words.to_vec());
         let thread = self.library.0.folder.thread().map_err(failed)?;
-        // SAFETY: the creator of the folder vouches for its functions; the buffers are pinned until it returns, because this thread
-        // waits for it.
+        // SAFETY: the creator of the folder vouches for its functions. The buffers do not move until the function returns, because
+        // this thread waits for the call.
         let returned = thread.run(move || unsafe { stub.call(&words) });
         returned.map_err(|error| failed(error.to_string()))
     }
@@ -492,7 +494,8 @@ impl BoolWidth {
         }
     }
 
-    /// Converts a returned word to a `bool`. A zero low byte below other bits is `false` in one byte and `true` in four.
+    /// Converts a returned machine word to a `bool`. If the low byte is zero and other bits are set, the result is `false` as one
+    /// byte and `true` as four bytes.
     fn read(self, word: u64) -> Result<bool, Breach> {
         let (one, four) = (word as u8 != 0, word as u32 != 0);
         match self {
@@ -505,7 +508,7 @@ impl BoolWidth {
 }
 
 impl Returned {
-    /// Copies the value that was returned in a register or by address.
+    /// Copies the value that the function returned in a register or by address.
     fn value(&self, returned: u64) -> Result<Value, Breach> {
         let address = returned as usize;
         match self {
@@ -524,7 +527,8 @@ impl Returned {
     }
 }
 
-/// Reads the string at an address returned by a library. The kernel reads the memory, so an invalid address is an error.
+/// Reads the string at an address that a library returned. Reads through the kernel, so an invalid address is an error and not a
+/// fault.
 fn text_at(address: usize) -> Result<String, Breach> {
     let mut units = Vec::new();
     while units.len() < LONGEST_RESULT {

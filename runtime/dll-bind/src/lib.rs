@@ -1,9 +1,9 @@
-//! C libraries called by declaration: a class is bound to a library, its functions are resolved at run time, and each call is checked
-//! after its return.
+//! Calls C libraries by declaration: a class is bound to a library, its functions are resolved at run time, and each call is
+//! checked after its return.
 //!
 //! [`UserCode`] is the folder of the libraries, [`Library`] one library, [`Import`] the declaration of a function, and [`Imported`]
-//! the bound function. [`Shape`] describes the C layout of reflected types; a plan contains the data of a call. Both are safe code.
-//! Like `alcedo-reflect`, this crate is independent of objects and modules. Game thread only.
+//! the bound function. [`Shape`] describes the C layout of reflected types, and a plan contains the data of a call; both are safe
+//! code. Like `alcedo-reflect`, this crate is independent of objects and modules. Game thread only.
 
 mod breach;
 mod call;

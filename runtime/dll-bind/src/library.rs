@@ -33,7 +33,7 @@ struct Folder {
     path: PathBuf,
     calls: Calls,
     layouts: Layouts,
-    /// Started for the first function that needs it.
+    /// Thread for functions that run in the folder, started at the first call of such a function.
     thread: OnceCell<Result<OwnFolder, io::Error>>,
 }
 
@@ -43,7 +43,8 @@ struct Calls {
     has_fences: bool,
 }
 
-/// Library of the folder. Clones share it, and imported functions keep it open; it is closed with the last of them. Game thread only.
+/// Library of the folder. Clones share the library, and imported functions keep it open. The last clone or function closes the
+/// library when dropped. Game thread only.
 ///
 /// # Examples
 /// ```
@@ -60,38 +61,38 @@ pub(crate) struct Opened {
     pub(crate) name: String,
     pub(crate) folder: UserCode,
     pub(crate) layouts: Layouts,
-    /// `None` if the library is missing; calls have no effect then.
+    /// `None` if the library is missing; calls of its functions then have no effect.
     pub(crate) library: Option<UserLibrary>,
     retained: RefCell<Vec<Box<dyn Any>>>,
 }
 
 impl UserCode {
-    /// Returns the folder of libraries at this path, which is not created and need not exist yet.
+    /// Returns the folder of libraries at this path. Does not create the folder, which may be missing at this time.
     ///
     /// # Safety
-    /// The caller vouches for every future library in the folder: its functions match the declarations with which they are imported,
-    /// its initializers and finalizers are correct, and no thread or handler of it remains when it is closed. Accesses of a function
-    /// beyond its buffers are detected in each call where possible.
+    /// The caller vouches for every library that the folder will contain. Its functions match the declarations with which they are
+    /// imported. Its initializers and finalizers are correct, and no thread or handler of the library remains when it is closed.
+    /// Each call detects accesses of a function beyond its buffers where possible.
     #[must_use]
     pub unsafe fn at(folder: &Path) -> Self {
         Self::new(folder, Calls { has_trampolines: true, has_fences: false }, Layouts::default())
     }
 
-    /// Returns the folder with `libffi` for all calls.
+    /// Returns the folder with `libffi` as the mechanism of all calls.
     #[must_use]
     pub fn by_libffi(&self) -> Self {
         self.called(Calls { has_trampolines: false, ..self.0.calls })
     }
 
-    /// Returns the folder in debugging mode: each buffer ends at an inaccessible page, so an access beyond its end faults
-    /// immediately. Under a supervisor (`alcedo guard`, `alcedo dev`) the crash report contains function and parameter. Each buffer
-    /// costs some additional system calls.
+    /// Returns the folder in debugging mode. Each buffer ends at an inaccessible page, so an access beyond its end faults
+    /// immediately. Under a supervisor (`alcedo guard`, `alcedo dev`), the crash report contains the function and the parameter.
+    /// Each buffer requires some additional system calls.
     #[must_use]
     pub fn with_fences(&self) -> Self {
         self.called(Calls { has_fences: true, ..self.0.calls })
     }
 
-    /// Returns the folder with additional C layouts of structs for all of its libraries.
+    /// Returns the folder with additional C layouts of structs, which apply to all of its libraries.
     #[must_use]
     pub fn layouts(&self, layouts: Layouts) -> Self {
         Self::new(&self.0.path, self.0.calls, self.0.layouts.clone().and(layouts))
@@ -105,7 +106,7 @@ impl UserCode {
         Self(Rc::new(Folder { path: path.to_owned(), calls, layouts, thread: OnceCell::new() }))
     }
 
-    /// Returns the layouts for all libraries of the folder.
+    /// Returns the C layouts of structs that apply to all libraries of the folder.
     #[must_use]
     pub fn stated_layouts(&self) -> &Layouts {
         &self.0.layouts
@@ -117,14 +118,14 @@ impl UserCode {
         &self.0.path
     }
 
-    /// Opens the library with this name, without path and extension, and runs its initializers. If it is missing, a warning is
-    /// logged, and calls of its functions have no effect.
+    /// Opens the library with this name, without path and extension, and runs its initializers. If the library is missing, a
+    /// warning is logged, and calls of its functions have no effect.
     #[must_use]
     pub fn open(&self, name: &str) -> Library {
         self.open_with(name, Layouts::default())
     }
 
-    /// Opens a library with its own C layouts of structs, which override those of the folder.
+    /// Opens a library with its own C layouts of structs, which override the layouts of the folder.
     #[must_use]
     pub fn open_with(&self, name: &str, layouts: Layouts) -> Library {
         // SAFETY: the creator of this value vouches for the folder.
@@ -158,7 +159,7 @@ impl UserCode {
 }
 
 impl Library {
-    /// Returns the name.
+    /// Returns the name of the library.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.0.name
@@ -170,12 +171,12 @@ impl Library {
         self.0.library.is_some()
     }
 
-    /// Stores a value until the library is closed; it is dropped right after the finalizers of the library.
+    /// Stores a value until the library is closed. The value is dropped right after the finalizers of the library have run.
     pub fn keep(&self, value: impl Any) {
         self.0.retained.borrow_mut().push(Box::new(value));
     }
 
-    /// Returns the path of the mapped file, a private copy.
+    /// Returns the path of the mapped file, which is a private copy of the library.
     #[must_use]
     pub fn mapped(&self) -> Option<&Path> {
         self.0.library.as_ref().map(UserLibrary::mapped)

@@ -1,5 +1,5 @@
-//! Memory layout of a call: the arguments as bytes, with red zones around each buffer and a record of each pointer. After the call
-//! the records are used to check the memory. No address is dereferenced here.
+//! Memory layout of a call: the arguments as bytes, with red zones around each buffer and a record of each pointer. After the call,
+//! the memory is compared with these records. This module dereferences no address.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ pub(crate) const ALIGN: usize = 16;
 
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
-    /// Zones and buffers, for memory that is aligned to [`ALIGN`].
+    /// Red zones and buffers. The memory of the call must be aligned to [`ALIGN`].
     bytes: Vec<u8>,
     blocks: Vec<Block>,
-    /// Sorted by offset in [`Plan::finish`].
+    /// Headers of strings and arrays; [`Plan::finish`] sorts them by offset.
     headers: Vec<Header>,
     steps: Vec<Step>,
 }
@@ -28,7 +28,7 @@ struct Block {
     start: usize,
     size: usize,
     step: usize,
-    /// Address for C, once it is known.
+    /// Address that is passed to C, once it is known.
     address: usize,
 }
 
@@ -36,13 +36,13 @@ struct Block {
 #[derive(Debug)]
 struct Header {
     at: usize,
-    /// Target buffer; `None` for an empty string or array.
+    /// Buffer with the data; `None` for an empty string or array.
     block: Option<usize>,
     max: i32,
     step: usize,
 }
 
-/// Path step to a value: a parameter, or a part of the previous step's value.
+/// Step of the path to a value: a parameter, or a part of the value of the previous step.
 #[derive(Debug)]
 struct Step {
     of: Option<usize>,
@@ -59,11 +59,11 @@ enum Name {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Slot {
     Number(u64),
-    /// Index of a buffer passed by address.
+    /// Index of a buffer whose address is passed.
     Block(usize),
 }
 
-/// Violation with its location: the parameter and the path in it.
+/// Violation with its location: the parameter, and the path inside of the parameter.
 #[derive(Debug)]
 pub(crate) struct Violation {
     pub(crate) param: usize,
@@ -72,7 +72,7 @@ pub(crate) struct Violation {
 }
 
 impl Plan {
-    /// Removes all buffers; keeps the memory for reuse.
+    /// Removes all buffers, but keeps the memory for reuse.
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.blocks.clear();
@@ -102,7 +102,7 @@ impl Plan {
         block.map(Slot::Block).map_err(|(step, breach)| self.violation(step, breach))
     }
 
-    /// Completes the plan after the last argument.
+    /// Completes the plan after the last argument was added.
     pub(crate) fn finish(&mut self) {
         self.headers.sort_unstable_by_key(|header| header.at);
     }
@@ -111,12 +111,12 @@ impl Plan {
         &self.bytes
     }
 
-    /// Returns the range of each buffer in the bytes.
+    /// Returns the byte range of each buffer.
     pub(crate) fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
         self.blocks.iter().map(|block| block.start..block.start + block.size)
     }
 
-    /// Returns the parameter of a buffer and the path in it.
+    /// Returns the parameter of a buffer, and the path inside of the parameter.
     pub(crate) fn location_of(&self, block: usize) -> (usize, String) {
         self.path(self.blocks[block].step)
     }
@@ -125,7 +125,7 @@ impl Plan {
         self.blocks.iter_mut().for_each(|block| block.address = base + block.start);
     }
 
-    /// Sets the address of a buffer outside of the bytes.
+    /// Sets the address of a buffer that is stored outside of the bytes of the plan.
     pub(crate) fn set_address(&mut self, block: usize, address: usize) {
         self.blocks[block].address = address;
     }
@@ -134,13 +134,13 @@ impl Plan {
         self.blocks[block].address
     }
 
-    /// Returns the offset and value of each pointer, once all buffers have an address.
+    /// Returns the offset and value of each pointer. All buffers must already have an address.
     pub(crate) fn pointers(&self) -> impl Iterator<Item = (usize, [u8; 8])> {
         let with_data = self.headers.iter().filter_map(|header| Some((header.at, header.block?)));
         with_data.map(move |(at, block)| (at, self.blocks[block].address.to_ne_bytes()))
     }
 
-    /// Checks that guard zones and pointers are unchanged after the call.
+    /// Checks after the call that red zones and pointers are unchanged.
     pub(crate) fn check(&self, memory: &[u8]) -> Result<(), Violation> {
         for block in &self.blocks {
             zones::check(memory, block.start, block.size).map_err(|breach| self.violation(block.step, breach))?;
@@ -205,7 +205,8 @@ impl Plan {
         (0..len).map(|index| self.get(memory, at + index * of.size(), of)).collect()
     }
 
-    /// Returns start, length and step of the data of the header at `at`, which was checked; `None` if empty.
+    /// Returns start, length and element distance of the data of the header at `at`, which must already be checked; `None` if
+    /// empty.
     fn content(&self, memory: &[u8], at: usize) -> Option<(usize, usize, usize)> {
         let header = &self.headers[self.headers.binary_search_by_key(&at, |header| header.at).ok()?];
         let num = usize::try_from(int(memory, at + 8)).ok().filter(|num| *num != 0)?;
@@ -239,7 +240,7 @@ impl Plan {
         (param, path.concat())
     }
 
-    /// Adds a zeroed buffer between zones. Returns its index and start.
+    /// Adds a zeroed buffer between two red zones. Returns the index and the start of the buffer.
     fn block(&mut self, step: usize, size: usize) -> (usize, usize) {
         let start = self.bytes.len().next_multiple_of(ALIGN) + RED_ZONE;
         self.bytes.resize(start - RED_ZONE, 0);
@@ -358,7 +359,7 @@ fn int(memory: &[u8], at: usize) -> i32 {
     i32::from_ne_bytes(bytes)
 }
 
-/// Reads a value without separate memory from bytes returned by the library.
+/// Reads a value that has no separate memory. `bytes` is the memory that the library returned.
 pub(crate) fn plain_value(bytes: &[u8], shape: &Shape) -> Result<Value, Breach> {
     Plan::default().get(bytes, 0, shape).map_err(|(_, breach)| breach)
 }
@@ -367,7 +368,7 @@ fn wrong_type(value: &Value, expected: &str) -> Breach {
     Breach::Type { found: value.kind_name(), expected: expected.to_owned() }
 }
 
-/// Widens a number as C does: signed ones with sign extension, floats as their bits.
+/// Widens a number to eight bytes as C does. Signed numbers are sign-extended, and floats keep their bits.
 fn widened(number: Number, value: &Value) -> Result<u64, Breach> {
     Ok(match (number, value) {
         (Number::U8, Value::U8(value)) => u64::from(*value),
@@ -384,7 +385,7 @@ fn widened(number: Number, value: &Value) -> Result<u64, Breach> {
     })
 }
 
-/// Narrows a widened or returned number; ignores the bits above its size.
+/// Narrows a widened or returned number. Ignores the bits above the size of the number.
 pub(crate) fn narrowed(number: Number, bits: u64) -> Value {
     match number {
         Number::U8 => Value::U8(bits as u8),

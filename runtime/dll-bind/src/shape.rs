@@ -1,4 +1,5 @@
-//! C layout of reflected types. Maps declared types to C types and rejects types without a C representation. Handles no addresses.
+//! C layout of reflected types. Maps declared types to C types and rejects types without a C representation. Works without
+//! addresses.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -8,13 +9,13 @@ use alcedo_reflect::origin::Origin;
 use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::structs::StructType;
 
-/// Maximum alignment of struct members in bytes, as by `#pragma pack(4)`.
+/// Maximum alignment of struct members in bytes, as `#pragma pack(4)` sets it.
 const PACK: usize = 4;
 
 /// Size of `{ T* data; int32_t num; int32_t max; }` in bytes.
 pub(crate) const HEADER: usize = 16;
 
-/// Number type of C, by its Rust name.
+/// C number type, named by the Rust type.
 ///
 /// # Examples
 /// ```
@@ -37,31 +38,31 @@ pub enum Number {
     F64,
 }
 
-/// Type in its C representation.
+/// C representation of a type.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Shape {
     /// A number.
     Number(Number),
-    /// UTF-16 string with a terminating zero; in structs a header with length and capacity in units.
+    /// UTF-16 string with a terminating zero. In structs, a header with length and capacity in units.
     Text,
     /// A struct, packed at 4 bytes.
     Struct(Rc<Struct>),
-    /// Fixed number of consecutive values.
+    /// Array of a fixed number of values.
     Fixed(Rc<Shape>, usize),
-    /// Dynamic array with length and capacity; only in structs.
+    /// Dynamic array with length and capacity. Occurs only in structs.
     List(Rc<Shape>),
-    /// `float` in C and `f64` in reflection; only in structs of [`Layouts::floats`].
+    /// `float` in C, `f64` in reflection. Occurs only in the structs that [`Layouts::floats`] names.
     Single,
 }
 
-/// Struct in its C representation.
+/// C representation of a struct.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Struct {
     /// Fields in order.
     pub fields: Vec<Field>,
     /// Size in bytes, a multiple of the alignment.
     pub size: usize,
-    /// Alignment in bytes: at most 4.
+    /// Alignment in bytes, which is at most 4.
     pub align: usize,
 }
 
@@ -76,8 +77,8 @@ pub struct Field {
     pub offset: usize,
 }
 
-/// C layouts of structs where reflection is ambiguous: the length of arrays, and the width of `f64` fields. A field without an entry
-/// is a dynamic array or a `double`.
+/// C layouts of structs for cases that reflection does not determine: the length of arrays, and the width of `f64` fields. Without
+/// an entry, an array field is a dynamic array and an `f64` field is a `double`.
 ///
 /// # Examples
 /// ```
@@ -100,7 +101,7 @@ enum Real {
     Double,
 }
 
-/// Error of a binding.
+/// Error of binding a function.
 ///
 /// # Examples
 /// ```
@@ -116,14 +117,14 @@ pub enum BindError {
     Type {
         /// Name of the function.
         function: String,
-        /// The parameter with its field.
+        /// The parameter with its field, or the result.
         location: String,
-        /// Formatted type.
+        /// The type, formatted for the message.
         found: String,
         /// Help: alternatives to the type.
         help: &'static str,
     },
-    /// A script passes a struct of the host or of a plugin whose `f64` fields may be `float` or `double` in C.
+    /// A script passes a struct of the host or of a plugin. The `f64` fields of this struct may be `float` or `double` in C.
     #[error(
         "`{function}` cannot be bound: the C layout of {found} is not stated: {location} may be a `float` or a `double`; the host \
          states it by `UserCode::layouts` with `Layouts::floats(\"{found}\")` or `Layouts::doubles(\"{found}\")`"
@@ -131,7 +132,7 @@ pub enum BindError {
     Layout {
         /// Name of the function.
         function: String,
-        /// The field of the parameter or result.
+        /// The parameter with its field, or the result.
         location: String,
         /// Path of the struct.
         found: String,
@@ -152,47 +153,47 @@ pub enum BindError {
     TooLarge {
         /// Name of the function.
         function: String,
-        /// The parameter.
+        /// The parameter, or the result.
         location: String,
         /// Maximum size in bytes.
         limit: usize,
     },
 }
 
-/// Maximum size of one parameter in bytes, without separate memory.
+/// Maximum size of one parameter in bytes, excluding separate memory.
 const LARGEST: usize = 1 << 24;
 
 pub(crate) struct Site<'a> {
     pub(crate) function: &'a str,
     pub(crate) layouts: &'a Layouts,
-    /// `true` if a script declares the function; scripts cannot see which fields of other modules' structs are `f64`.
+    /// `true` if a script declares the function. Scripts cannot see which fields of structs of other modules are `f64`.
     pub(crate) of_script: bool,
 }
 
 impl Layouts {
-    /// Declares the field of a struct as an array of `len` values.
+    /// Declares that the field of a struct is an array of `len` values.
     #[must_use]
     pub fn fixed(mut self, structure: &str, field: &str, len: usize) -> Self {
         self.lens.insert((structure.to_owned(), field.to_owned()), len);
         self
     }
 
-    /// Declares the `f64` fields of a struct as `float` in C. They are converted in both directions; calls reject values beyond the
-    /// range of `float`.
+    /// Declares that the `f64` fields of a struct are `float` in C. Calls convert them in both directions, and reject values beyond
+    /// the range of `float`.
     #[must_use]
     pub fn floats(mut self, structure: &str) -> Self {
         self.reals.insert(structure.to_owned(), Real::Float);
         self
     }
 
-    /// Declares the `f64` fields of a struct as `double` in C.
+    /// Declares that the `f64` fields of a struct are `double` in C.
     #[must_use]
     pub fn doubles(mut self, structure: &str) -> Self {
         self.reals.insert(structure.to_owned(), Real::Double);
         self
     }
 
-    /// Merges both layouts; `other` has priority.
+    /// Merges both layouts. Entries of `other` have priority.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.lens.extend(other.lens);
@@ -206,7 +207,7 @@ impl Layouts {
 }
 
 impl Number {
-    /// Returns the size in bytes, which is also the alignment outside of structs.
+    /// Returns the size in bytes. Outside of structs, this is also the alignment.
     #[must_use]
     pub const fn size(self) -> usize {
         match self {
@@ -219,7 +220,7 @@ impl Number {
 }
 
 impl Shape {
-    /// Returns the size of a field in bytes; a string field is a header.
+    /// Returns the size in bytes of a field of this type. A string field is a header.
     #[must_use]
     pub fn size(&self) -> usize {
         match self {
@@ -231,7 +232,7 @@ impl Shape {
         }
     }
 
-    /// Returns the alignment of a struct field in bytes.
+    /// Returns the alignment in bytes of a struct field of this type.
     #[must_use]
     pub fn packed_align(&self) -> usize {
         match self {
@@ -242,7 +243,7 @@ impl Shape {
         }
     }
 
-    /// Returns `true` if values have separate memory.
+    /// Returns `true` if values of this type have separate memory.
     #[must_use]
     pub fn owns_memory(&self) -> bool {
         match self {
@@ -328,7 +329,7 @@ impl Site<'_> {
         })
     }
 
-    /// Returns the layout of a struct field or of an element of an array field.
+    /// Returns the layout of a struct field, or of an element of an array field.
     fn field(&self, location: &str, of: &StructType, ty: &PropertyType) -> Result<Shape, BindError> {
         if !matches!(ty, PropertyType::F64) {
             return self.inner(location, ty);
@@ -365,7 +366,7 @@ impl Site<'_> {
             (end, align) = (offset + shape.size(), align.max(shape.packed_align()));
             fields.push(Field { name: Arc::from(&*field.text), shape, offset });
         }
-        // An empty struct has no size in C and one byte in C++; one unused byte is safe for both.
+        // An empty struct has no size in C and one byte in C++. One unused byte is correct for both.
         Ok(Struct { fields, size: end.next_multiple_of(align).max(1), align })
     }
 }

@@ -1,4 +1,5 @@
-//! Reflected functions with C bodies. Classes are declared before their types are known, so a body is bound once the class exists.
+//! Reflected functions whose bodies are C functions. When a class is declared, the types of its parameters are not yet known, so
+//! the body is bound once the class exists.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -18,33 +19,33 @@ use crate::library::Library;
 use crate::shape::{BindError, Layouts, Number};
 use crate::typed::CNumber;
 
-/// Body of a class function that is bound to a library by name. Game thread only.
+/// Body of a reflected function, which is bound by name to a function of the library. Game thread only.
 pub struct Body {
     library: Library,
-    /// `true` for a declaration in a script, which cannot see which fields of other modules' structs are `f64`.
+    /// `true` if a script declares the function. Scripts cannot see which fields of structs of other modules are `f64`.
     of_script: bool,
     bound: OnceCell<Imported>,
 }
 
 impl Body {
-    /// Makes an unbound body.
+    /// Makes a body that is not bound yet.
     #[must_use]
     pub fn new(library: &Library, of_script: bool) -> Rc<Self> {
         Rc::new(Self { library: library.clone(), of_script, bound: OnceCell::new() })
     }
 
-    /// Binds the body to the symbol of `function`, whose thunk it is.
+    /// Binds the body to the C function that the declaration of `function` names. `function` must have the thunk of this body.
     ///
     /// # Errors
-    /// A type cannot be represented in C.
+    /// Returns an error if a type cannot be represented in C.
     pub fn bind(&self, function: &Function) -> Result<(), BindError> {
         let imported = import(function, self.of_script).bind(&self.library)?;
-        // Only the first binding counts; further ones would be equal.
+        // Keeps the first binding; a later binding would be equal.
         _ = self.bound.set(imported);
         Ok(())
     }
 
-    /// Returns the thunk that runs the reflected function. Keeps the library open.
+    /// Returns the thunk of the reflected function. The thunk keeps the library open.
     #[must_use]
     pub fn thunk(self: &Rc<Self>) -> Thunk {
         let body = Rc::clone(self);
@@ -85,7 +86,7 @@ fn call_plain(imported: &Imported, frame: &mut Frame<'_>) -> Result<(), CallErro
     }
 }
 
-/// Upper bound of the parameters of a reflected function.
+/// Maximum number of parameters of a reflected function.
 const MOST_WORDS: usize = 32;
 
 fn take_number(frame: &mut Frame<'_>, number: Number) -> Result<u64, CallError> {
@@ -124,15 +125,15 @@ impl fmt::Debug for Body {
     }
 }
 
-/// Checks that the types of a function of a script can be represented in C, without a library.
+/// Checks that C can represent the types of a script function. Needs no library.
 ///
 /// # Errors
-/// A type cannot be represented in C.
+/// Returns an error if a type cannot be represented in C.
 pub fn check(function: &Function, layouts: &Layouts) -> Result<(), BindError> {
     import(function, true).check(layouts)
 }
 
-/// Reads the declaration of the C function from the reflected one: its types, flags and metadata.
+/// Creates the declaration of the C function from the types, flags and metadata of the reflected function.
 fn import(function: &Function, of_script: bool) -> Import {
     let is = |flag| function.flags & flag != 0;
     let mut import = Import::new(value_of(&function.meta, c_keys::SYMBOL).unwrap_or(&function.text));

@@ -1,4 +1,5 @@
-//! Calls with plain numbers by Rust types: the types are checked once; a call is then a call of a function pointer.
+//! Calls of functions of plain numbers by their Rust types. The types are checked once; each call is then a call of a function
+//! pointer.
 #![expect(unsafe_code, reason = "calls what was bound, by the types that were compared")]
 
 use std::marker::PhantomData;
@@ -7,19 +8,19 @@ use crate::breach::{Breach, Broken};
 use crate::function::Imported;
 use crate::shape::Number;
 
-/// Number type of both C and Rust.
+/// Number type that C and Rust share.
 pub trait CNumber: Copy + sealed::Sealed + 'static {
     /// The C type.
     const NUMBER: Number;
 
-    /// Widens the number to eight bytes: signed ones with sign extension, floats as their bits.
+    /// Widens the number to eight bytes. Signed numbers are sign-extended, and floats keep their bits.
     fn word(self) -> u64;
 
-    /// Narrows a word; ignores the bits above the size of the number.
+    /// Narrows a machine word. Ignores the bits above the size of the number.
     fn of_word(word: u64) -> Self;
 }
 
-/// Tuple of up to eight numbers, the parameters of a function.
+/// Tuple of up to eight numbers, which are the parameters of a function.
 pub trait CNumbers: sealed::Sealed {
     /// Types of the parameters.
     const NUMBERS: &'static [Number];
@@ -27,28 +28,28 @@ pub trait CNumbers: sealed::Sealed {
     /// Calls a function.
     ///
     /// # Safety
-    /// `code` is the address of a function with these parameters and this result that follows the C calling convention of the
-    /// platform.
+    /// `code` is the address of a function with these parameters and this result. The function follows the C calling convention of
+    /// the platform.
     unsafe fn call<R: CResult>(self, code: *const ()) -> R;
 
-    /// Calls `then` with the widened numbers.
+    /// Calls `then` with the numbers widened to eight bytes.
     fn with_words<T>(self, then: impl FnOnce(&[u64]) -> T) -> T;
 }
 
-/// A number or `()`.
+/// Result of a function: a number or `()`.
 pub trait CResult: sealed::Sealed + 'static {
-    /// Type of the number.
+    /// C type of the number; `None` for `()`.
     const NUMBER: Option<Number>;
 
-    /// Converts a returned word.
+    /// Converts a returned machine word to the result.
     fn of_word(word: u64) -> Self;
 }
 
-/// Function of plain numbers with checked types. Game thread only.
+/// Function of plain numbers whose types are already checked. Game thread only.
 #[derive(Clone, Copy, Debug)]
 pub struct TypedCall<'a, A, R> {
     imported: &'a Imported,
-    /// Address for direct calls.
+    /// Address of the function if direct calls are allowed.
     code: Option<*const ()>,
     types: PhantomData<fn(A) -> R>,
 }
@@ -146,10 +147,11 @@ tuples! {
 }
 
 impl Imported {
-    /// Returns the function by its Rust types: `typed::<(i32, f32), u8>()`. A C `bool` is a `u32`, or a `u8` if it has one byte.
+    /// Returns the function with these Rust types: `typed::<(i32, f32), u8>()`. A C `bool` is a `u32`, or a `u8` if its declared
+    /// width is one byte.
     ///
     /// # Errors
-    /// [`Breach::Signature`] if the declaration has other types or buffers.
+    /// [`Breach::Signature`] if the declaration has other types or has buffers.
     ///
     /// # Examples
     /// ```
@@ -187,14 +189,14 @@ fn format_signature(params: impl Iterator<Item = Number>, result: Option<Number>
 }
 
 impl<A: CNumbers, R: CResult> TypedCall<'_, A, R> {
-    /// Calls the function. If it does not exist, the call has no effect and returns zero.
+    /// Calls the function. If the function does not exist, the call has no effect and returns zero.
     ///
     /// # Errors
-    /// [`Breach::NoThread`] if the thread of the folder is not available.
+    /// [`Breach::NoThread`] if the thread of the folder could not be started.
     #[inline]
     pub fn call(&self, arguments: A) -> Result<R, Broken> {
         match self.code {
-            // SAFETY: the creator of the folder vouches for its functions, and the declaration was checked against these types;
+            // SAFETY: the creator of the folder vouches for its functions. The declaration was checked against these types, and
             // `imported` keeps the library open.
             Some(code) => Ok(unsafe { arguments.call(code) }),
             None => arguments.with_words(|words| self.imported.call_plain(words)).map(R::of_word),

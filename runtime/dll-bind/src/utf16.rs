@@ -2,10 +2,10 @@
 
 use crate::breach::Breach;
 
-/// UTF-16 unit in memory byte order.
+/// UTF-16 unit in the byte order of the platform.
 type Unit = [u8; 2];
 
-/// Appends the units of a string, without a terminating zero.
+/// Appends the UTF-16 units of a string, without a terminating zero.
 pub(crate) fn append(bytes: &mut Vec<u8>, text: &str) {
     if text.is_ascii() {
         let start = bytes.len();

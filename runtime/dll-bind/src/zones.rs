@@ -1,11 +1,12 @@
-//! Red zones around buffers that a C function may write to: known bytes that reveal out-of-bounds writes after the call.
+//! Red zones around buffers that a C function may write to. They contain known bytes, so a check after the call finds out-of-bounds
+//! writes.
 
 use crate::breach::Breach;
 
-/// Size of the zones before and after each buffer in bytes; only writes that reach a zone are detected.
+/// Size in bytes of the red zone before and after each buffer. Writes that reach no zone are not detected.
 pub const RED_ZONE: usize = 64;
 
-/// Content of the zones. Contains no zero, the most frequent value of out-of-bounds writes.
+/// Content of the red zones. Contains no zero, since zero is the most frequent value of out-of-bounds writes.
 pub(crate) const ZONE: [u8; RED_ZONE] = {
     let mut zone = [0; RED_ZONE];
     let mut at = 0;

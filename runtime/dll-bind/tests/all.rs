@@ -1,4 +1,4 @@
-//! Real C libraries, compiled by the tests and called through declarations.
+//! Calls real C libraries through declarations. The tests compile the libraries.
 #![expect(unsafe_code, reason = "vouches for the libraries that the tests compile")]
 
 #[path = "../../tests/support/builds.rs"]

@@ -1,5 +1,5 @@
-//! `Actor`, an object with a location in the world, and components, which belong to an actor. Each class has the other as a
-//! property.
+//! `Actor`, an object with a location in the world, and its components. An actor has a property with its root component, and a
+//! component has a property with its actor.
 
 use alcedo_runtime::native::{Obj, This, uclass};
 

@@ -1,5 +1,5 @@
-//! A small engine for examples and tests of Alcedo: a [`World`], actors with components, and a tick that calls their
-//! events. All classes are declared through the facade of the runtime, as in any other host.
+//! A small engine for examples and tests of Alcedo: a [`World`], actors with components, and a tick that calls their events. All
+//! classes are declared through the public API of the runtime, as in any other host.
 
 mod actor;
 pub mod math;
@@ -42,8 +42,9 @@ pub const ACTOR: &str = Actor::PATH;
 /// ```
 pub const WORLD: &str = World::PATH;
 
-/// Returns the native classes `World`, `Actor`, `PlayerController`, `ActorComponent`, `SceneComponent`, their structs, and the frame
-/// hooks: begin play for new objects, a tick per frame for objects that request it, end play before an actor is destroyed.
+/// Returns the native classes `World`, `Actor`, `PlayerController`, `ActorComponent`, `SceneComponent`, their structs, and the
+/// frame hooks. The hooks call begin play on new objects, tick in each frame on objects that request it, and end play before an
+/// actor is destroyed.
 ///
 /// # Examples
 /// ```

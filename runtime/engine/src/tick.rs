@@ -1,8 +1,8 @@
-//! Calls the events of objects: begin play when an object is first seen, tick once a frame, end play before an actor is destroyed.
-//! An event that fails is logged by `Objects::log_failure` and affects only its object.
+//! Calls the events of objects: begin play in the first frame of an object, tick in each frame, end play before an actor is
+//! destroyed. A failing event affects only its object, and `Objects::log_failure` logs it.
 //!
-//! A frame looks up nothing by name. Objects are listed by class; the lists are refreshed after an object was created or
-//! destroyed. The ticks of all objects of a class are one call across the ABI boundary.
+//! A frame looks up nothing by name. Objects are listed by class; the lists are refreshed after objects were created or destroyed.
+//! The ticks of all objects of a class are one call across the ABI boundary.
 
 use alcedo_runtime::host::{BatchFunction, ClassList, ObjectList, TypedProperty};
 use alcedo_runtime::native::{Class, Natives, This};
@@ -23,7 +23,7 @@ pub(crate) fn drive(natives: Natives) -> Natives {
     natives.ticker(tick).before_destroy(end_play)
 }
 
-/// Lists of objects, and the functions that a frame calls on them.
+/// Lists of objects, and the functions that each frame calls on them.
 struct Frame {
     actors: ClassList,
     components: ClassList,
@@ -39,7 +39,7 @@ struct Frame {
 
 impl Frame {
     fn new(runtime: &Runtime) -> Result<Self, Error> {
-        // An event without an override does nothing.
+        // The batch calls only overrides, since the event itself does nothing.
         let tick = |path: &str, event: &str| {
             let tick = runtime.batch(&format!("uf:{path}:{event}"))?;
             Ok::<_, Error>(tick.when("can_tick").only_overrides())
@@ -64,7 +64,7 @@ impl Frame {
             let passed = self.time.get(*world).and_then(|time| self.time.set(*world, time + f64::from(seconds)));
             log(runtime, "time", *world, passed);
         }
-        // Refreshes both lists; `||` would skip the second.
+        // Refreshes both lists. `||` would skip the second list if the first has changed.
         let is_new = self.actors.refresh(runtime) | self.components.refresh(runtime);
         if is_new || self.is_waiting {
             self.is_waiting = false;
@@ -80,7 +80,7 @@ impl Frame {
     }
 }
 
-/// Begins play for objects that have not begun; returns true if an object could not.
+/// Calls begin play on objects that have not begun. Returns true if an object could not begin.
 fn begin<C: Class>(
     runtime: &Runtime,
     list: &ObjectList,
@@ -89,11 +89,11 @@ fn begin<C: Class>(
 ) -> bool {
     let mut has_failed = false;
     for object in list.objects() {
-        // Fast path: nearly all objects have begun.
+        // Skips objects that have begun, which are nearly all objects.
         if has_begun.get(*object).is_ok_and(|has_begun| has_begun) {
             continue;
         }
-        // An earlier object of this loop may have destroyed this object.
+        // A previous call of this loop may have destroyed this object.
         let Some(typed) = runtime.objects().cast::<C>(*object) else { continue };
         let begun = runtime.objects().with(typed, &begin).and_then(|begun| begun.map_err(Error::from));
         has_failed |= begun.is_err();

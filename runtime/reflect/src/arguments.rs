@@ -1,5 +1,5 @@
-//! Locations of the arguments of a call: in a parameter block with the layout of the function, or evaluated one by one by a
-//! calling script.
+//! Access to the arguments of a call. The arguments are in a parameter block with the function's layout, or a calling script evaluates
+//! them one by one.
 #![expect(unsafe_code, reason = "the arguments of a call are values at addresses that its caller vouches for")]
 
 use std::fmt;
@@ -25,17 +25,17 @@ pub struct Argument<'a> {
     at: *mut u8,
 }
 
-/// Parameter that a frame has stepped to and that is accessed later. Valid for that frame only.
+/// Parameter that a frame has stepped to, for later access. Valid only for that frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Param(pub(crate) usize);
 
 /// Caller that evaluates its arguments lazily.
 ///
 /// # Safety
-/// Results of `step` for different parameters must not overlap if one of them is an out parameter, and never overlap the
-/// result of `result`. A number below the parameter count yields the same address each time, as long as nothing was changed
-/// in between. An argument for which `borrow_counter` returns a counter is valid until any change that [`BorrowedSlices::allow_change`]
-/// guards; any other argument is valid until the call returns.
+/// Results of `step` for different parameters must not overlap if one of them is an out parameter, and never overlap the result of
+/// `result`. `step` returns the same address each time for the same parameter, as long as no value was changed in between. An argument
+/// for which `borrow_counter` returns a counter is valid until any change that [`BorrowedSlices::allow_change`] guards; any other
+/// argument is valid until the call returns.
 pub unsafe trait Steps<'a> {
     /// Evaluates the argument with number `at`.
     ///
@@ -43,17 +43,17 @@ pub unsafe trait Steps<'a> {
     /// Returns the error of the evaluation.
     fn step(&mut self, at: usize) -> Result<Argument<'a>, CallError>;
 
-    /// Returns the counter that prevents moves, if the argument is stored in an object.
+    /// Returns the counter that prevents moves of an argument inside an object; `None` for other arguments.
     fn borrow_counter(&self, at: usize) -> Option<&'a BorrowedSlices>;
 
-    /// Returns the location for the result; `None` if the caller discards the result.
+    /// Returns the location where the thunk stores the result; `None` if the caller discards the result.
     fn result(&mut self) -> Option<Argument<'a>>;
 }
 
 pub(crate) enum Source<'a> {
     /// Block with the layout of the function.
     Block(View<'a>),
-    /// Script.
+    /// Script that evaluates the arguments.
     Steps(&'a mut dyn Steps<'a>),
 }
 
@@ -195,11 +195,11 @@ expected_types! {
 }
 
 impl<'a> Argument<'a> {
-    /// Creates an argument: a value of the type of `property`, at `at`.
+    /// Creates an argument from the value at `at`, whose type is that of `property`.
     ///
     /// # Safety
-    /// Requires the conditions of [`PtrMut::new`] for the time that [`Steps`] specifies, or until the call with this
-    /// argument returns. Several arguments of one call may share a location if all of them are only read.
+    /// The caller fulfills the conditions of [`PtrMut::new`] as long as [`Steps`] requires, or until the call with this argument returns.
+    /// Several arguments of one call may share a location if all of them are only read.
     #[inline]
     pub unsafe fn new(property: &'a Property, at: *mut u8) -> Self {
         Self { property, at }
@@ -210,8 +210,8 @@ impl<'a> Argument<'a> {
     where
         'a: 'p,
     {
-        // SAFETY: `new` was promised a value of the type. A frame returns the pointer with its own borrow, so no write
-        // happens through the argument during that borrow.
+        // SAFETY: the caller of `new` promised a value of the type. A frame returns the pointer with its own borrow, so no write happens
+        // through the argument during that borrow.
         unsafe { Ptr::new(self.at, &self.property.ty) }
     }
 
@@ -220,7 +220,7 @@ impl<'a> Argument<'a> {
     where
         'a: 'p,
     {
-        // SAFETY: `new` was promised a value of the type, and `Steps` that an out parameter and the result do not overlap
+        // SAFETY: the caller of `new` promised a value of the type. `Steps` promises that an out parameter and the result do not overlap
         // other arguments. A frame returns the pointer with its own exclusive borrow.
         unsafe { PtrMut::new(self.at, &self.property.ty) }
     }
@@ -273,7 +273,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns the counter that prevents moves of an argument, if it needs one.
+    /// Returns the counter that prevents moves of an argument inside an object; `None` for other arguments.
     #[inline]
     pub(crate) fn borrow_counter(&self, at: usize) -> Option<&'a BorrowedSlices> {
         match self {
@@ -320,7 +320,7 @@ impl Ptr<'_> {
     /// Returns the value as a Rust type; `None` if the type differs.
     #[inline]
     pub fn get<T: FrameValue>(self) -> Option<T> {
-        // With this filter the carried type is looked up only once where it decides the match.
+        // `to` checks only the kind. The filter checks the rest of the type, such as the element type of an array.
         self.to().filter(|_| T::matches(self.ty())).map(T::load)
     }
 

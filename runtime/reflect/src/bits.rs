@@ -1,4 +1,4 @@
-//! Bit sets with one bit per slot of the store, small enough that the check of each reference of a mark is a cache hit.
+//! Bit sets with one bit per slot of the store. They are so small that a mark finds them in the processor cache.
 
 /// Set of indices.
 #[derive(Clone, Debug, Default)]
@@ -51,7 +51,7 @@ impl Bits {
         self.words.iter().enumerate().flat_map(|(at, word)| ones(at, *word))
     }
 
-    /// Iterates over the indices of bits that are set here and not in `other`, in ascending order.
+    /// Iterates over the indices of bits that are set in `self` and not in `other`, in ascending order.
     pub(super) fn without(&self, other: &Self) -> impl Iterator<Item = u32> {
         let word = |at: usize| self.words[at] & !other.words.get(at).copied().unwrap_or(0);
         (0..self.words.len()).flat_map(move |at| ones(at, word(at)))

@@ -1,4 +1,4 @@
-//! Bodies of objects. The store has one per object, and a second one for each object that a reload rebuilds.
+//! Bodies of objects. The store has one body per object, and a second body for each object that a reload rebuilds.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ pub struct Body {
     pub(super) class: Rc<Class>,
     pub(super) storage: Storage,
     pub(super) plugin_part: PluginPart,
-    /// Number of classes of the chain, from the root, whose construction has run.
+    /// Number of constructed classes of the chain, counted from the root.
     pub(super) constructed: usize,
     /// State of a missing class, for a dormant object.
     pub dormant: Option<Box<Dormant>>,

@@ -1,4 +1,4 @@
-//! Classes: chain, property layout, functions, and the function that each event resolves to.
+//! Classes: base classes, property layout, functions, and the function that each event resolves to.
 
 use alcedo_base::handles::{ClassId, ObjectHandle};
 use rustc_hash::FxHashMap;
@@ -22,7 +22,7 @@ pub struct Subobject {
     pub name: Rc<str>,
     /// Path of the class, unless a derived class overrides it.
     pub class_path: Rc<str>,
-    /// Part, or root component of an actor.
+    /// Role in the owner.
     pub role: SubobjectRole,
 }
 
@@ -31,7 +31,7 @@ pub struct Subobject {
 pub enum SubobjectRole {
     /// Part of the owner.
     Part,
-    /// Root component of an actor, which the other components are attached to.
+    /// Root component of an actor. The other components are attached to the root component.
     Root,
 }
 
@@ -75,7 +75,7 @@ pub struct Class {
     pub subobject_overrides: Vec<(Rc<str>, Rc<str>)>,
     /// Overridden defaults of inherited properties or of subobjects: path of names, value as text.
     pub default_overrides: Vec<(Rc<str>, Rc<str>)>,
-    /// Hook of a script class that completes the class default object, once it has the values of the base's CDO.
+    /// Hook of a script class that completes the class default object after the values of the base's CDO were copied to it.
     pub script_defaults: Option<NativeHook>,
     /// Paths of the interfaces that the class itself implements.
     pub interfaces: Vec<Rc<str>>,
@@ -87,17 +87,18 @@ pub struct Class {
     pub begin_destroy: Option<EndHook>,
     /// Hook that reports additional references of objects of a native class.
     pub add_references: Option<AddReferences>,
-    /// Opaque number; higher layers map it to the module and its hooks.
+    /// Opaque number that higher layers map to the module of the class and its hooks.
     pub tag: u64,
     /// Class default object, or none.
     pub cdo: Cell<ObjectHandle>,
     pub(super) members: Members,
 }
 
-/// Hooks that run during construction of an object. Fixed for all classes of a chain at their declaration.
+/// Hooks that run during construction of an object. The hooks of a chain do not change after its classes were declared.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ConstructionPlan {
-    /// True if any class has a constructor, which observes the object before its values are copied.
+    /// True if any class of the chain has a constructor. A constructor observes the object before the template's values are
+    /// copied.
     pub(super) has_constructors: bool,
     pub(super) has_post_init: bool,
     pub(super) dynamic: u64,
@@ -106,7 +107,7 @@ pub(super) struct ConstructionPlan {
 /// Lookup tables of a class, computed at its declaration.
 pub(super) struct Members {
     pub(super) schema: Rc<Schema>,
-    /// End of the last property in bytes; properties of a derived class start there.
+    /// End of the last property in bytes. Properties of a derived class start at this offset.
     pub(super) end: usize,
     pub(super) chain: Vec<ClassId>,
     /// Classes from the root to the base.
@@ -118,9 +119,9 @@ pub(super) struct Members {
     pub(super) has_subobjects: bool,
     pub(super) properties: FxHashMap<Rc<str>, Rc<Property>>,
     pub(super) functions: FxHashMap<Rc<str>, Rc<Function>>,
-    /// Hooks of construction; computed at the first one.
+    /// Hooks of construction, computed when the first object is constructed.
     pub(super) construction: Cell<Option<ConstructionPlan>>,
-    /// Set while the CDO is being created, to detect a class whose CDO needs itself.
+    /// True while the CDO is being created, to detect a CDO whose construction requires the CDO itself.
     pub(super) cdo_in_making: Cell<bool>,
 }
 
@@ -161,19 +162,19 @@ impl Class {
         self.members.chain.get(other.depth() - 1) == Some(&other.id)
     }
 
-    /// Returns the ids of the classes from the root to this one.
+    /// Returns the ids of the classes from the root to this class.
     #[inline]
     pub fn chain_ids(&self) -> &[ClassId] {
         &self.members.chain
     }
 
-    /// Returns the classes from the root to this one.
+    /// Returns the classes from the root to this class.
     #[inline]
     pub fn chain(self: &Rc<Self>) -> Vec<Rc<Self>> {
         self.lineage().cloned().collect()
     }
 
-    /// Iterates over the classes from the root to this one.
+    /// Iterates over the classes from the root to this class.
     #[inline]
     pub fn lineage(self: &Rc<Self>) -> impl DoubleEndedIterator<Item = &Rc<Self>> {
         self.members.bases.iter().chain(std::iter::once(self))
@@ -202,7 +203,8 @@ impl Class {
         self.members.has_subobjects
     }
 
-    /// Returns the dynamic classes of the chain, base first. Each has its part in the plugin part.
+    /// Returns the dynamic classes of the chain, base first. The plugin part of an object has one part for each of these
+    /// classes.
     #[inline]
     pub fn dynamic_chain(self: &Rc<Self>) -> Vec<Rc<Self>> {
         self.lineage().filter(|class| class.origin == Origin::Dynamic).cloned().collect()
@@ -232,7 +234,7 @@ impl Class {
         self.members.properties.get(name)
     }
 
-    /// Returns the function with that name; the nearest one in the chain.
+    /// Returns the nearest function with that name in the chain.
     #[inline]
     pub fn find_function(&self, name: &str) -> Option<&Rc<Function>> {
         self.members.functions.get(name)
@@ -245,7 +247,8 @@ impl Class {
         function.vslot.and_then(|slot| self.vtable.get(slot as usize)).unwrap_or(function)
     }
 
-    /// Returns the class path of the subobject in objects of this class, as the most derived class specifies it.
+    /// Returns the class path of the subobject in objects of this class. The override in the most derived class takes
+    /// precedence.
     #[inline]
     pub fn subobject_class(&self, subobject: &Subobject) -> Rc<str> {
         let mut classes = std::iter::successors(Some(self), |class| class.base.as_deref());

@@ -1,5 +1,5 @@
-//! Compiles declarations to types. A batch is compiled apart from the registry, so that an error has no effect; the registry adds the
-//! result afterwards, which cannot fail.
+//! Compiles declarations to types. Compilation of a batch does not change the registry, so an error has no effect. The registry adds the
+//! compiled types afterwards; this step cannot fail.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -38,7 +38,7 @@ pub struct Declared {
     pub enums: Vec<Rc<EnumType>>,
     /// Delegates.
     pub delegates: Vec<Rc<DelegateType>>,
-    /// Structs, each after those it contains.
+    /// Structs, each after the structs that it contains.
     pub structs: Vec<Rc<StructType>>,
     /// Classes, base first.
     pub classes: Vec<Rc<Class>>,
@@ -53,7 +53,7 @@ pub(super) struct Compiler<'a> {
     structs: HashMap<Rc<str>, Rc<StructType>>,
     classes: HashMap<Rc<str>, Rc<Class>>,
     interfaces: HashMap<Rc<str>, Rc<Interface>>,
-    /// Content of the parentheses of the types of all delegates, and their kinds, by path.
+    /// Kind of each delegate, and the text inside the parentheses of its type, by path of the delegate.
     delegates: HashMap<String, (PropertyKind, Rc<str>)>,
     /// Paths of all classes of the batch, compiled or not: references may name them.
     class_paths: HashSet<String>,
@@ -63,10 +63,10 @@ pub(super) struct Compiler<'a> {
     interface_paths: HashSet<String>,
 }
 
-/// Offsets are 32 bits wide, and large data does not belong in properties: every object would contain it.
+/// Maximum size of a type in bytes. Offsets are 32 bits wide, and large data in a property would be part of every object.
 const MAX_STRUCT_SIZE: usize = 1 << 20;
 
-/// Compiles a batch. `first` is the number of its first class; the following classes have consecutive numbers.
+/// Compiles a batch. `first` is the id of the batch's first class; the following classes get consecutive ids.
 pub(super) fn compile(
     names: &Names,
     known: &Registry,
@@ -150,7 +150,8 @@ fn check_paths(known: &Registry, batch: &Batch) -> Result<(), DeclareError> {
     let structs = batch.structs.iter().map(|decl| (decl.path(), &decl.package, &decl.name));
     let classes = batch.classes.iter().map(|decl| (decl.path(), &decl.package, &decl.name));
     let interfaces = batch.interfaces.iter().map(|decl| (decl.path(), &decl.package, &decl.name));
-    // Default objects are named after their classes with this prefix, and a saved world must have no top-level object with it.
+    // The prefix is reserved for names of class default objects. Generated names begin with the class name, so a class name must not
+    // begin with the prefix.
     if let Some(decl) = batch.classes.iter().find(|decl| decl.name.starts_with(DEFAULT_PREFIX)) {
         return Err(DeclareError::DefaultName { path: decl.path() });
     }
@@ -170,7 +171,7 @@ fn check_paths(known: &Registry, batch: &Batch) -> Result<(), DeclareError> {
 fn struct_order(structs: &[StructDecl]) -> Result<Vec<usize>, DeclareError> {
     let paths: Vec<_> = structs.iter().map(StructDecl::path).collect();
     let numbers = numbers(&paths);
-    // A container of itself would be finite in memory, but its type would not: recursion over values follows the types.
+    // A struct must not contain itself in a container either: its type would be infinite, and recursion over values follows the types.
     let needs = |index: usize| {
         let mut held = Vec::new();
         let mut hold = |inner: &str| held.extend(numbers.get(inner).copied());
@@ -278,7 +279,7 @@ impl Compiler<'_> {
         Ok(structure)
     }
 
-    /// Lays out the properties of an owner as a C struct: (bytes, alignment).
+    /// Lays out the properties of an owner as a C struct, after the (size, alignment) `start`, both in bytes.
     pub(super) fn properties(
         &self,
         owner: &Rc<str>,
@@ -301,7 +302,7 @@ impl Compiler<'_> {
             check_member(&mut seen, &decl.name, owner)?;
             types.push(self.property_type(decl, || format!("{owner}:{}", decl.name))?);
         }
-        // Checked before any default is computed: values of nested structs may need excessive memory.
+        // The size is checked before any default is computed, because default values of nested structs may need excessive memory.
         let things: Vec<_> = types.iter().map(|ty| (ty.size(), ty.align())).collect();
         let placed = place(&things);
         if placed.size > MAX_STRUCT_SIZE {

@@ -49,7 +49,7 @@ impl Compiler<'_> {
         let interfaces = self.interfaces(decl, &path)?;
         interfaces.iter().try_for_each(|interface| self.check_implements(&path, &functions, interface))?;
         let (subobjects, subobject_overrides) = self.subobjects(decl, &path, &own_properties, base.as_deref())?;
-        // The need for a context is inherited.
+        // A class that extends a contextual class is contextual too.
         let inherited_flags = base.as_ref().map_or(0, |base| base.flags & class_flags::CONTEXTUAL);
         let fields = properties.iter().map(|property| (property.offset, property.ty.clone()));
         let members = Members {
@@ -178,7 +178,7 @@ impl Compiler<'_> {
         Ok(function)
     }
 
-    /// Returns the event that a function overrides, from the class it names, or from the base.
+    /// Returns the event that a function overrides, from the class named in its declaration, or else from the base.
     fn event(
         &self,
         decl: &FunctionDecl,
@@ -262,10 +262,10 @@ fn shared_pairs(pairs: &[(String, String)]) -> Vec<(Rc<str>, Rc<str>)> {
     pairs.iter().map(|(path, text)| (path.as_str().into(), text.as_str().into())).collect()
 }
 
-/// Flags of functions that a subclass may override: they have a slot in the table of virtual functions.
+/// Flags of functions that a subclass may override. Such functions have a slot in the table of virtual functions.
 const EVENTS: u64 = function_flags::NATIVE_EVENT | function_flags::IMPLEMENTABLE_EVENT;
 
-/// Checks that a class of an origin may extend `base`; the error is the reason.
+/// Checks that a class of that origin may extend `base`. The error describes `base` and the reason.
 fn extended(origin: Origin, base: &Class) -> Result<(), &'static str> {
     let is = |flag| base.flags & flag != 0;
     let only_named = base.origin == Origin::Dynamic || is(class_flags::BLUEPRINT_TYPE);
@@ -284,14 +284,16 @@ fn extended(origin: Origin, base: &Class) -> Result<(), &'static str> {
     }
 }
 
-/// Checks that members have unique names in the class and hide no inherited one; overrides are declared as such.
+/// Checks that members have unique names in the class and hide no inherited members. A function may replace an inherited
+/// function if it is declared as an override.
 fn check_members(decl: &ClassDecl, path: &str, base: Option<&Class>) -> Result<(), DeclareError> {
     let hides = |name: &str, hidden: String| Err(DeclareError::Hides { member: format!("{path}:{name}"), hidden });
     let mut seen = HashSet::new();
     let properties = decl.properties.iter().map(|property| (&property.name, false));
     let functions = decl.functions.iter().map(|function| {
         let is_override = function.flags & function_flags::OVERRIDE != 0 || !function.overrides.is_empty();
-        // Scripts select a static function by the class on which they call it.
+        // A static function of a script may hide an inherited static function, because scripts name the class in a static
+        // call.
         let is_static = |flags: u64| decl.origin == Origin::Script && flags & function_flags::STATIC != 0;
         let hidden = base.and_then(|base| base.find_function(&function.name)).map_or(0, |found| found.flags);
         (&function.name, is_override || (is_static(function.flags) && is_static(hidden)))

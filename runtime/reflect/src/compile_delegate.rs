@@ -1,5 +1,5 @@
-//! Compiles delegate declarations. Fields and parameters name delegates listed later in the batch, and delegates name structs that
-//! contain them: hence the types' text is computed first, and the parameter types afterwards.
+//! Compiles delegate declarations. Fields and parameters may name delegates that are listed later in the batch, and delegates may name
+//! structs that contain them. So the text of each delegate type is computed first, and the types of the parameters afterwards.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use crate::function::signature;
 use crate::refusal::DeclareError;
 
 impl Compiler<'_> {
-    /// Compiles the declaration of a delegate; the structs of the batch are compiled before.
+    /// Compiles the declaration of a delegate. The structs of the batch must be compiled already.
     pub(super) fn delegate(&self, decl: &DelegateDecl) -> Result<DelegateType, DeclareError> {
         let path: Rc<str> = decl.path().into();
         let (params, _placed) = self.properties(&path, &decl.params, (0, 1))?;

@@ -1,4 +1,4 @@
-//! From the declaration of an enum to its type: what an enum may be.
+//! Checks and compiles the declaration of an enum.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,5 @@
-//! Compiles interfaces, and compares each class with the interfaces it implements. Errors contain the signatures of both sides, since
-//! they may be in two modules.
+//! Compiles interfaces, and compares each class with the interfaces it implements. Errors contain the signatures of the interface and of
+//! the class, since the two may be in different modules.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ use crate::interface::Interface;
 use crate::refusal::{DeclareError, check_member};
 
 impl Compiler<'_> {
-    /// Compiles the declaration of an interface; the structs of the batch are compiled before.
+    /// Compiles the declaration of an interface. The structs of the batch must be compiled already.
     pub(super) fn interface(&self, decl: &InterfaceDecl) -> Result<Interface, DeclareError> {
         let path: Rc<str> = decl.path().into();
         let mut seen = HashSet::new();

@@ -1,10 +1,10 @@
 //! Construction and destruction of objects. Higher layers run the plugin steps through [`ConstructionHooks`]; this file
 //! defines the order, and destroys an object whose construction fails.
 //!
-//! The order: memory; the plugin part; class by class from the root: subobjects, defaults, constructor; the archetype's
-//! values; PostInitProperties of the plugin, then of the host. A subobject runs all steps but the last during its owner's
-//! class. Its PostInitProperties runs after the owner's archetype was copied, so that the copy does not overwrite its
-//! changes.
+//! Construction runs in this order: memory; the plugin part; class by class from the root: subobjects, defaults,
+//! constructor; copy of the archetype's values; PostInitProperties of the plugin, then of the host. All steps of a subobject
+//! except PostInitProperties run during the step of the class that declares the subobject. PostInitProperties of a subobject
+//! runs after the owner's archetype was copied, so that the copy does not overwrite its changes.
 //!
 //! A CDO copies the values of its base's CDO before its own class runs, so that the class constructor can change inherited
 //! properties.
@@ -35,7 +35,7 @@ pub use living::{add_subobject, reconstruct};
 
 /// Steps of construction and destruction that higher layers implement. No store is borrowed while they run.
 pub trait ConstructionHooks {
-    /// Builds the plugin part: all parts, with the red constructors of the dynamic classes from base to derived.
+    /// Builds the plugin part of an object: runs the red constructors of the dynamic classes, base first.
     ///
     /// # Errors
     /// If a part cannot be built; the error names its class.
@@ -47,19 +47,20 @@ pub trait ConstructionHooks {
     /// If the class constructor fails.
     fn class_constructor(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError>;
 
-    /// Checks that this dynamic class has a class constructor. Classes without one need not be ready.
+    /// Checks that this dynamic class has a class constructor.
     fn has_class_constructor(&self, class: &Rc<Class>) -> bool;
 
     /// Checks that this dynamic class has its own PostInitProperties.
     fn has_post_init(&self, class: &Rc<Class>) -> bool;
 
-    /// Runs the plugin's PostInitProperties: one call of the most derived one. `class` is the class of the object.
+    /// Calls the plugin's PostInitProperties once, the override of the most derived class. `class` is the class of the
+    /// object.
     ///
     /// # Errors
     /// If PostInitProperties fails.
     fn plugin_post_init(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError>;
 
-    /// Destroys the object's conjugate, if any; also after a failed construction.
+    /// Destroys the object's conjugate, if there is one. Also called after a failed construction.
     fn end_conjugate(&self, object: ObjectHandle);
 }
 
@@ -173,7 +174,7 @@ pub fn make_cdo(
     Ok(cdo)
 }
 
-/// Runs and counts the class constructor of one dynamic class of an object's chain. No other function runs class
+/// Runs the class constructor of one dynamic class of an object's chain, and counts the call. No other function runs class
 /// constructors.
 ///
 /// # Errors
@@ -211,7 +212,7 @@ fn count_class_constructor(world: &World, object: ObjectHandle, class: &Class) {
 /// then destroys its conjugate and makes its handle stale. Does nothing if the object is already being destroyed. Its memory
 /// remains until the graveyard is freed. Game thread only.
 pub fn destroy(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle) {
-    // Iterative, because subobjects may be nested to any depth.
+    // A loop instead of recursion, because subobjects may be nested to any depth.
     enum Step {
         Begin(ObjectHandle),
         End(ObjectHandle, Option<Rc<Class>>),
@@ -223,7 +224,7 @@ pub fn destroy(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandl
                 let class = world.objects.class(object);
                 notify_end(world, object, class.as_ref());
                 steps.push(Step::End(object, class));
-                // Steps are popped from the end, so the last subobject is next.
+                // The last step is popped first, so the subobject created last is destroyed first.
                 steps.extend(world.objects.children(object).into_iter().map(Step::Begin));
             }
             Step::Begin(_) => {}
@@ -289,7 +290,7 @@ struct NewObject {
     parts: Vec<NewObject>,
 }
 
-/// Origin of a template. Decides whether it is copied again together with the owner's template.
+/// Origin of a subobject's template. Only values of a `Requested` template are copied again with the owner's template.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TemplateOrigin {
     /// Requested archetype, or the subobject of the owner's template.
@@ -381,7 +382,7 @@ impl Constructor<'_> {
                 || ConstructionStep::Defaults(turn.path.to_string()),
                 || {
                     self.set_defaults(object, turn)?;
-                    // Other objects copy these values from their template.
+                    // Only CDOs need this step: other objects copy these values from their template.
                     match copying {
                         Copying::BeforeOwnClass => overrides::set_default_overrides(self.world, object, turn),
                         _ => Ok(()),
@@ -394,7 +395,7 @@ impl Constructor<'_> {
     }
 
     /// Creates one default subobject, of the class that the owner's most derived class specifies. Returns `None` if the
-    /// owner already has it, which happens during a reconstruction.
+    /// owner already has the subobject, which happens during a reconstruction.
     fn part(
         &self,
         owner: &NewObject,
@@ -441,7 +442,8 @@ impl Constructor<'_> {
                 let mut part = self.begin(&order(self.cdo_of(&class)?), Copying::AfterClasses, &mut apart)?;
                 part.origin = TemplateOrigin::OwnClass;
                 if let Some(template) = of_template {
-                    // The owner's template has a subobject of a base of this class: its values overwrite those of the CDO.
+                    // The subobject of the owner's template is not an instance of this class. The values of that subobject
+                    // overwrite the values of the CDO.
                     (part.template, part.origin) = (Some(template), TemplateOrigin::Requested);
                     pairs.push((template, part.object));
                     self.or_destroy(&part, self.copy_values(&part, pairs))?;
@@ -453,7 +455,7 @@ impl Constructor<'_> {
         Ok(Some(part))
     }
 
-    /// Checks that `owner`, or an object that it is a subobject of, has exactly this class.
+    /// Checks that `owner`, or an object that directly or indirectly owns it as a subobject, has exactly this class.
     fn is_inside(&self, owner: ObjectHandle, class: &Class) -> bool {
         let objects = &self.world.objects;
         let is_part =
@@ -469,14 +471,14 @@ impl Constructor<'_> {
                 self.world.objects.write_unasked(object, &property.text, default)?;
             }
         }
-        // Other objects copy these values from their CDO.
+        // Only CDOs need this hook: other objects copy these values from their CDO.
         match &turn.script_defaults {
             Some(hook) if self.is_cdo_of(object, turn) => run_native(self.world, object, hook),
             _ => Ok(()),
         }
     }
 
-    /// Checks that the object is the CDO of exactly that class; it may be under construction.
+    /// Checks that the object is the CDO of exactly that class. The CDO may still be under construction.
     fn is_cdo_of(&self, object: ObjectHandle, class: &Class) -> bool {
         let objects = &self.world.objects;
         objects.flags(object).is_some_and(|flags| flags & object_flags::CDO != 0)
@@ -485,7 +487,7 @@ impl Constructor<'_> {
 
     fn construct(&self, object: ObjectHandle, turn: &Rc<Class>) -> Result<(), ConstructionFailed> {
         let path = || turn.path.to_string();
-        // Counted without a step, because most classes have no constructor.
+        // Most classes have no constructor: counts the class as constructed without the overhead of a step.
         if turn.origin == Origin::Dynamic && !self.hooks.has_class_constructor(turn) {
             count_class_constructor(self.world, object, turn);
             return Ok(());
@@ -505,7 +507,7 @@ impl Constructor<'_> {
         Ok(())
     }
 
-    /// Copies the template's values into the object, and those of the template's subobjects into the object's subobjects.
+    /// Copies the template's values to the object, and the values of the template's subobjects to the object's subobjects.
     fn copy_values(&self, new_object: &NewObject, pairs: &Pairs) -> Result<(), ConstructionFailed> {
         let objects = &self.world.objects;
         if let Some(template) = new_object.template {
@@ -521,8 +523,8 @@ impl Constructor<'_> {
         requested.into_iter().try_for_each(|part| self.copy_values(part, pairs))
     }
 
-    /// Runs PostInitProperties of the subobjects, then of the object: first the plugin's, then the native ones from the root
-    /// on.
+    /// Runs PostInitProperties of the subobjects, then of the object. For each of them, runs the plugin's PostInitProperties
+    /// first, then those of the native classes from the root on.
     fn post_init(&self, new_object: &NewObject) -> Result<(), ConstructionFailed> {
         new_object.parts.iter().try_for_each(|part| self.post_init(part))?;
         self.init(new_object.object, &new_object.class)
@@ -552,7 +554,7 @@ impl Constructor<'_> {
         new_object.parts.iter().for_each(|part| self.count(part));
     }
 
-    /// Runs one step and fails if it destroyed the object.
+    /// Runs one step and fails if the step destroyed the object.
     fn step(
         &self,
         object: ObjectHandle,

@@ -1,6 +1,6 @@
-//! Rows of arrays, sets, maps and delegate lists, stored contiguously in memory of their own. Rows are moved as bytes, which
-//! every kind of value allows; the type of a value is stored in its pointer. Each move or destruction of a value increments
-//! an epoch, so that stale addresses are detected; the epoch saturates.
+//! Rows of arrays, sets, maps and delegate lists. The rows of a container are contiguous in a separate allocation. Rows are
+//! moved as bytes, which every kind of value allows. The pointer to a container carries the types of its values. Each move
+//! or destruction of a row increments an epoch, so that stale addresses are detected. The epoch saturates.
 #![expect(unsafe_code, reason = "the rows of containers are raw memory that plugins read too")]
 
 mod error;
@@ -29,7 +29,7 @@ pub use maps::{keyed, keyed_mut};
 
 /// Kind whose values begin with an [`ArrayRaw`].
 pub(crate) trait Rowed: Kind<Raw: Begins<ArrayRaw>> {
-    /// Returns the layout of a row. Unsafe code relies on it.
+    /// Returns the layout of a row. Unsafe code relies on this layout.
     fn row(of: &Self::Of) -> Row<'_>;
 }
 
@@ -79,8 +79,8 @@ pub struct RowsMut<'a> {
     row: Row<'a>,
 }
 
-/// Maps the hash of a key to its row. Stores the hash, so that growing the table reads no rows: keys may have changed in
-/// place.
+/// Maps the hash of a key to its row. The table stores the hashes, because it must not read the keys when it grows: keys may
+/// have changed in place.
 type Index = HashTable<Found>;
 
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +89,7 @@ struct Found {
     at: u32,
 }
 
-/// Rows of a container; valid until one is moved or destroyed.
+/// Rows of a container; valid until a row is moved or destroyed.
 #[derive(Clone, Copy)]
 struct Span<'a> {
     data: *mut u8,
@@ -159,7 +159,7 @@ pub fn array_ref(value: Ptr<'_>) -> Option<Rows<'_>> {
     value.to::<Array>().map(Ref::rows)
 }
 
-/// Sets the epoch of a container and returns whether it is one. For tests of epoch saturation.
+/// Sets the epoch of a container. Returns false if the value is not a container. For tests of epoch saturation.
 pub(crate) fn age(container: PtrMut<'_>, epoch: u64) -> bool {
     let array = container.try_to::<Array>().map(Mut::rows);
     let rows = array.or_else(|at| at.try_to::<Set>().map(Mut::rows)).or_else(|at| at.try_to::<Map>().map(Mut::rows));
@@ -183,8 +183,8 @@ impl<'a, K: Rowed> Mut<'a, K> {
 impl<'a> Rows<'a> {
     #[inline]
     fn raw(self) -> ArrayRaw {
-        // SAFETY: rows are created in this module only, from pointers that were promised a value that begins with an
-        // `ArrayRaw`, by the promise of `Begins`.
+        // SAFETY: only this module creates rows, from a pointer whose creator promised a value of its type. `Begins`
+        // promises that the value begins with an `ArrayRaw`.
         unsafe { self.at.read() }
     }
 
@@ -201,8 +201,8 @@ impl<'a> Rows<'a> {
         self.span().get(at).map(RowPtr::key)
     }
 
-    /// Returns the sum of a numeric `field` over all rows of an array of structs; `field` must be a field of that struct by
-    /// address. Enums count as their number. Returns `None` if the field is not numeric or does not belong to the rows.
+    /// Returns the sum of a numeric `field` over all rows of an array of structs. An enum counts as its number. Returns
+    /// `None` if the field is not numeric, or if the struct type does not contain this very `field`, compared by address.
     pub fn sum(self, field: &Property) -> Option<f64> {
         let PropertyType::Struct(of) = self.row.key else { return None };
         if !of.fields().iter().any(|known| std::ptr::eq(known, field)) {
@@ -242,25 +242,26 @@ impl<'a> Rows<'a> {
         self.span().iter().map(RowPtr::key)
     }
 
-    /// Iterates over the keys with their values; `None` in arrays and sets.
+    /// Iterates over the keys with their values. In arrays and sets the value is `None`.
     #[inline]
     pub(crate) fn entries(self) -> impl Iterator<Item = (Ptr<'a>, Option<Ptr<'a>>)> {
         self.span().iter().map(RowPtr::parts)
     }
 
-    /// Like [`Rows::keys`], if the keys are of kind `K`.
+    /// Like [`Rows::keys`], but with pointers of kind `K`. Returns `None` if the keys are of another kind.
     #[inline]
     pub(crate) fn keys_of<K: InMemory>(self) -> Option<impl Iterator<Item = Ref<'a, K>>> {
         self.all_of(false)
     }
 
-    /// Iterates over the values of a map, if they are of kind `K`.
+    /// Iterates over the values of a map. Returns `None` if the values are not of kind `K`, or the container is not a map.
     #[inline]
     pub(crate) fn values_of<K: InMemory>(self) -> Option<impl Iterator<Item = Ref<'a, K>>> {
         self.all_of(true)
     }
 
-    /// Iterates over all keys or all values, if they exist and are of kind `K`.
+    /// Iterates over all keys or all values. Returns `None` if they are not of kind `K`, or if values are requested and the
+    /// container is not a map.
     #[inline]
     fn all_of<K: InMemory>(self, are_values: bool) -> Option<impl Iterator<Item = Ref<'a, K>>> {
         let (ty, at) = if are_values { self.row.value? } else { (self.row.key, 0) };
@@ -284,12 +285,12 @@ impl RowsMut<'_> {
     /// Writes the header of the rows. Later accesses rely on it.
     #[inline]
     fn set_raw(&mut self, raw: ArrayRaw) {
-        // SAFETY: rows are created in this module only, from pointers that were promised a writable value that begins with
-        // an `ArrayRaw`, by the promise of `Begins`.
+        // SAFETY: only this module creates rows, from a pointer whose creator promised a writable value of its type.
+        // `Begins` promises that the value begins with an `ArrayRaw`.
         unsafe { self.at.write(raw) };
     }
 
-    /// Removes `remove` rows from `at` on and inserts `insert` zeroed rows there.
+    /// Replaces the `remove` rows from `at` on by `insert` zeroed rows.
     ///
     /// # Errors
     /// If the range is out of bounds or memory is exhausted; the container is unchanged then.
@@ -306,8 +307,8 @@ impl RowsMut<'_> {
         self.end(at..at + remove);
         let (moved, rows, row) = (self.raw(), self.as_rows().span(), self.row);
         let moves = tail != 0 && remove != insert;
-        // SAFETY: capacity for `len` rows is reserved, and the check above proves a tail of this length; source and target
-        // of the tail may overlap. Overwritten rows were destroyed or moved.
+        // SAFETY: capacity for `len` rows is reserved, and the check above proves that `tail` rows follow the removed rows.
+        // Source and target of the tail may overlap. Overwritten rows were destroyed or moved.
         unsafe {
             if moves {
                 rows.address(at + insert).copy_from(rows.address(at + remove), tail as usize * row.size);
@@ -369,7 +370,7 @@ impl RowsMut<'_> {
         self.splice(0, 0, count).expect("memory for a second copy");
     }
 
-    /// Overwrites all rows with copies of those of `from`, which have the same types.
+    /// Replaces all rows by copies of the rows of `from`, which must have the same types.
     pub(crate) fn copy_from(&mut self, from: Rows<'_>) {
         let (row, source) = (self.row, from.raw());
         self.clear();
@@ -379,8 +380,8 @@ impl RowsMut<'_> {
             return;
         }
         let owns = owns_memory(row);
-        // SAFETY: `make_exactly` reserved room for `source.len` rows, apart from the source rows. Zeros are a value of every
-        // type, and values that own no memory may be copied as bytes.
+        // SAFETY: `make_exactly` reserved room for `source.len` rows, which does not overlap the source rows. Zeros are a
+        // value of every type, and values that own no memory may be copied as bytes.
         unsafe {
             match owns {
                 true => fresh.data.write_bytes(0, row.size * source.len as usize),
@@ -405,21 +406,23 @@ impl RowsMut<'_> {
         self.as_rows().span().iter().map(|row| row.parts_mut().0)
     }
 
-    /// Iterates over the keys with their values, if any. The caller must rebuild the index if keys change.
+    /// Iterates over the keys with their values. In arrays and sets the value is `None`. The caller must rebuild the index
+    /// if keys change.
     #[inline]
     pub(crate) fn entries(&mut self) -> impl Iterator<Item = (PtrMut<'_>, Option<PtrMut<'_>>)> {
         self.as_rows().span().iter().map(RowPtr::parts_mut)
     }
 
-    /// Like [`RowsMut::keys`], if the keys are of kind `K`.
+    /// Like [`RowsMut::keys`], but with pointers of kind `K`. Returns `None` if the keys are of another kind.
     #[inline]
     pub(crate) fn keys_of<K: InMemory>(&mut self) -> Option<impl Iterator<Item = Mut<'_, K>>> {
         let of = K::carried(self.row.key)?;
-        // SAFETY: each of the `len` rows begins with a key of that kind, apart from the others.
+        // SAFETY: each of the `len` rows begins with a key of that kind, and the rows do not overlap.
         Some(self.as_rows().span().iter().map(move |row| unsafe { Mut::new(row.at, of) }))
     }
 
-    /// Returns the mark that identifies a delegate list during a call. Assigns the mark of `fresh` if there is none.
+    /// Returns the mark that identifies a delegate list during a call. Assigns the result of `fresh` if the list has no
+    /// mark.
     pub(crate) fn mark(&mut self, fresh: impl FnOnce() -> Option<NonZeroU32>) -> Option<NonZeroU32> {
         let raw = self.raw();
         NonZeroU32::new(raw.reserved).or_else(|| {
@@ -429,7 +432,7 @@ impl RowsMut<'_> {
         })
     }
 
-    /// Frees the memory that the rows `removed` own. The rows hold no values afterwards.
+    /// Frees the memory that the values of the rows `removed` own.
     fn end(&mut self, removed: Range<u32>) {
         if !removed.is_empty() && owns_memory(self.row) {
             let rows = self.as_rows().span();
@@ -437,14 +440,14 @@ impl RowsMut<'_> {
         }
     }
 
-    /// Grows to `min_capacity` rows or twice the capacity, so that appending has amortized constant cost.
+    /// Grows to the larger of `min_capacity` and twice the capacity, so that appending has amortized constant cost.
     fn grow(&mut self, min_capacity: u32) -> Result<(), ContainerError> {
         let roomy = min_capacity.max(self.raw().capacity.saturating_mul(2)).max(4);
-        // Twice the capacity may be too much where `min_capacity` is not.
+        // Twice the capacity may exceed the memory or the maximum size although `min_capacity` does not.
         self.move_to(roomy).or_else(|_too_many| self.move_to(min_capacity))
     }
 
-    /// Moves the rows to new memory for `capacity` rows, at least the current number.
+    /// Moves the rows to new memory for `capacity` rows. `capacity` must be at least the number of rows.
     fn move_to(&mut self, capacity: u32) -> Result<(), ContainerError> {
         let old = self.raw();
         let more = capacity - old.len;
@@ -492,8 +495,8 @@ impl<'a> Keyed<'a> {
     }
 
     fn index(self) -> Option<&'a Index> {
-        // SAFETY: sets and maps are created in this module only, from pointers that were promised a value that is not
-        // written during this borrow. Only `set_index` writes an index, which is always a table of rows.
+        // SAFETY: only this module creates a `Keyed`, from a pointer whose creator promised a value that is not written
+        // during this borrow. Only `set_index` writes an index, which is always a table of rows.
         unsafe { (*self.at).index.cast::<Index>().as_ref() }
     }
 }
@@ -506,17 +509,17 @@ impl KeyedMut<'_> {
     }
 
     fn index(&mut self) -> Option<&mut Index> {
-        // SAFETY: sets and maps are created in this module only, from pointers that were promised a value without other
-        // readers or writers during this borrow. Only `set_index` writes an index, which is always a table of rows without
-        // other references.
+        // SAFETY: only this module creates a `KeyedMut`, from a pointer whose creator promised a value without other readers
+        // or writers during this borrow. Only `set_index` writes an index, which is always a table of rows without other
+        // references.
         unsafe { (*self.at).index.cast::<Index>().as_mut() }
     }
 
     fn set_index(&mut self, index: Option<Index>) {
         block::count(isize::from(index.is_some() as i8));
         let fresh = index.map_or(std::ptr::null_mut(), |index| Box::into_raw(Box::new(index)));
-        // SAFETY: sets and maps are created in this module only, from pointers that were promised a writable value. Only
-        // this function writes an index, from such a box, and the map no longer holds the old one.
+        // SAFETY: only this module creates a `KeyedMut`, from a pointer whose creator promised a writable value. Only this
+        // function writes an index, always from such a box, and the map no longer refers to the old index.
         let old = unsafe {
             let old = std::mem::replace(&mut (*self.at).index, fresh.cast()).cast::<Index>();
             (!old.is_null()).then(|| Box::from_raw(old))
@@ -529,7 +532,7 @@ impl<'a, K: Kind<Raw = SparseRaw>> Ref<'a, K> {
     /// Returns the list of kind `L`, if it is allocated.
     pub(crate) fn list<L: Rowed<Raw = ArrayRaw, Of = K::Of>>(self) -> Option<Ref<'a, L>> {
         let list = self.raw().list;
-        // SAFETY: the pointer was promised a value whose list, if allocated, has the rows of its type.
+        // SAFETY: the creator of the pointer promised a value whose list, if allocated, has the rows of its type.
         (!list.is_null()).then(|| unsafe { Ref::new(list.cast(), self.of()) })
     }
 }
@@ -542,8 +545,8 @@ impl<K: Kind<Raw = SparseRaw>> Mut<'_, K> {
             block::count(1);
             list = Box::into_raw(Box::new(ArrayRaw::EMPTY));
         }
-        // SAFETY: the pointer was promised a writable value whose list, if allocated, has the rows of its type and no other
-        // owner; otherwise the list was allocated above.
+        // SAFETY: the creator of the pointer promised a writable value. Its list has the rows of its type and no other
+        // owner, or was allocated above.
         unsafe {
             self.at().cast::<SparseRaw>().write(SparseRaw { list });
             Mut::new(list.cast(), self.of())
@@ -564,13 +567,13 @@ impl<K: Kind<Raw = SparseRaw>> Mut<'_, K> {
         self.list::<L>().rows().destroy();
         self.zero();
         block::count(-1);
-        // SAFETY: only `list` allocates a list, from such a box, and the value no longer holds it.
+        // SAFETY: only `list` allocates a list, always from such a box, and the value no longer refers to that list.
         drop(unsafe { Box::from_raw(list) });
     }
 }
 
 impl<'a> Span<'a> {
-    /// Returns the address of a row, present or not.
+    /// Returns the address of a row, which need not exist.
     #[inline]
     fn address(self, at: u32) -> *mut u8 {
         self.data.wrapping_add(at as usize * self.row.size)
@@ -591,7 +594,7 @@ impl<'a> RowPtr<'a> {
     #[inline]
     fn parts(self) -> (Ptr<'a>, Option<Ptr<'a>>) {
         let Self { at, row } = self;
-        // SAFETY: the row exists, begins with a key, and has the value (if any) at its offset.
+        // SAFETY: the row exists, begins with a key, and has its value, if there is one, at the value's offset.
         unsafe { (Ptr::new(at, row.key), row.value.map(|(value, offset)| Ptr::new(at.wrapping_add(offset), value))) }
     }
 
@@ -599,8 +602,8 @@ impl<'a> RowPtr<'a> {
     fn parts_mut(self) -> (PtrMut<'a>, Option<PtrMut<'a>>) {
         let Self { at, row } = self;
         let value = row.value.map(|(value, offset)| (at.wrapping_add(offset), value));
-        // SAFETY: the row exists, begins with a key, and has the value (if any) at its offset, apart from the key. This
-        // module writes rows only of containers that it may write, and uses one of each at a time.
+        // SAFETY: the row exists, begins with a key, and has its value, if there is one, at the value's offset; the two do
+        // not overlap. This module writes only rows of writable containers, and uses one pointer to a row at a time.
         unsafe { (PtrMut::new(at, row.key), value.map(|(at, value)| PtrMut::new(at, value))) }
     }
 
@@ -617,7 +620,7 @@ impl<'a> RowPtr<'a> {
         }
     }
 
-    /// Overwrites the row with a copy of `from`, which does not overlap it.
+    /// Overwrites the row with a copy of `from`. The two rows must not overlap.
     fn copy_from(self, from: RowPtr<'_>) {
         let ((to_key, to_value), (from_key, from_value)) = (self.parts_mut(), from.parts());
         to_key.copy_from(from_key);
@@ -626,7 +629,8 @@ impl<'a> RowPtr<'a> {
         }
     }
 
-    /// Moves the row over a destroyed one that does not overlap it. The caller must not use the old location again.
+    /// Moves the row over the destroyed row `ended`; the two must not overlap. The caller must not use the old location
+    /// again.
     fn move_to(self, ended: RowPtr<'_>) {
         // SAFETY: both are rows of one container and do not overlap.
         unsafe { ended.at.copy_from_nonoverlapping(self.at, self.row.size) };
@@ -637,14 +641,14 @@ fn owns_memory(row: Row<'_>) -> bool {
     row.key.owns_memory() || row.value.is_some_and(|(value, _)| value.owns_memory())
 }
 
-/// Returns the layout of `count` rows, at least one byte: rows of a struct without fields have size zero but need an
-/// address.
+/// Returns the layout of `count` rows, at least one byte, because rows of size zero (structs without fields) need an address
+/// too.
 fn layout(row: Row<'_>, count: u32) -> Option<Layout> {
     Layout::from_size_align(row.size.checked_mul(count as usize)?.max(1), row.align).ok()
 }
 
-/// Allocates uninitialized memory for `count` rows. Returns the layout if memory is exhausted, and `None` if there is no
-/// such layout.
+/// Allocates uninitialized memory for `count` rows. Returns the layout as the error if memory is exhausted, and `None` if
+/// the layout would be too large.
 fn take(row: Row<'_>, count: u32) -> Option<Result<NonNull<u8>, Layout>> {
     let layout = layout(row, count)?;
     // SAFETY: `layout` never returns a layout of size zero.

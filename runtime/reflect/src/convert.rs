@@ -1,4 +1,4 @@
-//! Conversion of the value of a property whose type changed, if the conversion is lossless.
+//! Converts the value of a property whose type changed, if the conversion is lossless.
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -21,22 +21,22 @@ pub trait Paths {
     fn path_of(&self, object: ObjectHandle) -> Option<String>;
     /// Returns the object at a path.
     fn object_at(&self, path: &str) -> Option<ObjectHandle>;
-    /// Returns the current and earlier names of a member of one of these types, `name` first. The types are a type and its bases.
+    /// Returns the current and earlier names of the member `name`, `name` first. `owners` are the paths of a type and its bases.
     fn names_of_member(&self, owners: &mut dyn Iterator<Item = &str>, name: &str) -> Vec<String>;
 }
 
-/// Converts `value` to `target`, if the conversion is lossless: numbers with equal values, strings and names with representable
-/// characters and without translation, `false` and `true` to 0 and 1 and back, structs if every field has a matching field (new fields
-/// have their defaults), containers by element if no two elements become equal, a value to an optional value and back if present.
-/// References convert to any kind of reference, by handle or by path, as far as `paths` can resolve them; the caller checks the class of
-/// the object.
+/// Converts `value` to `target`, if the conversion is lossless. Numbers convert if the result is equal. Strings and names convert if they
+/// have no translation and the target can represent all characters. `false` and `true` convert to 0 and 1 and back. Structs convert if
+/// every field has a matching field; new fields get their defaults. Containers are converted by element, and no two elements may become
+/// equal. A value converts to an optional value, and back if it is present. References convert to any kind of reference, by handle or by
+/// path, if `paths` can resolve them; the caller checks the class of the object.
 pub fn convert(value: &Value, target: &PropertyType, names: &Names, paths: &dyn Paths) -> Option<Value> {
     Conversion { names, paths, extent: None, keeps_now: false, known: &RefCell::new(HashMap::new()) }
         .convert(value, target)
 }
 
-/// Converts a value as [`convert`] does, but accepts structs of which some fields have no counterpart, and adjusts fixed arrays to the
-/// length of the property. `default` fills longer fixed arrays.
+/// Converts a value as [`convert`] does, but accepts structs even if some fields have no counterpart. Adjusts fixed arrays to the length
+/// of the property. If a fixed array became longer, its new elements come from `default`.
 pub fn convert_in_part(
     value: &Value,
     property: &Property,
@@ -52,11 +52,13 @@ pub fn convert_in_part(
     Some((converted, extent.get()))
 }
 
-/// Returns `now`, a value of the property, with all parts of `earlier` that the property could not hold, and without elements that
-/// filled a fixed array. Parts written since `earlier` was saved are kept. `default` is the value of a property that cannot hold
-/// `earlier`. `None` if no part of `earlier` can have become a part of `now`.
+/// Combines `now`, the current value of the property, with `earlier`, a value that the property could not hold completely. The result has
+/// all parts of `earlier` that the property could not hold, and lacks the elements that only filled a fixed array. Parts of `now` that
+/// were written since `earlier` was saved are kept. A property that cannot hold `earlier` at all has the value `default`. Returns `None`
+/// if no part of `now` can come from `earlier`.
 ///
-/// Parts that the property held in another form have their original form in the value, and their present form in `instead`.
+/// The property may have held some parts in another form. The result contains the original form of these parts in `value`, and their
+/// current form in `instead`.
 pub fn rejoin(
     now: &Value,
     earlier: &Aside,
@@ -77,24 +79,25 @@ pub fn rejoin(
     Some(Aside { value, instead, ty, before: earlier.before.clone() })
 }
 
-/// Checks if the reverse conversion may return another value. The numbers and names of entries may change before the undo.
+/// Checks if the reverse conversion may return a value other than `from`. For enums this is possible, because the numbers and names of
+/// entries may change before the undo.
 fn is_one_way(from: &Value, to: &Value) -> bool {
     match (from, to) {
         (Value::Enum(from), Value::Enum(to)) => from.text != to.text,
-        // The conversion of the contained value decides.
+        // The contained value is checked when it is converted itself.
         (_, Value::Optional(_)) => false,
         _ => matches!(from, Value::Enum(_)) || matches!(to, Value::Enum(_)),
     }
 }
 
-/// Checks if the reference was put aside without its object, which `now` has.
+/// Checks if `aside` is a reference that was saved without its object, while `now` refers to an object.
 fn lacks_object(aside: &Value, now: &Value) -> bool {
     let mut is_reference = false;
     aside.visit_objects(&mut |_, _| is_reference = true);
     is_reference && !names_object(aside) && names_object(now)
 }
 
-/// Value put aside, or a part of one, with the value that the property got in its place.
+/// Saved earlier value of a property, or a part of such a value, with the value that replaced it in the property.
 #[derive(Clone, Copy)]
 struct Earlier<'v> {
     value: &'v Value,
@@ -102,12 +105,12 @@ struct Earlier<'v> {
 }
 
 impl<'v> Earlier<'v> {
-    /// Returns a part, with its counterpart in the other value.
+    /// Returns a part of the value, with its counterpart in `instead`.
     fn part(self, value: &'v Value, counterpart: impl FnOnce(&'v Value) -> Option<&'v Value>) -> Self {
         Self { value, instead: self.instead.and_then(counterpart) }
     }
 
-    /// Returns an element of an array or a set.
+    /// Returns element `at` of an array or a set.
     fn element(self, at: usize, value: &'v Value) -> Self {
         self.part(value, |instead| match instead {
             Value::Array(values) | Value::Set(values) => values.get(at),
@@ -124,7 +127,7 @@ impl<'v> Earlier<'v> {
         (self.part(key, |_| entry.map(|entry| &entry.0)), self.part(value, |_| entry.map(|entry| &entry.1)))
     }
 
-    /// Returns a field; `name` is that of its counterpart.
+    /// Returns a field; `name` is the name of its counterpart in `instead`.
     fn field(self, name: &str, value: &'v Value) -> Self {
         self.part(value, |instead| match instead {
             Value::Struct(fields) => fields.iter().find(|(known, _)| **known == *name).map(|(_, value)| value),
@@ -133,16 +136,16 @@ impl<'v> Earlier<'v> {
     }
 }
 
-/// Names of members by struct and name.
+/// Current and earlier names of a field, by struct and name.
 type MemberNames = RefCell<HashMap<(*const StructType, String), Rc<[String]>>>;
 
 /// Lookup context of a conversion.
 pub(crate) struct Conversion<'a> {
     pub(crate) names: &'a Names,
     pub(crate) paths: &'a dyn Paths,
-    /// Extent of the converted value so far; `None` makes the conversion fail at a part without counterpart.
+    /// Extent of the converted value so far. If `None`, the conversion fails at the first part without counterpart.
     extent: Option<&'a Cell<Extent>>,
-    /// Set if joined values keep the present form of parts that have another form in the earlier value.
+    /// True if parts whose form changed keep their current form in joined values; otherwise they get their earlier form.
     keeps_now: bool,
     /// Names that were looked up before, e.g. for another element of an array of structs.
     known: &'a MemberNames,
@@ -151,7 +154,7 @@ pub(crate) struct Conversion<'a> {
 impl Conversion<'_> {
     pub(crate) fn convert(&self, value: &Value, target: &PropertyType) -> Option<Value> {
         match value {
-            // Unwraps an optional value.
+            // Converts the content of an optional value to a type that is not optional.
             Value::Optional(inner) if !matches!(target, PropertyType::Optional(_)) => {
                 self.convert(inner.as_ref()?, target)
             }
@@ -165,7 +168,7 @@ impl Conversion<'_> {
         }
     }
 
-    /// Records that a part has no counterpart. `None` fails a conversion that must be complete.
+    /// Records that a part has no counterpart. Returns `None`, which fails the conversion, if the conversion must be complete.
     pub(crate) fn mark_lossy(&self) -> Option<()> {
         self.extent.map(|extent| extent.set(Extent::Part))
     }
@@ -176,7 +179,7 @@ impl Conversion<'_> {
         Some(fixed::inside(target, value, &extent))
     }
 
-    /// Returns the value that a property or part of that type had in place of an earlier value.
+    /// Returns the value of type `ty` that replaced an earlier value, or a conversion of the earlier value if that is unknown.
     fn became(&self, earlier: Earlier<'_>, ty: &PropertyType) -> Option<Value> {
         earlier.instead.cloned().or_else(|| self.in_part(earlier.value, ty))
     }
@@ -212,7 +215,7 @@ impl Conversion<'_> {
         if let (Value::Struct(now), Value::Struct(fields), PropertyType::Struct(of)) = (now, earlier.value, ty) {
             return self.rejoin_fields(now, (earlier, fields), of, default.filter(|_| current.is_none()));
         }
-        // `None` here means that no part of `earlier` can be in `now`, e.g. since one element was not convertible.
+        // If `earlier` is not convertible (for example one of its elements), no part of `earlier` can be in `now`.
         let current = current?;
         Some(match (now, earlier.value, ty) {
             (Value::Array(now), Value::Array(values), PropertyType::Array(of)) => {
@@ -247,8 +250,8 @@ impl Conversion<'_> {
         })
     }
 
-    /// Restores fields. `default` is the struct that `now` started as, unless that is a new struct with the convertible fields of
-    /// `earlier`.
+    /// Restores the fields of an earlier struct. `default` is the initial value of `now`; `None` if `now` started with the converted
+    /// fields of `earlier`.
     fn rejoin_fields(
         &self,
         now: &[(Arc<str>, Value)],
@@ -275,7 +278,7 @@ impl Conversion<'_> {
             let is_held = self.in_part(value, &field.ty).is_some();
             let part = earlier.field(&field.text, value);
             let part = Earlier { instead: part.instead.filter(|instead| is_held || **instead != default), ..part };
-            // A field that could not hold the earlier value has its default, unless it was written since.
+            // A field that could not hold the earlier value still has its default, unless the field was written since then.
             if *held == default && !is_held {
                 *held = value.clone();
             } else if let Some(both) = self.rejoin_property(held, part, field, Some(&default)) {
@@ -285,8 +288,8 @@ impl Conversion<'_> {
         is_related.then_some(Value::Struct(joined))
     }
 
-    /// Combines each element with its earlier value: an element that would convert to an equal one, at the same index first; otherwise,
-    /// in containers of equal length, the element at its index.
+    /// Combines each element with its earlier value. This is an earlier element that converts to an equal element, preferably at the same
+    /// index. Otherwise it is the earlier element at that index, if both containers have the same length.
     fn rejoin_all(&self, now: &[Value], (earlier, values): (Earlier<'_>, &[Value]), ty: &PropertyType) -> Vec<Value> {
         let earlier: Vec<_> = values.iter().enumerate().map(|(at, value)| earlier.element(at, value)).collect();
         let mut current: Vec<_> = earlier.iter().map(|value| self.became(*value, ty)).collect();
@@ -316,12 +319,14 @@ impl Conversion<'_> {
         now.iter().zip(origins).enumerate().map(join).collect()
     }
 
-    /// Finds the field with a name, or the field that had the name, or has it back since an undo.
+    /// Returns the field with that name, or else a field with that name as an earlier or later name. After an undo, a field has its
+    /// earlier name again.
     pub(crate) fn current_field<'s>(&self, of: &'s StructType, name: &str) -> Option<&'s Property> {
         of.field(name).or_else(|| self.names_of_field(of, name).iter().find_map(|name| of.field(name)))
     }
 
-    /// Checks that a field takes the value of that name among these values: the field's own name, else the nearest of its other names.
+    /// Checks that `name` is the entry of `values` that `field` is restored from. A field prefers its own name, then the nearest of its
+    /// other names.
     pub(crate) fn is_source(
         &self,
         of: &StructType,
@@ -338,7 +343,7 @@ impl Conversion<'_> {
         *field.text == *name || find().is_some_and(|first| first == name)
     }
 
-    /// Returns the current and earlier names of a field, which are looked up once per struct.
+    /// Returns the current and earlier names of a field. The names are looked up only once per struct and field.
     fn names_of_field(&self, of: &StructType, name: &str) -> Rc<[String]> {
         let key = (std::ptr::from_ref(of), name.to_owned());
         if let Some(names) = self.known.borrow().get(&key) {

@@ -9,7 +9,7 @@ pub struct Counter(Cell<u64>);
 /// Statistics of a world. Game thread only.
 #[derive(Debug, Default)]
 pub struct Counters {
-    /// Objects that were constructed completely, including subobjects but not those of CDOs.
+    /// Objects that were constructed completely. Includes subobjects, but not CDOs and their subobjects.
     pub constructions: Counter,
     /// CDOs that were constructed completely.
     pub cdos: Counter,

@@ -1,5 +1,5 @@
 //! Declarations: types as plain data, before compilation. The macro for native classes and the emission of a module's classes both create
-//! them, so equal declarations produce equal metadata.
+//! declarations, so equal declarations produce equal metadata.
 
 use std::any::Any;
 use std::rc::Rc;
@@ -54,11 +54,11 @@ pub struct FunctionDecl {
     pub name: String,
     /// Bits of [`alcedo_abi::kinds::function_flags`].
     pub flags: u64,
-    /// Path of the class whose event it overrides; empty otherwise.
+    /// Path of the class whose event the function overrides; empty if it overrides none.
     pub overrides: String,
     /// Parameters in order; the result last, with the `RETURN` flag.
     pub params: Vec<PropertyDecl>,
-    /// The fingerprint that the body was compiled for; zero skips the comparison.
+    /// Fingerprint of the signature that the body was compiled for; zero skips the comparison.
     pub fingerprint: u64,
     /// The doc comment.
     pub doc: String,
@@ -165,10 +165,11 @@ pub struct ClassDecl {
     pub properties: Vec<PropertyDecl>,
     /// Own functions.
     pub functions: Vec<FunctionDecl>,
-    /// Names of properties, own or of a base, with the path of another class for the subobject. An own property with the
-    /// `DEFAULT_SUBOBJECT` flag states its class itself.
+    /// Overridden classes of subobjects: the name of an own or inherited property, and the path of the class. Not needed for own
+    /// properties with the `DEFAULT_SUBOBJECT` flag, whose declarations contain the class.
     pub subobjects: Vec<(String, String)>,
-    /// Overrides of inherited defaults, and of defaults in subobjects: names separated by dots, and the value as text.
+    /// Overrides of inherited defaults and of defaults in subobjects: the names on the path to the property, separated by dots, and the
+    /// value as text.
     pub default_overrides: Vec<(String, String)>,
     /// Hook of a script class that changes its class default object after the base's values were copied.
     pub script_defaults: Option<NativeHook>,
@@ -216,8 +217,8 @@ pub struct Batch {
     pub structs: Vec<StructDecl>,
     /// Classes, in any order.
     pub classes: Vec<ClassDecl>,
-    /// Paths of types and members of the batch, each with its earlier names, separated by commas. Members with metadata may list theirs
-    /// there instead, under `was`.
+    /// Earlier names of types and members of the batch: current path, earlier names separated by commas. Fields, properties and functions
+    /// of classes may list their earlier names in their metadata instead, under `was`.
     pub earlier_names: Vec<(String, String)>,
 }
 
@@ -260,7 +261,7 @@ impl FunctionDecl {
         Self { name, flags, overrides, params, fingerprint, doc, meta, thunk, black_code, tag }
     }
 
-    /// Creates a function of an interface, whose bodies are in classes.
+    /// Creates a function of an interface. The classes that implement the interface provide the bodies.
     pub fn without_body(name: &str) -> Self {
         let thunk: Thunk = Rc::new(|_context, frame| {
             let path = &function_of(frame).path;

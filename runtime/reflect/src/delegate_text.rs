@@ -10,7 +10,7 @@ pub(super) fn split(text: &str) -> (Option<&str>, &str) {
     let end = text.find([',', '(', ')', ' ']).unwrap_or(text.len());
     let (path, rest) = text.split_at(end);
     match rest.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) {
-        // Other kinds with a path in parentheses do not begin with a slash.
+        // The text of other types, such as `Object(/Script/A.B)`, begins with the name of a kind and not with a slash.
         Some(signature) if path.starts_with('/') => (Some(path), signature),
         _ => (None, text),
     }

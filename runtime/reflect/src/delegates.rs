@@ -1,5 +1,5 @@
-//! Named delegates: path, kind and signature. The type of a property names the delegate and contains its whole signature; thus a changed
-//! signature is a different type in all its uses.
+//! Named delegates: path, kind and signature. The type of a property names the delegate and contains its whole signature. So a property
+//! has a different type after the delegate's signature changed.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use crate::property::Property;
 /// A delegate, immutable once declared.
 #[derive(Debug)]
 pub struct DelegateType {
-    /// `/Script/Package.Name`, or `/Script/Package.Class:Name` for one that belongs to a class.
+    /// `/Script/Package.Name`, or `/Script/Package.Class:Name` for a delegate of a class.
     pub path: Rc<str>,
     /// Name in the package or the class.
     pub name: Rc<str>,

@@ -1,6 +1,6 @@
-//! Values that an object keeps outside its memory. For a missing class: its values by name, until the class returns; until
-//! then the object is an instance of the nearest available base, without a plugin part. For a removed property: its value,
-//! until a property with that name returns.
+//! Values that an object keeps outside its memory. If its class is missing, an object is dormant: an instance of the nearest available
+//! base, without a plugin part. A dormant object keeps the values of its missing class by name until the class returns. If a property was
+//! removed, the object keeps the value until a property with that name returns.
 
 use std::rc::Rc;
 
@@ -28,7 +28,7 @@ pub struct Dormant {
 pub enum KeptValue {
     /// Value that differed from the default of the class.
     Own(Value),
-    /// Default of the class at the time of the return.
+    /// Value equal to the default of the missing class. The object gets the default of the class that returns.
     Default,
 }
 
@@ -43,21 +43,22 @@ pub struct KeptField {
     pub data: Vec<u8>,
 }
 
-/// Value put aside.
+/// Saved value that a property cannot hold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Aside {
     /// Original value.
     pub value: Value,
-    /// Value that the last property had in its place, if it could hold one. The original value returns while this one is unchanged.
+    /// Value that replaced the original value in the property, if there was one. An undo restores the original value only while the
+    /// property still has this replacement.
     pub instead: Option<Value>,
     /// Fingerprint of the type of the original value; zero if unknown.
     pub ty: u64,
-    /// Value of another type from which a function of a plugin author computed the original value, until the property is written.
+    /// Value of another type from which a function of a plugin author computed the original value. Kept until the property is written.
     pub before: Option<Box<Self>>,
 }
 
-/// Values of removed properties, or of properties whose new type could not take them. Kept for the lifetime of the object in
-/// this process; never saved to a file.
+/// Values of removed properties, and values that the new type of a property could not hold. Kept for the lifetime of the object in this
+/// process; never saved to a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RemovedValues {
     values: Vec<(Rc<str>, Aside)>,
@@ -75,7 +76,7 @@ pub struct FieldAside {
 }
 
 impl KeptField {
-    /// Checks that both are the same field.
+    /// Checks that both entries belong to the same field of the same class.
     pub fn is_same(&self, other: &Self) -> bool {
         self.class == other.class && self.name == other.name
     }
@@ -100,19 +101,20 @@ impl Aside {
         Self { ty: fingerprint(ty), ..self }
     }
 
-    /// Returns the value of that type from which functions of plugin authors computed the original value; else the value itself.
+    /// Returns the earlier value of that type from which functions of plugin authors computed this value. Returns this value if there is
+    /// no such earlier value.
     #[must_use]
     pub fn undone(self, ty: &PropertyType) -> Self {
         let found = self.with_earlier().skip(1).find(|earlier| earlier.is_of(ty)).cloned();
         found.unwrap_or(self)
     }
 
-    /// Checks that the original value, or one from which functions of plugin authors computed it, was of that type.
+    /// Checks that the original value, or an earlier value from which functions of plugin authors computed it, was of that type.
     pub fn was_of(&self, ty: &PropertyType) -> bool {
         self.with_earlier().any(|aside| aside.is_of(ty))
     }
 
-    /// Returns the value, and those from which functions of plugin authors computed it, latest first.
+    /// Returns the value, then the earlier values from which functions of plugin authors computed it, latest first.
     fn with_earlier(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |aside| aside.before.as_deref())
     }
@@ -140,7 +142,7 @@ impl RemovedValues {
         Some(self.values.remove(at).1)
     }
 
-    /// Removes and returns the value with that name if the property had `now` in its place; else returns `now`.
+    /// Removes the kept value with that name. Returns that value if `now` replaced it in the property; otherwise returns `now`.
     pub fn take_original(&mut self, name: &str, now: &Value) -> Aside {
         let original = self.take(name).filter(|aside| aside.instead.as_ref() == Some(now));
         original.unwrap_or_else(|| now.clone().into())
@@ -151,12 +153,12 @@ impl RemovedValues {
         self.values.iter().find(|(known, _)| **known == *name).map(|(_, aside)| aside)
     }
 
-    /// Returns the values in a box, or `None` if there are none.
+    /// Moves the values to a box; `None` if there are neither values nor fields.
     pub fn boxed(self) -> Option<Box<Self>> {
         (!self.values.is_empty() || !self.fields.is_empty()).then(|| Box::new(self))
     }
 
-    /// Returns the strong references of the values; the object keeps them alive.
+    /// Returns the objects to which the values have strong references. The owner of the values keeps these objects alive.
     pub(super) fn objects(&self) -> Vec<ObjectHandle> {
         strong_references(self.values.iter().flat_map(|(_, aside)| aside.with_earlier()).map(|aside| &aside.value))
     }
@@ -176,7 +178,7 @@ impl Dormant {
         self.values.iter().find(|(known, _)| **known == *name).map(|(_, value)| value)
     }
 
-    /// Returns the strong references of the values; the object keeps them alive.
+    /// Returns the objects to which the values have strong references. The owner of the values keeps these objects alive.
     pub(super) fn objects(&self) -> Vec<ObjectHandle> {
         strong_references(self.values.iter().filter_map(|(_, value)| match value {
             KeptValue::Own(value) => Some(value),

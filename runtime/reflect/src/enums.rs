@@ -73,7 +73,8 @@ impl EnumType {
         self.entries.iter().find(|entry| &*entry.name == name)
     }
 
-    /// Returns true if a number is a value: for flags, every number of the type, for other enums, the numbers of entries.
+    /// Returns true if a number is a valid value. For flags, every number of the underlying type is valid; for other enums, only the
+    /// numbers of entries.
     pub fn has(&self, number: i128) -> bool {
         range(self.underlying.kind()).is_some_and(|range| range.contains(&number))
             && (self.is_flags || self.entries.iter().any(|entry| entry.number == number))
@@ -88,7 +89,7 @@ impl EnumType {
         EnumValue { text: text.into(), number }
     }
 
-    /// Parses a number: the name of an entry, or a number that is a value; for flags, several of these separated by `|`.
+    /// Parses the name of an entry or a valid number, and returns the number. For flags, `|` separates several names and numbers.
     pub fn number(&self, text: &str) -> Option<i128> {
         let one = |text: &str| match self.entry(text) {
             Some(entry) => Some(entry.number),
@@ -110,7 +111,7 @@ impl EnumType {
         self.entries.iter().map(|entry| &*entry.name).collect::<Vec<_>>().join(", ")
     }
 
-    /// Returns true if the two have the same path, numbers and names.
+    /// Returns true if both enums have the same path, numbers and names.
     pub(super) fn same_numbers(&self, other: &Self) -> bool {
         self.path == other.path && self.fingerprint == other.fingerprint
     }
@@ -118,7 +119,7 @@ impl EnumType {
     fn format_flags(&self, number: i128) -> String {
         let (mut names, mut rest) = (Vec::new(), number);
         for entry in &self.entries {
-            // Omits entries that add no bit to those before.
+            // Omits an entry if earlier entries already cover all its bits.
             if number & entry.number == entry.number && rest & entry.number != 0 {
                 names.push(entry.name.to_string());
                 rest &= !entry.number;

@@ -16,19 +16,19 @@ pub const ARRAY_DIM: &str = "array_dim";
 /// Extent to which a converted value has the parts of the original value.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Extent {
-    /// All of them.
+    /// The converted value has all parts.
     Whole,
-    /// All of them, but the reverse conversion returns another value: a fixed array has added elements of its default, or the value has
-    /// become an entry of an enum, or was one.
+    /// The converted value has all parts, but the reverse conversion may not return the original value. Either a fixed array got
+    /// additional elements, or the original or the converted value is an entry of an enum.
     OneWay,
-    /// Some of them.
+    /// The converted value lacks some parts.
     Part,
 }
 
 impl Extent {
-    /// Returns the value to put aside, so that the undo of the conversion to `instead` restores the original value: none if the
-    /// conversion can be reversed and no function of a plugin author computed the value; without objects if all of them are in `instead`,
-    /// so that they are neither kept alive nor restored.
+    /// Returns the value to save, so that an undo of the conversion to `instead` can restore the original value. Returns `None` if the
+    /// conversion is reversible and no function of a plugin author computed the value. If `instead` has all parts, the saved value
+    /// contains no objects, so that it neither keeps them alive nor restores them.
     pub fn aside(self, original: impl Into<Aside>, instead: &Value) -> Option<Aside> {
         let without = |value: &Value| with_objects(value, &mut |_| ObjectHandle::NONE);
         let original = original.into();
@@ -77,12 +77,12 @@ pub(crate) fn at_length(property: &Property, value: Value, default: Option<&Valu
     }
 }
 
-/// Checks that all elements from `len` on are those that [`at_length`] adds to an array of that length.
+/// Checks that all elements from `len` on equal the elements that [`at_length`] adds to an array of length `len`.
 pub(crate) fn is_filled_from(len: usize, values: &[Value], default: Option<&Value>, ty: &PropertyType) -> bool {
     values.iter().enumerate().skip(len).all(|(at, value)| *value == added(default, at, ty))
 }
 
-/// Returns the element that is added at an index: the element of the default there, if it exists.
+/// Returns the element that [`at_length`] adds at an index: the default's element at that index, if it exists, or else the initial value.
 fn added(default: Option<&Value>, at: usize, ty: &PropertyType) -> Value {
     let default = match default {
         Some(Value::Array(default)) => default.get(at).cloned(),

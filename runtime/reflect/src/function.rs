@@ -23,7 +23,7 @@ pub struct Function {
     pub path: Rc<str>,
     /// Declaring class.
     pub owner: ClassId,
-    /// Path of the declaring interface, for a function of an interface, which has no body of its own.
+    /// Path of the interface, if an interface declares the function. Such a function has no body.
     pub interface: Option<Rc<str>>,
     /// Bits of [`alcedo_abi::kinds::function_flags`].
     pub flags: u64,
@@ -33,7 +33,7 @@ pub struct Function {
     pub fingerprint: u64,
     /// Index in the table of virtual functions, for events and their overrides.
     pub vslot: Option<u32>,
-    /// Path of the overridden event, as first declared.
+    /// Path of the first declaration of the overridden event.
     pub overrides: Option<Rc<str>>,
     /// The doc comment.
     pub doc: Rc<str>,
@@ -41,9 +41,9 @@ pub struct Function {
     pub meta: Meta,
     /// Body of the function.
     pub thunk: Thunk,
-    /// Opaque data; higher layers use it to call a body in the host without a frame.
+    /// Opaque data that higher layers use to call a body in the host without a frame.
     pub black_code: Option<Rc<dyn Any>>,
-    /// Opaque number; higher layers use it to find the owner module.
+    /// Opaque number that higher layers use to find the owner module.
     pub tag: u64,
     pub(super) schema: Rc<Schema>,
     pub(super) words: Rc<str>,
@@ -79,7 +79,8 @@ impl Function {
         self.schema.align()
     }
 
-    /// Returns true if a parameter, or the result, accepts values of any type: the metadata of a function with a custom thunk state so.
+    /// Returns true if a parameter, or the result, accepts values of any type. This requires a custom thunk whose metadata lists the
+    /// parameter.
     #[inline]
     pub fn is_wildcard(&self, param: &Property) -> bool {
         self.flags & function_flags::CUSTOM_THUNK != 0 && self.names_wildcard(&param.text)
@@ -97,7 +98,7 @@ impl Function {
         self.words.to_string()
     }
 
-    /// Returns the stored signature: delegates compare theirs with it at every call.
+    /// Returns the stored signature text. A delegate compares its own signature with this text at every call.
     #[inline]
     pub fn signature_text(&self) -> &str {
         &self.words
@@ -116,8 +117,8 @@ impl fmt::Debug for Function {
     }
 }
 
-/// Metadata keys that list parameters, separated by commas, whose type the caller determines: any struct (or any value), any array, and
-/// parameters of the type of the first listed parameter.
+/// Metadata keys of wildcard parameters, whose types the caller determines. Each key lists parameters, separated by commas: of any struct
+/// type (or any type), of any array type, and of the type of the first listed parameter.
 pub const WILDCARDS: [&str; 3] = ["custom_struct_param", "array_parm", "array_type_dependent_params"];
 
 /// Separator before the result in a fingerprint: distinguishes `f(a) -> b` from `f(a, b)`.

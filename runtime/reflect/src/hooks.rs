@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use alcedo_base::handles::ObjectHandle;
 
-/// World that a hook is called for; [`World::of`](crate::World::of) returns it.
+/// Context of a hook call, which refers to a world. [`World::of`](crate::World::of) returns that world.
 #[derive(Clone, Copy, Debug)]
 pub struct HookContext<'a> {
     world: NonNull<()>,
@@ -35,6 +35,6 @@ pub(crate) type NativeHook = Rc<dyn Fn(HookContext<'_>, ObjectHandle) -> Result<
 /// Runs before a native object is destroyed, while all of it is intact.
 pub(crate) type EndHook = Rc<dyn Fn(HookContext<'_>, ObjectHandle)>;
 
-/// Reports references of a native class's objects outside their properties. Called with no store borrowed; a mark tracks the
-/// hook's writes, new objects and roots as if they happened between two slices.
+/// Reports references of a native class's objects outside their properties. No store is borrowed during the call. A mark
+/// tracks the hook's writes, new objects and new roots as if they happened between two slices.
 pub(crate) type AddReferences = Rc<dyn Fn(HookContext<'_>, ObjectHandle, &mut dyn FnMut(ObjectHandle))>;

@@ -1,5 +1,5 @@
-//! Structs of modules with fields of any type, as Rust structs of a host, copied field by field. Structs of only numbers and
-//! names use `plain_struct!` instead, without copying by field.
+//! Rust structs of a host that represent structs of modules with fields of any type. Values are copied field by field.
+//! Structs that consist of numbers and names use `plain_struct!` instead and are copied as a whole.
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -53,7 +53,8 @@ impl FieldsToRead<'_> {
     /// Reads the next field.
     ///
     /// # Panics
-    /// If no field is left or its type differs, because the implementation does not match [`HostStructure::FIELDS`].
+    /// If no field is left, or the next field has another type. Both happen only if the implementation does not match
+    /// [`HostStructure::FIELDS`].
     pub fn take<T: HostValue>(&mut self) -> T {
         T::from_raw(<T::Raw as OfKind>::load(self.0.next().and_then(Ptr::to).expect(MATCHES)))
     }
@@ -105,9 +106,9 @@ impl<T: HostStructure> OfKind for StructOf<T> {
 }
 
 /// Defines a Rust struct of the host for a struct that a module declares, with fields of any
-/// [`HostValue`](crate::host_value::HostValue) type: strings, references, enums, containers, other such structs. Its
-/// `Default` is the zero value of each field, not the default that the module declares. `alcedo glue --for-host` generates
-/// it.
+/// [`HostValue`](crate::host_value::HostValue) type: strings, references, enums, containers, other such structs. `Default`
+/// of the Rust struct is the zero value of each field, and not the default that the module declares.
+/// `alcedo glue --for-host` generates calls of this macro.
 ///
 /// # Examples
 /// ```

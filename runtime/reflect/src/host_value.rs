@@ -1,5 +1,5 @@
-//! Rust types with which a host reads and writes values. Native declarations accept fewer of them, the
-//! [`NativeValue`](crate::native_value::NativeValue)s: a soft reference, for example, would also need the class.
+//! Rust types with which a host reads and writes values. Native declarations accept only those that are a
+//! [`NativeValue`](crate::native_value::NativeValue): the declaration of a soft reference, for example, also needs a class.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;

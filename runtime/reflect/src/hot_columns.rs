@@ -1,6 +1,6 @@
-//! Cached columns of the most read fields of the object store, one entry per slot. Plugins read the first column directly,
-//! so it is stored in separate memory to which no reference is created. For the same reason the host may read the columns
-//! while the rest of the store is borrowed.
+//! Cached columns with the most read fields of the object store. Each column has one entry per slot. Plugins read the first
+//! column directly, so it is stored in separate memory to which no reference is created. For the same reason the host may
+//! read the columns while the rest of the store is borrowed.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -17,8 +17,8 @@ pub struct PluginPart {
     pub word: u64,
     /// Plugin part of the most derived class.
     part: *mut (),
-    /// Id of that class, as wide as the other fields: copying a struct with padding right after writing it stalls the
-    /// processor, and each construction copies this twice.
+    /// Id of the most derived class. The id is as wide as the other fields, so that the struct has no padding: a copy of a
+    /// struct with padding directly after a write stalls the processor, and each construction copies this struct twice.
     class: u64,
 }
 
@@ -47,7 +47,7 @@ struct PartEntry {
     part: *mut (),
 }
 
-/// Serial of an object and id of the class of its part, in one machine word because they are read together. Zero for an
+/// Serial of an object and class id of its part. Both are in one machine word, because they are read together. Zero for an
 /// empty slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
@@ -60,14 +60,14 @@ impl PartOf {
     }
 }
 
-/// Cached columns, and the head through which plugins find the first one.
+/// Cached columns, and the head through which plugins find the first column.
 #[derive(Debug)]
 pub struct HotColumns {
     entries: Row<DirectoryEntry>,
     parts: Row<PartEntry>,
     /// Conjugate number of each object, used to look up the uncached parts.
     words: Row<u64>,
-    /// Read by plugins through its address, which is stable because of the `Rc`.
+    /// Head of the directory, which plugins read at its address. The `Rc` keeps the address stable.
     head: Rc<Cell<Directory>>,
     /// Number of writes to the columns.
     changes: Cell<u64>,
@@ -123,14 +123,14 @@ impl HotColumns {
     pub fn find(&self, object: ObjectHandle) -> Option<DirectoryEntry> {
         // The none handle and empty slots both have serial zero.
         let entry = self.entries.get(object.index())?;
-        // Only a comparison and a register test, because every call runs this.
+        // Every call runs this code, so it is only a comparison and a register test.
         if entry.serial == object.serial() && !object.is_none() { Some(entry) } else { None }
     }
 
     /// Returns the part of an object if its handle is valid and the part is for `class`.
     #[inline]
     pub fn part(&self, object: ObjectHandle, class: ClassId) -> Option<*mut ()> {
-        // Objects without a part have class zero, which must not be looked up.
+        // Entries without a part have class zero, so a lookup with class zero would find them.
         debug_assert_ne!(class, ClassId::NONE);
         let entry = self.parts.get(object.index())?;
         (entry.of == PartOf::new(object.serial(), class.0.into())).then_some(entry.part)

@@ -1,5 +1,5 @@
-//! Interfaces: sets of functions that a host or a module declares and that classes implement. References of interface type
-//! point to objects of any such class; a call runs the class's function with the same name.
+//! Interfaces: sets of functions that a host or a module declares and that classes implement. A reference of interface type
+//! refers to an object of any implementing class. A call runs the function of that class with the same name.
 
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ pub struct Interface {
     pub package: Rc<str>,
     /// Origin of the declaration.
     pub origin: Origin,
-    /// Declared functions. They have no bodies; the classes provide them.
+    /// Declared functions, without bodies. The implementing classes provide the bodies.
     pub functions: Vec<Rc<Function>>,
     /// Doc comment.
     pub doc: Rc<str>,

@@ -3,8 +3,8 @@
 //! directly and can be inlined.
 //!
 //! Fields of an entry: doc of the type, variant in `PropertyType`, data and field name of that variant, variant in `Value`
-//! with its content, and implementor of [`Kind`](crate::values::Kind). `word` generates the type of
-//! [`typed_values`](crate::typed_values) with the content of the value and the name of its variant.
+//! with its content, and implementor of [`Kind`](crate::values::Kind). An entry with `word` at the end also generates a type
+//! in [`typed_values`](crate::typed_values), named like the variant in `Value` and with the same content.
 
 /// Calls the macro `$then` with `$arguments` and the list.
 macro_rules! each_kind {
@@ -45,19 +45,19 @@ macro_rules! each_kind {
             Struct [(Rc<StructType>)] (0) => Struct(Vec<(Arc<str>, Value)>), structure::Struct;
             /// Entry of an enum.
             Enum [(Rc<EnumType>)] (0) => Enum(EnumValue), enumeration::Enum;
-            /// UTF-8 string, distinct from `String` because other code distinguishes the two.
+            /// UTF-8 string of a separate kind, for code that distinguishes `Utf8String` from `String`.
             Utf8Text [] () => Utf8(String), text::Utf8Text;
             /// String with one byte per character, ISO 8859-1.
             AnsiText [] () => Ansi(String), ansi_text::AnsiText;
             /// Localized text with its translation key.
             LocalText [] () => LocalText(LocalText), local_text::LocalTextKind;
-            /// Class with this path or a derived class, by the name of its path.
+            /// Reference to a class, stored as the name of its path: the class with this path, or a derived class.
             SubclassOf [(Rc<str>)] (0) => SubclassOf(Name), class_paths::SubclassOf, word;
             /// Like `SubclassOf`, but the class need not be declared.
             SoftClass [(Rc<str>)] (0) => SoftClass(Name), class_paths::SoftClass, word;
-            /// Object of the class with this path, by the name of the object's path.
+            /// Reference to an object of the class with this path, stored as the name of the object's path.
             SoftObject [(Rc<str>)] (0) => SoftObject(Name), soft_object::SoftObject, word;
-            /// Object of the class with this path, by a permanent unique id.
+            /// Reference to an object of the class with this path, stored as a permanent unique id.
             LazyObject [(Rc<str>)] (0) => LazyObject(LazyRaw), lazy_object::LazyObject, word;
             /// Weak reference to an object of the class with this path.
             WeakObject [(Rc<str>)] (0) => WeakObject(ObjectHandle), references::WeakObject, word;
@@ -77,7 +77,7 @@ macro_rules! each_kind {
             MulticastDelegate [(Rc<ElementType>)] (0) => Multicast(Vec<Binding>), multicast::Multicast;
             /// Like `MulticastDelegate`, but allocated only when not empty.
             SparseDelegate [(Rc<ElementType>)] (0) => Sparse(Vec<Binding>), sparse::Sparse;
-            /// Property, by the name of its path.
+            /// Reference to a property, stored as the name of its path.
             FieldPath [] () => FieldPath(Name), field_path::FieldPath, word;
             /// Kind for tests.
             #[cfg(any(test, feature = "toy-kind"))]
@@ -236,7 +236,7 @@ macro_rules! kinds {
             }
         )*
 
-        /// Properties of each kind that need no type.
+        /// Data of each kind that does not depend on a type.
         const ENTRIES: &[Entry] = &[
             $(
                 $(#[cfg($cfg)])?

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 pub(crate) struct Placed {
     /// Offset of each field in bytes, in input order.
     pub offsets: Vec<usize>,
-    /// End of the last field in bytes, without padding; properties of a derived class start here.
+    /// End of the last field in bytes, without padding. Properties of a derived class start at this offset.
     pub end: usize,
     /// Size in bytes, padded as an array element.
     pub size: usize,
@@ -31,9 +31,9 @@ pub(crate) fn place(base_size: usize, base_align: usize, things: &[(usize, usize
     Placed { offsets, end, size: end.next_multiple_of(align), align }
 }
 
-/// Like [`place`], but reorders the fields to minimize gaps: repeatedly takes a field that fits nearest, with the largest
-/// alignment among equals. Small fields thus come last, next to those of a derived class. Keeps the input order if that is
-/// shorter. Offsets are in input order.
+/// Like [`place`], but reorders the fields to reduce gaps. Always places a field next whose offset is as low as possible; if
+/// several qualify, a field with the largest alignment. So small fields are last, next to the fields of a derived class.
+/// Keeps the input order if that layout is shorter. The returned offsets are in input order.
 pub(crate) fn place_closely(base_size: usize, base_align: usize, things: &[(usize, usize)]) -> Placed {
     let mut waiting: BTreeMap<usize, VecDeque<usize>> = BTreeMap::new();
     for (at, (_, align)) in things.iter().enumerate() {

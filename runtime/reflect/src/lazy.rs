@@ -1,6 +1,6 @@
-//! Lazy ids, which identify objects permanently, in this process and in others. An object gets one when code first points a
-//! lazy reference at it; a saved world contains the ids, so that the reference resolves again. Copies of an object do not
-//! inherit its id, because ids are stored here and not in object memory.
+//! Lazy ids, which identify objects permanently, in this process and in others. An object gets an id when the first lazy
+//! reference to it is created. A saved world contains the ids, so that lazy references resolve again after loading. Copies
+//! of an object do not inherit its id, because ids are stored here and not in object memory.
 
 use alcedo_abi::value::LazyRaw;
 use alcedo_base::boundary::CallError;
@@ -14,8 +14,8 @@ pub struct LazyIds {
     table: RefCell<Table>,
 }
 
-/// Map between ids and objects. Destroyed objects are not reported here: their entries resolve to stale handles until a
-/// sweep removes them, once the table is large enough.
+/// Map between ids and objects. The destruction of an object does not change the map. An entry of a destroyed object
+/// contains a stale handle until a sweep removes it.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     objects: FxHashMap<LazyRaw, ObjectHandle>,
@@ -34,13 +34,13 @@ impl LazyIds {
         self.table.borrow().ids.get(&object).copied()
     }
 
-    /// Returns the object with that id, which may no longer exist.
+    /// Returns the object with that id. The object may no longer exist.
     #[inline]
     pub fn object(&self, id: LazyRaw) -> Option<ObjectHandle> {
         self.table.borrow().objects.get(&id).copied()
     }
 
-    /// Returns the id of the object; generates one if needed.
+    /// Returns the id of the object; generates an id if the object has none.
     ///
     /// # Errors
     /// If the system provides no random numbers.
@@ -58,7 +58,7 @@ impl LazyIds {
         }
     }
 
-    /// Assigns the id to the object and removes the previous assignments of both.
+    /// Assigns the id to the object. Removes the previous object of the id and the previous id of the object.
     pub fn put(&self, id: LazyRaw, object: ObjectHandle) {
         let mut table = self.table.borrow_mut();
         if let Some(former) = table.objects.insert(id, object) {

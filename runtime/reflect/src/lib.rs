@@ -1,10 +1,10 @@
-//! Reflection and the object store. Types are declared and objects are stored in this crate, and all access to their memory uses this
-//! crate or the layouts it guarantees.
+//! Reflection and the object store. This crate declares types and stores objects. All other code accesses the memory of objects through
+//! this crate, or by the layouts that this crate guarantees.
 //!
-//! Part of `alcedo-runtime`, the crate for hosts, which hides the interfaces reserved for the runtime. This crate depends neither on
-//! modules nor on calls by name. Events of an object's lifetime that need them are hooks, which the host implements: see
-//! [`construction::ConstructionHooks`], [`collect::RootSource`] and [`hooks`]. Everything belongs to the game thread; no store is
-//! borrowed during calls of foreign code.
+//! This crate is a part of `alcedo-runtime`, the crate for hosts. `alcedo-runtime` hides the interfaces that are reserved for the
+//! runtime. This crate depends neither on modules nor on calls by name. Hooks run the steps of an object's lifetime that need modules or
+//! calls by name: see [`construction::ConstructionHooks`], [`collect::RootSource`] and [`hooks`]. All stores belong to the game thread.
+//! No store is borrowed during calls of foreign code.
 
 pub mod arguments;
 pub mod bits;

@@ -1,5 +1,5 @@
-//! Resolution of references, class references and field paths, and the reverse. Values are resolved again at each access, by name or by
-//! id, so they survive reloads and saving, unlike handles.
+//! Creates and resolves references, class references and field paths. Each access resolves the value again, by name or by id. So these
+//! values survive reloads and saving, unlike handles.
 
 use std::rc::Rc;
 
@@ -36,8 +36,8 @@ impl World {
     /// Returns the value of a property of type `ty` that refers to `object`, or to none.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if the object is destroyed, [`CallError::WrongClass`] if it does not suit the type, [`CallError::NotFound`]
-    /// if it has no path, [`CallError::Signature`] if the type is not a reference type.
+    /// [`CallError::Stale`] if the object is destroyed, [`CallError::WrongClass`] if its class does not suit the type,
+    /// [`CallError::NotFound`] if it has no path, [`CallError::Signature`] if the type is not a reference type.
     pub fn reference_to(&self, ty: &PropertyType, object: ObjectHandle) -> Result<Value, CallError> {
         if !object.is_none() {
             self.check_suits(ty, object)?;
@@ -45,19 +45,20 @@ impl World {
         self.refer(ty, object)
     }
 
-    /// Returns the value of a reference of type `ty` to `object`. Neither its class is checked, nor, except for references by path and by
-    /// id, that it is alive.
+    /// Returns the value of a reference of type `ty` to `object`. Does not check the class of `object`. Only references by path and by id
+    /// require that `object` is alive.
     ///
     /// # Errors
-    /// Returns [`CallError::Stale`] or [`CallError::NotFound`] for an object without the path or id that the reference needs,
-    /// [`CallError::Signature`] if the type is not a reference type, and the error of the system's random numbers for a new id.
+    /// Returns [`CallError::Stale`] or [`CallError::NotFound`] for an object without the path or id that the reference needs. Returns
+    /// [`CallError::Signature`] if the type is not a reference type. Returns the error of the random number generator if a new id cannot
+    /// be generated.
     pub fn refer(&self, ty: &PropertyType, object: ObjectHandle) -> Result<Value, CallError> {
         of_type!(ty, K, _of => K::refer(object, self).map(|found| found.map(K::wrap)))
             .unwrap_or_else(|| Err(no_such("a reference to an object", ty)))
     }
 
-    /// Returns the object that a reference currently resolves to. `NONE` if it does not exist or does not suit the type, and for values
-    /// that are not references.
+    /// Returns the object that a reference currently resolves to. Returns `NONE` if the object does not exist or does not suit the type,
+    /// or the value is not a reference.
     pub fn resolve_reference(&self, ty: &PropertyType, value: &Value) -> ObjectHandle {
         let object = self.referent(value);
         if self.check_suits(ty, object).is_ok() { object } else { ObjectHandle::NONE }
@@ -69,11 +70,11 @@ impl World {
         of_value!(value, K, content => K::referent(content, self)).unwrap_or_default()
     }
 
-    /// Returns the value of a property of type `ty` that names the class with a path; the empty path names none.
+    /// Returns the value of a property of type `ty` that refers to the class with a path. An empty path yields a reference to no class.
     ///
     /// # Errors
     /// [`CallError::NotFound`] if the class of a `SubclassOf` does not exist, [`CallError::WrongClass`] if the class is not derived from
-    /// that of the type, [`CallError::Signature`] if the type is not a class reference.
+    /// the class of the type, [`CallError::Signature`] if the type is not a class reference.
     pub fn class_reference(&self, ty: &PropertyType, path: &str) -> Result<Value, CallError> {
         let (base, make): (_, fn(Name) -> Value) = match ty {
             PropertyType::SubclassOf(base) => (base, Value::SubclassOf),
@@ -100,8 +101,8 @@ impl World {
         Ok(make(self.names.intern(path)))
     }
 
-    /// Returns the class that a class reference currently resolves to, also after a rename; `None` if it does not exist or is not derived
-    /// from the class of the type.
+    /// Returns the class that a class reference currently resolves to, also after a rename. Returns `None` if the class does not exist or
+    /// is not derived from the class of the type.
     pub fn resolve_class(&self, ty: &PropertyType, value: &Value) -> Option<Rc<Class>> {
         let (base, path) = match (ty, value) {
             (PropertyType::SubclassOf(base), Value::SubclassOf(path))
@@ -135,7 +136,7 @@ impl World {
     /// Checks that objects of a class suit a reference of type `ty`.
     ///
     /// # Errors
-    /// [`CallError::WrongClass`] if they do not.
+    /// [`CallError::WrongClass`] if objects of the class do not suit the type.
     pub(super) fn check_class_suits(
         &self,
         ty: &PropertyType,
@@ -196,7 +197,7 @@ mod tests {
         (world, objects)
     }
 
-    /// Returns every kind of reference to a leaf; the last refers to the interface.
+    /// Returns every kind of reference to a leaf. The last reference is of the interface type.
     fn references() -> Vec<PropertyType> {
         let of = |kind: &PropertyKind| {
             let path = if *kind == PropertyKind::SCRIPT_INTERFACE { SINGS } else { LEAF };

@@ -1,5 +1,5 @@
-//! Marker of the mark phase. Memory latency dominates its cost, so it processes objects in batches and prefetches the next
-//! ones. It is not recursive and allocates nothing per object except queue entries.
+//! Marker of the mark phase. Memory latency dominates the cost of a mark, so the marker processes objects in batches and
+//! prefetches the next objects. The marker is not recursive, and allocates nothing per object except queue entries.
 #![expect(unsafe_code, reason = "reads references out of the memory of objects")]
 
 use std::fmt;
@@ -51,8 +51,8 @@ pub(crate) struct Marker {
     hook_queue: Vec<(Rc<MarkClass>, ObjectHandle)>,
     /// Slots of objects whose hooks were called.
     hooked: Vec<u32>,
-    /// Slots whose hooks were called or queued since the mark, or its final part, began: at most once in each, although
-    /// hooks write to objects.
+    /// Slots whose hooks were queued or called in the current part of the mark. Prevents a hook from running twice in a
+    /// part, although hooks write to objects. The final slice begins a new part.
     hook_queued: Bits,
     /// True while a hook runs, and the number of objects that hooks have created.
     created_in_hooks: (bool, u32),
@@ -69,7 +69,7 @@ pub(super) struct MarkClass {
 }
 
 impl Marker {
-    /// Creates a mark with nothing reached. Other classes than `classes` are added when their objects are found.
+    /// Creates a mark without reached objects. Classes that are not in `classes` are added when an object of them is found.
     pub(super) fn new(classes: &[Rc<Class>]) -> Self {
         let mut marker = Self {
             marked: Bits::default(),
@@ -173,8 +173,8 @@ impl Marker {
             }
         }
         for &(memory, class, index) in &batch[..count] {
-            // SAFETY: the column had this memory and class of the object just now, and no object is released during a slice
-            // of the mark.
+            // SAFETY: memory and class of the object were read from the column above, and no object is released during a
+            // slice of the mark.
             unsafe { self.scan(slots, memory, class, index) };
         }
         while let Some(object) = self.found.pop() {
@@ -227,8 +227,8 @@ impl Marker {
         self.created_in_hooks.0 = true;
     }
 
-    /// Queues the references that the hooks of a native object reported. Its hooks are called again at the end of the mark,
-    /// because the references may have changed since. Returns whether hooks create more objects than a mark can process.
+    /// Queues the references that the hooks of a native object reported. The hooks are called again at the end of the mark,
+    /// because the references may have changed by then. Returns true if hooks have created more objects than a mark allows.
     pub(super) fn end_hooks(&mut self, object: ObjectHandle, refers_to: Vec<ObjectHandle>) -> bool {
         self.again.extend(refers_to);
         self.hooked.push(object.index());

@@ -1,7 +1,7 @@
-//! Host mode word. Plugins read it before every write; the host's own writes and all calls are checked here.
+//! Host mode word. Plugins read the mode word before every write. This file checks the host's own writes and all calls.
 //!
-//! Between the start of a generation and its commit, the generation's code may do nothing that a rollback cannot undo. This
-//! file implements that rule, and records the calls of that time for the rollback report.
+//! Before the commit of a new generation, its code may do nothing that a rollback cannot undo. This file implements that
+//! rule, and records calls before the commit for the rollback report.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ pub struct ModeWord {
 
 #[derive(Debug)]
 struct Shared {
-    /// Read by plugins through its address, so it must not move.
+    /// Mode word, which plugins read at its address. So the word must not move.
     word: AtomicU32,
     /// Object whose plugin part is being rebuilt and which may be written to.
     rebuilt: Cell<ObjectHandle>,
@@ -48,20 +48,20 @@ pub struct CallCount {
     pub refused: u64,
 }
 
-/// Code that a call would run, as far as calls before a commit are concerned.
+/// Code that a call would run, classified for the check of calls before a commit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reach {
     /// Function that is declared to change nothing.
     Pure,
     /// Code of the host.
     Host,
-    /// Code of a module without an object.
+    /// Static function of a module.
     Static(ModuleId),
-    /// Code of a module on the plugin part of an object, and whether that object is staged.
+    /// Code of a module that runs on the plugin part of an object. The flag is true if the object is staged.
     PluginPart(ModuleId, IsStaged),
 }
 
-/// True if a rollback removes the object as seen now: it was created in the shadow, or has a staged body.
+/// True if a rollback discards the current state of an object: it was created in the shadow, or has a staged body.
 pub(crate) type IsStaged = bool;
 
 /// Guard that marks modules as being loaded.
@@ -121,13 +121,13 @@ impl ModeWord {
         self.shared.direct.load(Ordering::Relaxed)
     }
 
-    /// Returns the address of that version, for plugins. Valid while any clone exists.
+    /// Returns the address of the version of direct calls, for plugins. Valid while any clone exists.
     #[inline]
     pub fn direct_address(&self) -> *const AtomicU64 {
         &raw const self.shared.direct
     }
 
-    /// Invalidates all data handed out for direct calls, so that callers look it up again.
+    /// Invalidates all data that callers hold for direct calls, so that they look up the data again.
     pub fn renew_direct(&self) {
         let Shared { direct, version, closed, observed, .. } = &*self.shared;
         version.set(version.get() + 1);
@@ -155,27 +155,27 @@ impl ModeWord {
         ModeGuard { word: self.clone(), before }
     }
 
-    /// Returns the address of the word, for plugins. Valid while any clone exists.
+    /// Returns the address of the mode word, for plugins. Valid while any clone exists.
     #[inline]
     pub fn address(&self) -> *const AtomicU32 {
         &raw const self.shared.word
     }
 
-    /// Sets the object that may be written to during a rebuild (or none) and returns the previous one. The caller restores
-    /// it, because rebuilds nest.
+    /// Sets the object that may be written to during a rebuild (or none) and returns the previous object. The caller must
+    /// restore the previous object, because rebuilds may be nested.
     #[inline]
     pub fn rebuild_turn(&self, object: ObjectHandle) -> ObjectHandle {
         self.shared.rebuilt.replace(object)
     }
 
-    /// Marks the module `first` and all later ones as being loaded until the guard is dropped.
+    /// Marks the module `first` and all later modules as being loaded until the guard is dropped.
     #[inline]
     pub fn come_up(&self, first: ModuleId) -> ComingUp {
         self.shared.first_new.set(Some(first));
         ComingUp(self.clone())
     }
 
-    /// Checks that a module is still being loaded; its deferred code must not run yet.
+    /// Checks that a module is still being loaded. Deferred code of such a module must not run yet.
     #[inline]
     pub fn is_coming_up(&self, module: ModuleId) -> bool {
         self.shared.first_new.get().is_some_and(|first| module >= first)
@@ -207,7 +207,7 @@ impl ModeWord {
         }
     }
 
-    /// Checks that a call is allowed. Calls `reach` only before a commit.
+    /// Checks that a call is allowed. The closure `reach` is called only before a commit.
     ///
     /// # Errors
     /// [`CallError::DuringRebuild`] before a commit, if the called code is neither part of the new modules nor pure.
@@ -239,8 +239,9 @@ impl ModeWord {
         self.shared.calls.take()
     }
 
-    /// Checks that a property of `object` may be written. During a rebuild only the rebuilt object may be; during staging
-    /// only if `is_staged`, which returns whether a rollback discards the write, and is called only then.
+    /// Checks that a property of `object` may be written. During a rebuild, only the rebuilt object may be written to.
+    /// During staging, a write is allowed if `is_staged` returns true, which means that a rollback discards the write.
+    /// `is_staged` is called only during staging.
     pub(super) fn may_write(&self, object: ObjectHandle, is_staged: impl FnOnce() -> bool) -> bool {
         may_write(self.get(), self.shared.rebuilt.get() == object, is_staged)
     }
@@ -252,8 +253,8 @@ impl Drop for ModeGuard {
     }
 }
 
-/// A collection ends before other code runs, so only a reload restricts writes: during a rebuild to the rebuilt object,
-/// before that to values that a rollback discards.
+/// Only a reload restricts writes; a collection does not. During a rebuild, only the rebuilt object may be written to;
+/// during staging, only values that a rollback discards.
 fn may_write(mode: u32, is_its_turn: bool, is_staged: impl FnOnce() -> bool) -> bool {
     match mode {
         mode::REBUILDING => is_its_turn,
@@ -262,8 +263,9 @@ fn may_write(mode: u32, is_its_turn: bool, is_staged: impl FnOnce() -> bool) -> 
     }
 }
 
-/// Before a commit a call may run pure functions and new code: static functions of new modules, and plugin parts of staged
-/// objects. If no modules are being loaded (loading a world), the plugin part may be of any module.
+/// Before a commit, a call may run pure functions, static functions of new modules, and new modules' code on the plugin
+/// parts of staged objects. If no modules are being loaded, as while a world is loaded, the code on the plugin part may
+/// belong to any module.
 fn may_call(reach: Reach, first_new: Option<ModuleId>) -> bool {
     let is_new = |module| first_new.is_some_and(|first| module >= first);
     match reach {
@@ -285,7 +287,7 @@ mod tests {
     #[test]
     fn calls_allowed_before_a_commit_depend_on_new_modules_and_objects() {
         let (old, new) = (ModuleId(3), ModuleId(4));
-        // First column: modules are loaded from the fourth on; second column: only objects.
+        // First column: module 4 and later modules are being loaded. Second column: no module is being loaded.
         for (reach, allowed) in [
             (Reach::Pure, [true, true]),
             (Reach::Host, [false, false]),
@@ -322,7 +324,7 @@ mod tests {
 
     #[test]
     fn writable_objects_depend_on_the_mode() {
-        // Columns: neither, rebuilt object, staged, both.
+        // Columns: object is neither rebuilt nor staged, rebuilt, staged, both.
         for (mode, allowed) in [
             (mode::NORMAL, [true, true, true, true]),
             (mode::MARKING, [true, true, true, true]),

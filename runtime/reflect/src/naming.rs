@@ -1,6 +1,7 @@
-//! Names of objects. An object without an explicit name gets one of its class name and a number, such as `MagicCube_17`,
-//! unique among live objects. Its text is created on demand and its number is reused, so that a host that spawns objects
-//! continuously neither pays for unused names nor interns an unbounded number.
+//! Names of objects. An object without an explicit name gets a generated name of its class name and a number, such as
+//! `MagicCube_17`. The name is unique among live objects. The text of a generated name is created on demand, and its number
+//! is reused. So a host that spawns objects continuously does not pay for unused names, and does not intern an unbounded
+//! number of names.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -19,7 +20,8 @@ pub const DEFAULT_PREFIX: &str = "Default__";
 /// Maximum length of a name in bytes.
 const MAX_NAME_LEN: usize = 1024;
 
-/// Returns the reason why `name` is not allowed; `None` if it is. `has_no_outer` is true for objects without an outer.
+/// Returns the reason why `name` is not allowed; `None` if it is allowed. `has_no_outer` is true for objects without an
+/// outer.
 ///
 /// # Examples
 /// ```
@@ -48,7 +50,7 @@ pub fn name_problem(name: &str, has_no_outer: bool) -> Option<&'static str> {
 pub(super) enum Label {
     /// Explicit name.
     Explicit(Name),
-    /// Generated name of class name and number.
+    /// Generated name, which consists of class name and number.
     Made { series: u32, number: u32 },
 }
 
@@ -59,8 +61,8 @@ pub(super) struct Naming {
     by_text: FxHashMap<Rc<str>, u32>,
     /// Series of recently used classes, indexed by the low digits of the class id. Empty before the first use.
     by_class: Box<[(ClassId, u32)]>,
-    /// Objects with an explicit name, by outer and name; the latest is last. More than one object can share a name only
-    /// during a reload, or if the host creates them so.
+    /// Objects with an explicit name, by outer and name; the latest is last. Several objects share a name only during a
+    /// reload, or if the host created them with the same name.
     explicit: FxHashMap<(ObjectHandle, Name), SmallVec<[ObjectHandle; 1]>>,
 }
 
@@ -72,18 +74,18 @@ struct Series {
     holders: Vec<ObjectHandle>,
     /// Numbers for reuse.
     free: VecDeque<u32>,
-    /// Numbers that an explicit name spells, with the count of such names.
+    /// Numbers of explicit names in the generated form, such as 17 in `MagicCube_17`, with the count of these names.
     explicit_numbers: FxHashMap<u32, u32>,
 }
 
 /// Number of classes whose series are cached by class id. Each reload assigns new ids, so entries of old classes are
-/// replaced. Other series are looked up by text.
+/// replaced. The series of all other classes are looked up by text.
 const CACHE_SIZE: usize = 1024;
 
-/// Never the id of a class.
+/// Entry of the cache for no class: no class has this id.
 const NO_CLASS: (ClassId, u32) = (ClassId(u32::MAX), 0);
 
-/// Marks a number that was skipped because an explicit name spells it.
+/// Marks a number that was skipped because an explicit name contains it.
 const SKIPPED: ObjectHandle = ObjectHandle(u64::MAX);
 
 impl Naming {
@@ -158,8 +160,8 @@ impl Naming {
         }
     }
 
-    /// Returns the objects in `outer` with this explicit name, latest first; then the holder of the number that the name
-    /// spells, in any outer.
+    /// Returns the objects in `outer` with this explicit name, latest first; then the object whose generated name equals
+    /// `text`, in any outer.
     pub(super) fn holders(&self, names: &Names, outer: ObjectHandle, text: &str) -> impl Iterator<Item = ObjectHandle> {
         let explicit = names.find(text).and_then(|name| self.explicit.get(&(outer, name)));
         let made = split_generated(text).and_then(|(text, number)| {

@@ -33,7 +33,8 @@ pub struct NativeEntry {
     pub doc: &'static str,
 }
 
-/// A Rust type whose values are those of an enum that the host declares. `#[uenum]` of `alcedo_runtime::native` implements it.
+/// A Rust type whose values are the values of an enum that the host declares. `#[uenum]` of `alcedo_runtime::native`
+/// implements this trait.
 ///
 /// Numbers that the reflected enum does not have are never written, even if an implementation returns them.
 pub trait NativeEnumeration: Copy + 'static {
@@ -54,7 +55,7 @@ pub trait NativeEnumeration: Copy + 'static {
 
     /// Returns the number of a value.
     fn number(self) -> i128;
-    /// Returns the value with a number; `None` if no entry here has the number.
+    /// Returns the value with a number; `None` if no entry of this Rust type has the number.
     fn of_number(number: i128) -> Option<Self>;
 
     /// Kind of the numbers, and true if the numbers of all entries fit in a byte.

@@ -31,7 +31,7 @@ pub struct OutValue<T> {
 }
 
 impl<T> OutValue<T> {
-    /// Stores the current value as the result of the out parameter, written back if the call succeeds.
+    /// Stores the current value as the result of the out parameter. The result is written back if the call succeeds.
     pub fn keep(self) {
         self.kept.set(Some(self.value));
     }
@@ -88,7 +88,7 @@ impl<'a, T: NativeValue + Clone> NativeParam for Out<'a, T> {
         self.0.clone().into_value(ty)
     }
 
-    // Never used in a slot, because it is an out parameter.
+    // Never used, because an out parameter is not passed in a slot.
     type Slotted = T::Raw;
 
     fn into_slotted(self) -> T::Raw {

@@ -42,7 +42,7 @@ pub trait NativeValue: HostValue {
     /// Complete type in reflection syntax.
     #[doc(hidden)]
     const TYPE: &'static TypeText = &TypeText::of(Self::KIND, Self::TYPE_PATH);
-    /// For an enum: the kind of its underlying integer, and whether all its numbers fit a byte.
+    /// For an enum: the kind of its underlying integer, and true if all its numbers fit a byte.
     #[doc(hidden)]
     const NUMBERS: Option<(PropertyKind, bool)> = None;
 
@@ -94,10 +94,10 @@ pub const fn fingerprint<A: NativeParams, R: NativeResult>() -> u64 {
     }
 }
 
-/// Returns the signature text that functions with these types are compared by.
+/// Returns the signature text by which functions with these types are compared.
 ///
 /// # Errors
-/// When the path of a type is invalid.
+/// If the path of a type is invalid.
 pub fn signature_of<A: NativeParams, R: NativeResult>() -> Result<SignatureText, CallError> {
     let text = |decl: &PropertyDecl| {
         type_text::TypeText::of_declaration(decl.kind, &decl.type_path)
@@ -272,7 +272,7 @@ pub trait NativeParam: Sized {
     const TYPE_PATH: &'static str;
     /// True for an out parameter.
     const IS_OUT: bool = false;
-    /// Part of the type that kind and path do not cover, as a number for the fingerprint.
+    /// Number for the part of the type that kind and path do not cover, used in the fingerprint.
     #[doc(hidden)]
     const INSIDE: u64 = 0;
     /// Type that the function body receives.
@@ -431,7 +431,7 @@ pub trait NativeParams: Sized {
     fn into_values(self, types: &[PropertyType]) -> Result<Vec<Value>, CallError>;
 }
 
-/// Parameters without out parameters.
+/// Parameters of which none is an out parameter.
 pub trait ValueParams: NativeParams<Seen = Self> + SlotRow + 'static {}
 
 impl<A: NativeParams<Seen = A> + SlotRow + 'static> ValueParams for A {}
@@ -441,13 +441,12 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// Parameters in call slots, for tuples of parameters. Each slot is built from the form of its value, so no slot holds an
-/// address.
+/// Conversion of parameter tuples to call slots. Each slot is built from a Rust value, so no slot holds an address.
 pub trait SlotRow: sealed::Sealed + NativeParams {
     /// True if all parameters fit slots and none is an out parameter.
     #[doc(hidden)]
     const IN_SLOTS: bool;
-    /// Kinds of the slots, taken from the slot form and not from the declared type.
+    /// Kinds of the slots, taken from `NativeParam::Slotted` and not from the declared type.
     #[doc(hidden)]
     const KINDS: &'static [Option<PropertyKind>];
     /// True if the first parameter refers to an object.

@@ -1,6 +1,6 @@
 //! Operations of native host code on a world: inspect objects, and read and write their properties by name and Rust type.
 //! Everything else of a world (stores, memory, mode) is internal to the runtime: [`World`] exposes no address, function or
-//! layout, so safe host code cannot combine two that do not match.
+//! layout, so safe host code cannot combine addresses and layouts that do not match.
 
 use std::ops::Deref;
 
@@ -77,7 +77,7 @@ impl World {
         }
     }
 
-    /// Checks that an object is a class default object or a subobject of one.
+    /// Checks that an object is a class default object or a subobject of a class default object.
     pub fn is_template(&self, object: ObjectHandle) -> bool {
         self.0.objects.is_template(object)
     }
@@ -87,7 +87,7 @@ impl World {
         Some(self.text(self.0.objects.name(object)?))
     }
 
-    /// Returns the outer of an object; `None` for an object without one.
+    /// Returns the outer of an object; `None` for an object without an outer.
     pub fn outer_of(&self, object: ObjectHandle) -> Option<ObjectHandle> {
         self.0.objects.outer(object).filter(|outer| !outer.is_none())
     }
@@ -161,7 +161,7 @@ impl World {
         self.0.names.text(name).to_string()
     }
 
-    /// Returns the field path of the property at `path`. An empty path yields the field path that names none.
+    /// Returns the field path of the property at `path`. An empty path yields the field path that names no property.
     ///
     /// # Errors
     /// [`CallError::NotFound`] if the property does not exist.
@@ -192,8 +192,8 @@ impl Core {
         Err(CallError::WrongClass { place, handle: object, found, expected })
     }
 
-    /// Reads the property at its cached offset; `None` if the offset is not cached for the object's class or outdated, or
-    /// while any slice is borrowed.
+    /// Reads the property at its cached offset. Returns `None` if the offset is outdated or not cached for the object's
+    /// class, and while any slice is borrowed.
     #[doc(hidden)]
     #[inline]
     pub fn get_cached<T: FrameValue>(&self, object: ObjectHandle, property: impl PropertyKey) -> Option<T> {

@@ -1,5 +1,5 @@
 //! Object store: the objects of a world and their bodies. While a shadow is active, a reload stages new bodies next to the
-//! old ones; the commit swaps in all new bodies, a rollback keeps all old ones.
+//! old bodies. The commit replaces the old bodies by the new bodies; a rollback discards the new bodies.
 
 use std::num::NonZeroU32;
 use std::rc::Rc;
@@ -42,7 +42,7 @@ pub mod object_flags {
 #[derive(Debug)]
 pub struct Objects {
     pub(super) store: RefCell<Store>,
-    /// Mark phase in progress. Stored apart from the store, which marking only reads.
+    /// Mark phase in progress. Not a part of the store, because the mark changes while the store is only read.
     pub(super) marker: RefCell<Option<Marker>>,
     /// Cached columns of the most read fields of the store; see [`Slots::show`].
     pub(super) columns: Rc<HotColumns>,
@@ -55,7 +55,8 @@ pub struct Objects {
 pub(super) struct Store {
     pub(super) slots: Slots,
     constructions: u64,
-    /// Slots of the root set. An object released in a shadow keeps its slot here, because a rollback may restore it.
+    /// Slots of the root set. An object that is released in a shadow keeps its bit, because a rollback may restore the
+    /// object.
     pub(super) roots: Bits,
     naming: Naming,
     /// Bodies released since the last safe point; views of plugins may still point into them.
@@ -65,11 +66,11 @@ pub(super) struct Store {
 
 #[derive(Debug)]
 struct Shadow {
-    /// Objects with a later construction number were created in the shadow.
+    /// Last construction number before the shadow. Objects with a higher number were created in the shadow.
     first_construction: u64,
     staged: Vec<ObjectHandle>,
     ended: Vec<ObjectHandle>,
-    /// Empty, with capacity for every staged object, so that the commit does not allocate.
+    /// Empty buffer for the old bodies. Its capacity suffices for all staged objects, so that the commit does not allocate.
     old: Vec<Body>,
 }
 
@@ -100,7 +101,7 @@ impl Objects {
         self.allocate_as(class, name, outer, flags, 0)
     }
 
-    /// Like [`Objects::allocate`], but marks the first `constructed` classes of the chain as already run.
+    /// Like [`Objects::allocate`], but marks the first `constructed` classes of the chain as already constructed.
     #[inline]
     pub(super) fn allocate_as(
         &self,
@@ -210,7 +211,7 @@ impl Objects {
         self.inspect(object, |tenant| tenant.outer)
     }
 
-    /// Checks that the object needs a module: its class or a base is declared by one, or the object is dormant.
+    /// Checks that the object needs a module: a module declares its class or a base, or the object is dormant.
     #[inline]
     pub fn needs_module(&self, object: ObjectHandle) -> bool {
         self.inspect(object, |tenant| {
@@ -238,7 +239,7 @@ impl Objects {
         self.inspect(object, |tenant| tenant.flags)
     }
 
-    /// Checks that the object is a CDO or a subobject of one.
+    /// Checks that the object is a CDO or a subobject of a CDO.
     #[inline]
     pub fn is_template(&self, object: ObjectHandle) -> bool {
         self.flags(object).unwrap_or_default() & (object_flags::CDO | object_flags::IN_CDO) != 0
@@ -267,10 +268,10 @@ impl Objects {
         Ok(())
     }
 
-    /// Keeps `value` for a property whose current value is another one.
+    /// Keeps `value` for a property that currently has another value.
     ///
     /// # Errors
-    /// [`CallError::Stale`] when the object is gone.
+    /// [`CallError::Stale`] if the object does not exist.
     pub fn put_aside(
         &self,
         object: ObjectHandle,
@@ -304,7 +305,7 @@ impl Objects {
         value
     }
 
-    /// Replaces the kept fields and returns the previous ones. Does nothing if the object does not exist.
+    /// Replaces the kept fields and returns the previous kept fields. Does nothing if the object does not exist.
     pub fn replace_fields_aside(&self, object: ObjectHandle, fields: Vec<FieldAside>) -> Vec<FieldAside> {
         let mut store = self.store.borrow_mut();
         let Some(tenant) = store.slots.get_mut(object) else { return Vec::new() };
@@ -332,8 +333,9 @@ impl Objects {
         self.store.borrow().slots.count()
     }
 
-    /// Releases the object and makes its handle stale. Its memory remains valid until [`Objects::free_graveyard`]. While a
-    /// shadow is active, an object created before it is restored by a rollback. Returns whether the object existed.
+    /// Releases the object and makes its handle stale. Its memory remains valid until [`Objects::free_graveyard`]. If a
+    /// shadow is active and the object was created before the shadow, a rollback restores the object. Returns whether the
+    /// object existed.
     pub fn release(&self, object: ObjectHandle) -> bool {
         let mut store = self.store.borrow_mut();
         let Store { slots, graveyard, shadow, .. } = &mut *store;
@@ -358,8 +360,8 @@ impl Objects {
         dead.len()
     }
 
-    /// Adds an object to the root set, so that the object and all it refers to survive collections. Returns whether it
-    /// exists.
+    /// Adds an object to the root set, so that collections keep the object and all objects that it refers to. Returns
+    /// whether the object exists.
     pub fn add_root(&self, object: ObjectHandle) -> bool {
         let is_there = self.is_alive(object);
         if is_there {
@@ -388,8 +390,8 @@ impl Objects {
         self.store.borrow().roots.clone()
     }
 
-    /// Returns the live objects added to the root set since `before`, and those removed. The slots of roots in `before` must
-    /// not have been reused since; a shadow frees none of them.
+    /// Returns the live objects that were added to the root set since `before`, and the live objects that were removed. The
+    /// slots of roots in `before` must not have been reused since then. During a shadow, no such slot is reused.
     pub fn roots_since(&self, before: &Bits) -> (Vec<ObjectHandle>, Vec<ObjectHandle>) {
         let store = self.store.borrow();
         let living = |index| Some(store.slots.handle(index)).filter(|object| !object.is_none());
@@ -505,7 +507,8 @@ impl Objects {
         self.inspect(object, |tenant| read(tenant.visible_body())).ok_or(CallError::Stale { handle: object })
     }
 
-    /// Returns the mark that identifies a delegate property during a call. Assigns the mark of `fresh` if there is none.
+    /// Returns the mark that identifies a delegate property during a call. Assigns the result of `fresh` if the delegate has
+    /// no mark.
     ///
     /// # Errors
     /// Returns the errors of [`Objects::read_value`].
@@ -559,8 +562,8 @@ impl Objects {
         self.with_property(object, name, |view, property| view.write(property, value))
     }
 
-    /// Copies the property bytes of `from` if both have the same schema, which owns no memory and names no objects. Returns
-    /// whether it did; writes nothing otherwise.
+    /// Copies the property bytes of `from` if both objects have the same schema, and its values own no memory and name no
+    /// objects. Returns false and writes nothing otherwise.
     #[inline]
     pub(super) fn copy_plain(&self, object: ObjectHandle, from: ObjectHandle) -> bool {
         let store = self.store.borrow();
@@ -569,8 +572,8 @@ impl Objects {
         to.subobjects.is_empty() && !view.names_objects() && view.copy_bytes(from.visible_body().view())
     }
 
-    /// Copies `properties` from `from`. Replaces references found on the left of `pairs` by those on the right. Keeps
-    /// properties that refer to the object's own subobjects.
+    /// Copies `properties` from `from`. Replaces each reference that is on the left of a pair in `pairs` by the reference on
+    /// the right. Keeps properties that refer to the object's own subobjects.
     pub(super) fn copy_values(
         &self,
         object: ObjectHandle,
@@ -613,14 +616,14 @@ impl Objects {
         self.rescan(owner);
     }
 
-    /// Returns the number of classes of the chain, from the root, whose construction has run.
+    /// Returns the number of constructed classes of the chain, counted from the root.
     #[inline]
     pub fn constructed(&self, object: ObjectHandle) -> usize {
         self.inspect(object, |tenant| tenant.visible_body().constructed).unwrap_or(0)
     }
 
-    /// Marks the first `count` classes of the chain as constructed. Returns whether they were already, and whether the
-    /// object is or belongs to a CDO.
+    /// Marks the first `count` classes of the chain as constructed. Returns two flags: these classes were already
+    /// constructed; the object is a CDO or belongs to a CDO.
     pub(super) fn construct(&self, object: ObjectHandle, count: usize) -> Option<(bool, bool)> {
         self.change(object, |tenant| {
             let constructed = &mut tenant.visible_body_mut().constructed;
@@ -630,13 +633,13 @@ impl Objects {
         })
     }
 
-    /// Sets the number of constructed classes of the chain, from the root.
+    /// Sets the number of constructed classes of the chain, counted from the root.
     #[inline]
     pub fn set_constructed(&self, object: ObjectHandle, count: usize) {
         self.change(object, |tenant| tenant.visible_body_mut().constructed = count);
     }
 
-    /// Marks the object as ending. Returns false if it was already.
+    /// Marks the object as being destroyed. Returns false if the object was already marked.
     pub(super) fn begin_end(&self, object: ObjectHandle) -> bool {
         self.change(object, |tenant| std::mem::replace(&mut tenant.life, TenantState::Ending) == TenantState::Alive)
             == Some(true)

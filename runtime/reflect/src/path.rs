@@ -1,5 +1,5 @@
-//! Reflection paths: `/Script/Package.Type` and `/Script/Package.Type:Member`. Lookup is exact, so parsing distinguishes a malformed path
-//! from an unknown one.
+//! Reflection paths: `/Script/Package.Type` and `/Script/Package.Type:Member`. Lookup requires an exact match. Parse errors report a
+//! malformed path, to distinguish it from an unknown path.
 
 use std::fmt;
 use std::str::FromStr;

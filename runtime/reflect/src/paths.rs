@@ -1,6 +1,6 @@
 //! Paths of objects: `/World/<outer>/<name>`, from the outermost object to the object itself. Soft references store such a
-//! path; its lookup takes constant time per part. The path of an object changes when the object or one of its outers is
-//! renamed or moved.
+//! path. A lookup takes constant time per part of the path. The path of an object changes when the object or one of its
+//! outers is renamed or moved.
 //!
 //! Names are arbitrary text: `/` is escaped as `%2F` and `%` as `%25`.
 
@@ -33,15 +33,15 @@ impl World {
     }
 
     /// Returns the object at a path; `None` if it does not exist or the path is malformed. If several objects of one outer
-    /// share a name, as old and new objects may during a reload, the last of them is returned.
+    /// share a name, as may happen during a reload, returns the latest object.
     pub fn object_at(&self, path: &str) -> Option<ObjectHandle> {
         let parts = path.strip_prefix(ROOT)?.split('/');
         let step = |outer, part| self.0.objects.find(outer, &unescape(part)?);
         parts.into_iter().try_fold(ObjectHandle::NONE, step)
     }
 
-    /// Renames an object, moves it, or both. An empty name keeps the name, and no outer keeps the outer. The object itself
-    /// as outer removes it from its outer.
+    /// Renames an object, moves it, or both. An empty `name` keeps the current name, and `NONE` keeps the current outer. If
+    /// `outer` is the object itself, the object has no outer afterwards.
     ///
     /// # Errors
     /// [`CallError::Stale`] if the object or `outer` does not exist; otherwise an error with the reason of [`RenameError`].

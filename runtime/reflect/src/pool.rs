@@ -21,11 +21,11 @@ const MAX_CHUNK_BYTES: usize = 256 * 1024;
 pub(super) struct Pool {
     /// Layout of one piece, padded for contiguous storage.
     piece: Layout,
-    /// Head of the free list; the first word of a free piece points to the next one.
+    /// Head of the free list. The first word of a free piece points to the next free piece.
     free: Cell<Option<NonNull<u8>>>,
-    /// Next unused piece, and the number of unused pieces including it.
+    /// Next unused piece of the current chunk, and the number of unused pieces including that piece.
     fresh: Cell<(NonNull<u8>, usize)>,
-    /// Chunks that contain the pieces. A holder of a piece keeps the owner of the pool alive.
+    /// Chunks that contain the pieces. Each user of a piece also keeps the owner of the pool alive.
     chunks: RefCell<Vec<Block>>,
 }
 

@@ -81,7 +81,7 @@ impl Property {
 }
 
 impl PropertyType {
-    /// Formats the type with the fields or entries of a struct or enum, for errors about two types with the same path.
+    /// Formats a struct with its fields and an enum with its entries, for errors about two types with the same path.
     pub(crate) fn in_full(&self) -> String {
         match self {
             Self::Struct(of) => {
@@ -137,8 +137,8 @@ impl PropertyType {
         self.any(&|ty| matches!(ty, Self::Struct(of) if is(of)))
     }
 
-    /// Returns a fingerprint of all structs and enums in the type at any depth, zero without any: their contents may change while their
-    /// paths do not.
+    /// Returns a fingerprint of all structs and enums in the type, at any depth; zero if there are none. Fields and entries may change
+    /// while the path of a type does not.
     pub fn layout(&self) -> u64 {
         let print = std::cell::Cell::new(None);
         self.any(&|ty| {
@@ -174,7 +174,7 @@ pub(crate) fn with_parts(path: &str, parts: impl Iterator<Item = String>) -> Str
     format!("{path} with {}", listed.join(", "))
 }
 
-/// Returns the display name of an identifier: its parts, each with a capital.
+/// Returns the display name of an identifier: its words, each with a capital first letter.
 pub(crate) fn display_name(name: &str) -> String {
     let words = name.split('_').filter(|word| !word.is_empty()).map(|word| {
         let mut letters = word.chars();

@@ -7,7 +7,7 @@ use crate::property::PropertyType;
 pub(super) struct References {
     /// Offsets of handles in the memory itself, including nested structs.
     direct: Box<[u32]>,
-    /// Values whose references are in separate memory, or not always present, with their offsets: containers.
+    /// Offsets and types of values, such as containers, whose references are in separate memory or not always present.
     deep: Box<[(u32, PropertyType)]>,
 }
 
@@ -31,7 +31,7 @@ impl References {
         &self.direct
     }
 
-    /// Returns the values that enumerate their references themselves, with their offsets.
+    /// Returns offsets and types of the values that enumerate their references themselves.
     #[inline]
     pub(super) fn deep(&self) -> &[(u32, PropertyType)] {
         &self.deep

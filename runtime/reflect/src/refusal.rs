@@ -1,4 +1,4 @@
-//! Errors of type declarations. Each names the declaration, what it requested, and the correct form.
+//! Errors of type declarations. Each error names the declaration, the rejected part, and the correct form.
 
 use std::collections::HashSet;
 
@@ -183,7 +183,7 @@ pub enum DeclareError {
         /// Shared name.
         name: String,
     },
-    /// Member hides an inherited one.
+    /// Member hides an inherited member.
     #[error("{member} would hide {hidden}: rename it, or override the event if it is one")]
     Hides {
         /// New member.
@@ -210,7 +210,7 @@ pub enum DeclareError {
     NoEvent {
         /// Overriding function.
         function: String,
-        /// Event that it names.
+        /// Event that the declaration names.
         expected: String,
         /// Description of what was found instead.
         problem: &'static str,
@@ -260,7 +260,7 @@ pub(super) fn check_name(name: &str, owner: &str) -> Result<(), DeclareError> {
     Err(DeclareError::BadName { name: name.to_owned(), owner: owner.to_owned() })
 }
 
-/// Checks the name of a member of `owner` and adds it to the names of the members before.
+/// Checks the name of a member of `owner`, and adds it to `seen`, the names of the earlier members.
 pub(super) fn check_member<'n>(seen: &mut HashSet<&'n str>, name: &'n str, owner: &str) -> Result<(), DeclareError> {
     check_name(name, owner)?;
     if seen.insert(name) {

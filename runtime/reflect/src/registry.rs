@@ -1,4 +1,4 @@
-//! Tables of types by path: the current types, and the types of an active shadow, which precede them.
+//! Tables of types by path: the current types, and the types of an active shadow. Lookups prefer the types of the shadow.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -112,7 +112,8 @@ impl Registry {
 }
 
 impl Shadow {
-    /// Returns true if a type from before is visible through the shadow.
+    /// Returns true if the shadow neither hides nor redeclares the path, so that the type declared before the shadow is
+    /// visible.
     fn shows(&self, path: &str) -> bool {
         !self.hidden.contains(path) && self.table.origin(path).is_none()
     }

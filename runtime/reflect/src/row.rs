@@ -1,5 +1,5 @@
 //! Growable arrays of plain values for very frequent access. No borrow is counted and no reference to a value is created, so
-//! one entry may be written while another is read, by plugins too.
+//! the host and plugins may write one entry while another entry is read.
 #![expect(unsafe_code, reason = "frees an allocation whose entries are copied in and out")]
 
 use std::cell::Cell;
@@ -9,10 +9,10 @@ use std::ptr;
 #[derive(Debug)]
 pub struct Row<T: Copy + 'static> {
     fresh: T,
-    /// Existing entries, a prefix of `room`. Copies of both slices do not leave this file, so they end before the allocation
-    /// is freed.
+    /// Existing entries, a prefix of `buffer`. Both slices are used only in this file, and no copy of them exists when the
+    /// allocation is freed.
     entries: Cell<&'static [Cell<T>]>,
-    /// Allocated entries; those after `entries` are `fresh`. Leaked from a box until [`Row::free`].
+    /// Allocated entries, leaked from a box until [`Row::free`]. Entries after the end of `entries` have the value `fresh`.
     buffer: Cell<&'static [Cell<T>]>,
 }
 

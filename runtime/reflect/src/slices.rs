@@ -1,8 +1,8 @@
 //! Counter of borrowed slices of host memory that plugin code holds. While a slice exists, its memory must not be moved or
-//! changed; while a mutable slice exists, it must not be read either. A module rejects its own calls during that time, but
-//! its log lines run host code that could write to the same array. So modules count their slices in a word of the host,
-//! which is checked before values are read, changed or destroyed and before plugin code runs. A host frame whose thunk
-//! borrows an argument in an object uses the same counter.
+//! changed. While a mutable slice exists, its memory must not be read either. A module rejects its own calls while it holds
+//! a slice, but its log lines run host code, which could write to the same array. So modules count their slices in a counter
+//! of the host. The host checks the counter before it reads, changes or destroys values, and before it runs plugin code. A
+//! thunk in the host that borrows an argument inside an object uses the same counter.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -22,7 +22,7 @@ pub struct BorrowedSlices {
 
 #[derive(Debug)]
 struct Shared {
-    /// Written by plugins through its address, so it must not move.
+    /// Counter, which plugins write at its address. So the counter must not move.
     word: Slices,
     /// Number of slices that the host itself holds.
     held: Cell<u64>,
@@ -35,7 +35,7 @@ impl BorrowedSlices {
         Self { shared: Rc::new(Shared { word: Slices::none(), held: Cell::new(0), lenders: RefCell::default() }) }
     }
 
-    /// Returns the address at which modules count. Valid while any clone exists.
+    /// Returns the address of the counter that modules write. Valid while any clone exists.
     #[inline]
     pub fn address(&self) -> *const Slices {
         &raw const self.shared.word
@@ -62,7 +62,7 @@ impl BorrowedSlices {
         self.shared.word.out.load(Ordering::Relaxed) != 0
     }
 
-    /// Prevents moves and changes until the guard is dropped, as a shared slice does.
+    /// Prevents moves and changes of values until the guard is dropped, as a shared slice does.
     pub(crate) fn hold(&self) -> Held {
         let word = &self.shared.word;
         if !self.are_out() {

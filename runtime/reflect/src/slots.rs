@@ -33,7 +33,7 @@ pub(super) enum TenantState {
     Alive,
     /// Destruction has begun; the handle is still valid.
     Ending,
-    /// Destroyed while a shadow is active; a rollback restores the object.
+    /// Destroyed during the active shadow; a rollback restores the object.
     Gone,
 }
 
@@ -46,7 +46,7 @@ pub(super) struct Slots {
     /// Slots with valid handles.
     occupied: Bits,
     count: usize,
-    /// Slots whose objects have references outside their properties: an outer, subobjects, or values kept while dormant.
+    /// Slots of objects with references outside their properties: an outer, subobjects, or kept values.
     related: Bits,
 }
 
@@ -82,8 +82,8 @@ impl Slots {
         }
     }
 
-    /// Inserts a tenant with the handle [`Slots::next`]. The tenant is built in place, because moving such a large value is
-    /// a measurable part of a construction.
+    /// Inserts a tenant with the handle that [`Slots::next`] returns. The tenant is built in place, because a move of this
+    /// large value is a measurable part of a construction.
     #[inline(always)]
     pub(super) fn insert(&mut self, handle: ObjectHandle, tenant: impl FnOnce() -> Tenant) {
         let index = handle.index();
@@ -99,7 +99,7 @@ impl Slots {
         let (class, memory, plugin_part) = (tenant.body.class().id, tenant.body.memory(), tenant.body.plugin_part);
         self.count += 1;
         self.occupied.put(index, true);
-        // Already false for an empty slot.
+        // The bit is already clear, because the slot was empty.
         if is_related {
             self.related.put(index, true);
         }
@@ -149,7 +149,7 @@ impl Slots {
         self.columns.count_end();
     }
 
-    /// Returns the tenant, including one that was destroyed in a shadow.
+    /// Returns the tenant, even if the tenant was destroyed in a shadow.
     #[inline]
     pub(super) fn any(&self, handle: ObjectHandle) -> Option<&Tenant> {
         let slot = self.slots.get(handle.index() as usize).filter(|slot| slot.serial == handle.serial())?;

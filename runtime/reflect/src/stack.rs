@@ -1,5 +1,5 @@
-//! Objects held by running calls. Host code makes the calls, and their objects stay alive until the calls return, even if a
-//! called function requests a collection.
+//! Objects held by running calls of host code. These objects are not collected until the calls return, even if a called
+//! function requests a collection.
 
 use std::cell::Cell;
 use std::fmt;
@@ -25,7 +25,7 @@ pub struct CallStack {
     limits: Cell<StackLimits>,
 }
 
-/// Ranges of the game thread's stack in which calls, and destruction of objects, may begin.
+/// Ranges of the game thread's stack: where calls may begin, where destruction of objects may begin, and the whole stack.
 #[derive(Clone, Copy)]
 struct StackLimits {
     calls: StackSpan,
@@ -59,8 +59,8 @@ impl CallStack {
         Held { stack: self, call, count: held.len() - before }
     }
 
-    /// Sets the number of bytes of `whole`, the stack of the game thread, that calls leave free. Destruction of objects
-    /// leaves a quarter of them free.
+    /// Sets the number of bytes that calls leave free on `whole`, the stack of the game thread. Destruction of objects
+    /// leaves only a quarter of that number free.
     pub fn keep_free(&self, bytes: usize, whole: StackSpan) {
         self.limits.set(StackLimits { calls: whole.above(bytes), ends: whole.above(bytes / 4), whole });
     }
@@ -74,7 +74,8 @@ impl CallStack {
         self.enter_in(self.limits.get().calls, what)
     }
 
-    /// Begins the destruction of an object like [`CallStack::enter`], but may use most of the stack that calls leave free.
+    /// Begins the destruction of an object. Like [`CallStack::enter`], but may use three quarters of the bytes that calls
+    /// leave free.
     ///
     /// # Errors
     /// [`CallError::TooDeep`] if the stack of the game thread is almost exhausted.
@@ -91,7 +92,8 @@ impl CallStack {
         Ok(Counted::in_cell(&self.depth))
     }
 
-    /// Rejects the call if it runs on the stack of the game thread. The size of a coroutine's stack is unknown.
+    /// Rejects a call outside the allowed range if it runs on the stack of the game thread. On other stacks (coroutines),
+    /// whose size is unknown, calls are always allowed.
     #[cold]
     fn no_room(&self, what: &dyn fmt::Display) -> Result<(), CallError> {
         match self.limits.get().whole.is_here() {
@@ -100,8 +102,8 @@ impl CallStack {
         }
     }
 
-    /// Registers a source whose objects are held too, while the source exists. A script virtual machine reports the
-    /// references of its variables this way.
+    /// Registers a source of further objects, which are held as long as the source exists. A script virtual machine reports
+    /// the references of its variables this way.
     pub fn add_source(&self, source: Weak<dyn RootSource>) {
         let mut sources = self.sources.borrow_mut();
         sources.retain(|source| source.strong_count() != 0);
@@ -127,7 +129,7 @@ impl Drop for Held<'_> {
         let rest = held.len().saturating_sub(self.count);
         match held[rest..].iter().all(|(call, _object)| *call == self.call) {
             true => held.truncate(rest),
-            // A call in a coroutine may outlive the call around it.
+            // A call in a coroutine may return after the call that started the coroutine.
             false => held.retain(|(call, _object)| *call != self.call),
         }
     }

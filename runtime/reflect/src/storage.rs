@@ -1,5 +1,5 @@
-//! Memory with a schema. Safe code reads and writes properties through a [`View`], which rejects a property that is not in
-//! its schema, or has another type there, before it accesses memory.
+//! Memory with a schema. Safe code reads and writes properties through a [`View`], which compares each property with its
+//! schema. A property that is missing or has another type is rejected before any memory is accessed.
 #![expect(unsafe_code, reason = "the only access from safe code to property memory")]
 
 use std::hash::Hasher;
@@ -27,12 +27,12 @@ pub struct Schema {
     fields: Vec<(usize, PropertyType)>,
     owning: Box<[usize]>,
     references: References,
-    /// True if any value names an object, strongly or not.
+    /// True if any value can refer to an object, by a strong or weak reference.
     names_objects: bool,
     pool: Pool,
 }
 
-/// Borrowed memory with its schema. No operation calls foreign code, so none observes a partly written value.
+/// Borrowed memory with its schema. No operation calls foreign code, so foreign code never observes a partly written value.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     base: *mut u8,
@@ -91,7 +91,7 @@ impl Schema {
 }
 
 impl<'a> View<'a> {
-    /// Creates a view of memory with another owner.
+    /// Creates a view of memory that the view does not own.
     ///
     /// # Safety
     /// `base` is aligned memory with a value of its type for every field of `schema`, and remains so for `'a`. During `'a`
@@ -152,7 +152,8 @@ impl<'a> View<'a> {
         Ok(())
     }
 
-    /// Overwrites the value of `property` with that of `other_property` in `other`; both must have the same type.
+    /// Overwrites the value of `property` with the value of `other_property` in `other`. Both properties must have the same
+    /// type.
     ///
     /// # Errors
     /// [`CallError::Signature`] if a schema lacks its property or the types differ.
@@ -172,7 +173,7 @@ impl<'a> View<'a> {
         Ok(one.as_ptr().equal(two))
     }
 
-    /// Checks that the view uses exactly this schema, by address.
+    /// Checks that the view uses this very schema, compared by address.
     #[inline]
     pub(crate) fn is_of(self, schema: &Schema) -> bool {
         std::ptr::eq(self.schema, schema)
@@ -188,22 +189,22 @@ impl<'a> View<'a> {
         found
     }
 
-    /// Calls `visit`, which must not write them, for each strong reference in all properties.
+    /// Calls `visit` for each strong reference in all properties. `visit` must not write to the properties.
     #[inline]
     pub(super) fn each_reference(self, mut visit: impl FnMut(ObjectHandle)) {
         for offset in self.schema.references.direct() {
             let at = self.base.wrapping_add(*offset as usize).cast::<ObjectHandle>();
-            // SAFETY: `from_raw` was promised a value of each field's type, and this field's kind has a handle at this
-            // offset.
+            // SAFETY: the caller of `from_raw` promised a value of each field's type, and this field's kind has a handle at
+            // this offset.
             visit(unsafe { at.read() });
         }
         for (offset, ty) in self.schema.references.deep() {
-            // SAFETY: `from_raw` was promised a value of each field's type, which is `ty` at this offset.
+            // SAFETY: the caller of `from_raw` promised a value of each field's type, which is `ty` at this offset.
             unsafe { Ptr::new(self.base.wrapping_add(*offset as usize), ty) }.visit_objects(&mut visit);
         }
     }
 
-    /// Replaces references in the property, at any depth, by the mapping `pairs` of old to new objects.
+    /// Replaces references in the property, at any depth. `pairs` maps old objects to new objects.
     ///
     /// # Errors
     /// [`CallError::Signature`] if the schema lacks the property.
@@ -236,19 +237,19 @@ impl<'a> View<'a> {
         Err(mismatch(&member(property), &property.ty, &"an array, a set or a map"))
     }
 
-    /// Overwrites all memory with that of `other` if both share the same schema, by address, and no value owns memory.
-    /// Returns whether it did; writes nothing otherwise.
+    /// Overwrites all memory with a copy of the memory of `other`, if both views use the same schema and no value owns
+    /// memory. Returns false and writes nothing otherwise.
     pub(super) fn copy_bytes(self, other: View<'_>) -> bool {
         if !std::ptr::eq(self.schema, other.schema) || !self.schema.owning.is_empty() {
             return false;
         }
-        // SAFETY: `from_raw` was promised memory of this schema on both sides; none of the values owns memory, so none is
-        // leaked or shared.
+        // SAFETY: the callers of `from_raw` promised memory of this schema on both sides. No value owns memory, so no memory
+        // is leaked or shared.
         unsafe { self.base.copy_from(other.base, self.schema.size) };
         true
     }
 
-    /// Checks that any property may name an object.
+    /// Returns true if any property can refer to an object.
     pub(super) fn names_objects(self) -> bool {
         self.schema.names_objects
     }
@@ -256,7 +257,7 @@ impl<'a> View<'a> {
     /// Feeds all values to `hasher`. Equal contents feed equal data.
     pub fn hash_into(self, hasher: &mut dyn Hasher) {
         for (offset, ty) in &self.schema.fields {
-            // SAFETY: `from_raw` was promised a value of each field's type; hashing writes none of them.
+            // SAFETY: the caller of `from_raw` promised a value of each field's type; hashing writes none of them.
             unsafe { Ptr::new(self.base.wrapping_add(*offset), ty) }.hash_into(hasher);
         }
     }
@@ -275,8 +276,8 @@ impl<'a> View<'a> {
     where
         'a: 'p,
     {
-        // SAFETY: `from_raw` was promised a value of each field's type, and `at` found the field. Each method of a view
-        // finishes its access before the next begins.
+        // SAFETY: the caller of `from_raw` promised a value of each field's type, and `at` found the field. Each method of a
+        // view finishes its access before the next begins.
         self.at(property).map(|at| unsafe { PtrMut::new(at, &property.ty) })
     }
 
@@ -290,8 +291,8 @@ impl<'a> View<'a> {
             return Err(mismatch(&member(one), &one.ty, &two.ty));
         }
         let (to, from) = (self.ptr_mut(one)?, other.at(two)?);
-        // SAFETY: `from_raw` was promised a value of each field's type, `at` found the field, and its type equals the
-        // other's by the comparison above. Each method of a view finishes its access before the next begins.
+        // SAFETY: the caller of `from_raw` promised a value of each field's type, and `at` found the field. Both types are
+        // equal by the comparison above. Each method of a view finishes its access before the next begins.
         Ok((to, unsafe { Ptr::new(from, &one.ty) }))
     }
 
@@ -303,8 +304,8 @@ impl<'a> View<'a> {
         let Some(of) = T::of(&property.ty) else {
             return Err(mismatch(&member(property), &property.ty.in_full(), &T::describe()));
         };
-        // SAFETY: `from_raw` was promised a value of each field's type, `at` found the field, and `of` is what its type
-        // carries. Each method of a view finishes its access before the next begins.
+        // SAFETY: the caller of `from_raw` promised a value of each field's type, `at` found the field, and `of` is the data
+        // of the field's type. Each method of a view finishes its access before the next begins.
         self.at(property).map(|at| unsafe { Mut::new(at, of) })
     }
 }
@@ -317,8 +318,8 @@ impl Storage {
 
     #[inline]
     pub(crate) fn view(&self) -> View<'_> {
-        // SAFETY: the memory has the schema's size and alignment and started as zeros, which is a value of every type; it is
-        // owned by `self`, and neither `self` nor the view leaves its thread.
+        // SAFETY: the memory has the schema's size and alignment and started as zeros, which are a value of every type.
+        // `self` owns the memory, and neither `self` nor the view leaves its thread.
         unsafe { View::from_raw(self.start.as_ptr(), &self.schema) }
     }
 }
@@ -326,8 +327,8 @@ impl Storage {
 impl Drop for Storage {
     fn drop(&mut self) {
         let base = self.start.as_ptr();
-        // SAFETY: the memory holds a value of each field's type, `new` took it from this pool, all views of it have ended,
-        // and it is returned only here.
+        // SAFETY: the memory holds a value of each field's type, `new` took it from this pool, all views of the memory have
+        // ended, and the memory is returned to the pool only here.
         unsafe {
             for at in &self.schema.owning {
                 let (offset, ty) = &self.schema.fields[*at];

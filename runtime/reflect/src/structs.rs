@@ -1,4 +1,4 @@
-//! Structs passed by value. The layout is computed once, here, and cannot be changed by other modules, since unsafe code relies on it.
+//! Structs passed by value. The layout is computed only in this file, and other files cannot change it, because unsafe code relies on it.
 
 use std::rc::Rc;
 
@@ -41,7 +41,7 @@ pub struct StructType {
     pub doc: Rc<str>,
     /// Base struct.
     pub(super) base: Option<Rc<StructType>>,
-    /// Fields, those of the bases first.
+    /// Fields, with the fields of the bases first.
     pub(super) fields: Vec<Property>,
     pub(super) size: usize,
     pub(super) align: usize,
@@ -49,14 +49,14 @@ pub struct StructType {
     pub(super) nature: Nature,
 }
 
-/// Properties of a struct that follow from its fields; cached, because structs can be nested deeply.
+/// Characteristics that follow from the fields of a struct. They are cached, because structs can be nested deeply.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nature {
     pub(super) owns_memory: bool,
     pub(super) holds_objects: bool,
     pub(super) names_objects: bool,
     pub(super) can_be_key: bool,
-    /// True if a new value is not all zero.
+    /// True if a field has a default, so that a new value is not all zero.
     pub(super) has_defaults: bool,
 }
 
@@ -90,18 +90,19 @@ impl StructType {
         self.base.as_ref()
     }
 
-    /// Returns true if the struct is `other` or extends it, directly or indirectly; a value then starts with a value of `other`.
+    /// Returns true if the struct is `other` or extends it, directly or indirectly. A value of such a struct starts with a value of
+    /// `other`.
     pub fn is_a(&self, other: &Self) -> bool {
         self.same_layout(other) || self.base.as_ref().is_some_and(|base| base.is_a(other))
     }
 
-    /// Returns the fields without those of the base.
+    /// Returns the fields without the fields of the base.
     #[inline]
     pub fn own_fields(&self) -> &[Property] {
         &self.fields[self.base.as_ref().map_or(0, |base| base.fields.len())..]
     }
 
-    /// Returns the fields in order, those of the bases first, with their offsets.
+    /// Returns the fields in order, with their offsets. The fields of the bases are first.
     #[inline]
     pub fn fields(&self) -> &[Property] {
         &self.fields
@@ -135,8 +136,8 @@ impl StructType {
         self.nature
     }
 
-    /// Returns true if the two have the same path and memory layout, including base structs and nested structs. The fingerprint alone is
-    /// not enough: it contains only the path of the base.
+    /// Returns true if both structs have the same path and memory layout, including base structs and nested structs. A comparison of
+    /// fingerprints is not enough, because the fingerprint contains only the path of the base.
     pub(super) fn same_layout(&self, other: &Self) -> bool {
         let same_base = match (&self.base, &other.base) {
             (None, None) => true,
@@ -159,7 +160,7 @@ impl StructType {
 /// Returns the fingerprint of a struct, as a module computes it at compile time.
 pub(super) fn fingerprint(base: Option<&StructType>, own: &[Property], placed: &Placed) -> u64 {
     let start = Fingerprint::START.number(placed.size as u64).number(placed.align as u64);
-    // The base counts as the first field, as in the declaring module.
+    // The base struct counts as the first field, as in the module that declares the struct.
     let start = match base {
         Some(base) => start.text("base").value(PropertyKind::STRUCT, &base.path).number(0),
         None => start,
@@ -182,7 +183,7 @@ mod tests {
     use crate::property::PropertyType;
     use crate::testing::world;
 
-    /// Returns the last of a chain of structs, each extending the previous: name and fields.
+    /// Declares a chain of structs from their names and fields, each extending the previous struct, and returns the last struct.
     fn last(row: &[(&str, &[(&str, PropertyKind)])]) -> Rc<StructType> {
         let world = world();
         let mut base = String::new();
@@ -213,7 +214,7 @@ mod tests {
         differ(&[("Spot", &[("x", K::F64), ("y", K::F64)]), pin], &[("Spot", &[("y", K::F64), ("x", K::F64)]), pin]);
         differ(&[("Spot", &[("x", K::F64)]), pin], &[("Spot", &[("x", K::U64)]), pin]);
         let (b, d): (_, (&str, &[_])) = (("a", K::U64), ("D", &[("d", K::U64)]));
-        // Sizes and field types are equal; the offsets differ.
+        // The two structs have equal sizes and field types, but different offsets.
         differ(
             &[("B", &[b, ("b", K::U8)]), ("M", &[("c", K::U8), ("e", K::U8)]), d],
             &[("B", &[b, ("b", K::U8), ("c", K::U8)]), ("M", &[("e", K::U8)]), d],

@@ -1,5 +1,5 @@
-//! Class checks of the objects in a value. Statically typed code needs none; every entry point that accepts members by name and value
-//! checks here, and neither writes nor calls if the check fails.
+//! Class checks of the objects in a value. Statically typed code needs no such check. Every entry point that accepts members by name and
+//! value makes this check, and neither writes nor calls if the check fails.
 
 use std::rc::Rc;
 
@@ -17,8 +17,8 @@ use crate::values::{Content as _, Kind as _};
 pub(crate) type ClassOf<'a> = dyn Fn(ObjectHandle) -> Option<Rc<Class>> + 'a;
 
 impl World {
-    /// Checks that every object in `value` has the class, or implements the interface, of `ty`. `NONE` and destroyed objects pass.
-    /// Objects named by path or id are not checked here but when they are resolved. `place` returns the location for the error.
+    /// Checks that every object in `value` has the class, or implements the interface, that `ty` requires. `NONE` and destroyed objects
+    /// pass. Objects named by path or id are checked only when the reference is resolved. `place` returns the location for the error.
     ///
     /// # Errors
     /// [`CallError::WrongClass`] for the first object of another class.
@@ -31,8 +31,8 @@ impl World {
         self.check_objects_as(ty, value, place, &|object| self.objects.class(object))
     }
 
-    /// Checks the objects of a value as [`World::check_objects`] does, with the classes returned by `class_of`; objects for which it
-    /// returns `None` pass.
+    /// Checks the objects of a value as [`World::check_objects`] does, but with the classes that `class_of` returns. Objects for which
+    /// `class_of` returns `None` pass.
     ///
     /// # Errors
     /// The errors of [`World::check_objects`].
@@ -56,7 +56,7 @@ impl World {
         })
     }
 
-    /// Checks the objects of a value for a property, field or parameter, whose path the error names.
+    /// Checks the objects of a value for a property, field or parameter. The error contains the path of the property.
     ///
     /// # Errors
     /// The errors of [`World::check_objects`].
@@ -64,7 +64,8 @@ impl World {
         self.check_objects(&property.ty, value, || format!("{}:{}", property.owner, property.text))
     }
 
-    /// Checks each part; in an error, `inside` is the location of the part. Delegates are checked when they are called.
+    /// Checks each part of a value. If a check fails, `inside` is the location of the part. The objects of delegates are checked only
+    /// when the delegates are called.
     fn walk(
         &self,
         ty: &PropertyType,

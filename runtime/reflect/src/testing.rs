@@ -121,8 +121,8 @@ impl Dice {
     }
 }
 
-/// Runs `rounds` rounds, or rounds for `ALCEDO_FUZZ_SECONDS` seconds, each with its own generator. A panic prints the values
-/// of `ALCEDO_FUZZ_SEED` and `ALCEDO_FUZZ_FROM` that repeat its round.
+/// Calls `round` `rounds` times, or repeatedly for `ALCEDO_FUZZ_SECONDS` seconds, each time with another generator. A panic
+/// prints the values of `ALCEDO_FUZZ_SEED` and `ALCEDO_FUZZ_FROM` that repeat the failed round.
 pub fn fuzz(rounds: u64, mut round: impl FnMut(&mut Dice)) {
     let variable = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     let (seed, from) = (variable("ALCEDO_FUZZ_SEED").unwrap_or(20_261_122), variable("ALCEDO_FUZZ_FROM").unwrap_or(0));
@@ -130,7 +130,7 @@ pub fn fuzz(rounds: u64, mut round: impl FnMut(&mut Dice)) {
     let goes_on = |at: u64| until.map_or(at < from + rounds, |until| Instant::now() < until);
     let mut round_state = Round { seed, at: from };
     while goes_on(round_state.at) {
-        // Never zero, and far from the seeds of neighboring rounds.
+        // The seed is never zero, and far from the seeds of neighboring rounds.
         let number =
             (seed ^ round_state.at.wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xbf58_476d_1ce4_e5b9) | 1;
         round(&mut Dice(number));

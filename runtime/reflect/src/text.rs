@@ -1,4 +1,4 @@
-//! Values as text, in both directions, for declared defaults, reports and editing.
+//! Prints and parses values as text, for declared defaults, reports and editing.
 
 pub(crate) mod scan;
 
@@ -25,7 +25,7 @@ pub struct ParseError {
     pub problem: String,
 }
 
-/// Formats printed values as a list in parentheses, as containers and structs are written.
+/// Formats printed values as a list in parentheses, which is the form of containers and structs.
 pub fn listed(parts: impl Iterator<Item = String>) -> String {
     format!("({})", parts.collect::<Vec<_>>().join(", "))
 }
@@ -46,7 +46,7 @@ pub(crate) fn print_path(path: Name, names: &Names) -> String {
     }
 }
 
-/// Parses a value by the standard library.
+/// Parses a value with [`FromStr`].
 pub(crate) fn parsed<T: FromStr<Err: Display>>(text: &str, ty: &PropertyType) -> Result<T, ParseError> {
     text.parse().map_err(|error: T::Err| fail(text, ty, error))
 }
@@ -170,7 +170,7 @@ mod tests {
         assert!(read("\"\\u{100000041}\"").is_err());
     }
 
-    /// Returns text of a few characters, among them those with a meaning in values and invisible ones.
+    /// Returns text of a few random characters, among them invisible characters and characters with a meaning in values.
     fn any_text(dice: &mut Dice) -> String {
         const LETTERS: &str = "ab9 \"\\(),=:/.#\n\r\t'{}un0\0\u{7f}\u{9b}\u{85}\u{a0}\u{ad}\u{200b}\u{202e}\u{feff}\u{3164}\u{301}\u{e0001}日😀";
         let letters: Vec<char> = LETTERS.chars().collect();

@@ -1,6 +1,6 @@
 //! Calls of reflected functions. A thunk takes the parameters from the frame in order, calls [`Frame::finish`], does its work and stores
-//! the result. Parameters are in a block, or a script steps through them one by one; thunks handle both alike, but only a script passes
-//! arguments of any type for wildcard parameters.
+//! the result. Parameters are in a block, or a script evaluates them one by one. The code of a thunk is the same in both cases, but only
+//! a script passes arguments for wildcard parameters, which accept any type.
 
 mod again;
 
@@ -52,11 +52,11 @@ pub struct Frame<'a> {
     /// Index of the next parameter to take.
     at: usize,
     stage: Stage,
-    /// Property and value of the last step. Cleared before each step, so it is `None` after a failed step.
+    /// Property and value of the last step; `None` after a failed step, because each step clears the field first.
     most_recent: Option<Recent<'a>>,
-    /// Arguments stepped to for later access, with their indices. Their values are not moved: see `held`.
+    /// Arguments kept for later access, with their indices. The guard `held` prevents moves of their values.
     kept: SmallVec<[(usize, Argument<'a>); 3]>,
-    /// Guard that keeps the kept arguments from being moved by other code, from the first step to such an argument on.
+    /// Guard that prevents other code from moving the kept arguments. Created by the first step to an argument inside an object.
     held: Option<Held>,
 }
 
@@ -64,7 +64,7 @@ pub struct Frame<'a> {
 #[derive(Clone, Copy, Debug)]
 struct Recent<'a> {
     property: &'a Property,
-    /// `None` if the value may have moved since.
+    /// `None` if the value may have moved since the step.
     argument: Option<Argument<'a>>,
 }
 
@@ -73,7 +73,7 @@ struct Recent<'a> {
 enum Use {
     /// Copies the value immediately.
     Copy,
-    /// Reads the value later, in its memory.
+    /// Reads the value later, in place.
     Later,
 }
 
@@ -104,7 +104,7 @@ impl<'a> Frame<'a> {
     /// [`CallError::Signature`] if the parameter has another type, [`CallError::Other`] if no parameter is left.
     #[inline]
     pub fn take<T: FrameValue>(&mut self) -> Result<T, CallError> {
-        // Fast path: directly from a block, as for nearly all calls.
+        // Fast path for nearly all calls: the parameters are in a block.
         if self.stage == Stage::Parameters
             && let Some(param) = self.arguments.get(self.at)
             && let Some(argument) = self.params.plain_argument(self.function, param)
@@ -154,7 +154,7 @@ impl<'a> Frame<'a> {
     }
 
     /// Steps to the next parameter, of any type. [`Frame::most_recent_property`] and [`Frame::most_recent_value`] return its property and
-    /// value; it is not kept. An argument inside an object does not change until the thunk returns: see [`Frame::step_compiled_in`].
+    /// value until the next step. An argument inside an object does not change until the thunk returns: see [`Frame::step_compiled_in`].
     ///
     /// # Errors
     /// [`CallError::Other`] if no parameter is left.
@@ -172,14 +172,14 @@ impl<'a> Frame<'a> {
         argument
     }
 
-    /// Steps to the next parameter, which must be a value of the kind `W`, and keeps its location, so that it can be read in its memory
-    /// after [`Frame::finish`]: `step_compiled_in::<AnyArray>()`.
+    /// Steps to the next parameter, which must belong to the category `W`, and keeps its location. So the thunk can read the value in
+    /// place after [`Frame::finish`]. Example: `step_compiled_in::<AnyArray>()`.
     ///
-    /// An argument inside an object does not change until the thunk returns: until then, operations that would change, move or destroy
-    /// values, function calls included, fail with [`CallError::Borrowed`]. Writes by this frame are allowed.
+    /// An argument inside an object does not change until the thunk returns. Until then, function calls and all operations that would
+    /// change, move or destroy values fail with [`CallError::Borrowed`]. Writes by this frame are allowed.
     ///
     /// # Errors
-    /// [`CallError::Signature`] if the parameter is of another kind, [`CallError::Other`] if no parameter is left.
+    /// [`CallError::Signature`] if the parameter does not belong to the category, [`CallError::Other`] if no parameter is left.
     ///
     /// # Examples
     /// ```
@@ -204,7 +204,8 @@ impl<'a> Frame<'a> {
         Ok(param)
     }
 
-    /// Steps to the next parameter as [`Frame::step_compiled_in`] does; the parameter must be an out parameter and can be written too.
+    /// Steps to the next parameter as [`Frame::step_compiled_in`] does. The parameter must be an out parameter, and the thunk can also
+    /// write its value.
     ///
     /// # Errors
     /// The errors of [`Frame::step_compiled_in`]; [`CallError::Other`] if the parameter is not an out parameter.
@@ -216,23 +217,24 @@ impl<'a> Frame<'a> {
         self.step_compiled_in::<W>()
     }
 
-    /// Returns the property of the last step: for a wildcard the property, local or element that the caller passed, with its own type.
+    /// Returns the property of the last step. For a wildcard, this is the property, local variable or element that the caller passed,
+    /// with its actual type.
     #[inline]
     pub fn most_recent_property(&self) -> Option<&'a Property> {
         self.most_recent.map(|recent| recent.property)
     }
 
-    /// Returns the value of the last step. `None` after [`Frame::take`] and [`Frame::take_value`] of a value inside an object, which may
-    /// have moved since.
+    /// Returns the value of the last step. Returns `None` after [`Frame::take`] or [`Frame::take_value`] of a value inside an object,
+    /// because the value may have moved since then.
     #[inline]
     pub fn most_recent_value(&self) -> Option<Ptr<'_>> {
         self.most_recent?.argument.map(Argument::ptr)
     }
 
-    /// Returns the property of a parameter stepped to.
+    /// Returns the property of a parameter that the frame has stepped to.
     ///
     /// # Panics
-    /// If `param` belongs to another call.
+    /// If `param` belongs to another call, the method panics or uses another parameter of this call.
     #[inline]
     pub fn property(&self, param: Param) -> &'a Property {
         self.kept[param.0].1.property
@@ -241,7 +243,7 @@ impl<'a> Frame<'a> {
     /// Returns a pointer to the value of a parameter.
     ///
     /// # Panics
-    /// If `param` belongs to another call.
+    /// If `param` belongs to another call, the method panics or uses another parameter of this call.
     #[inline]
     pub fn value(&self, param: Param) -> Ptr<'_> {
         self.kept[param.0].1.ptr()
@@ -253,20 +255,20 @@ impl<'a> Frame<'a> {
     /// [`CallError::Other`] before [`Frame::finish`], and if the parameter is not an out parameter.
     ///
     /// # Panics
-    /// If `param` belongs to another call.
+    /// If `param` belongs to another call, the method panics or uses another parameter of this call.
     pub fn value_mut(&mut self, param: Param) -> Result<PtrMut<'_>, CallError> {
         let (at, argument) = self.kept[param.0];
         self.out(at)?;
         Ok(argument.ptr_mut())
     }
 
-    /// Returns an out parameter for writing together with another parameter for reading.
+    /// Returns a pointer for writing an out parameter together with a pointer for reading another parameter.
     ///
     /// # Errors
     /// The errors of [`Frame::value_mut`]; [`CallError::Other`] if both are the same parameter.
     ///
     /// # Panics
-    /// If a parameter belongs to another call.
+    /// If a parameter belongs to another call, the method panics or uses another parameter of this call.
     pub fn value_mut_and(&mut self, param: Param, other: Param) -> Result<(PtrMut<'_>, Ptr<'_>), CallError> {
         let ((at, to), (_, from)) = (self.kept[param.0], self.kept[other.0]);
         if param.0 == other.0 {
@@ -310,7 +312,7 @@ impl<'a> Frame<'a> {
         ))
     }
 
-    /// Marks the parameters as taken; the result and out parameters may be written from here on.
+    /// Marks the parameters as taken. Afterwards the result and out parameters may be written.
     ///
     /// # Errors
     /// [`CallError::Other`] if parameters are left.
@@ -400,7 +402,8 @@ impl<'a> Frame<'a> {
         ))
     }
 
-    /// Returns the location of the result if the result is in a block; `None` for all slower and all rejected cases.
+    /// Returns the location of the result on the fast path: the result is in a block and may be written. Returns `None` in all other
+    /// cases.
     #[inline]
     fn result_in_block(&self) -> Option<Argument<'a>> {
         let result = self.function.result().filter(|_| self.stage != Stage::Parameters)?;
@@ -417,7 +420,7 @@ impl<'a> Frame<'a> {
         self.params.result(self.function, result)
     }
 
-    /// Returns the property of the result; for a wildcard, the property of the destination at the caller.
+    /// Returns the property of the result. For a wildcard, this is the property to which the caller assigns the result.
     ///
     /// # Errors
     /// The errors of [`Frame::result_mut`].
@@ -425,7 +428,7 @@ impl<'a> Frame<'a> {
         Ok(self.result_location()?.property)
     }
 
-    /// Returns the result for writing in its memory, for results of any type, and marks it as stored.
+    /// Returns a pointer for writing the result in place, and marks the result as stored. The result may have any type.
     ///
     /// # Errors
     /// [`CallError::Other`] before [`Frame::finish`], and for a function without a result.
@@ -435,13 +438,13 @@ impl<'a> Frame<'a> {
         Ok(location.ptr_mut())
     }
 
-    /// Returns the result for writing together with a parameter for reading.
+    /// Returns a pointer for writing the result together with a pointer for reading a parameter.
     ///
     /// # Errors
     /// The errors of [`Frame::result_mut`].
     ///
     /// # Panics
-    /// If the parameter belongs to another call.
+    /// If the parameter belongs to another call, the method panics or uses another parameter of this call.
     pub fn result_mut_and(&mut self, param: Param) -> Result<(PtrMut<'_>, Ptr<'_>), CallError> {
         let (location, from) = (self.result_location()?, self.kept[param.0].1);
         self.stage = Stage::Returned;
@@ -457,7 +460,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Returns true if the thunk took all parameters and stored the result, if the function has one.
+    /// Returns true if the thunk called [`Frame::finish`] and stored the result, if the function has a result.
     pub fn is_balanced(&self) -> bool {
         match self.stage {
             Stage::Parameters => false,
@@ -467,15 +470,15 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Returns the called function. Not a method, since host code receives frames.
+/// Returns the called function. A function instead of a method, to hide it from host code, which receives frames.
 #[inline]
 pub fn function_of<'a>(frame: &Frame<'a>) -> &'a Function {
     frame.function
 }
 
-/// Returns the whole block, for a thunk that passes the block to code with the same layout: marks all parameters as taken and the result
-/// as stored, which that code must write. Null if a script steps through the parameters, as for functions with the flag `CUSTOM_THUNK`
-/// only. Not a method, since host code receives frames.
+/// Returns the whole block, for a thunk that passes the block to code with the same layout. Marks all parameters as taken and the result
+/// as stored; that code must write the result. Returns null if a script steps through the parameters, which happens only for functions
+/// with the flag `CUSTOM_THUNK`. A function instead of a method, to hide it from host code, which receives frames.
 #[inline]
 pub fn hand_over(frame: &mut Frame<'_>) -> *mut u8 {
     (frame.at, frame.stage) = (frame.function.arguments().len(), Stage::Returned);
@@ -610,8 +613,8 @@ impl<'f> ParamBlock<'f> {
         self.function
     }
 
-    /// Creates a call of the block's function on `object` with the parameters set before. They have the layout of that function, since
-    /// only this function creates block frames of this block.
+    /// Creates a call of the block's function on `object` with the parameters set before. Only this method creates a frame for the block,
+    /// so the block always has the layout of the frame's function.
     pub(super) fn frame(&mut self, object: ObjectHandle) -> Frame<'_> {
         Frame::new(object, self.function, Source::Block(self.storage.view()))
     }

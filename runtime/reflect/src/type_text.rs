@@ -1,6 +1,6 @@
-//! Types as text: `Map(String, Array(Object(/Script/A.B)))`. This module handles the syntax only; structs and classes are looked up by
-//! the conversion to [`PropertyType`](crate::property::PropertyType). Nested types are transferred as such text, so all sources share one
-//! parser.
+//! Types as text: `Map(String, Array(Object(/Script/A.B)))`. This module handles only the syntax; the conversion to
+//! [`PropertyType`](crate::property::PropertyType) looks up structs and classes. All declarations contain nested types as text in this
+//! form, so they share one parser.
 
 use std::fmt;
 use std::str::FromStr;
@@ -36,11 +36,11 @@ pub enum TypeText {
     Reference(PropertyKind, String),
     /// A container, with its element types.
     Container(PropertyKind, Vec<Self>),
-    /// A delegate, with its path if it has a name, and its signature.
+    /// A delegate, with its signature, and with its path if it is a named delegate.
     Delegate(PropertyKind, Option<String>, SignatureText),
 }
 
-/// Class of `Object` without parentheses, as `Obj<Object>` in the plugin API.
+/// Class that the type `Object` without parentheses refers to, like `Obj<Object>` in the plugin API.
 const ANY_OBJECT: &str = "/Script/Core.Object";
 
 /// A parsed signature: `f32, String -> bool`.
@@ -253,7 +253,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads the path of a named delegate, which is followed by a parenthesis, unlike that of a struct.
+    /// Reads the path of a named delegate. A parenthesis follows this path, unlike the path of a struct.
     fn delegate_path(&mut self) -> Result<Option<String>, String> {
         let end = self.rest.find([',', '(', ')', ' ']).unwrap_or(self.rest.len());
         if !self.rest.starts_with('/') || !self.rest[end..].starts_with('(') {

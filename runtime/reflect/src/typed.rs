@@ -23,15 +23,15 @@ use crate::values::structure::Struct;
 use crate::values::text::Text;
 use crate::values::{Content as _, InMemory, Kind as _, floats, integers, references};
 
-/// Rust type that a property or parameter can be read as and written from. Implemented in this crate only.
+/// Rust type in which properties or parameters can be read and written. Implemented in this crate only.
 #[expect(private_bounds, reason = "kinds of values belong to this crate")]
 pub trait FrameValue: OfKind {}
 
 impl<T: OfKind> FrameValue for T {}
 
-/// Rust type that values of a kind are read and written as, without an intermediate [`Value`](crate::value::Value).
+/// Rust type in which values of a kind are read and written, without an intermediate [`Value`](crate::value::Value).
 pub(crate) trait OfKind: Sized {
-    /// Kind of the values, or their memory format.
+    /// Kind of the values, or memory format of host structs.
     type Kind: InMemory;
 
     /// Returns the data that a matching type carries; `None` for other types.
@@ -40,7 +40,7 @@ pub(crate) trait OfKind: Sized {
         Self::Kind::carried(ty)
     }
 
-    /// Checks that a property of this type holds such values.
+    /// Checks that the values of property type `ty` can be read and written in this Rust type.
     fn matches(ty: &PropertyType) -> bool {
         Self::of(ty).is_some()
     }
@@ -56,7 +56,7 @@ pub(crate) trait OfKind: Sized {
     /// Overwrites the value. The caller has checked the type.
     fn store(self, at: Mut<'_, Self::Kind>);
 
-    /// Kind of this form in a call slot; `None` for values passed by address.
+    /// Kind of the value in a call slot; `None` for types passed by address.
     const IN_SLOT: Option<PropertyKind> = None;
 
     /// Converts the value to a call slot; returns an empty slot for values passed by address.
@@ -169,14 +169,14 @@ pub(crate) struct HostStruct<T>(PhantomData<T>);
 #[repr(transparent)]
 pub(crate) struct HostStructRaw<T>(T);
 
-// SAFETY: the fields are plain, by the promise of `PlainStruct`: every bit pattern is valid, and no field needs drop.
+// SAFETY: `PlainStruct` promises plain fields: every bit pattern is valid, and no field has drop glue.
 unsafe impl<T: PlainStruct> Raw for HostStructRaw<T> {}
-// SAFETY: the fields are plain, by the promise of `PlainStruct`: they own no memory and contain no addresses.
+// SAFETY: `PlainStruct` promises plain fields, which own no memory and contain no addresses.
 unsafe impl<T: PlainStruct> Plain for HostStructRaw<T> {}
 
 impl<T: PlainStruct> InMemory for HostStruct<T> {
     type Of = Rc<StructType>;
-    // Path and fingerprint guarantee the layout, by the promise of `PlainStruct`.
+    // `PlainStruct` promises that a type with equal path and fingerprint has the layout of `T`.
     type Raw = HostStructRaw<T>;
     const TYPE_NAME: &'static str = T::PATH;
 
@@ -207,7 +207,7 @@ impl<T: PlainStruct> OfKind for T {
     }
 }
 
-// SAFETY: a plain struct is the value of a struct property, by the promise of `PlainStruct`.
+// SAFETY: `PlainStruct` promises that a struct property with its path and fingerprint holds such a value.
 unsafe impl<T: PlainStruct> PlainField for T {
     const KIND: PropertyKind = PropertyKind::STRUCT;
     const PATH: &'static str = T::PATH;
@@ -252,7 +252,8 @@ macro_rules! plain_fields {
         }
     )*};
 }
-// Excludes `bool`, because not every byte is a valid `bool`, and references, because their Rust type lacks the class path.
+// The list excludes `bool`, because not every byte is a valid `bool`. The list excludes references, because their Rust type
+// lacks the class path.
 plain_fields! {
     u8 => U8, u16 => U16, u32 => U32, u64 => U64, i8 => I8, i16 => I16, i32 => I32, i64 => I64, f32 => F32, f64 => F64,
     Name => NAME
@@ -405,7 +406,7 @@ mod tests {
     #[test]
     fn a_plain_struct_of_the_host_is_the_declared_one() {
         let world = world();
-        // In any order: the batch sorts them.
+        // The structs are listed in any order; the batch sorts them.
         let structs = vec![StructDecl::plain::<Mark>().unwrap(), StructDecl::plain::<Point>().unwrap()];
         world.types.declare(&world.names, &Batch { structs, ..Batch::default() }).unwrap();
         let mark = PropertyDecl::new("mark", PropertyKind::STRUCT).of_type("/Script/Test.Mark");

@@ -1,5 +1,5 @@
-//! Containers of Rust in place of those in memory: copied in and out, element by element, without a
-//! [`Value`](crate::value::Value) in between.
+//! Conversions between Rust containers and containers in property memory. Elements are copied one by one, without an
+//! intermediate [`Value`](crate::value::Value).
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -67,7 +67,7 @@ impl<T: OfKind> OfKind for Option<T> {
     }
 }
 
-/// Puts a key into a set or map; its row. The key is made in `own`.
+/// Inserts a key into a set or map, and returns its row. `own` is a temporary value that receives the key first.
 fn put_key<K: OfKind>(keyed: &mut KeyedMut<'_>, key: K, own: &mut OwnedValue) -> u32 {
     key.store(own.as_mut().to().expect(MATCHES));
     let (row, _is_new) = keyed.insert(own.as_ptr()).expect("memory for a second copy");

@@ -1,5 +1,5 @@
-//! Rust types for the kinds without a distinct Rust type, so that host code can select one of several string, name and handle kinds.
-//! Values are copied on each access.
+//! Rust types for kinds that have no Rust type of their own. With these types, host code selects one of several string, name or handle
+//! kinds. Values are copied on each access.
 
 use crate::host_value::as_they_are;
 use crate::typed::{OfKind, by_kind};
@@ -87,7 +87,7 @@ by_kind! {
 
 as_they_are! { AnsiString, Utf8String }
 
-/// The types of the kinds whose values are one machine word or id, from the list of kinds.
+/// Types for the kinds whose values are one machine word or id, generated from the list of kinds.
 pub mod words {
     use alcedo_abi::value::LazyRaw;
     use alcedo_base::handles::{Name, ObjectHandle};
@@ -150,7 +150,7 @@ pub mod words {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct MulticastDelegate(pub Vec<Binding>);
 
-/// A multicast delegate that is usually unbound and then needs little memory.
+/// A multicast delegate that needs little memory while it is unbound, for delegates that are usually unbound.
 ///
 /// # Examples
 /// ```

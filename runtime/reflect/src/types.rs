@@ -1,6 +1,6 @@
-//! The registry of types. Lookup by path finds the current types; lookup by number also finds replaced ones, as long as they are in use.
-//! While a shadow is active, new declarations of dynamic types are stored next to the old ones and are found instead of them, until the
-//! shadow is committed or dropped.
+//! The registry of types. Lookup by path finds the current types. Lookup by number also finds replaced classes as long as they are in
+//! use. While a shadow is active, new declarations of dynamic types are stored next to the old types. Lookups find the new declarations
+//! instead, until the shadow is committed or dropped.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ impl Drop for Lowered<'_> {
     }
 }
 
-/// Epoch assigned last. All registries of the process share this counter, so no two have the same epoch.
+/// Epoch assigned last. All registries of the process share this counter, so no two registries get the same epoch.
 static LAST_EPOCH: AtomicU64 = AtomicU64::new(0);
 
 impl Types {
@@ -56,8 +56,8 @@ impl Types {
         Self::default()
     }
 
-    /// Returns the epoch of the registry. Lookups by path have the same results as long as the epoch is the same. No two registries share
-    /// an epoch, except new ones without types.
+    /// Returns the epoch of the registry. Lookups by path have the same results as long as the epoch does not change. No two registries
+    /// share an epoch, except new registries without types.
     #[inline]
     pub fn epoch(&self) -> u64 {
         self.epoch.get()
@@ -83,12 +83,13 @@ impl Types {
     /// Checks that this host defines the kinds of all properties and parameters of a batch, as [`Types::declare`] does first.
     ///
     /// # Errors
-    /// Returns [`DeclareError::UnknownKind`] with the first other member.
+    /// Returns [`DeclareError::UnknownKind`] for the first member of another kind.
     pub fn check_kinds(batch: &Batch) -> Result<(), DeclareError> {
         check_kinds(batch)
     }
 
-    /// Declares all types of a batch, or none, with redirects from the earlier names that the batch lists. Runs no code of the types.
+    /// Declares all types of a batch, or none of them. Adds redirects from the earlier names that the batch lists. Runs no code of the
+    /// types.
     ///
     /// # Errors
     /// [`DeclareError`] for the first rejected declaration; the registered types are unchanged then.
@@ -127,7 +128,7 @@ impl Types {
         Ok(declared)
     }
 
-    /// Returns the class with a number, replaced ones included.
+    /// Returns the class with a number, which may be a replaced class.
     #[inline]
     pub fn class(&self, id: ClassId) -> Option<Rc<Class>> {
         self.registry.borrow().by_id.get(&id).cloned()
@@ -197,7 +198,7 @@ impl Types {
         self.registry.borrow().all(|table| &table.interfaces)
     }
 
-    /// Returns all classes that are not forgotten, replaced ones included, in order of declaration.
+    /// Returns all classes that are not forgotten, including replaced classes, in order of declaration.
     #[inline]
     pub fn all_classes(&self) -> Vec<Rc<Class>> {
         self.registry.borrow().by_id.values().cloned().collect()
@@ -215,7 +216,8 @@ impl Types {
         registry.shadow = Some(Shadow::default());
     }
 
-    /// Deactivates the shadow until the returned guard is dropped: until then lookups ignore the shadow, and declarations are permanent.
+    /// Deactivates the shadow until the returned guard is dropped. During this time, lookups ignore the shadow, and declarations are
+    /// permanent.
     ///
     /// # Panics
     /// If no shadow is active.
@@ -227,8 +229,8 @@ impl Types {
         Lowered(self)
     }
 
-    /// Hides the dynamic types with these paths while the shadow is active, unless they are declared again in it. The commit removes
-    /// them.
+    /// Hides the dynamic types with these paths while the shadow is active, unless the shadow declares them again. The commit removes the
+    /// hidden types.
     ///
     /// # Panics
     /// If no shadow is active.
@@ -240,8 +242,8 @@ impl Types {
         shadow.hidden.extend(paths.into_iter().filter(|path| live.origin(path) != Some(Origin::Native)).map(Rc::from));
     }
 
-    /// Makes the declarations of the shadow permanent. Returns the classes it replaced or hid, in order of declaration: they are still
-    /// found by number. Cannot fail.
+    /// Makes the declarations of the shadow permanent. Returns the classes that the shadow replaced or hid, in order of declaration.
+    /// Lookup by number still finds these classes. Cannot fail.
     ///
     /// # Panics
     /// If no shadow is active.
@@ -269,7 +271,7 @@ impl Types {
         replaced
     }
 
-    /// Discards the shadow. Returns the classes declared in it, now forgotten, in order of declaration.
+    /// Discards the shadow, and forgets the classes declared in it. Returns these classes in order of declaration.
     ///
     /// # Panics
     /// If no shadow is active.
@@ -285,7 +287,7 @@ impl Types {
         dropped
     }
 
-    /// Forgets a replaced class whose last user is gone. A current class is kept.
+    /// Forgets a replaced class that is no longer used. Does nothing for a current class.
     pub fn forget(&self, id: ClassId) {
         let mut registry = self.registry.borrow_mut();
         let Some(class) = registry.by_id.get(&id) else { return };
@@ -296,7 +298,7 @@ impl Types {
         }
     }
 
-    /// Checks for a chain of redirects from one path to another.
+    /// Checks that a chain of redirects connects the path `from` with the path `to`.
     #[inline]
     pub fn resolves_to(&self, from: &str, to: &str) -> bool {
         self.registry.borrow().redirect_chain(from).any(|target| **target == *to)
@@ -319,7 +321,7 @@ impl Types {
             .unwrap_or_else(|| path.into())
     }
 
-    /// Replaces each type path in a text as [`Self::redirected`] resolves it.
+    /// Replaces each type path in a text by the path that [`Self::redirected`] returns for it.
     pub fn to_current_paths(&self, text: &str) -> String {
         const START: &str = "/Script/";
         let (mut translated, mut rest) = (String::new(), text);
@@ -338,7 +340,7 @@ impl Types {
         self.registry.borrow().member_redirects(class.chain().iter().map(|class| &*class.path))
     }
 
-    /// Returns the names that a member of these types has or had, `name` first. The types are a type and its bases.
+    /// Returns the current and earlier names of the member `name`, `name` first. `owners` are the paths of a type and its bases.
     pub fn names_of_member<'p>(&self, owners: impl Iterator<Item = &'p str>, name: &str) -> Vec<String> {
         OldNames::new(&self.registry.borrow().member_redirects(owners)).of(name)
     }
@@ -369,7 +371,7 @@ impl Types {
     }
 }
 
-/// Resolves to the current types.
+/// Finds the current types of the registry.
 impl TypeResolver for Types {
     fn structure(&self, path: &str) -> Option<Rc<StructType>> {
         self.struct_by_path(path)

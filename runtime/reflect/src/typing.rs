@@ -1,4 +1,4 @@
-//! Resolution of parsed types: checks that structs, classes and interfaces exist, and that keys can be keys.
+//! Resolves parsed types. Checks that structs, classes and interfaces exist, and that values of key types can be keys.
 
 use std::rc::Rc;
 
@@ -13,13 +13,13 @@ use crate::values::Entry;
 
 /// Looks up the structs, classes and interfaces that types name.
 pub trait TypeResolver {
-    /// Returns the struct with a path, after its layout.
+    /// Returns the struct with a path, if its layout is already computed.
     fn structure(&self, path: &str) -> Option<Rc<StructType>>;
     /// Returns the enum with a path.
     fn enumeration(&self, path: &str) -> Option<Rc<EnumType>>;
-    /// Returns the kind of the delegate with a path, and the content of the parentheses of its type.
+    /// Returns the kind of the delegate with a path, and the text inside the parentheses of its type.
     fn delegate_type_text(&self, path: &str) -> Option<(PropertyKind, Rc<str>)>;
-    /// Returns true if the struct exists, even before its layout.
+    /// Returns true if the struct exists, even if its layout is not yet computed.
     fn has_struct(&self, path: &str) -> bool {
         self.structure(path).is_some()
     }
@@ -32,7 +32,7 @@ pub trait TypeResolver {
 /// Error of parsing or resolving a type.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TypeError {
-    /// Malformed in any context.
+    /// The text or the declaration is not a type.
     #[error(transparent)]
     Malformed(#[from] TypeTextError),
     /// An unknown struct.
@@ -53,10 +53,10 @@ pub enum TypeError {
         /// Path of the delegate.
         path: String,
     },
-    /// A delegate with another declaration.
+    /// The requested delegate type differs from the declaration of the delegate.
     #[error("declared as {found}: rebuild the code that uses {expected} against that declaration")]
     OtherDelegate {
-        /// The type by the delegate's declaration.
+        /// The type as the delegate is declared.
         found: String,
         /// The requested type.
         expected: String,
@@ -184,7 +184,7 @@ fn check_delegate(
     Err(TypeError::OtherDelegate { found, expected: text.to_string() })
 }
 
-/// Checks the types of a signature without resolving them: a signature may name a struct that contains the delegate.
+/// Checks the types of a signature without resolving them, because a signature may name a struct that contains the delegate.
 fn check_signature(signature: &SignatureText, resolver: &dyn TypeResolver) -> Result<(), TypeError> {
     signature.arguments.iter().chain(signature.result.as_deref()).try_for_each(|ty| check_type_text(ty, resolver))
 }

@@ -1,5 +1,5 @@
-//! Owned, typed property values, for tools, defaults and migrations. Code that knows the Rust type reads and writes memory directly
-//! instead.
+//! Owned, typed property values for tools, defaults and migrations. If the Rust type is known, code reads and writes property memory
+//! directly, without these values.
 
 use std::fmt::{self, Display};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use alcedo_base::handles::{Name, ObjectHandle};
 use crate::kind_list::{each_kind, value_enum};
 
 each_kind! { [value_enum] (
-    /// A value. Floats are compared by their bits, as in memory: so a default of NaN is equal to itself.
+    /// A value. Floats are compared by their bits, as in memory. So a default of NaN is equal to itself.
     ///
     /// # Examples
     /// ```
@@ -37,9 +37,10 @@ each_kind! { [value_enum] (
 /// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct EnumValue {
-    /// `Red`; `Read | Write` for flags; `7` for a number without an entry, `Read | 8` for flags with such a bit.
+    /// Text of the value: `Red`; for flags `Read | Write`; `7` for a number without an entry; `Read | 8` for flags with a bit without an
+    /// entry.
     pub text: Arc<str>,
-    /// The number in the enum that it was read from. Writes use the text.
+    /// Number of the value in the enum from which the value was read. Writes use the text and not the number.
     pub number: i128,
 }
 
@@ -127,7 +128,8 @@ pub fn names_object(value: &Value) -> bool {
     is_named
 }
 
-/// Returns the value with every object handle replaced by the result of `map`. Not a method, since host code handles values.
+/// Returns the value with every object handle replaced by the result of `map`. A function instead of a method, to hide it from host code,
+/// which uses values.
 ///
 /// # Examples
 /// ```
@@ -170,7 +172,7 @@ impl WrongType {
         Self { found: found.to_owned(), expected: ty.to_string() }
     }
 
-    /// Returns the error as that of a call that writes the value to the location `name`.
+    /// Converts the error to the error of a call that writes the value to the location `name`.
     pub(crate) fn in_call(self, name: String) -> CallError {
         CallError::Signature { name, found: self.expected, expected: self.found }
     }

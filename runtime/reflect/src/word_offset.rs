@@ -1,4 +1,4 @@
-//! Cached offsets of word-sized property values: later reads and writes need neither the class nor the property.
+//! Cached offsets of word-sized property values. Later reads and writes use the offset and do not look up the property.
 #![expect(unsafe_code, reason = "reads and writes objects at an offset that was looked up before")]
 
 use std::cell::Cell;
@@ -44,7 +44,8 @@ pub fn fits<T: FrameValue>(ty: &PropertyType) -> bool {
 }
 
 impl Location {
-    /// Returns the location of the property in objects of `class`, if its kind is `kind`.
+    /// Returns the location of the property in objects of `class`; `None` if the class lacks the property or its kind is not
+    /// `kind`.
     fn of(class: &Class, property: &Property, kind: PropertyKind) -> Option<Self> {
         let is_there = class.properties.iter().any(|own| std::ptr::eq(&raw const **own, property));
         (is_there && property.ty.kind() == kind).then_some(Self { class: class.id, offset: property.offset, kind })
@@ -57,8 +58,8 @@ impl Location {
             return None;
         }
         let at = entry.memory.wrapping_add(self.offset as usize).cast_const();
-        // SAFETY: the entry has memory with the layout of its class, which has a value of this kind at the offset, as `of`
-        // checked. Size and alignment follow from the kind, and every bit pattern is valid.
+        // SAFETY: the memory of the entry has the layout of its class. `of` checked that this class has a value of this kind
+        // at the offset. Size and alignment follow from the kind, and every bit pattern is valid.
         let bits = unsafe {
             match kind {
                 PropertyKind::U8 | PropertyKind::I8 | PropertyKind::BOOL => at.read().into(),
@@ -79,7 +80,7 @@ impl Location {
         };
         let bits = value.into_slot().bits();
         let at = entry.memory.wrapping_add(self.offset as usize);
-        // SAFETY: as in `read`; a plain value owns no memory.
+        // SAFETY: the memory is valid for the reasons given in `read`, and a plain value owns no memory.
         unsafe {
             match kind {
                 PropertyKind::U8 | PropertyKind::I8 | PropertyKind::BOOL => at.write(bits as u8),
@@ -95,8 +96,8 @@ impl Location {
 }
 
 impl<T: FrameValue> WordOffset<T> {
-    /// Returns the location of the property in objects of `class`; `None` if the class lacks it or its values are not
-    /// word-sized values of type `T`.
+    /// Returns the offset of the property in objects of `class`. Returns `None` if the class lacks the property, or its
+    /// values are not word-sized values of type `T`.
     pub fn of(class: &Class, property: &Property) -> Option<Self> {
         let location = Location::of(class, property, <T as OfKind>::IN_SLOT?)?;
         fits::<T>(&property.ty).then_some(Self { location, of: PhantomData })
@@ -128,7 +129,7 @@ impl Default for WordOffsets {
 }
 
 impl Clone for WordOffsets {
-    /// Returns an empty cache; entries are not copied.
+    /// Returns an empty cache, because entries are not copied.
     fn clone(&self) -> Self {
         Self::new()
     }
@@ -190,8 +191,8 @@ impl WordOffsets {
 }
 
 impl HotColumns {
-    /// Reads the value; `None` if the object does not exist or has another class. The caller has checked that it may be
-    /// read.
+    /// Reads the value; `None` if the object does not exist or has another class. The caller has checked that the value may
+    /// be read.
     #[inline]
     pub fn read_word<T: FrameValue>(&self, object: ObjectHandle, location: &WordOffset<T>) -> Option<T> {
         location.location.read(&self.find(object)?)

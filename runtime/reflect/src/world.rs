@@ -1,4 +1,5 @@
-//! World: all stores of objects and types. Stores do not refer to it; operations on several stores take it as a parameter.
+//! World: all stores of objects and types. Stores do not refer to the world. Operations on several stores receive the world
+//! as a parameter.
 #![expect(unsafe_code, reason = "hooks of native classes receive the world without its type")]
 
 use std::any::Any;
@@ -32,7 +33,7 @@ use crate::types::Types;
 pub struct World {
     /// Interned names.
     pub names: Rc<Names>,
-    /// Packages, classes and structs.
+    /// Packages, classes, structs and all other types.
     pub types: Types,
     /// Objects.
     pub objects: Objects,

@@ -1,4 +1,4 @@
-//! Calls: dispatch to the callee. Script calls get a frame here and continue in the interpreter loop.
+//! Calls: finds the callee. A script callee gets a frame here and runs in the interpreter loop.
 #![expect(unsafe_code, reason = "moves arguments between frames")]
 
 use std::rc::{Rc, Weak};
@@ -16,7 +16,7 @@ use crate::exec::{Callee, Linked, LinkedTarget, Site, Slot, Transfer};
 use crate::machine::Machine;
 use crate::place::Registers;
 
-/// Callee: code of this machine, or another function.
+/// Callee: code of this machine, or any other function.
 pub(crate) enum Body {
     Script(Rc<Linked>),
     Other(Rc<Function>),
@@ -33,7 +33,7 @@ impl Callee {
 }
 
 impl Machine {
-    /// Performs a call. For a script callee, its frame is innermost afterwards.
+    /// Performs a call. If the callee is a script, its frame is innermost when this returns.
     ///
     /// # Errors
     /// Returns the errors of dispatch and of native code.
@@ -84,7 +84,7 @@ impl Machine {
             }
             LinkedTarget::OfClass(at) => {
                 let path = at.map_or(registers.class, |at| registers.name(at));
-                // A path always resolves to the same class while scripts run.
+                // While scripts run, a path always resolves to the same class.
                 let run = self.run.get();
                 if site.cached_run.get() != run || site.cached_path.get() != path {
                     let Some(class) = world.types.class_by_path(&world.names.text(path)) else {
@@ -122,7 +122,7 @@ impl Machine {
         }
     }
 
-    /// Finds the static function that the class provides.
+    /// Looks up the static function in the class on which it is called.
     #[cold]
     fn find_static(&self, site: &Site, class: &Class) {
         let found = class.find_function(&site.function.text).filter(|found| site.suits(found));
@@ -131,8 +131,8 @@ impl Machine {
         *site.cached_callee.borrow_mut() = Some(self.callee(found));
     }
 
-    /// Returns true if the cache proves that a call on the class of the object resolves to the function that the loader found to
-    /// be plain.
+    /// Returns true if the call cache proves that a call on the class of the object resolves to the declared function. The loader
+    /// found that the parameters of this function are plain.
     #[inline]
     pub(crate) fn is_cached_plain(&self, world: &World, site: &Site, object: ObjectHandle) -> bool {
         site.cached_is_own.get() && world.objects.class_id(object).is_some_and(|class| class == site.cached_class.get())
@@ -183,7 +183,7 @@ impl Machine {
             [binding] => self.enter_bound(world, site, registers, binding.object, &find(binding)?),
             several => {
                 for binding in several {
-                    // An earlier call may have destroyed this object or the calling one.
+                    // A previous call may have destroyed this object, or the object that calls.
                     if !world.objects.is_alive(binding.object) {
                         continue;
                     }
@@ -192,7 +192,7 @@ impl Machine {
                     let depth = self.frames.depth();
                     if self.enter_bound(world, site, &registers, binding.object, &callee)? == Transfer::In {
                         self.enter(world, depth)?;
-                        // No values are copied back: delegates have no out parameters, and multicast delegates no result.
+                        // No values are copied back, since delegates have no out parameters and multicast delegates have no result.
                         self.frames.pop();
                     }
                 }
@@ -201,7 +201,7 @@ impl Machine {
         }
     }
 
-    /// Calls the bound function of a delegate; a static function gets the class of the object.
+    /// Calls the bound function of a delegate. A static function runs on the class of the bound object.
     fn enter_bound(
         &self,
         world: &World,
@@ -218,7 +218,7 @@ impl Machine {
         self.enter_body(world, site, registers, ObjectHandle::NONE, class, callee.body())
     }
 
-    /// Returns a function with its code, if it is a script of this machine.
+    /// Returns a function, with its code if the function is a script of this machine.
     pub(crate) fn callee(&self, function: &Rc<Function>) -> Callee {
         let linked = self.code.borrow().get(&(function.owner, function.name)).cloned();
         let linked = linked.filter(|linked| linked.strong_count() != 0);
@@ -242,7 +242,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Handles a call on no object: logs it, and the result is zero.
+    /// Handles a call on `None`: logs the call and returns the zero value.
     #[cold]
     fn call_none(&self, site: &Site, registers: &Registers) -> Result<Transfer, CallError> {
         if !matches!(site.target, LinkedTarget::Delegate { .. }) {
@@ -296,14 +296,15 @@ impl Machine {
 }
 
 impl Site {
-    /// Returns the cached callee as an owned value, since the callee may reach this site again with an object of another class.
+    /// Returns a copy of the cached callee. The callee may execute this site again with an object of another class, which replaces
+    /// the cache.
     #[inline]
     fn cached_body(&self) -> Result<Body, CallError> {
         let callee = self.cached_callee.borrow();
         callee.as_ref().map(Callee::body).ok_or_else(|| missing_function("no class", &self.function))
     }
 
-    /// Returns true if the parameter layout equals that of the function that the call was checked against.
+    /// Returns true if the function has the parameter layout that the call was linked with.
     fn suits(&self, function: &Function) -> bool {
         let is_custom = function.flags & function_flags::CUSTOM_THUNK != 0;
         let one = |((offset, ty, is_out), param): (&(u32, PropertyType, bool), &Property)| {
@@ -315,7 +316,7 @@ impl Site {
     }
 }
 
-/// Returns code, object and memory of a script callee if the call cache contains all of them.
+/// Returns code, object and memory of a script callee from the call cache; `None` if any of them is missing.
 ///
 /// # Safety
 /// `base` must point to the frame of the caller, whose code contains `site`; `own` must be the object of the caller and `memory`

@@ -1,4 +1,4 @@
-//! Calls of scripts from native and plugin code, through thunks, and from the machine itself.
+//! Calls of scripts from outside of the interpreter loop: from native and plugin code through thunks, and from the machine itself.
 #![expect(unsafe_code, reason = "moves values between frames and parameter blocks")]
 
 use std::rc::{Rc, Weak};
@@ -16,7 +16,7 @@ use crate::machine::Machine;
 use crate::size;
 
 impl Machine {
-    /// Runs the calls above `depth`, entered from outside of the loop.
+    /// Runs all calls above `depth` in the interpreter loop.
     pub(crate) fn enter(&self, world: &World, depth: usize) -> Result<(), CallError> {
         if !self.stack.get().is_here() {
             self.frames.unwind(depth);
@@ -37,11 +37,11 @@ impl Machine {
         Ok(())
     }
 
-    /// Runs a call from outside with parameters in a block; copies out parameters back to the block.
+    /// Runs a call whose parameters are in a parameter block, and copies out parameters back to the block.
     pub(crate) fn call_in(&self, world: &World, linked: &Rc<Linked>, frame: &mut Frame<'_>) -> Result<(), CallError> {
         let object = if linked.is_static { ObjectHandle::NONE } else { frame.object() };
         let (memory, class) = match linked.is_static {
-            // A delegate calls a static function with the class of its bound object.
+            // A delegate calls a static function on the class of the bound object.
             true => {
                 let class = world.objects.class(frame.object()).filter(|class| class.is_a(&linked.class));
                 (std::ptr::null_mut(), class.map_or(linked.class_name, |class| world.names.intern(&class.path)))
@@ -74,8 +74,8 @@ impl Machine {
         let function = &linked.function;
         let one = |param: &Property, from: *const u8, to: *mut u8| {
             let at = param.offset as usize;
-            // SAFETY: the block is of a function of this signature, and the frame begins with the same parameters: both have a
-            // value of the type there.
+            // SAFETY: the block belongs to a function of this signature, and the frame begins with the same parameters. Both have a
+            // value of the type at this offset.
             unsafe {
                 let from = Ptr::new(from.wrapping_add(at), &param.ty);
                 PtrMut::new(to.wrapping_add(at), &param.ty).copy_from(from);

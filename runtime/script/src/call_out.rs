@@ -1,5 +1,5 @@
-//! Calls of native and plugin code. Arguments are in a parameter block, or a custom thunk steps through them in the caller's
-//! frame.
+//! Calls of native and plugin code. Arguments are in a parameter block, or a custom thunk reads them one by one from the frame of
+//! the caller.
 #![expect(unsafe_code, reason = "moves values between frames and parameter blocks")]
 
 use std::rc::Rc;
@@ -31,7 +31,7 @@ impl Machine {
         function: &Rc<Function>,
     ) -> Result<Transfer, CallError> {
         function.may_run(world, object)?;
-        // Ends script frames that the code leaves behind when it panics.
+        // Ends script frames that remain if the called code panics.
         let _mark = self.mark();
         let done = if site.is_custom {
             self.call_stepping(world, site, registers, object, function)
@@ -41,7 +41,7 @@ impl Machine {
         done.map(|()| Transfer::Out)
     }
 
-    /// Calls a static host function whose parameters are copied bytewise; returns true on success. The error is stored in
+    /// Calls a static host function whose parameters are copied bytewise; returns true on success. Stores the error of a failure in
     /// `failed`.
     ///
     /// # Safety
@@ -61,13 +61,13 @@ impl Machine {
             // SAFETY: the caller promised its frame; `block` is a zeroed block of the function.
             unsafe { one.over(base, block) };
         }
-        // SAFETY: same as above; the block has no other use until the call has returned.
+        // SAFETY: the block is a zeroed block of the function. Nothing else uses the block until the call has returned.
         let view = unsafe { View::from_raw(block, function.schema()) };
         let mut called = Ok(());
         let caught = caught(|| called = run_over_block(world.context(), ObjectHandle::NONE, function, view));
         if caught.is_ok() && called.is_ok() {
             for back in &site.moves_back {
-                // SAFETY: same as above.
+                // SAFETY: the caller promised its frame; `block` still holds the parameters of the function.
                 unsafe { back.back(base, block) };
             }
             return true;
@@ -113,7 +113,7 @@ impl Machine {
             }
         }
         for owning in &*site.owning {
-            // SAFETY: the block has a value of the type there, and is freed now.
+            // SAFETY: the block has a value of the type at this offset, and is freed after this.
             unsafe { PtrMut::new(block.wrapping_add(owning.offset as usize), &owning.ty) }.destroy();
         }
         called
@@ -134,15 +134,16 @@ impl Machine {
     }
 }
 
-/// Arguments of a call in a script, as a thunk steps through them.
+/// Arguments of a call in a script, which a custom thunk reads one by one.
 struct ScriptSteps<'a> {
     world: &'a World,
     site: &'a Site,
     registers: &'a Registers,
 }
 
-// SAFETY: the loader rejects, in such a call, other uses of a written register, including that of the result, and of the root of
-// a place; it allows at most one place. A register does not move until the call returns; `borrow_counter` guarantees the place.
+// SAFETY: in a call with these arguments, the loader rejects other uses of a written register, of the result register, and of the
+// root of a place. It allows at most one place. A register does not move until the call returns; `borrow_counter` guarantees the
+// place.
 unsafe impl<'a> Steps<'a> for ScriptSteps<'a> {
     fn step(&mut self, at: usize) -> Result<Argument<'a>, CallError> {
         let site: &'a Site = self.site;

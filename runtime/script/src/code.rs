@@ -1,6 +1,6 @@
-//! Stored bytecode: a function is a list of instructions over numbered, typed registers. Types, properties and functions are
-//! named by path, so the code is independent of layouts. The code is untrusted: [`link`](crate::link) verifies all of it before
-//! it runs.
+//! Stored bytecode: a function is a list of instructions on numbered, typed registers. Types, properties and functions are named by
+//! path, so the code does not depend on layouts. The code is untrusted: [`link`](crate::link) verifies all of it before the code
+//! runs.
 
 use std::rc::Rc;
 
@@ -13,44 +13,44 @@ pub type Reg = u16;
 /// Index of an instruction in [`FunctionCode::code`].
 pub type At = u32;
 
-/// The body of a function.
+/// Body of a function.
 #[derive(Clone, Debug, Default)]
 pub struct FunctionCode {
     /// Path of the function: `/Script/Package.Class:name`.
     pub path: String,
     /// Source file.
     pub file: String,
-    /// Number of parameters, which are the first registers.
+    /// Number of parameters. The first registers are the parameters.
     pub params: u16,
-    /// Register of the result, after the parameters.
+    /// Register of the result, which follows the parameters.
     pub result: Option<Reg>,
-    /// True for functions without an object.
+    /// True if the function has no object.
     pub is_static: bool,
-    /// True if a call does nothing while another call on the same object runs.
+    /// True if a call does nothing while another call of the function on the same object is running.
     pub is_singular: bool,
-    /// Registers.
+    /// Registers by index.
     pub registers: Vec<Register>,
-    /// Table of places.
+    /// Table of places that instructions refer to.
     pub places: Vec<Place>,
-    /// Table of calls.
+    /// Table of call sites that instructions refer to.
     pub calls: Vec<CallSite>,
-    /// Instructions.
+    /// Instructions in order.
     pub code: Vec<Ins>,
-    /// Line of each instruction.
+    /// Source line of each instruction.
     pub lines: Vec<u32>,
 }
 
 /// Kinds of registers.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Register {
-    /// A parameter, local or temporary. Initially zero bytes.
+    /// Parameter, local or temporary. Its initial value is zero bytes.
     Value {
         /// Name for errors and tools; empty for a temporary.
         name: String,
         /// Type of the value.
         ty: TypeText,
     },
-    /// Field of a struct in an earlier register. Both share memory.
+    /// Field of a struct in an earlier register. The field shares the memory of the struct.
     Field {
         /// Register of the struct.
         of: Reg,
@@ -66,7 +66,7 @@ pub enum Register {
     },
 }
 
-/// Location of a value outside of its own register.
+/// Path to a value that is not a whole register.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Place {
     /// Start of the access path.
@@ -80,22 +80,22 @@ pub struct Place {
 pub enum Root {
     /// A register.
     Register(Reg),
-    /// Property of `self`: declaring class and name.
+    /// Property of `self`: the declaring class and the name of the property.
     OfSelf(Rc<str>, String),
-    /// Property of the object in a register.
+    /// Property of the object in a register: the declaring class and the name of the property.
     Of(Reg, Rc<str>, String),
-    /// Property of the class default object of the class in a register; read-only.
+    /// Read-only property of a class default object, whose class is in a register.
     Default(Reg, Rc<str>, String),
 }
 
-/// Step of an access path.
+/// Step of the path to a value.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Step {
     /// Field of a struct.
     Field(String),
-    /// Element of an array that grows on writes past its end.
+    /// Element of a dynamic array, which grows if a write exceeds its end.
     Element(Reg),
-    /// Element of a fixed array of the length.
+    /// Element of a fixed array with this length.
     FixedElement(Reg, u32),
 }
 
@@ -104,33 +104,33 @@ pub enum Step {
 pub struct CallSite {
     /// Function to call.
     pub callee: Target,
-    /// Arguments, one per parameter.
+    /// Arguments, one for each parameter.
     pub args: Vec<Argument>,
-    /// Register for the result, if used.
+    /// Register that receives the result; `None` if the result is unused.
     pub to: Option<Reg>,
 }
 
-/// Target of a call. Function paths are `/Script/Package.Class:name`; a missing register means `self`.
+/// Target of a call. Function paths are `/Script/Package.Class:name`. A missing register means `self`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Target {
     /// Dispatches by name on the class of the object.
     Virtual(Option<Reg>, Rc<str>),
-    /// Exactly this function.
+    /// Calls exactly this function.
     Final(Option<Reg>, Rc<str>),
-    /// Static function; with a register, dispatches by name on the class in the register.
+    /// Calls a static function. With a register, dispatches by name on the class in the register.
     Static(Option<Reg>, Rc<str>),
-    /// Static function, dispatched by name on the running class: the class of `self`, or the class on which the running static
-    /// function was called.
+    /// Calls a static function, dispatched by name on the running class. The running class is the class of `self`, or the class on
+    /// which the running static function was called.
     OfOwnClass(Rc<str>),
-    /// Interface function, dispatched on the class of the object in the register.
+    /// Calls an interface function, dispatched on the class of the object in the register.
     Interface(Reg, Rc<str>),
-    /// Bound function of a delegate, with a fallback for unbound delegates.
+    /// Calls the bound function of a delegate. An unbound delegate calls the fallback.
     Delegate {
         /// The delegate.
         delegate: Reg,
-        /// Object of the fallback.
+        /// Object on which the fallback is called.
         object: Option<Reg>,
-        /// Path of the fallback.
+        /// Path of the fallback function.
         fallback: Option<Rc<str>>,
     },
 }
@@ -138,15 +138,16 @@ pub enum Target {
 /// An argument of a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Argument {
-    /// Copied value.
+    /// Value that is copied to the parameter.
     In(Reg),
-    /// Copy of a value that is stored elsewhere; rejected for out parameters, since the write would be lost.
+    /// Temporary copy of a value whose original is elsewhere. Rejected for out parameters, since the write would not reach the
+    /// original.
     Copied(Reg),
     /// Register that the call writes to.
     Out(Reg),
-    /// No argument.
+    /// Omitted argument.
     Skipped,
-    /// Place that a custom thunk reads or writes directly; at most one per call.
+    /// Place that a custom thunk reads or writes directly. A call has at most one such argument.
     Place(u16),
 }
 
@@ -156,17 +157,17 @@ pub enum Argument {
 pub enum Ins {
     /// No operation.
     Nop,
-    /// Initial value of the type.
+    /// Sets a register to the initial value of its type.
     Init { to: Reg },
     /// Copies a value of the same type.
     Copy { to: Reg, from: Reg },
-    /// Unary operator.
+    /// Applies a unary operator.
     Unary { op: Unary, to: Reg, from: Reg },
-    /// Binary operator.
+    /// Applies a binary operator.
     Binary { op: Op, on: Operand, to: Reg, left: Reg, right: Reg },
     /// Converts to another type.
     Convert { by: Conversion, to: Reg, from: Reg },
-    /// Casts an object or class; none if the cast fails.
+    /// Casts an object or class; the result is `None` if the cast fails.
     Cast { by: Cast, to: Reg, from: Reg },
     /// Jumps to another instruction.
     Jump { to: At },
@@ -180,23 +181,23 @@ pub enum Ins {
     Load { to: Reg, place: u16 },
     /// Writes a place.
     Store { place: u16, from: Reg },
-    /// The `self` object.
+    /// Stores the `self` object in a register.
     SelfObject { to: Reg },
-    /// Class of `self`, or the class on which a static function was called.
+    /// Stores the class of `self`, or the class on which a static function was called.
     SelfClass { to: Reg },
-    /// The class of an object.
+    /// Stores the class of an object.
     ClassOf { to: Reg, object: Reg },
     /// Performs a call.
     Call { site: u16 },
-    /// Container operation on a place.
+    /// Performs a container operation on a place.
     Intrinsic { what: Intrinsic, place: u16, args: Vec<Reg>, to: Option<Reg> },
     /// Sets the length of an array.
     SetLength { place: u16, length: Reg },
-    /// Binds a delegate to a function of an object; no register means `self`.
+    /// Binds a delegate to a function of an object. A missing register means `self`.
     Bind { to: Reg, object: Option<Reg>, function: String },
     /// Creates an object of the class in a register.
     New { to: Reg, class: Reg, outer: Option<Reg>, name: Option<Reg>, template: Option<Reg> },
-    /// Raises a script error with the message.
+    /// Raises a script error with this message.
     Fail { message: Rc<str> },
     /// Returns to the caller.
     Return,

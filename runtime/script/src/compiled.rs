@@ -1,4 +1,4 @@
-//! Code of a package, linked against its declared classes.
+//! Loads the code of a package: links it against the declared classes.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -25,10 +25,10 @@ use crate::machine::Machine;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CompileError {
-    /// The function of the body is not declared.
+    /// No declared function has the path of the body.
     #[error("function {function} of a body is not declared: declare the package's classes first")]
     NoFunction {
-        /// Path of the function.
+        /// Path of the missing function.
         function: String,
     },
     /// The loader rejects the bytecode.
@@ -46,7 +46,7 @@ pub enum CompileError {
     },
 }
 
-/// Code of a package. Calls are errors after this is dropped.
+/// Linked code of a package. After this is dropped, calls of its functions are errors.
 #[derive(Debug, Default)]
 pub struct Compiled {
     functions: BTreeMap<String, Rc<Linked>>,
@@ -54,7 +54,7 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// Returns the thunk of a function by path, `/Script/Package.Class:name`; `None` without a body.
+    /// Returns the thunk of a function by path, `/Script/Package.Class:name`; `None` if no body with this path was loaded.
     pub fn thunk(&self, path: &str) -> Option<Thunk> {
         let machine = self.machine.upgrade()?;
         self.functions.get(path).map(|linked| machine.thunk(linked))
@@ -67,8 +67,8 @@ impl Machine {
         *self.host.borrow_mut() = Some(host);
     }
 
-    /// Links code against the currently declared functions, all or none: each function of the code must be declared, and is found
-    /// by path. Code that is passed by value is dropped function by function.
+    /// Links code against the functions that are declared now. Each function of the code must be declared, and is looked up by
+    /// path. If any function is rejected, none is linked. Code that is passed by value is dropped function by function.
     ///
     /// # Errors
     /// Returns all rejected functions.
@@ -103,7 +103,7 @@ impl Machine {
         code: impl IntoIterator<Item = C>,
     ) -> Result<Compiled, Vec<CompileError>> {
         self.attach(world);
-        // Locations in new code are new, so their log messages are not repetitions.
+        // New code has new locations, so its log messages are not repetitions of earlier ones.
         self.warned.forget();
         let known_functions = KnownFunctions::default();
         let (mut functions, mut errors) = (BTreeMap::new(), Vec::new());

@@ -1,18 +1,18 @@
-//! Cost of longer operations in rounds of loops: operations on containers and strings, in the machine and in the library, and log
-//! lines. The machine subtracts the accumulated cost from its rounds after each operation.
+//! Cost of long operations, in loop iterations (rounds). Operations on containers and strings, new objects and log lines add to the
+//! pending cost. After each operation, the machine subtracts the pending cost from its remaining rounds.
 
 use std::cell::Cell;
 
 use alcedo_reflect::property::PropertyType;
 use alcedo_reflect::values::ptr::Ptr;
 
-/// Rounds per log line.
+/// Cost of a log line in rounds.
 pub(crate) const LINE: u64 = 10_000;
 
-/// Rounds per new object.
+/// Cost of a new object in rounds.
 pub(crate) const NEW_OBJECT: u64 = 1_000;
 
-/// Bytes of a string or container element per round.
+/// Number of bytes of a string or container element that cost one round.
 const TEXT: usize = 64;
 
 thread_local! {

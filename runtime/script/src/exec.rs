@@ -28,23 +28,24 @@ pub(crate) struct Instruction {
     pub(crate) y: u32,
 }
 
-/// Operation of an instruction. `Imm`: the right operand is the constant `x`. Jumps continue at instruction `y`.
+/// Operation of an instruction. The suffix `Imm` means that the right operand is the constant `x`. Jumps continue at instruction
+/// `y`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u16)]
 pub(crate) enum OpCode {
     Nop,
-    /// `a = b`; the suffix is the number of bytes.
+    /// `a = b`; the suffix is the number of bytes to copy.
     Copy1,
     Copy2,
     Copy4,
     Copy8,
-    /// A vector of floats.
+    /// Copies a vector of three floats.
     Copy12,
     /// Copies `x` bytes between registers that are identical or disjoint.
     CopyBytes,
-    /// `a = ` entry `x` of the constant table, of `c` bytes.
+    /// `a = ` entry `x` of the constant table, which has `c` bytes.
     CopyConstant,
-    /// `a = x`; the suffix is the number of bytes. Eight bytes are in `x` and `y`.
+    /// `a = x`; the suffix is the number of bytes. A value of eight bytes is in `x` and `y`.
     Set1,
     Set4,
     Set8,
@@ -53,7 +54,7 @@ pub(crate) enum OpCode {
     MulI32,
     AddI32Imm,
     MulI32Imm,
-    /// The constant divisor is not zero.
+    /// `a = b / x`; the loader emits this only for a divisor other than zero.
     DivI32Imm,
     RemI32Imm,
     RemI32,
@@ -73,7 +74,7 @@ pub(crate) enum OpCode {
     AddI64,
     SubI64,
     MulI64,
-    /// `a = b op c`; `x` is the operator, `y` the kind of number.
+    /// `a = b op c`, where `x` is the operator and `y` the number kind.
     Arithmetic,
     /// Operations on vectors of floats: `Scale` by a float, `Dot` to a float.
     AddVector,
@@ -87,9 +88,9 @@ pub(crate) enum OpCode {
     F32ToI32,
     NotBool,
     JumpUp,
-    /// Backward jump; counts a round against infinite loops.
+    /// Backward jump, which counts a round, since it may be part of an infinite loop.
     JumpBack,
-    /// Backward variants of the jumps with these conditions.
+    /// Backward variants of the jumps with the same conditions; each counts a round.
     LoopLtI32,
     LoopLeI32,
     LoopLtI32Imm,
@@ -105,11 +106,11 @@ pub(crate) enum OpCode {
     JumpGeI32Imm,
     JumpEqI32Imm,
     JumpNeI32Imm,
-    /// Jumps if `a op b` equals bit 8 of `c`; the low bits of `c` are the operator, `x` the kind of number.
+    /// Jumps if `a op b` equals bit 8 of `c`. The low bits of `c` are the operator, and `x` is the number kind.
     JumpCompare,
     /// Jumps if the caller passed an argument for parameter `x`.
     JumpIfPassed,
-    /// `a = ` value at offset `x` of `self`; the suffix is the number of bytes.
+    /// `a = ` value at offset `x` of `self`; the suffix is the number of bytes to copy.
     LoadSelf1,
     LoadSelf4,
     LoadSelf8,
@@ -119,8 +120,8 @@ pub(crate) enum OpCode {
     /// Loads and stores of `c` bytes in `self`.
     LoadSelfBytes,
     StoreSelfBytes,
-    /// `a = ` element `b` of the array at offset `x` in `self` or in the frame; four or `c` bytes. Out of range, entry `y` of the
-    /// slow table is run instead.
+    /// `a = ` element of the array at offset `x` in `self` or in the frame. The index is in register `b`. Copies four or `c` bytes.
+    /// If the index is out of range, entry `y` of the slow table runs instead.
     LoadSelfElement4,
     StoreSelfElement4,
     LoadElement4,
@@ -132,19 +133,19 @@ pub(crate) enum OpCode {
     /// `a = ` length of the array at offset `x` in `self` or in the frame.
     LengthOfSelf,
     Length,
-    /// `a = ` property `x` of the table, of the object in `b`; `c` bytes.
+    /// `a = ` entry `x` of the property table, read from the object in `b`; copies `c` bytes.
     LoadOther,
     StoreOther,
     SelfObject,
-    /// Call site `x` of the table.
+    /// Calls through entry `x` of the call site table.
     Call,
-    /// Call of one static host function; all parameters are copied bytewise.
+    /// Calls a known static host function; all parameters are copied bytewise.
     CallPlain,
-    /// Variant of [`Self::CallPlain`] if the class of `self` may provide another function.
+    /// Variant of [`Self::CallPlain`] for a function that the class of `self` may override.
     CallPlainOfClass,
-    /// Call of a function whose body is usually written in script. All parameters are copied bytewise.
+    /// Calls a function whose body is usually a script. All parameters are copied bytewise.
     CallDirect,
-    /// Entry `x` of the slow table.
+    /// Runs entry `x` of the slow table.
     Slow,
     Return,
 }
@@ -162,7 +163,7 @@ pub(crate) enum Source {
     Constant(Rc<Constant>),
 }
 
-/// A constant with its own memory.
+/// A constant that owns its memory.
 #[derive(Debug)]
 pub(crate) struct Constant {
     pub(crate) value: OwnedValue,
@@ -191,7 +192,7 @@ pub(crate) struct Linked {
     /// Constants that are copied bytewise.
     pub(crate) constants: Box<[Rc<Constant>]>,
     pub(crate) class_name: Name,
-    /// Class of the last successful check for this function.
+    /// Last class that passed the check of this function.
     pub(crate) checked_class: Cell<ClassId>,
 }
 
@@ -200,41 +201,41 @@ pub(crate) struct Linked {
 pub(crate) struct OtherProperty {
     pub(crate) owner: Rc<Class>,
     pub(crate) property: Rc<Property>,
-    /// Offset in the object; may be inside of the property.
+    /// Offset of the value in its object. The value may be a part of the property.
     pub(crate) offset: u32,
-    /// Class of the last successful check for this property.
+    /// Last class that passed the check of this property.
     pub(crate) checked_class: Cell<ClassId>,
 }
 
 #[derive(Debug)]
 pub(crate) struct Site {
     pub(crate) target: LinkedTarget,
-    /// Function as declared where the checker found it.
+    /// Function that the checker resolved; overrides may replace it at run time.
     pub(crate) function: Rc<Function>,
     pub(crate) args: Box<[Arg]>,
-    /// Moves of arguments into a script frame or parameter block.
+    /// Copies of arguments into a script frame or parameter block.
     pub(crate) moves: Box<[Move]>,
-    /// Moves of out parameters and the result back.
+    /// Copies of out parameters and of the result back to the caller.
     pub(crate) moves_back: Box<[Move]>,
-    /// Offset and type of parameters and result; the flag marks out parameters.
+    /// Offset and type of each parameter and of the result. The flag marks out parameters.
     pub(crate) layout: Rc<[(u32, PropertyType, bool)]>,
-    /// Parameters and result whose values own memory.
+    /// Parameters whose values own memory, and the result if its value does.
     pub(crate) owning: Rc<[Rc<Property>]>,
     /// Size of the parameter block in bytes.
     pub(crate) block: u32,
     pub(crate) is_custom: bool,
-    /// Result if no function is called, unless it is zero bytes.
+    /// Result if no function is called; `None` if this result consists of zero bytes.
     pub(crate) initial: Option<Value>,
-    /// Bit mask of parameters without an argument.
+    /// Bit mask of the parameters for which no argument is passed.
     pub(crate) skipped: u64,
-    /// Target of the result.
+    /// Register that receives the result.
     pub(crate) to: Option<Slot>,
-    /// Call cache: last callee with the class of its object, or with a class path in one run.
+    /// Call cache: the last callee. Its key is the class of the object, or a class path together with the run.
     pub(crate) cached_class: Cell<ClassId>,
     pub(crate) cached_path: Cell<Name>,
     pub(crate) cached_run: Cell<u64>,
     pub(crate) cached_callee: RefCell<Option<Callee>>,
-    /// True if the cached callee is `function`.
+    /// True if the cached callee is the declared `function`.
     pub(crate) cached_is_own: Cell<bool>,
 }
 
@@ -244,7 +245,7 @@ pub(crate) enum LinkedTarget {
     Virtual(Option<u16>),
     Final(Option<u16>, OnceCell<Callee>),
     Static(OnceCell<Callee>),
-    /// Function by name of the class in a register; `None` is the running class.
+    /// Function that is looked up by name in the class in a register; `None` means the running class.
     OfClass(Option<u16>),
     Interface(u16),
     Delegate {
@@ -267,13 +268,13 @@ pub(crate) enum Arg {
     Place(LinkedPlace),
 }
 
-/// Move of one value between a frame and the frame or block of a callee.
+/// Copy of one value between the frame of a caller and the frame or block of a callee.
 #[derive(Debug)]
 pub(crate) struct Move {
     pub(crate) copy_kind: CopyKind,
     /// Offset in the caller's frame.
     pub(crate) caller_offset: u16,
-    /// Offset among the parameters.
+    /// Offset in the frame or block of the callee.
     pub(crate) param_offset: u16,
     /// Source constant, if the value is not in the frame.
     pub(crate) source: Option<Rc<Constant>>,
@@ -286,7 +287,7 @@ pub(crate) enum CopyKind {
     Bytes4,
     Bytes8,
     Bytes12,
-    /// Bytewise copy of the size of the type.
+    /// Bytewise copy of the whole value.
     Bytes,
     /// Typed copy.
     Typed,
@@ -313,7 +314,7 @@ pub(crate) enum LinkedRoot {
 #[derive(Debug)]
 pub(crate) enum LinkedStep {
     Field(u32),
-    /// Index register, element size in bytes, array type.
+    /// Element of an array: index register, element size in bytes, array type.
     Element {
         index: Source,
         size: u32,
@@ -345,14 +346,14 @@ pub(crate) enum Slow {
     Fail(Rc<str>),
 }
 
-/// Control transfer of a call or another step.
+/// Change of control that a call or another step has caused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Transfer {
-    /// Into a script frame, which is now innermost.
+    /// Control moved into a script frame, which is now innermost.
     In,
-    /// Other code was called and has returned.
+    /// Native or plugin code was called and has returned.
     Out,
-    /// No transfer.
+    /// Control did not move.
     None,
 }
 

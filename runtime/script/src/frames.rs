@@ -1,4 +1,4 @@
-//! Stack of script frames in one block of memory, with their calls.
+//! Stack of script frames in one block of memory, and the list of running calls.
 #![expect(unsafe_code, reason = "allocates and frees the memory of frames")]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
@@ -15,24 +15,24 @@ use crate::exec::{Instruction, Linked, Site};
 
 pub(crate) struct Activation {
     pub(crate) linked: Rc<Linked>,
-    /// Next instruction after a call from here returns.
+    /// Instruction that runs after a callee of this call returns.
     pub(crate) next: *const Instruction,
     pub(crate) base: *mut u8,
     pub(crate) object: ObjectHandle,
     pub(crate) memory: *mut u8,
     pub(crate) class: Name,
     pub(crate) skipped: u64,
-    /// Call site in the caller; null for a call from outside.
+    /// Call site in the caller; null for a call from outside of the loop.
     pub(crate) site: *const Site,
 }
 
-/// Memory of frames, and their calls.
+/// Memory of frames and parameter blocks, and the list of running calls.
 pub(crate) struct Frames {
     start: NonNull<u8>,
     layout: Layout,
     /// Start of the next frame or block.
     top: Cell<*mut u8>,
-    /// Has capacity for `most` calls, so its elements never move; no reference to an element is kept.
+    /// Running calls. The vector has capacity for `most` calls, so its elements never move. No reference to an element is kept.
     running: UnsafeCell<Vec<Activation>>,
     /// Maximum number of calls.
     most: u32,
@@ -60,16 +60,16 @@ impl Frames {
         self.top.set(self.top.get().min(top));
     }
 
-    /// Returns the innermost call, which must exist. It does not move, and nothing else writes it while it is innermost.
+    /// Returns the innermost call. A call must exist. While the call is innermost, it does not move and nothing else writes it.
     #[inline]
     pub(crate) fn innermost(&self) -> *mut Activation {
-        // SAFETY: the reference ends here.
+        // SAFETY: the reference to the list is not used after this statement.
         unsafe { (*self.running.get()).as_mut_ptr().wrapping_add(self.depth() - 1) }
     }
 
     #[inline]
     pub(crate) fn depth(&self) -> usize {
-        // SAFETY: the reference ends here.
+        // SAFETY: the reference to the list is not used after this statement.
         unsafe { (*self.running.get()).len() }
     }
 
@@ -79,7 +79,7 @@ impl Frames {
         unsafe { &*self.running.get() }.iter().rev().for_each(visit);
     }
 
-    /// Visits all objects that frames refer to, and the objects of the calls.
+    /// Visits all objects to which registers refer, and the `self` objects of all calls.
     pub(crate) fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
         self.each(&mut |running| {
             visit(running.object);
@@ -89,7 +89,7 @@ impl Frames {
         });
     }
 
-    /// Allocates `size` zeroed bytes after all frames and blocks.
+    /// Allocates `size` zeroed bytes after the existing frames and blocks.
     ///
     /// # Errors
     /// Returns [`CallError::TooDeep`] if the memory is exhausted.
@@ -101,7 +101,7 @@ impl Frames {
         if size > left {
             return Err(self.too_deep(what()));
         }
-        // SAFETY: so many bytes are free after `top`.
+        // SAFETY: at least `size` bytes are free after `top`.
         unsafe { zero(base, size) };
         self.top.set(base.wrapping_add(size));
         Ok(base)
@@ -112,7 +112,7 @@ impl Frames {
         CallError::TooDeep { what, limit: self.most }
     }
 
-    /// Pushes a frame, on which the loop continues.
+    /// Pushes a frame, in which the interpreter loop continues.
     #[inline]
     pub(crate) fn push(
         &self,
@@ -130,12 +130,12 @@ impl Frames {
         let base = self.take(linked.frame_size as usize, &what)?;
         let next = linked.instructions.as_ptr();
         let activation = Activation { linked, next, base, object, memory, class, skipped, site };
-        // SAFETY: the reference ends here.
+        // SAFETY: the reference to the list is not used after this statement.
         unsafe { (*self.running.get()).push(activation) };
         Ok(base)
     }
 
-    /// Pushes a frame for a call in the loop; returns null without any effect at the depth or memory limit.
+    /// Pushes a frame for a call in the loop. At the depth or memory limit, returns null and changes nothing.
     #[inline(always)]
     pub(crate) fn push_or_null(
         &self,
@@ -148,7 +148,7 @@ impl Frames {
         let base = self.top.get();
         let left = self.layout.size() - (base.addr() - self.start.as_ptr().addr());
         let size = linked.frame_size as usize;
-        // SAFETY: the list has capacity for `most`, and no reference to it is kept. So much memory is free after `top`.
+        // SAFETY: the list has capacity for `most`, and no reference to it is kept. At least `size` bytes are free after `top`.
         unsafe {
             let running = &mut *self.running.get();
             let depth = running.len();
@@ -178,7 +178,7 @@ impl Frames {
     #[inline]
     pub(crate) fn pop(&self) {
         // SAFETY: the removed element has no other owner, and its code is read once. The frame has a value of its type in each
-        // register, and nothing refers to it any more.
+        // register, and nothing refers to the frame any more.
         unsafe {
             let running = &mut *self.running.get();
             let Some(last) = running.len().checked_sub(1) else { return };
@@ -203,7 +203,7 @@ impl Frames {
 /// Writes zeros to a multiple of 16 bytes. Avoids a call of the C library for the usual small frames.
 #[inline]
 unsafe fn zero(at: *mut u8, size: usize) {
-    // SAFETY: the caller promised so much memory, aligned to 16 bytes.
+    // SAFETY: the caller promised `size` writable bytes, aligned to 16 bytes.
     unsafe {
         match size {
             16 => at.cast::<[u128; 1]>().write([0; 1]),

@@ -44,7 +44,7 @@ impl Machine {
         }
     }
 
-    /// Performs an operation. Arguments are copied first, since they may be part of the changed container.
+    /// Performs an operation. Copies the arguments first, since they may be part of the container that changes.
     pub(crate) fn intrinsic(
         &self,
         world: &World,
@@ -100,7 +100,7 @@ impl Machine {
             let (Ok(index), Ok(count)) = (u32::try_from(index), u32::try_from(count)) else {
                 return Err(CallError::other(format!("{count} elements are inserted at {index} of {len}")));
             };
-            // Subsequent elements are moved.
+            // The elements after the insertion point are moved.
             cost::add(u64::from(len.saturating_sub(index)));
             insert_initial(&mut rows, index, count, element()?)
         };
@@ -190,7 +190,7 @@ impl Machine {
         Ok(Transfer::None)
     }
 
-    /// Stable sort by a delegate. The elements are sorted in a copy, since the delegate may change the array.
+    /// Sorts an array stably by a delegate. Sorts a copy of the elements, since the delegate may change the array.
     fn sort(&self, world: &World, place: &LinkedPlace, by: Binding, registers: &Registers) -> Result<(), CallError> {
         let values = match registers.read(world, place)? {
             Ok(at) => {
@@ -212,7 +212,7 @@ impl Machine {
         cost::add(values.len() as u64);
         let values = sorted(values, &mut |one, two| {
             let _mark = self.mark();
-            // Sorting uses more stack than other entries.
+            // Counts as an additional entry, since sorting uses more stack than other entries.
             self.entries.set(self.entries.get() + 1);
             self.charge(1)?;
             let mut block = alcedo_reflect::thunk::ParamBlock::new(&function);
@@ -221,7 +221,7 @@ impl Machine {
             catch_panics(|| function.invoke(world, by.object, &mut block))?;
             Ok(block.result_as::<i32>()? >= 0)
         })?;
-        // The delegate may have destroyed the object.
+        // The delegate may have destroyed the object that owns the array.
         let registers = registers.refreshed(world);
         if registers.memory().is_null() && matches!(place.root, LinkedRoot::OfSelf(_)) {
             return Err(CallError::Stale { handle: registers.object });
@@ -231,8 +231,8 @@ impl Machine {
     }
 }
 
-/// Bottom-up merge sort: `in_order` returns true if the second value may follow the first. Each pair of adjacent runs is compared
-/// once before merging. An inconsistent `in_order` never loses or duplicates values.
+/// Sorts by bottom-up merging. `in_order` returns true if the second value may follow the first. Each pair of adjacent runs is
+/// compared once before merging. An inconsistent `in_order` never loses or duplicates values.
 fn sorted(
     values: Vec<Value>,
     in_order: &mut dyn FnMut(&Value, &Value) -> Result<bool, CallError>,
@@ -274,8 +274,8 @@ fn sorted(
     Ok(order.into_iter().filter_map(|at| values[at].take()).collect())
 }
 
-/// Removes all elements equal to an item and returns their number. Remaining elements move up one by one; the end is truncated
-/// once.
+/// Removes all elements equal to an item and returns their number. Each remaining element moves at most once, and the array is
+/// truncated once.
 pub(crate) fn remove_equal(rows: &mut RowsMut<'_>, item: Ptr<'_>) -> Result<u32, CallError> {
     let (len, mut kept) = (rows.len(), 0);
     cost::add(u64::from(len));
@@ -291,7 +291,7 @@ pub(crate) fn remove_equal(rows: &mut RowsMut<'_>, item: Ptr<'_>) -> Result<u32,
     Ok(len - kept)
 }
 
-/// Performs a reading operation; `None` is the zero value.
+/// Performs an operation that only reads. `None` means the zero value.
 fn read_container(
     what: &Intrinsic,
     at: Ptr<'_>,

@@ -1,6 +1,6 @@
-//! Execution of scripts: checked trees are compiled to bytecode, verified by the loader, and run by an interpreter whose frames
-//! are roots of the collector. Calls to and from native code use the thunks of reflected functions. This crate is independent of
-//! modules and generations; the crates above it decide when code is loaded and unloaded.
+//! Execution of scripts: checked trees are compiled to bytecode, which the loader verifies and an interpreter runs. Frames of the
+//! interpreter are roots of the collector. Calls to and from native code use the thunks of reflected functions. This crate is
+//! independent of modules and generations; its users decide when code is loaded and unloaded.
 
 mod call;
 mod call_in;

@@ -1,5 +1,5 @@
-//! The machine: limits, counters, and error reports of scripts. [`frames`](crate::frames) contains the frames,
-//! [`run`](crate::run) the interpreter loop, [`call`](crate::call) the calls.
+//! The machine: limits, counters, and error reports of scripts. The frames are in [`frames`](crate::frames), the interpreter loop
+//! in [`run`](crate::run), the calls in [`call`](crate::call).
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -32,17 +32,17 @@ use crate::size;
 pub struct Limits {
     /// Maximum depth of nested script calls.
     pub depth: u32,
-    /// Maximum number of nested entries from native or plugin code, which use the stack of the thread.
+    /// Maximum number of nested entries from native or plugin code. These entries use the stack of the thread.
     pub entries: u32,
-    /// Maximum number of loop iterations and calls per outermost entry, against infinite loops. Operations on whole containers or
-    /// long strings, and log lines, count as several.
+    /// Maximum number of loop iterations and calls in one outermost call, which ends infinite loops. An operation on a whole
+    /// container or a long string, and a log line, count as several.
     pub rounds: u64,
-    /// Bytes of memory for all frames.
+    /// Size in bytes of the memory for all frames.
     pub memory: usize,
-    /// Maximum bytes of one array, set, map or string, without memory that its elements own.
+    /// Maximum size in bytes of one array, set, map or string. Memory that its elements own does not count.
     pub value: usize,
-    /// Maximum growth in bytes of all arrays, sets, maps, strings and names together during an outermost script call, including
-    /// library and native code. A single copy may exceed it between two checks.
+    /// Maximum growth in bytes of all arrays, sets, maps, strings and names together during an outermost script call. Growth in
+    /// library and native code counts. A single copy may exceed this limit between two checks.
     pub values: usize,
 }
 
@@ -59,7 +59,7 @@ impl Default for Limits {
     }
 }
 
-/// Interpreter of scripts. One per world; game thread only.
+/// Interpreter of scripts. A world has one machine. Game thread only.
 ///
 /// # Examples
 /// ```
@@ -72,20 +72,20 @@ pub struct Machine {
     pub(crate) limits: Limits,
     pub(crate) frames: Frames,
     pub(crate) entries: Cell<u32>,
-    /// Stack on which scripts must run.
+    /// Stack that scripts must run on.
     pub(crate) stack: Cell<StackSpan>,
     pub(crate) rounds: Cell<u64>,
     /// Number of the current run, which is one outermost call.
     pub(crate) run: Cell<u64>,
-    /// Bytes held by values at the start of the run.
+    /// Number of bytes that values held at the start of the run.
     pub(crate) base: Cell<usize>,
-    /// Error of a call that only returns success or failure.
+    /// Error of a call that returns only success or failure.
     pub(crate) failed: Cell<Option<CallError>>,
-    /// Code by declaring class and function name.
+    /// Code by the class that declares the function, and the name of the function.
     pub(crate) code: RefCell<FxHashMap<(ClassId, Name), Weak<Linked>>>,
     pub(crate) host: RefCell<Option<Rc<dyn Host>>>,
     pub(crate) is_attached: Cell<bool>,
-    /// Deduplicates log messages per location; a message per tick would fill the log.
+    /// Counts repetitions of log messages at each location. Without it, a message in each tick would fill the log.
     pub(crate) warned: Repeats,
 }
 
@@ -108,7 +108,7 @@ impl Machine {
         })
     }
 
-    /// Restricts scripts to this stack: a coroutine could suspend a script frame and close it out of order.
+    /// Restricts scripts to this stack. On the stack of a coroutine, a suspended script frame could be closed out of order.
     pub fn set_stack(&self, stack: StackSpan) {
         self.stack.set(stack);
     }
@@ -134,7 +134,7 @@ impl Machine {
         stack
     }
 
-    /// Attaches the script call stack to an error.
+    /// Attaches the call stack of the script to an error.
     #[cold]
     pub(crate) fn in_script(&self, error: CallError) -> CallError {
         match error {
@@ -143,7 +143,7 @@ impl Machine {
         }
     }
 
-    /// Resets the round counter if no script runs yet.
+    /// Resets the counters if no script is running.
     pub(crate) fn begin(&self) {
         if self.frames.depth() == 0 {
             cost::take();
@@ -153,10 +153,10 @@ impl Machine {
         }
     }
 
-    /// Subtracts rounds and pending costs from the remaining rounds.
+    /// Subtracts rounds and the pending cost from the remaining rounds.
     ///
     /// # Errors
-    /// Returns an error if the remaining rounds are insufficient; then none remain.
+    /// Returns an error if the remaining rounds are insufficient; no rounds remain after this error.
     pub(crate) fn charge(&self, rounds: u64) -> Result<(), CallError> {
         let left = self.rounds.get().checked_sub(rounds.saturating_add(cost::take()));
         self.rounds.set(left.unwrap_or_default());
@@ -178,8 +178,8 @@ impl Machine {
         ))
     }
 
-    /// Logs a problem without ending the script. Repetitions at one location are logged at 10, 100, 1000 times and so on, with
-    /// their number.
+    /// Logs a problem without ending the script. Repetitions at one location are logged with their number, at 10, 100, 1000 times
+    /// and so on.
     #[cold]
     pub(crate) fn warn(&self, message: &str) {
         cost::add(cost::LINE);

@@ -1,9 +1,9 @@
-//! Restores the machine after an operation, even if it fails or panics: the collector would otherwise visit a leftover call whose
-//! frame is reused.
+//! Restores the machine after an operation, even if the operation fails or panics. Otherwise the collector would visit a call that
+//! remains in the list although its frame is reused.
 
 use crate::machine::Machine;
 
-/// Saved state of the machine. Dropping it ends later calls and frees their memory.
+/// Saved state of the machine. Dropping it ends all calls that began later and frees their memory.
 pub(crate) struct Mark<'a> {
     machine: &'a Machine,
     depth: usize,
@@ -26,7 +26,7 @@ impl Machine {
 }
 
 impl Mark<'_> {
-    /// Keeps the current calls; restores only the number of entries.
+    /// Consumes the mark without ending calls. Restores only the number of entries.
     #[inline]
     pub(crate) fn keep(mut self) {
         self.depth = usize::MAX;

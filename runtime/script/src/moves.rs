@@ -1,4 +1,4 @@
-//! Moves of single values between a frame and the frame or parameter block of a call.
+//! Copies of single values between a frame and the frame or parameter block of a call.
 #![expect(unsafe_code, reason = "moves values between frames and parameter blocks")]
 
 use alcedo_reflect::values::ptr::{Ptr, PtrMut};
@@ -7,14 +7,15 @@ use crate::cost;
 use crate::exec::{CopyKind, Move};
 
 impl Move {
-    /// Moves from the caller's frame to the parameters at `params`.
+    /// Copies a value from the caller's frame to the parameters at `params`.
     ///
     /// # Safety
-    /// `caller` must point to the frame of the caller, whose code contains this move; `params` to the parameters of the call.
+    /// `caller` must point to the frame of the caller, whose code contains this move. `params` must point to the parameters of the
+    /// call.
     #[inline]
     pub(crate) unsafe fn over(&self, caller: *const u8, params: *mut u8) {
         let from = self.from(caller);
-        // SAFETY: the loader compared the types; the caller promised the rest.
+        // SAFETY: the loader compared the types; the caller promised both addresses.
         unsafe { self.one(from, params.wrapping_add(usize::from(self.param_offset))) };
     }
 
@@ -29,7 +30,7 @@ impl Move {
         unsafe { self.one_plain(from, params.wrapping_add(usize::from(self.param_offset))) };
     }
 
-    /// Moves from the parameters at `params` back to the caller's frame.
+    /// Copies a value from the parameters at `params` back to the caller's frame.
     ///
     /// # Safety
     /// The requirements of [`Move::over`] apply.
@@ -64,7 +65,7 @@ impl Move {
             }
             return;
         }
-        // SAFETY: same as above.
+        // SAFETY: the callers have disjoint values of the type at both addresses.
         unsafe { self.one_plain(from, to) };
     }
 
@@ -79,20 +80,20 @@ impl Move {
                 CopyKind::Bytes8 => *to.cast::<u64>() = *from.cast::<u64>(),
                 CopyKind::Bytes12 => to.copy_from(from, 12),
                 CopyKind::Bytes => to.copy_from(from, self.property.ty.size()),
-                // The loader never builds such moves.
+                // The loader never builds a typed move for this function.
                 CopyKind::Typed => {}
             }
         }
     }
 }
 
-/// Copies a value of the size, which usually is small.
+/// Copies a value of `size` bytes, which is usually small.
 ///
 /// # Safety
-/// Both pointers must point to values of the size that own no memory; `to` must be valid for writes.
+/// Both pointers must point to values of `size` bytes that own no memory. `to` must be valid for writes.
 #[inline]
 pub(crate) unsafe fn move_plain(to: *mut u8, from: *const u8, size: u16) {
-    // SAFETY: the caller promised such values.
+    // SAFETY: the caller promised values of this size.
     unsafe {
         match size {
             1 => *to = *from,

@@ -6,7 +6,7 @@ use alcedo_uc::hir::{Num, Op};
 /// Tolerance of the `~=` operator on floats.
 const NEAR: f64 = 0.0001;
 
-/// Operators on one kind of numbers.
+/// Operators on one number kind.
 pub(crate) trait Number: Copy + PartialOrd {
     /// Computes `op`; the `bool` is true for a division by zero.
     fn binary(op: Op, left: Self, right: Self, places: i32) -> (Self, bool);
@@ -88,7 +88,7 @@ pub(crate) fn compare<N: Number>(op: Op, left: N, right: N) -> bool {
     }
 }
 
-/// Returns true if the left angle is clockwise from the right one; 65536 units per turn.
+/// Returns true if the left angle is clockwise from the right angle. A turn has 65536 units.
 pub(crate) fn clockwise_from(left: i32, right: i32) -> bool {
     let (left, right) = (left & 0xffff, right & 0xffff);
     if (left - right).abs() > 0x8000 { left < right } else { left > right }
@@ -99,7 +99,7 @@ pub(crate) fn compares(op: Op) -> bool {
     matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::Near | Op::Xor | Op::ClockwiseFrom)
 }
 
-/// Evaluates the body for the Rust type of a kind of number.
+/// Evaluates the body with the Rust type of a number kind.
 macro_rules! with_num {
     (@arms $num:expr, $ty:ident => $body:expr; $($kind:ident $rust:ident)*) => {
         match $num {
@@ -118,10 +118,10 @@ pub(crate) use with_num;
 /// Computes `to = left op right`; returns true for a division by zero.
 ///
 /// # Safety
-/// `left` and `right` must point to numbers of the kind (for shifts, `right` to an `i32`); `to` must be valid for writes of one,
-/// or of a `bool` for comparisons.
+/// `left` and `right` must point to numbers of the kind; for shifts, `right` must point to an `i32`. `to` must be valid for writes
+/// of a number of the kind, or of a `bool` for comparisons.
 pub(crate) unsafe fn arithmetic(op: Op, num: Num, to: *mut u8, left: *const u8, right: *const u8) -> bool {
-    // SAFETY: the caller promised such numbers.
+    // SAFETY: the caller promised numbers of this kind.
     unsafe {
         if compares(op) {
             *to = u8::from(compare_bits(op, num, left, right));
@@ -145,7 +145,7 @@ pub(crate) unsafe fn arithmetic(op: Op, num: Num, to: *mut u8, left: *const u8, 
 /// Both pointers must point to numbers of the kind.
 #[inline]
 pub(crate) unsafe fn compare_bits(op: Op, num: Num, left: *const u8, right: *const u8) -> bool {
-    // SAFETY: the caller promised such numbers.
+    // SAFETY: the caller promised numbers of this kind.
     unsafe {
         if op == Op::ClockwiseFrom && num == Num::I32 {
             return clockwise_from(*left.cast(), *right.cast());

@@ -1,4 +1,4 @@
-//! Registers of a frame, and the resolution of places: properties, fields and elements.
+//! Registers of a frame, and resolution of places: properties, fields and elements.
 #![expect(unsafe_code, reason = "converts offsets that the loader has checked into addresses")]
 
 use alcedo_abi::handles::ObjectHandle;
@@ -18,11 +18,11 @@ use crate::number::arithmetic;
 use crate::rows::set_len;
 use crate::triple::TripleOp;
 
-/// Registers of a running call, and its object.
+/// Registers of a running call, and the `self` object of the call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Registers {
     base: *mut u8,
-    /// The object, or none.
+    /// The `self` object, or none.
     pub(crate) object: ObjectHandle,
     /// Memory of the object; null for no object or a destroyed one.
     memory: *mut u8,
@@ -33,17 +33,17 @@ pub(crate) struct Registers {
 /// Result of resolving a place.
 enum Resolved<'a> {
     At(*mut u8),
-    /// The object is none or destroyed.
+    /// The object is `None` or destroyed.
     NoObject,
     /// Index out of range: the array, the index, and the length.
     OutOfRange(&'a Property, i32, u32),
 }
 
-/// Access for which a place is resolved.
+/// Kind of access to a place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Access {
     Read,
-    /// Arrays grow to include the index.
+    /// Writes a value; arrays grow to include the index.
     Write,
     /// Changes a value in place; arrays do not grow.
     Change,
@@ -53,15 +53,15 @@ impl Registers {
     /// Creates the registers of the frame at `base`.
     ///
     /// # Safety
-    /// `base` must point to a frame of the code that slots, sources and places are taken from, with a value of its type in each
-    /// register. `memory` must be that of `object`, which must be of the class of that code, or null. Both must hold while the
-    /// returned value is used.
+    /// `base` must point to a frame of the code that contains the slots, sources and places used later, with a value of its type in
+    /// each register. `memory` must be the memory of `object`, which must be of the class of that code, or null. Both must hold
+    /// while the returned value is used.
     #[inline]
     pub(crate) unsafe fn new(base: *mut u8, object: ObjectHandle, memory: *mut u8, class: Name) -> Self {
         Self { base, object, memory, class }
     }
 
-    /// Updates the memory of the object after calls of outside code, which may have destroyed it.
+    /// Updates the memory of the object after a call of native or plugin code, which may have destroyed the object.
     pub(crate) fn refreshed(self, world: &World) -> Self {
         Self { memory: world.objects.memory(self.object).unwrap_or(std::ptr::null_mut()), ..self }
     }
@@ -76,14 +76,14 @@ impl Registers {
         self.memory
     }
 
-    /// Reads the handle in a register. The loader must have verified that the register holds one.
+    /// Reads the handle in a register. The loader must have verified that the register holds a handle.
     #[inline]
     pub(crate) fn handle(&self, register: u16) -> ObjectHandle {
         // SAFETY: the caller of `new` promised a frame; the loader verified that the register holds a handle.
         unsafe { self.base.wrapping_add(usize::from(register)).cast::<ObjectHandle>().read() }
     }
 
-    /// Reads the name in a register. The loader must have verified that the register holds one.
+    /// Reads the name in a register. The loader must have verified that the register holds a name.
     #[inline]
     pub(crate) fn name(&self, register: u16) -> Name {
         // SAFETY: the caller of `new` promised a frame; the loader verified that the register holds a name.
@@ -102,22 +102,22 @@ impl Registers {
 
     /// Returns a register as the target of a result.
     pub(crate) fn slot_argument<'a>(&self, slot: &'a Slot) -> Argument<'a> {
-        // SAFETY: the caller of `new` promised a value of the type in each register. The loader rejects other uses of it during
-        // the call.
+        // SAFETY: the caller of `new` promised a value of the type in each register. The loader rejects other uses of the register
+        // during the call.
         unsafe { Argument::new(&slot.property, self.base.wrapping_add(usize::from(slot.offset))) }
     }
 
     #[inline]
     pub(crate) fn ptr<'a>(&self, slot: &'a Slot) -> Ptr<'a> {
-        // SAFETY: the caller of `new` promised a frame with a value of the type there. Each operation is done with its pointer
-        // before the next one writes.
+        // SAFETY: the caller of `new` promised a frame with a value of the type at this offset. Each operation finishes with its
+        // pointer before the next operation writes.
         unsafe { Ptr::new(self.base.wrapping_add(usize::from(slot.offset)), &slot.property.ty) }
     }
 
     #[inline]
     pub(crate) fn ptr_mut<'a>(&self, slot: &'a Slot) -> PtrMut<'a> {
-        // SAFETY: the caller of `new` promised a frame with a value of the type there. Each operation is done with its pointer
-        // before the next one reads.
+        // SAFETY: the caller of `new` promised a frame with a value of the type at this offset. Each operation finishes with its
+        // pointer before the next operation reads.
         unsafe { PtrMut::new(self.base.wrapping_add(usize::from(slot.offset)), &slot.property.ty) }
     }
 
@@ -136,7 +136,7 @@ impl Registers {
         }
     }
 
-    /// Computes an operation on two operands into a register.
+    /// Computes a triple operation into a register.
     pub(crate) fn make(&self, triple_op: TripleOp, to: &Slot, left: &Source, right: &Source) {
         let place = self.base.wrapping_add(usize::from(to.offset));
         // SAFETY: the caller of `new` promised a value of its type in each register; the loader built `triple_op` for these types.
@@ -174,25 +174,25 @@ impl Registers {
         // The thunk may have destroyed the object since the call began.
         let is_gone = matches!(place.root, LinkedRoot::OfSelf(_)) && world.objects.memory(self.object).is_none();
         match if is_gone { Resolved::NoObject } else { self.find(world, place, access)? } {
-            // SAFETY: `find` has just resolved it. It is the only place argument of the call; the loader rejects other uses of
-            // its root, and objects are disjoint from frames. `Steps::borrow_counter` guarantees the rest.
+            // SAFETY: `find` has just resolved the address. The value is the only place argument of the call. The loader rejects
+            // other uses of its root, and objects are disjoint from frames. `Steps::borrow_counter` guarantees the rest.
             Resolved::At(at) => Ok(unsafe { Argument::new(&place.property, at) }),
             Resolved::NoObject => Err(CallError::other(format!("{} is of no object", place.property.text))),
             Resolved::OutOfRange(array, index, len) => Err(out_of_range(array, index, len)),
         }
     }
 
-    /// Resolves a place to read; the inner `Err` is the log message if the place does not exist.
+    /// Resolves a place for reading. The inner `Err` is the log message if the place does not exist.
     pub(crate) fn read<'a>(&self, world: &World, place: &'a LinkedPlace) -> Result<Result<Ptr<'a>, String>, CallError> {
         Ok(match self.find(world, place, Access::Read)? {
-            // SAFETY: `find` has just resolved it, and the operation is done with it before anything else runs.
+            // SAFETY: `find` has just resolved the address, and the operation finishes with the pointer before anything else runs.
             Resolved::At(at) => Ok(unsafe { Ptr::new(at, &place.property.ty) }),
             Resolved::NoObject => Err(format!("{} of none is read", place.property.text)),
             Resolved::OutOfRange(array, index, len) => Err(format!("{} is read", element(array, index, len))),
         })
     }
 
-    /// Resolves a place to write; the inner `Err` is the log message if the place does not exist.
+    /// Resolves a place for writing. The inner `Err` is the log message if the place does not exist.
     pub(crate) fn write<'a>(
         &self,
         world: &World,
@@ -200,7 +200,7 @@ impl Registers {
         access: Access,
     ) -> Result<Result<PtrMut<'a>, String>, CallError> {
         Ok(match self.find(world, place, access)? {
-            // SAFETY: `find` has just resolved it, and the operation is done with it before anything else runs.
+            // SAFETY: `find` has just resolved the address, and the operation finishes with the pointer before anything else runs.
             Resolved::At(at) => Ok(unsafe { PtrMut::new(at, &place.property.ty) }),
             Resolved::NoObject => Err(format!("{} of none is written", place.property.text)),
             Resolved::OutOfRange(array, index, len) => Err(format!("{} is written", element(array, index, len))),
@@ -252,7 +252,8 @@ impl Registers {
                         if access != Access::Write || index < 0 {
                             return Ok(Resolved::OutOfRange(of, index, raw.len));
                         }
-                        // SAFETY: the preceding steps resolve to a value of the array type, which has no other reader during this.
+                        // SAFETY: the preceding steps resolve to a value of the array type. Nothing else reads the array during
+                        // this access.
                         let place = unsafe { PtrMut::new(at, &of.ty) };
                         if let Some(mut rows) = array(place) {
                             set_len(&mut rows, index as u32 + 1, &element.ty)?;

@@ -1,4 +1,4 @@
-//! Rows of arrays that are added with the initial value, or removed, within the limits of a run.
+//! Adds initial elements to arrays and removes elements, within the limits of a run.
 
 use alcedo_base::boundary::CallError;
 use alcedo_reflect::containers::{ContainerError, RowsMut};
@@ -12,7 +12,7 @@ pub(crate) fn failed(error: ContainerError) -> CallError {
     CallError::other(error.to_string())
 }
 
-/// Inserts elements of the initial value.
+/// Inserts elements with this initial value.
 pub(crate) fn insert_initial(
     rows: &mut RowsMut<'_>,
     at: u32,
@@ -32,7 +32,7 @@ pub(crate) fn insert_initial(
     Ok(())
 }
 
-/// Changes the length of an array; new elements have the initial value.
+/// Changes the length of an array. New elements have the initial value.
 pub(crate) fn set_len(rows: &mut RowsMut<'_>, new_len: u32, element: &PropertyType) -> Result<(), CallError> {
     let len = rows.len();
     if new_len >= len {

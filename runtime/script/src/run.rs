@@ -1,8 +1,8 @@
-//! Interpreter loop. Calls between scripts stay in the loop; [`call_out`](crate::call_out) contains calls to native or plugin
-//! code, [`call_in`](crate::call_in) calls from there.
+//! Interpreter loop. Calls between scripts stay in the loop. [`call_out`](crate::call_out) contains the calls to native or plugin
+//! code, and [`call_in`](crate::call_in) the calls from native or plugin code to scripts.
 //!
 //! The loop relies on the checks of the loader: registers are inside of their frame and have their types, jumps target
-//! instructions, table indices are valid.
+//! instructions, and table indices are valid.
 #![expect(unsafe_code, reason = "runs verified instructions over raw frames")]
 
 use std::rc::Rc;
@@ -23,7 +23,7 @@ use crate::place::{Registers, other_memory};
 use crate::size;
 
 impl Machine {
-    /// Runs until only `floor` calls remain. An error ends the other calls too.
+    /// Runs until only `floor` calls remain. An error also ends the calls above `floor`.
     ///
     /// # Errors
     /// Returns the error with the script call stack.
@@ -44,13 +44,13 @@ impl Machine {
 
     fn run_instructions(&self, world: &World, floor: usize) -> Result<(), CallError> {
         let mut depth = self.frames.depth();
-        // The caller of this function pushed a call.
+        // The innermost call exists, since the caller of this function pushed it.
         let top = || self.frames.innermost();
         let mut rounds = self.rounds.get();
         let mut is_free = Self::is_free(world);
-        // Calls below this depth were suspended during the last outside call, which may have destroyed their objects.
+        // Calls below this depth were active during the last call of native or plugin code, which may have destroyed their objects.
         let mut stale = depth;
-        // SAFETY: the call exists and owns the code that it runs.
+        // SAFETY: the innermost call exists and owns the code that it runs.
         let (mut pc, mut base, mut memory, mut code) = unsafe {
             let running = &*top();
             (running.next, running.base, running.memory, Rc::as_ptr(&running.linked))
@@ -143,7 +143,7 @@ impl Machine {
                 .cast::<ArrayRaw>()
             };
         }
-        // Outside code ran: reloads everything that it may have changed.
+        // Reloads everything that native or plugin code may have changed.
         macro_rules! reload {
             ($running:expr) => {{
                 is_free = Self::is_free(world);
@@ -169,7 +169,7 @@ impl Machine {
                 }
             }};
         }
-        // Accesses element `b` of an array by the body; out of range, runs entry `y` of the slow table.
+        // Evaluates the body for element `b` of an array. If the index is out of range, runs entry `y` of the slow table instead.
         macro_rules! element {
             ($ins:ident, $raw:ident, |$data:ident, $index:ident| $body:expr) => {{
                 let index = at!(i32, $ins.b) as u32;
@@ -200,12 +200,12 @@ impl Machine {
                 (*running).next = pc;
                 let registers = Registers::new(base, (*running).object, memory, (*running).class);
                 self.rounds.set(rounds);
-                // On an error, the rounds counted by the callee remain.
+                // If the call fails, the callee has already updated the counter.
                 let transfer = self.call(world, site, &registers)?;
                 if transfer != Transfer::In {
                     rounds = self.rounds.get().saturating_sub(cost::take());
                 } else if !site.owning.is_empty() {
-                    // Containers and strings were copied.
+                    // Subtracts the cost of copied containers and strings.
                     rounds = rounds.saturating_sub(cost::take());
                 }
                 if !size::is_kept() {
@@ -258,10 +258,11 @@ impl Machine {
         }
 
         loop {
-            // SAFETY: the loader built these instructions and verified their operands: each offset is that of a register of the
-            // type that the operation reads or writes, in the frame at `base`, which has a value of its type in each register;
-            // jumps target instructions, the last of which returns; table indices are valid. `memory` is that of the object of
-            // the call, whose class has the properties that the loader found, or null; it is reloaded after outside code ran.
+            // SAFETY: the loader built these instructions and verified their operands. Each offset is that of a register of the
+            // type that the operation reads or writes. The register is in the frame at `base`, which has a value of its type in
+            // each register. Jumps target instructions, the last of which returns, and table indices are valid. `memory` is null,
+            // or the memory of the object of the call, whose class has the properties that the loader found. It is reloaded after
+            // native or plugin code has run.
             unsafe {
                 let ins = *pc;
                 pc = pc.wrapping_add(1);
@@ -453,7 +454,7 @@ impl Machine {
                     OpCode::CallDirect => {
                         count_round!();
                         let (site, running) = (&(&*code).sites[ins.x as usize], top());
-                        // Anything that needs further checks takes the slow path.
+                        // A call that needs further checks takes the slow path.
                         let found = if is_free { direct(world, site, (*running).object, memory, base) } else { None };
                         let entered = match found {
                             None => std::ptr::null_mut(),
@@ -466,7 +467,7 @@ impl Machine {
                                     for one in &site.moves {
                                         one.over_plain(base, params);
                                     }
-                                    // The pushed call owns the code.
+                                    // The pushed call owns the code and keeps it alive.
                                     code = entered;
                                     (pc, memory) = ((*entered).instructions.as_ptr(), of_object);
                                     depth += 1;

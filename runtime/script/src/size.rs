@@ -1,8 +1,8 @@
-//! Memory limits of script values: of one value, and of all values that a run creates. Checked before an array grows, a string is
-//! built or a library function returns a value, and after each operation that may have allocated; so the script gets an error
-//! before the process runs out of memory.
+//! Memory limits of script values: of one value, and of all values that a run creates. Checks run before an array grows, a string
+//! is built or a library function returns a value. Another check follows each operation that may have allocated memory. The script
+//! then gets an error before the process runs out of memory.
 //!
-//! The limits are those of the machine that runs on the thread, since library functions have no access to the machine.
+//! The limits are stored per thread by the running machine, since library functions have no access to the machine.
 
 use std::cell::Cell;
 
@@ -11,18 +11,18 @@ use alcedo_reflect::containers::Keyed;
 use alcedo_reflect::held;
 use alcedo_reflect::values::ptr::Ptr;
 
-/// Limit of one value without a running machine; also the default limit of a machine.
+/// Limit of one value while no machine runs, which is also the default limit of a machine.
 pub(crate) const DEFAULT: usize = 256 << 20;
 
 /// Default limit of all values together.
 pub(crate) const DEFAULT_OF_ALL: usize = 1 << 30;
 
-/// Limits of the thread.
+/// Current limits of the thread.
 #[derive(Clone, Copy, Debug)]
 struct Limit {
-    /// Bytes of one value.
+    /// Maximum size of one value in bytes.
     one: usize,
-    /// Bytes of all values together, and the bytes that were held at the start of the run.
+    /// Maximum size of all values together, in bytes.
     all: usize,
     base: usize,
 }
@@ -54,7 +54,7 @@ impl Drop for Limited {
     }
 }
 
-/// Checks the size of a value, of which `more` bytes are new.
+/// Checks the size of a value that grew by `more` bytes.
 ///
 /// # Errors
 /// Returns [`CallError::TooLarge`] beyond a limit.
@@ -94,7 +94,7 @@ fn too_large(what: &str, bytes: u64, limit: usize, setting: &str) -> CallError {
     CallError::TooLarge { what: what.to_owned(), bytes, limit: limit as u64, setting: setting.to_owned() }
 }
 
-/// Checks a growth of a container by `more` elements and adds its cost.
+/// Checks that a container may grow by `more` elements, and adds the cost.
 ///
 /// # Errors
 /// Returns [`CallError::TooLarge`] beyond a limit.
@@ -108,7 +108,7 @@ pub(crate) fn rows(before: u32, more: u32, size: usize) -> Result<(), CallError>
     Ok(())
 }
 
-/// Checks a temporary copy of all elements, as in a sort.
+/// Checks the size of a temporary copy of all elements, as a sort needs.
 ///
 /// # Errors
 /// Returns [`CallError::TooLarge`] beyond a limit.

@@ -1,4 +1,4 @@
-//! Vectors and rotators: structs of three consecutive numbers of one kind. Operators work on them in place.
+//! Vectors and rotators: structs of three consecutive numbers of one kind. Operators read and write these numbers directly.
 #![expect(unsafe_code, reason = "reads and writes numbers in registers")]
 #![expect(clippy::unnecessary_cast, reason = "only some kinds of numbers are of the type already")]
 
@@ -17,20 +17,20 @@ pub(crate) fn kind_of(ty: &PropertyType) -> Option<Num> {
     in_order.then_some(num)
 }
 
-/// Operations on triples, with the number kinds of operands and result. The loader creates them and checks the kinds.
+/// Operations on triples, with the number kinds of the operands and the result. The loader creates them and checks the kinds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum TripleOp {
-    /// Two triples of one kind; results in a triple, in a `bool` for comparisons, in a number for the dot product.
+    /// Operator on two triples of one kind. The result is a triple, a `bool` for comparisons, or a number for the dot product.
     OfTwo(Op, Num),
-    /// A triple of the first kind and a number of the second.
+    /// Operator on a triple of the first kind and a number of the second kind.
     Scaled(Op, Num, Num),
-    /// A vector of the first kind rotated by a rotator of the second.
+    /// Rotation of a vector of the first kind by a rotator of the second kind.
     Turned(Op, Num, Num),
     Negative(Num),
     Converted(Num, Num),
-    /// Rotator of the second kind that points along a vector of the first.
+    /// Rotator of the second kind that points along a vector of the first kind.
     RotatorOf(Num, Num),
-    /// Unit vector of the second kind along a rotator of the first.
+    /// Unit vector of the second kind along a rotator of the first kind.
     DirectionOf(Num, Num),
     /// True if any component is not zero.
     IsNotZero(Num),
@@ -51,10 +51,10 @@ impl TripleOp {
     /// Computes the operation.
     ///
     /// # Safety
-    /// `left` and `right` must point to values as the variant specifies (`right` is unused for unary operations); `to` must be
-    /// valid for writes of the result and may overlap an operand.
+    /// `left` and `right` must point to values of the types that the variant states; unary operations do not use `right`. `to` must
+    /// be valid for writes of the result, and may overlap an operand.
     pub(crate) unsafe fn put(self, to: *mut u8, left: *const u8, right: *const u8) {
-        // SAFETY: the caller promised such values, and all operands are read before the result is written.
+        // SAFETY: the caller promised values of these types, and all operands are read before the result is written.
         unsafe {
             match self {
                 Self::OfTwo(op, num) => {
@@ -120,7 +120,7 @@ fn scaled(op: Op, num: Num, it: f64, by: f64) -> f64 {
 unsafe fn read(at: *const u8, num: Num) -> [f64; 3] {
     with_num!(num, N => {
         let at = at.cast::<N>();
-        // SAFETY: the caller promised three such numbers.
+        // SAFETY: the caller promised three numbers of this type.
         unsafe { [*at as f64, *at.wrapping_add(1) as f64, *at.wrapping_add(2) as f64] }
     })
 }
@@ -132,13 +132,13 @@ unsafe fn write(to: *mut u8, num: Num, of: [f64; 3]) {
         for (at, it) in of.into_iter().enumerate() {
             // Integers wrap, as in scalar operations.
             let it = if num.is_float() { it as N } else { it as i128 as N };
-            // SAFETY: the caller promised space for three such numbers.
+            // SAFETY: the caller promised space for three numbers of this type.
             unsafe { *to.wrapping_add(at) = it };
         }
     });
 }
 
-/// Converts an angle to radians: integers have 65536 units per turn, floats are degrees.
+/// Converts an angle to radians. Integer angles have 65536 units per turn; float angles are in degrees.
 fn radians(angle: f64, num: Num) -> f64 {
     if num.is_float() { angle.to_radians() } else { angle * (std::f64::consts::TAU / 65536.0) }
 }
@@ -154,7 +154,7 @@ pub(crate) fn axes(rotator: [f64; 3], num: Num) -> [[f64; 3]; 3] {
     ]
 }
 
-/// Returns the rotator along a vector, with angles of the kind.
+/// Returns the rotator that points along a vector, with angles of this kind.
 fn rotator_of([x, y, z]: [f64; 3], num: Num) -> [f64; 3] {
     let angle = |radians: f64| match num.is_float() {
         true => radians.to_degrees(),

@@ -1,4 +1,4 @@
-//! Conversions of values: constants of the checked tree, numbers of other kinds, strings.
+//! Conversions of values: constants of the checked tree, numbers between kinds, strings.
 
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::handles::{Name, ObjectHandle};
@@ -8,7 +8,7 @@ use alcedo_reflect::structs::StructType;
 use alcedo_reflect::value::{Binding, LocalText, Value};
 use alcedo_uc::hir::{Const, Num};
 
-/// A number of any kind, without loss.
+/// Number of any kind, stored without loss.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) enum Number {
     Whole(i128),
@@ -34,7 +34,7 @@ pub(crate) fn number(value: &Value) -> Option<Number> {
     })
 }
 
-/// Converts a number to a value of the kind: integers keep the low bits, floats round toward zero and saturate.
+/// Converts a number to a value of this kind. Integers keep the low bits; floats round toward zero and saturate.
 pub(crate) fn to_num(number: Number, num: Num) -> Value {
     macro_rules! cast {
         ($($num:ident, $ty:ty;)*) => {
@@ -47,7 +47,7 @@ pub(crate) fn to_num(number: Number, num: Num) -> Value {
     cast! { U8, u8; U16, u16; U32, u32; U64, u64; I8, i8; I16, i16; I32, i32; I64, i64; F32, f32; F64, f64; }
 }
 
-/// Converts a constant to a value of the type.
+/// Converts a constant to a value of this type.
 ///
 /// # Errors
 /// Returns a message if the constant does not fit the type.
@@ -92,7 +92,7 @@ pub(crate) fn const_value(value: &Const, ty: &PropertyType, world: &World) -> Re
     })
 }
 
-/// Finds an object by name or path; none if it does not exist.
+/// Finds an object by name or path. Returns the none handle if no object has it.
 pub(crate) fn object_of(path: &str, world: &World) -> ObjectHandle {
     let name = path.rsplit('.').next().unwrap_or(path);
     world.objects.find(ObjectHandle::NONE, name).unwrap_or(ObjectHandle::NONE)
@@ -123,7 +123,7 @@ pub(crate) fn plain_text(value: &Value, world: &World) -> Option<String> {
     })
 }
 
-/// Returns the number kind of a struct of three numbers: a vector or a rotator.
+/// Returns the number kind of a struct of three numbers, which is a vector or a rotator.
 pub(crate) fn triple_of(of: &StructType) -> Option<Num> {
     let [one, two, three] = of.fields() else { return None };
     let num = Num::of(one.ty.kind())?;
@@ -168,7 +168,7 @@ fn four(value: f64) -> String {
     format!("{value:.4}")
 }
 
-/// Parses a string; invalid input yields the zero value.
+/// Parses a string. Invalid input yields the zero value.
 pub(crate) fn from_text(text: &str, ty: &PropertyType, world: &World) -> Value {
     if let Some(value) = text_value(text, ty, world) {
         return value;
@@ -234,7 +234,7 @@ fn leading_float(text: &str) -> f64 {
     text[..end].parse().unwrap_or_default()
 }
 
-/// Converts a number to an enum value; numbers without an entry are kept.
+/// Converts a number to an enum value. The value keeps a number without an entry.
 pub(crate) fn to_enum(number: Number, ty: &PropertyType) -> Value {
     let (PropertyType::Enum(of), Number::Whole(it)) = (ty, number) else { return Value::zero(ty) };
     Value::Enum(of.value(it))
@@ -261,7 +261,7 @@ pub(crate) fn binding(value: &Value) -> Binding {
     }
 }
 
-/// Returns true for kinds that refer to an object by handle.
+/// Returns true for kinds whose values are handles of objects.
 pub(crate) fn is_handle(kind: PropertyKind) -> bool {
     matches!(kind, PropertyKind::OBJECT | PropertyKind::WEAK_OBJECT | PropertyKind::SCRIPT_INTERFACE)
 }

@@ -1,4 +1,4 @@
-//! Errors in the middle of an operation, and operations over the limits: the machine reports an error and stays usable.
+//! Errors in the middle of an operation, and operations over the limits. The machine reports an error and stays usable.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
@@ -18,7 +18,7 @@ use tracing::{Event, Metadata, Subscriber};
 use crate::package::Scripts;
 use crate::support::{path, stage, test_function, try_stage};
 
-/// Creates a class `Robot` with this body, and an object of it.
+/// Creates a class `Robot` with this body, and an object of the class.
 fn robot_of(limits: Limits, body: &str) -> (Scripts, ObjectHandle) {
     let scripts = Scripts::with_limits(limits);
     let text = format!("class Robot extends Machine;\n{body}");
@@ -31,7 +31,7 @@ fn robot(body: &str) -> (Scripts, ObjectHandle) {
     robot_of(Limits::default(), body)
 }
 
-/// Checks the result of a function, and that the machine has no running call afterwards.
+/// Checks the result of a function, and that no call remains in the machine.
 fn check(body: &str, function: &str, expected: &str) {
     let (scripts, robot) = robot(body);
     assert_eq!(scripts.outcome(robot, function), expected);
@@ -52,7 +52,7 @@ fn an_order_that_panics_leaves_no_call_behind() {
     assert_eq!(scripts.outcome(robot, "Fine"), "3");
 }
 
-/// A log that calls a function with each line.
+/// Log that calls a function with each line.
 struct Log<F>(F);
 
 impl<F: Fn(String) + 'static> Subscriber for Log<F>
@@ -185,7 +185,7 @@ fn equal_elements_are_removed_in_one_pass_keeping_the_order() {
         function int Many() { local array<int> a; a.Length = 400000; return a.RemoveItem(0) * 10 + a.Length; }
     "#;
     check(body, "Both", "3:112244557788");
-    // A splice per element would move 80 billion elements.
+    // Moving the rest of the array for each element would move 80 billion elements.
     check(body, "Many", "4000000");
 }
 

@@ -1,4 +1,4 @@
-//! Hand-written bytecode.
+//! Runs hand-written bytecode.
 
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::boundary::CallError;
@@ -42,7 +42,7 @@ fn fib() -> TestFunction {
     ])
 }
 
-/// Recurses without end, with an increasing argument.
+/// Recurses without end; the argument increases with each call.
 fn deeper() -> TestFunction {
     let mut deeper = test_function("deeper", &[I32], None);
     let next = deeper.register(I32);
@@ -100,7 +100,7 @@ fn a_conditional_jump_back_counts_as_a_round() {
     assert!(stage.run("endless", &[]).unwrap_err().contains("1000 loop rounds"));
 }
 
-/// Functions of a robot that access `energy`: `store(a)` and `load`.
+/// Functions of a robot that access the property `energy`: `store(a)` and `load`.
 fn store_and_load() -> Vec<TestFunction> {
     let place = || Place { root: Root::OfSelf("/Script/Game.Robot".into(), "energy".to_owned()), steps: Vec::new() };
     let mut store = test_function("store", &[I32], None).method();
@@ -126,7 +126,7 @@ fn properties_of_the_object_itself_are_read_and_written() {
         ObjectHandle::NONE,
         0,
     );
-    // A frame of another class is refused before any code runs.
+    // A call on an object of another class is refused before any code runs.
     assert!(matches!(stage.call(other, "load", &[]), Err(CallError::WrongClass { .. })));
     stage.world.objects.release(robot);
     assert!(matches!(stage.call(robot, "load", &[]), Err(CallError::Stale { .. })));

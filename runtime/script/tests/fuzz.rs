@@ -1,5 +1,5 @@
-//! Randomly changed bytecode is refused, or runs: nothing panics, and the machine stays usable. The changed code is compiled from
-//! real source, so that much of it is accepted.
+//! Bytecode with random changes is refused, or runs. Nothing panics, and the machine stays usable. The changed code is compiled
+//! from real source, so the loader accepts much of it.
 
 use alcedo_reflect::testing::{Dice, fuzz};
 use alcedo_reflect::thunk::ParamBlock;
@@ -207,7 +207,7 @@ fn changed_bytecode_is_refused_or_runs() {
                 assert!(!scripts.machine.is_running(), "{path} left a frame");
             }
         }
-        // Restores the original code, which other functions call.
+        // Restores the original code, since other functions call it.
         scripts.machine.load(&scripts.world, &all).map(|compiled| scripts.keep(compiled)).expect("the code is right");
     });
     assert!(refused > 100 && ran > 100, "{refused} refused, {ran} ran, {failed} failed");

@@ -1,5 +1,5 @@
-//! Functions of the library, called from scripts with edge cases, and related language features: sorts by a function, singular
-//! functions, missing elements.
+//! Library functions that scripts call with edge cases, and related language features: sorts by a function, singular functions,
+//! missing elements.
 
 use alcedo_base::boundary::CallError;
 use alcedo_reflect::property::PropertyType;
@@ -7,7 +7,7 @@ use alcedo_script::{Limits, library};
 
 use crate::package::Scripts;
 
-/// Evaluates expressions in a class with these members, each after these statements.
+/// Evaluates expressions in a class with these members. Runs the statements before each expression.
 fn table(members: &str, before: &str, rows: &[(&str, &str)]) {
     let functions: String = rows
         .iter()
@@ -324,7 +324,7 @@ fn the_axes_of_a_rotator_are_written_to_three_vectors() {
     );
 }
 
-/// Checks `Outer` and `Name`; see `text.rs` for nested objects.
+/// Checks `Outer` and `Name`. `text.rs` covers nested objects.
 #[test]
 fn object_functions_at_the_edges() {
     table(
@@ -390,7 +390,7 @@ fn a_sort_survives_any_comparison_function() {
         "local array<int> a; local int i; for (i = 5; i > 0; i--) { a.AddItem(i); Own.AddItem(i); }",
         &[
             ("a.Sort(Up) -> Joined(a)", "1 2 3 4 5 "),
-            // Changes by the function to the array are overwritten by the sorted elements.
+            // The sorted elements overwrite changes that the function makes to the array.
             ("Own.Sort(Clears) -> Joined(Own)", "1 2 3 4 5 "),
             ("Own.Sort(Grows) -> Joined(Own)", "1 2 3 4 5 "),
             ("Own.Sort(Fails) -> Joined(Own)", "~an assertion does not hold"),
@@ -472,7 +472,7 @@ fn values_of_one_run_have_a_common_limit() {
         assert!(*bytes > *limit && *limit == 1 << 20 && setting == "Limits::values", "{name}: {error}");
         assert!(!stack.is_empty());
     }
-    // Destroyed objects do not count, and each run has the whole limit.
+    // Destroyed objects do not count, and the whole limit is available in each run.
     assert_eq!(scripts.outcome(robot, "Churn"), "65536");
     assert_eq!(scripts.outcome(robot, "Churn"), "65536");
 }

@@ -80,7 +80,7 @@ pub(crate) fn class() -> ClassDecl {
             }
             Ok(())
         }),
-        // Calls a function of an object by name: from native code into a script.
+        // Calls a function of an object by name, from native code into a script.
         function(
             "call_by_name",
             0,

@@ -1,4 +1,4 @@
-//! Packages of scripts that are checked, declared, linked and run, as a host does.
+//! Packages of scripts that are checked, declared, linked and run in the way that a host does it.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -59,13 +59,13 @@ impl Host for NoModules {
     }
 }
 
-/// A world that loads packages of scripts.
+/// World that loads packages of scripts.
 pub(crate) struct Scripts {
     pub(crate) world: World,
     pub(crate) machine: Rc<Machine>,
     kept: RefCell<Vec<Compiled>>,
     cells: RefCell<Cells>,
-    /// Properties that are initially bound to a function of their object: class, property, function.
+    /// Properties that are initially bound to a function of their object, as class, property and function.
     bound: RefCell<Vec<(String, String, Name)>>,
 }
 
@@ -117,7 +117,7 @@ impl Scripts {
         self.load_sources(package, &sources)
     }
 
-    /// Returns the classes whose functions are called without naming the class.
+    /// Returns the classes whose functions scripts call without the class name.
     pub(crate) fn libraries() -> Vec<String> {
         library::PATHS.iter().map(|path| (*path).to_owned()).collect()
     }
@@ -173,7 +173,7 @@ impl Scripts {
             _ => Vec::new(),
         };
         let value = match &default.action {
-            // A function of the object itself, to which new objects are bound.
+            // Delegates of new objects are bound to a function of the object itself.
             DefaultAction::Set(Const::Function(name)) => {
                 let name = self.world.names.intern(name);
                 self.bound.borrow_mut().push((class.path.to_string(), default.property.clone(), name));
@@ -218,7 +218,7 @@ impl Scripts {
         *self.cells.borrow()[path].borrow_mut() = Some(thunk);
     }
 
-    /// Replaces the kept code.
+    /// Replaces the code that this world keeps alive.
     pub(crate) fn keep(&self, compiled: Compiled) {
         *self.kept.borrow_mut() = vec![compiled];
     }
@@ -235,7 +235,7 @@ impl Scripts {
         object
     }
 
-    /// Calls a function without parameters. Returns the result as the language converts it to a string.
+    /// Calls a function without parameters. Returns the result, converted to a string as the language does it.
     pub(crate) fn result_text(&self, object: ObjectHandle, name: &str) -> String {
         let class = self.world.objects.class(object).expect("it is there");
         let ty = class.find_function(name).and_then(|function| function.result()).map(|result| result.ty.clone());
@@ -297,7 +297,7 @@ impl Drop for Scripts {
     }
 }
 
-/// Formats a constant as reflection parses it.
+/// Formats a constant in the syntax that reflection parses.
 fn const_text(value: &Const) -> String {
     match value {
         Const::Bool(it) => it.to_string(),

@@ -1,5 +1,5 @@
-//! Runs the programs of the language's tests, which state their results in their first lines, and random expressions, whose results
-//! are compared to those of the tree-walking interpreter.
+//! Runs the test programs of the language, which state their results in their first lines. Also runs random expressions and
+//! compares their results to those of the tree-walking interpreter.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ fn each_program_returns_its_stated_results() {
             continue;
         }
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-        // Reflection has one function of a name in a chain of classes; the host decides how private ones are declared.
+        // A chain of classes has only one function of a name in reflection. The host decides how private functions are declared.
         if name == "private_functions_are_not_overridden.uc" {
             continue;
         }
@@ -169,7 +169,7 @@ impl Writer {
     }
 }
 
-/// Functions per class, with one expression each.
+/// Number of functions per class, with one expression each.
 const FUNCTIONS: usize = 250;
 
 #[test]

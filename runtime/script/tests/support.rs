@@ -1,4 +1,4 @@
-//! Small worlds with scripts.
+//! Small worlds for tests of scripts.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use alcedo_uc::hir::Const;
 /// Thunks that are set after the declaration.
 pub(crate) type Cells = BTreeMap<String, Rc<RefCell<Option<Thunk>>>>;
 
-/// A world, a machine, and one class `/Script/Game.Robot` with an `i32` property `energy`.
+/// World with a machine and one class `/Script/Game.Robot`, which has an `i32` property `energy`.
 pub(crate) struct Stage {
     pub(crate) world: World,
     pub(crate) machine: Rc<Machine>,
@@ -36,12 +36,12 @@ pub(crate) struct TestFunction {
     pub(crate) code: FunctionCode,
 }
 
-/// Returns the path of a function of the robot.
+/// Returns the path of a function of `Robot`.
 pub(crate) fn path(name: &str) -> String {
     format!("/Script/Game.Robot:{name}")
 }
 
-/// Creates a thunk that runs the current content of its cell.
+/// Creates a thunk that runs the thunk in the cell at the time of the call.
 pub(crate) fn late(cells: &mut Cells, path: &str) -> Thunk {
     let cell: Rc<RefCell<Option<Thunk>>> = Rc::default();
     cells.insert(path.to_owned(), Rc::clone(&cell));
@@ -52,7 +52,7 @@ pub(crate) fn late(cells: &mut Cells, path: &str) -> Thunk {
     })
 }
 
-/// Creates a static function with parameters of plain types, and a register for each.
+/// Creates a static function whose parameters have plain types. Each parameter has a register.
 pub(crate) fn test_function(name: &str, params: &[PropertyKind], result: Option<PropertyKind>) -> TestFunction {
     let mut decl = FunctionDecl::new(name, Rc::new(|_, _| Ok(())));
     decl.flags = function_flags::STATIC | function_flags::CALLABLE;
@@ -74,7 +74,7 @@ pub(crate) fn test_function(name: &str, params: &[PropertyKind], result: Option<
 }
 
 impl TestFunction {
-    /// Makes the function a method.
+    /// Makes the function a method of `Robot`.
     pub(crate) fn method(mut self) -> Self {
         self.decl.flags &= !function_flags::STATIC;
         self.code.is_static = false;
@@ -98,7 +98,7 @@ impl TestFunction {
         self.code.registers.len() as Reg - 1
     }
 
-    /// Sets the instructions, each on a line of its own.
+    /// Sets the instructions; each gets its own line.
     pub(crate) fn code(mut self, code: impl IntoIterator<Item = Ins>) -> Self {
         self.code.code = code.into_iter().collect();
         self.code.lines = (1..=self.code.code.len() as u32).collect();
@@ -106,7 +106,7 @@ impl TestFunction {
     }
 }
 
-/// Creates a world with these functions of the robot, whose bodies may be refused.
+/// Creates a world with these functions of `Robot`. Returns the errors if the machine refuses a body.
 pub(crate) fn try_stage(
     functions: Vec<TestFunction>,
     natives: Vec<FunctionDecl>,
@@ -135,7 +135,7 @@ pub(crate) fn try_stage(
     Ok(Stage { world, machine, compiled: Some(compiled), class, cells })
 }
 
-/// Creates a world with these functions of the robot.
+/// Creates a world with these functions of `Robot`.
 pub(crate) fn stage(functions: Vec<TestFunction>) -> Stage {
     try_stage(functions, Vec::new(), Limits::default()).unwrap_or_else(|errors| panic!("{errors:?}"))
 }
@@ -145,7 +145,7 @@ impl Stage {
         self.world.objects.allocate(&self.class, None, ObjectHandle::NONE, 0)
     }
 
-    /// Calls a function of the robot.
+    /// Calls a function of `Robot`.
     pub(crate) fn call(&self, object: ObjectHandle, name: &str, args: &[Value]) -> Result<Option<Value>, CallError> {
         let function = self.class.find_function(name).unwrap_or_else(|| panic!("no function {name}"));
         let mut block = ParamBlock::new(function);
@@ -157,7 +157,7 @@ impl Stage {
         Ok(block.result())
     }
 
-    /// Calls a static function, with the error as a string.
+    /// Calls a static function. Returns the error as a string.
     pub(crate) fn run(&self, name: &str, args: &[Value]) -> Result<Option<Value>, String> {
         let called = self.call(ObjectHandle::NONE, name, args).map_err(|error| error.to_string());
         assert!(!self.machine.is_running(), "no frame is left");
@@ -167,7 +167,7 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        // Breaks the cycle between functions, thunks and cells.
+        // Breaks the reference cycle between functions, thunks and cells.
         self.cells.values().for_each(|cell| drop(cell.borrow_mut().take()));
     }
 }

@@ -1,4 +1,4 @@
-//! Source that is checked, compiled to bytecode, declared and run on real objects.
+//! Source that is checked, compiled to bytecode, declared, and run on real objects.
 
 use alcedo_reflect::value::Value;
 
@@ -307,7 +307,7 @@ fn objects_that_only_a_running_script_refers_to_are_no_garbage() {
         function int Held() { local Robot r; local array<Robot> all; r = new class'Robot'; all.AddItem(new class'Robot'); return garbage() * 100 + all.Length; }
         function int LetGo() { return garbage(); }
         "#,
-        // The call itself holds the robot of the test.
+        // The call alone keeps the robot of the test alive.
         &[("Held", "1"), ("LetGo", "2")],
     );
 }
@@ -377,7 +377,7 @@ fn targets_of_out_parameters_may_move_during_the_call() {
         function NoOther(out int v) { Other = none; v = 9; }
         function string OfOther() { Other = self; NoOther(Other.Energy); return Energy $ Other; }
         "#,
-        // The place's object is resolved before the call.
+        // The object of the place is resolved before the call.
         &[("Element", "5500"), ("Gone", "21"), ("OfOther", "9None")],
     );
 }
@@ -406,14 +406,14 @@ fn writes_are_refused_while_a_rollback_could_not_undo_them() {
     let class = scripts.load("Scripts", &[("Robot.uc", text)]).remove(0);
     let robot = scripts.object(&class);
     let object = scripts.machine.clone();
-    // During an incremental collection writes are announced and allowed.
+    // During an incremental collection, writes are reported to the collector and allowed.
     {
         let _marking = scripts.world.mode.enter(mode::MARKING);
         assert_eq!(scripts.outcome(robot, "Writes"), "");
     }
     assert_eq!(scripts.world.get::<i32>(robot, "Energy"), Ok(5));
     scripts.world.write(robot, "Energy", &Value::I32(1)).unwrap();
-    // During a reload functions of the host are not called; a frame that began before the reload would be refused as well.
+    // During a reload, functions of the host are not called. A frame that began before the reload would be refused too.
     let _staging = scripts.world.mode.enter(mode::REBUILDING);
     for name in ["Writes", "Adds", "Others", "Library"] {
         assert!(scripts.outcome(robot, name).contains("refused before the commit"), "{name}");

@@ -1,4 +1,4 @@
-//! Batches of calls of one method with equal arguments: objects are grouped by class, and each group takes one boundary
+//! Calls one method with equal arguments on many objects. The objects are grouped by class, and each group takes one boundary
 //! crossing. Objects of a class without a fast path are called one by one on the slow path.
 #![expect(unsafe_code, reason = "vouches for the objects that it hands to a batch")]
 
@@ -15,7 +15,7 @@ use crate::handles::{ClassId, ObjectHandle};
 use crate::object::class::Class;
 use crate::object::word_offset::WordOffset;
 
-/// Objects of one class, in the given order, ready to be called.
+/// Objects of one class, in the order of the caller's list, ready to be called.
 struct Group {
     class: ClassId,
     fast_path: Option<MethodFastPath>,
@@ -23,23 +23,24 @@ struct Group {
     items: Vec<BatchItem>,
     /// Set if every object has a plugin part.
     is_whole: bool,
-    /// Index of each object in the given objects.
+    /// Index of each object in the caller's list.
     indexes: Vec<u32>,
 }
 
-/// Grouped objects, with the counters at the time of grouping. Valid while neither counter has changed.
+/// Grouped objects, with the values of `population` and of the call epoch at the time of grouping. Valid while both values are
+/// unchanged.
 pub(crate) struct Groups {
     population: u64,
     resolved_at: u64,
-    /// Counter of destroyed objects at which all grouped objects were alive.
+    /// Number of destroyed objects at the time of grouping. All grouped objects were alive at that count.
     ends: u64,
     groups: Vec<Group>,
     ended: usize,
-    /// Number of skipped objects, whose class has no override.
+    /// Number of objects that were skipped because their class has no override.
     passed: usize,
 }
 
-/// Conditions for the objects of a batch.
+/// Conditions that select the objects of a batch.
 pub(crate) struct Terms<'a> {
     pub(crate) condition: Option<&'a str>,
     /// Skips objects whose class has no override.
@@ -116,8 +117,8 @@ impl Groups {
         self.population == core.fast_paths.population() && self.resolved_at == core.zcalls.epoch().get()
     }
 
-    /// Calls the method on all objects. A failure affects its object only. `slow` calls one object on the slow path; `results`,
-    /// if any, receives a word at each object's index.
+    /// Calls the method on all objects. A failed call does not stop the remaining calls. `slow` calls one object on the slow
+    /// path. `results`, if any, receives the result word of each object at the object's index.
     pub(crate) fn call(
         &self,
         core: &Core,
@@ -126,8 +127,8 @@ impl Groups {
         slow: &mut dyn FnMut(ObjectHandle) -> Result<Slot, CallError>,
     ) -> Done {
         let mut done = Done { ended: self.ended, passed: self.passed, ..Done::default() };
-        // The slow path may run host code without an open red frame, which may reach a safe point or reload. Grouped entries
-        // are not used after such a change.
+        // The slow path may run host code without an open red frame, which may reach a safe point or a reload. After a change
+        // of the population the remaining objects also take the slow path.
         let mut is_right = true;
         let mut slow = |object: ObjectHandle| {
             let before = core.fast_paths.population();
@@ -150,10 +151,10 @@ impl Groups {
                 let to = to.map_or(group.items.len(), |more| at + more);
                 let clean_up = |height| core.red.clean_up(height);
                 let out = answers.as_deref_mut().map(|answers| &mut answers[..to]);
-                // SAFETY: the items were found by class and part at the recorded population; the holder of cached groups has
-                // compared it (`is_right`), or the items were found just now. Only batches have run since, each in a red frame
-                // and so without a safe point, and slow calls that changed nothing. The condition is a `bool` property of the
-                // class.
+                // SAFETY: the items were resolved by class and part at the recorded population. The holder of cached groups has
+                // checked that the population is unchanged (`is_right`); new groups were made just now. Since then only batches
+                // and slow calls without changes have run. A batch runs in a red frame, so no safe point has occurred. The
+                // condition is a `bool` property of the class.
                 let outcome = unsafe {
                     core.fast_paths.call_batch(
                         &fast_path,
@@ -165,7 +166,7 @@ impl Groups {
                     )
                 };
                 let Some(outcome) = outcome else {
-                    // The fast path was closed by a change.
+                    // A change has closed the fast path.
                     is_right &= group.one(core, at, &mut done, results.as_deref_mut(), &mut slow);
                     at += 1;
                     continue;
@@ -245,7 +246,7 @@ impl Group {
     }
 }
 
-/// Returns the offset of that `bool` property in objects of the class.
+/// Returns the offset of the `bool` property `name` in objects of the class.
 fn condition(class: &Rc<Class>, name: &str) -> Result<WordOffset<bool>, CallError> {
     let found = class.find_property(name).and_then(|property| WordOffset::<bool>::of(class, property));
     found.ok_or_else(|| CallError::NotFound {

@@ -1,5 +1,5 @@
-//! Call cache for direct calls of object functions: the target per class of the object, which is the function's native body or
-//! a function of a module. Entries are valid until the version of direct calls changes.
+//! Call cache for direct calls of object functions. Holds one target per class of the object: the function's native body, a
+//! function of a module, or a call through slots. Entries are valid until the version of direct calls changes.
 
 use std::any::Any;
 use std::rc::Rc;
@@ -31,7 +31,7 @@ pub(crate) enum Callee {
     WithSlots,
 }
 
-/// Cached target of a class, with the version at which it was resolved.
+/// Cached target for objects of a class, with the version of direct calls at its resolution.
 #[derive(Clone, Copy)]
 struct Known {
     version: u64,
@@ -48,8 +48,8 @@ const FEW: u32 = 8;
 /// Maximum number of cache entries.
 const MANY: u32 = 1024;
 
-/// Direct-mapped cache by class id. Classes get new ids in each reload, so entries are shared; the cache grows when two classes
-/// of one version collide.
+/// Direct-mapped cache, indexed by the low bits of the class id. Classes get new ids in each reload, so several classes share
+/// an entry. The cache grows when two classes of one version need the same entry.
 struct KnownCallees(Row<Known>);
 
 impl KnownCallees {
@@ -63,7 +63,7 @@ impl KnownCallees {
         self.0.get(self.index(class)).filter(|known| known.class == class)
     }
 
-    /// Returns the index of a class; out of range while the cache is empty.
+    /// Returns the index of a class; the index is out of range while the cache is empty.
     #[inline(always)]
     fn index(&self, class: ClassId) -> u32 {
         class.0 & self.0.count().wrapping_sub(1)
@@ -73,7 +73,7 @@ impl KnownCallees {
         let is_taken = |known: Known| known.version == found.version && known.class != found.class;
         let more = match self.0.get(self.index(found.class)) {
             None => FEW,
-            // Entries whose index changes are resolved again.
+            // Growth changes the index of some classes. Their targets are resolved again.
             Some(known) if is_taken(known) && self.0.count() < MANY => self.0.count(),
             Some(_) => 0,
         };
@@ -82,7 +82,7 @@ impl KnownCallees {
     }
 }
 
-/// Targets of calls of one function. Game thread only.
+/// Call cache of one function. Game thread only.
 pub(crate) struct Callees {
     function: Rc<Function>,
     /// Resolves fast paths into modules, if any are possible.
@@ -93,14 +93,14 @@ pub(crate) struct Callees {
 }
 
 impl Callees {
-    /// Creates the targets of an event with a native body. `None` for a function that cannot be overridden.
+    /// Creates the call cache of an event with a native body. Returns `None` for a function that cannot be overridden.
     pub(super) fn of_event(function: &Rc<Function>, dispatch: Dispatch) -> Option<Self> {
         let may_be_overridden = dispatch == Dispatch::Virtual && function.vslot.is_some();
         may_be_overridden.then(|| Self::new(function, dispatch, true))
     }
 
-    /// Creates the targets of a module's function. `None` if no fast path is possible: a value does not fit a slot, there are
-    /// too many parameters, or the function is static.
+    /// Creates the call cache of a module's function. Returns `None` if no fast path is possible: a value does not fit a slot,
+    /// there are too many parameters, or the function is static.
     pub(super) fn of_module(function: &Rc<Function>, dispatch: Dispatch) -> Option<Self> {
         Some(Self::new(function, dispatch, false)).filter(|callees| callees.call.is_some())
     }
@@ -129,12 +129,12 @@ impl Callees {
             Callee::Itself
         } else {
             core.fast_paths.module_version()?;
-            // Awake objects of the same class may still have a fast path.
+            // Caches no target for the class: awake objects of this class may have a fast path.
             if core.world.objects.waits_for(object).is_some() {
                 return None;
             }
             let fast_path = self.call.as_ref().and_then(|call| call.fast_path(core, object));
-            // The caller passes the arguments of this function, so an override must have equally many.
+            // Callers pass as many words as this function has arguments, so an override must take equally many.
             let fast_path = fast_path.filter(|fast_path| fast_path.accepts(self.function.arguments().len()));
             fast_path.map_or(Callee::WithSlots, Callee::Module)
         };
@@ -143,22 +143,22 @@ impl Callees {
     }
 }
 
-/// Direct-call support of a native function, stored in reflection as `dyn Any`: creates the code for a resolved name, and holds
-/// the body for calls from the host.
+/// Supports direct calls of a native function: creates the code for a resolved name, and holds the body for calls from the
+/// host. Reflection stores this value as `dyn Any`.
 pub(crate) struct DirectMaker {
     make: Box<Make>,
     body: Box<OwnBody>,
 }
 
-/// Receives the targets by class if the function may be overridden.
+/// Creates the code of a native function. Receives a call cache if the function can be overridden.
 type Make = dyn Fn(&Rc<Core>, Option<Callees>) -> BlackCode;
 
-/// Runs the body of a native function on an object, with slots that match its parameters, and returns the slot of the result.
-/// Panics propagate.
+/// Runs the body of a native function on an object, with slots that match the function's parameters, and returns the result as
+/// a slot. Panics propagate.
 pub(crate) type OwnBody = dyn Fn(&World, ObjectHandle, &[Slot]) -> Result<Slot, CallError>;
 
 impl DirectMaker {
-    /// Creates the support of a function, type-erased.
+    /// Creates the type-erased support of a function.
     pub(crate) fn kept(
         make: impl Fn(&Rc<Core>, Option<Callees>) -> BlackCode + 'static,
         body: impl Fn(&World, ObjectHandle, &[Slot]) -> Result<Slot, CallError> + 'static,
@@ -172,13 +172,13 @@ impl DirectMaker {
     }
 }
 
-/// Returns the code of a function for direct calls, if it has any.
+/// Returns the code for direct calls of a native function, if the function supports them.
 pub(crate) fn direct_of(core: &Rc<Core>, function: &Rc<Function>, dispatch: Dispatch) -> Option<BlackCode> {
     let maker = function.black_code.as_ref()?.downcast_ref::<DirectMaker>()?;
     Some((maker.make)(core, Callees::of_event(function, dispatch)))
 }
 
-/// Converts the result of a fast call to an answer.
+/// Converts the result of a fast call to a `DirectAnswer`.
 #[inline(always)]
 pub(crate) fn answer_of(called: Called) -> DirectAnswer {
     match called {
@@ -188,8 +188,8 @@ pub(crate) fn answer_of(called: Called) -> DirectAnswer {
     }
 }
 
-/// Performs the work left when the red frame of a direct call has closed. The call is complete, so a panic here is not an error
-/// of it.
+/// Performs the work left after the red frame of a direct call has closed. The call is complete, so a panic of this work is
+/// logged and is not an error of the call.
 #[cold]
 #[inline(never)]
 pub(crate) fn clean_up(core: &Core, height: usize) {

@@ -1,4 +1,4 @@
-//! Calls of reflected functions: target of virtual calls, and invocation.
+//! Calls reflected functions, and finds the target of virtual calls.
 
 use std::rc::Rc;
 
@@ -54,8 +54,8 @@ pub(crate) fn target(
     }))
 }
 
-/// Returns the implementation of an interface function in a class. Interface functions have no body, so this is always an
-/// override.
+/// Returns the implementation of an interface function in a class. Interface functions have no body, so the result is always a
+/// function of the class or its bases.
 fn implemented(
     world: &World,
     function: &Function,
@@ -82,8 +82,8 @@ fn implemented(
     }
 }
 
-/// Calls `function` on `object` with a filled parameter block. Catches panics of host code. Returns the error of the body; the
-/// result in the block is then unset.
+/// Calls `function` on `object` with a filled parameter block. Catches panics of host code. Returns the error of the body; on
+/// an error the result in the block is unset.
 pub(crate) fn invoke(
     world: &World,
     function: &Function,
@@ -93,8 +93,8 @@ pub(crate) fn invoke(
     catch_panics(|| function.invoke(world, object, block))
 }
 
-/// Calls a function with values: for hosts, tools and tests. Returns `None` for a function without a result. Returns an error
-/// if the arguments do not match the signature, and errors of the body.
+/// Calls a function with values instead of static types, for hosts, tools and tests. Returns `None` for a function without a
+/// result. Returns an error if the arguments do not match the signature, and errors of the body.
 pub(crate) fn call_with_values(
     world: &World,
     function: &Rc<Function>,
@@ -105,7 +105,7 @@ pub(crate) fn call_with_values(
     call_with_out_parameters(world, function, object, arguments, dispatch).map(|(result, _)| result)
 }
 
-/// Does the same and returns the out parameters as well, in order. Returns the errors of [`call_with_values`].
+/// Calls a function as [`call_with_values`] does, and also returns the out parameters in order. Returns the same errors.
 pub(crate) fn call_with_out_parameters(
     world: &World,
     function: &Rc<Function>,

@@ -12,7 +12,7 @@ pub(crate) enum Requested {
 #[derive(Debug)]
 pub(crate) struct Collection {
     requested: Cell<Option<Requested>>,
-    /// Set if values owned by plugin code keep the objects they refer to.
+    /// Set if references in values owned by plugin code keep objects alive.
     pub owned_values_are_roots: Cell<bool>,
     /// Number of slices of the mark phase in progress.
     pub slices: Cell<u32>,

@@ -1,5 +1,5 @@
-//! ZCalls of callers without static types: values without a slot representation are passed as numbers of conjugates. The
-//! signature of the callee determines the slots. Inputs are copied, since the callee may end the conjugate; outputs become
+//! Performs ZCalls for callers without static types, which pass values that do not fit a slot as numbers of conjugates. The
+//! signature of the callee determines the slots. Inputs are copied, since the callee may end their conjugates. Outputs become
 //! owned values of the calling module.
 
 use alcedo_abi::kinds::PropertyKind;
@@ -15,14 +15,14 @@ use crate::signature;
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::call::{Callee, Slots};
 
-/// Slots that a call reads, and the slot that it writes.
+/// Argument slots and result slot of a call, with their types.
 struct Plan<'a> {
     arguments: Vec<(usize, &'a TypeText)>,
     result: Option<(usize, &'a TypeText)>,
 }
 
-/// Calls through a handle for `module`, which owns the results. Returns an error if the handle is dead, the slots do not match
-/// the signature, a conjugate has expired, or the callee fails. The slots are unchanged then.
+/// Calls a handle on behalf of `module`, which owns the results. Returns an error if the handle is dead, the slots do not match
+/// the signature, a conjugate has expired, or the callee fails. On an error the slots are unchanged.
 pub(crate) fn call(
     core: &Core,
     module: ModuleId,
@@ -30,11 +30,11 @@ pub(crate) fn call(
     buffer: &mut BufferMut<'_>,
 ) -> Result<(), CallError> {
     let Some(callee) = core.zcalls.callee(handle) else {
-        // The call reports the invalid handle, and accesses no slot.
+        // This call fails with the error for the invalid handle, and accesses no slot.
         return dynamic_call::call(core, handle, &[]).map(drop);
     };
     call_of(core, module, (handle, &callee), buffer).map_err(|error| match error {
-        // Errors of slot access do not contain the call.
+        // Adds the name of the call, which errors of slot access do not contain.
         CallError::Buffer { message } if !message.starts_with('`') => {
             CallError::Buffer { message: format!("`{}`: {message}", callee.name()) }
         }
@@ -74,7 +74,7 @@ fn call_of(
 /// callee has no parsed signature.
 pub(crate) fn result(core: &Core, handle: ZCallHandle) -> Result<PropertyKind, CallError> {
     let Some(callee) = core.zcalls.callee(handle) else {
-        // The call reports the invalid handle.
+        // This call fails with the error for the invalid handle.
         return dynamic_call::call(core, handle, &[]).map(|_| PropertyKind(0));
     };
     let unknown = || mismatch(callee.name(), &callee.signature().text(), &"types that the host knows");
@@ -87,7 +87,7 @@ pub(crate) fn result(core: &Core, handle: ZCallHandle) -> Result<PropertyKind, C
     Ok(value.map_or(PropertyKind(0), TypeText::kind))
 }
 
-/// Plans the object first, if the function has one; then the parameters; the result last.
+/// Assigns the slots in this order: the receiver, if the function has one; the parameters; the result.
 fn plan_function(slots: usize, signature: &SignatureText) -> Option<Plan<'_>> {
     let (parameters, results) = (signature.arguments.len(), usize::from(signature.result.is_some()));
     let receivers = slots.checked_sub(parameters + results).filter(|receivers| *receivers <= 1)?;
@@ -96,7 +96,7 @@ fn plan_function(slots: usize, signature: &SignatureText) -> Option<Plan<'_>> {
     Some(Plan { arguments: words.enumerate().collect(), result })
 }
 
-/// Plans the object, the operation, and the value to write or read.
+/// Assigns the slots of a property access: object, operation, and value.
 fn plan_property<'a>(buffer: &BufferMut<'_>, signature: &'a SignatureText) -> Result<Plan<'a>, CallError> {
     buffer.expect_len(3)?;
     let is_write = buffer.get::<u8>(1)? != 0;

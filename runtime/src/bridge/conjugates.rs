@@ -1,4 +1,5 @@
-//! Conjugates by number: state, validity and address. A number may denote a red or a black; callers need not distinguish them.
+//! Looks up conjugates by number: their state, validity and address. A number may denote a red or a black; callers need not
+//! distinguish the two.
 #![expect(unsafe_code, reason = "reads and writes the values that conjugates refer to")]
 
 use std::rc::Rc;
@@ -42,8 +43,8 @@ pub(crate) fn state(core: &Core, handle: ConjugateHandle, now: Instant) -> Resul
     Ok(State { color, facts, is_expired: find(core, handle).is_none() })
 }
 
-/// Returns the address of the value of a conjugate, valid until plugin code returns or the black is released. Returns an error
-/// with kind and age if the conjugate has expired.
+/// Returns the address of the value of a conjugate. The address is valid until plugin code returns or the black is released.
+/// Returns an error with kind and age if the conjugate has expired.
 pub(crate) fn open(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<Opened, CallError> {
     match find(core, handle) {
         Some(opened) => Ok(opened),
@@ -51,8 +52,8 @@ pub(crate) fn open(core: &Core, handle: ConjugateHandle, now: Instant) -> Result
     }
 }
 
-/// Does the same for a value of the type `expected`. Returns an error with kind and age if the conjugate has expired, or with
-/// both types if they differ.
+/// Opens a conjugate as [`open`] does, and checks that its value has the type `expected`. Returns an error with kind and age if
+/// the conjugate has expired, or an error with both types if they differ.
 pub(crate) fn open_as(
     core: &Core,
     handle: ConjugateHandle,
@@ -66,11 +67,11 @@ pub(crate) fn open_as(
     Err(mismatch(&"the value of a conjugate", &opened.ty, expected))
 }
 
-/// Lends the value of a property, or of a part of one, until the innermost frame closes. Returns an error if the object is
-/// destroyed or has no such value at this address, or no frame is open.
+/// Lends the value of a property, or a part of that value, until the innermost frame closes. Returns an error if the object is
+/// destroyed, has no such value at this address, or no frame is open.
 ///
 /// # Safety
-/// A value without an owner must be valid for its type, and must not move until that frame closes.
+/// A value without an owner must be valid for its type, and must not move until the innermost frame closes.
 pub(crate) unsafe fn borrow_red(core: &Core, value: Opened, now: Instant) -> Result<ConjugateHandle, CallError> {
     let owner = value.owner;
     if !owner.is_none() {
@@ -105,8 +106,8 @@ pub(crate) fn borrow_property(
     core.red.borrow_red(Opened { owner, at, ty, number: TypeNumber::NONE }, now)
 }
 
-/// Copies the value of a conjugate, and returns the module's id of its type. Returns an error with kind and age if the
-/// conjugate has expired.
+/// Copies the value of a conjugate. Also returns the id that the owning module uses for the type of the value. Returns an error
+/// with kind and age if the conjugate has expired.
 pub(crate) fn copy(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<(OwnedValue, TypeNumber), CallError> {
     core.world.slices.allow_read(&"reading a conjugate")?;
     let may = |_: &Opened| Ok(());
@@ -141,7 +142,7 @@ pub(super) fn read(core: &Core, buffer: &BufferMut<'_>, at: usize, word: &TypeTe
     Ok(value.read())
 }
 
-/// Writes a value to a slot, as an owned value of the module if its type needs a conjugate.
+/// Writes a value to a slot. A value whose type needs a conjugate becomes an owned value of the module.
 pub(super) fn give(
     core: &Core,
     module: ModuleId,
@@ -167,7 +168,7 @@ pub(crate) fn mark_delegate(core: &Core, handle: ConjugateHandle, now: Instant) 
     with_value(core, handle, now, may, |value, _| value.delegate_mark(|| core.delegates.fresh_mark()))
 }
 
-/// Opens a conjugate, checks it with `may`, and runs `act` on its value. Neither may run plugin code.
+/// Opens a conjugate, checks it with `may`, and runs `act` on its value. `may` and `act` must not run plugin code.
 fn with_value<T>(
     core: &Core,
     handle: ConjugateHandle,
@@ -177,13 +178,13 @@ fn with_value<T>(
 ) -> Result<T, CallError> {
     let opened = open(core, handle, now)?;
     may(&opened)?;
-    // SAFETY: `open` returns the address of a live value of the type, and no code that could end it has run since: the callers,
-    // all in this file, only check, copy and write.
+    // SAFETY: `open` returns the address of a live value of the type, and no code that could end the value has run since: the
+    // callers, all in this file, only check, copy and write.
     Ok(act(unsafe { PtrMut::new(opened.at, &opened.ty) }, opened.number))
 }
 
-/// Checks if a value of the type begins at this offset in memory with these properties: a property, or a field of a struct in
-/// one.
+/// Checks if a value of type `ty` is stored at `offset` in memory that these properties describe: as a property, or as a field
+/// of a struct.
 fn has_value_at<'a>(properties: impl Iterator<Item = &'a Property>, offset: usize, ty: &PropertyType) -> bool {
     let mut properties = properties;
     properties.any(|property| {
@@ -197,7 +198,7 @@ fn has_value_at<'a>(properties: impl Iterator<Item = &'a Property>, offset: usiz
     })
 }
 
-/// Checks if values of a struct begin with a value of the type.
+/// Checks if `of` is the struct type `ty` or extends it.
 fn extends(of: &StructType, ty: &PropertyType) -> bool {
     matches!(ty, PropertyType::Struct(base) if of.is_a(base))
 }

@@ -1,5 +1,5 @@
-//! Stores of one runtime, used by named calls, modules and the reload. Each store guards itself, and none is borrowed while
-//! plugin code runs.
+//! Stores of one runtime, used by named calls, modules and the reload. Each store manages its own borrows, and no store is
+//! borrowed while plugin code runs.
 
 use std::cell::OnceCell;
 use std::rc::{Rc, Weak};
@@ -40,7 +40,7 @@ pub(crate) struct Core {
     /// Id of the game thread.
     pub game_thread: GameThreadId,
     pub world: World,
-    /// Call caches, which do not require the whole `Core`.
+    /// State of the fast paths, which callers can share without the whole `Core`.
     pub fast_paths: Rc<FastPaths>,
     /// Objects and their plugin parts.
     pub pairs: Rc<Pairs>,
@@ -63,32 +63,32 @@ pub(crate) struct Core {
     pub logs: Arc<Logs>,
     /// Counts repeated failures in the log.
     pub failures: Repeats,
-    /// Hook of the root for explicit destruction of an object, such as end play.
+    /// Hook called before an object is destroyed explicitly, for example at end play. The root sets this hook.
     pub(crate) before_end: OnceCell<Box<dyn Fn(ObjectHandle)>>,
-    /// Reports a thread that does not return, if the host has enabled it.
+    /// Reports threads that do not return from a call, if the host has enabled the watchdog.
     pub(crate) watchdog: OnceCell<Watchdog>,
     pub tasks: Tasks,
     pub delegates: Delegates,
     pub collection: Collection,
     /// Types of values that modules use by id.
     pub value_types: ValueTypes,
-    /// Calls whose thunk is plugin code.
+    /// Frames of calls whose thunk is plugin code.
     pub frames: OpenFrames,
     /// Virtual machine of scripts.
     #[cfg(feature = "script")]
     machine: RefCell<Rc<alcedo_script::Machine>>,
     #[cfg(feature = "script")]
     pub scripts: crate::bridge::scripts::ScriptCodes,
-    /// C layouts of structs specified by the host, with those of its library folder. Used to check script functions and to open
-    /// libraries of modules.
+    /// C layouts of structs: those stated by the host, and those of its library folder. Used to check script functions and to
+    /// open libraries of modules.
     #[cfg(feature = "dll-bind")]
     pub(crate) c_layouts: OnceCell<alcedo_dll_bind::Layouts>,
-    /// C libraries that classes of modules may be bound to, if the host has set a folder.
+    /// C libraries that classes of modules may be bound to. Empty if the host has set no library folder.
     #[cfg(feature = "dll-bind")]
     pub(crate) user_code: OnceCell<alcedo_dll_bind::UserCode>,
 }
 
-/// Access to the host for hooks of native classes, which receive the world only.
+/// Provides the host to hooks of native classes, which receive only the world.
 pub(crate) struct HostOfWorld {
     fast_paths: Rc<FastPaths>,
     core: Weak<Core>,
@@ -112,14 +112,14 @@ impl HostOfWorld {
 
 impl Drop for Core {
     fn drop(&mut self) {
-        // Invalidates cached fast paths, which code dropped below might use.
+        // Invalidates cached fast paths: code that runs while the fields are dropped might use them.
         self.zcalls.epoch().shut();
     }
 }
 
 impl Core {
-    /// Creates empty stores with the protocols of this chain, which has no resolvers yet. The calling thread becomes the game
-    /// thread. Returns an error if the finalizer thread cannot be started.
+    /// Creates empty stores. `chain` contains the protocols, and no resolvers yet. The calling thread becomes the game thread.
+    /// Returns an error if the finalizer thread cannot be started.
     pub(super) fn with_chain(chain: ResolverChain) -> std::io::Result<Rc<Self>> {
         let world = World::new();
         let zcalls = ZCallTable::with_epoch(Rc::clone(&world.epoch));
@@ -205,7 +205,7 @@ impl Core {
         self.zcalls.epoch().shut();
         let game_thread = Source { thread: GAME_THREAD, activity: Box::new(move || activities.snapshot()) };
         let watchdog = Watchdog::start(limit, vec![game_thread, self.finalizer.source()], listeners)?;
-        // Keeps the first watchdog; a second one would report the same.
+        // Keeps the first watchdog, since a second watchdog would report the same calls.
         let _first = self.watchdog.set(watchdog);
         Ok(())
     }
@@ -222,7 +222,7 @@ impl Core {
         }
     }
 
-    /// Runs posted closures while the game thread waits for an unload. Before a commit and during a rollback they are
+    /// Runs posted closures while the game thread waits for an unload. Before a commit and during a rollback the closures are
     /// postponed, since their operations would be rejected.
     pub(crate) fn pump_while_waiting(&self) {
         if !self.world.mode.is_before_commit() {
@@ -231,7 +231,8 @@ impl Core {
     }
 
     /// Destroys an object explicitly, after calling its end listeners. Returns an error if the object is already destroyed, is
-    /// a class default object, or could not be restored by a reload in progress; [`CallError::TooDeep`].
+    /// a class default object, or could not be restored by a reload in progress. Returns [`CallError::TooDeep`] if the stack is
+    /// nearly exhausted.
     pub(crate) fn end_object(&self, object: ObjectHandle) -> Result<(), CallError> {
         if !self.world.objects.is_alive(object) {
             return Err(CallError::Stale { handle: object });
@@ -259,7 +260,7 @@ impl Core {
         }
     }
 
-    /// Suspends all names offered by these modules, until they are taken back.
+    /// Suspends all names offered by these modules until [`Core::take_back`].
     pub(crate) fn set_aside(&self, modules: impl IntoIterator<Item = ModuleId>) {
         for module in modules {
             self.zcalls.suspend(module);
@@ -319,7 +320,7 @@ mod scripts {
             args: ConstructionArgs,
         ) -> Result<ObjectHandle, CallError> {
             let core = super::alive(&self.0)?;
-            // Same checks as for a plugin: see `host_api`.
+            // Performs the checks of a spawn by a plugin; see `host_api`.
             world.mode.may_act("spawning an object")?;
             world.slices.allow_change(&format_args!("spawning a {}", class.path))?;
             if !args.outer.is_none() && !world.objects.is_alive(args.outer) {

@@ -1,11 +1,11 @@
-//! Delegates: bound by name, compared by signature, called through reflection. A delegate holds an object and a function name,
-//! but no address: the target is resolved at every call, so overrides and reloads take effect, and nothing of a module is kept
-//! alive.
+//! Binds delegates by name, compares them by signature, and calls them through reflection. A delegate holds an object and a
+//! function name, but no address. The target is resolved at every call, so overrides and reloads take effect, and a delegate
+//! keeps no module alive.
 //!
-//! A broadcast calls the bindings that existed at its start, last one first. Bindings removed during the broadcast, also by
-//! another callee and even if the delegate has moved, are not called; added ones are called by the next broadcast. Bindings to
-//! destroyed objects are skipped and removed; bindings to dormant objects are skipped and kept. A failing callee does not stop
-//! the remaining calls; the caller receives the first error.
+//! A broadcast calls the bindings that existed at its start, last one first. Bindings removed during the broadcast are not
+//! called, even if another callee removes them or the delegate moves. Bindings added during the broadcast are called by the
+//! next broadcast. Bindings to destroyed objects are skipped and removed; bindings to dormant objects are skipped and kept. A
+//! failing callee does not stop the remaining calls; the caller receives the first error.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ pub(crate) type CallOne<'a> = dyn FnMut(&Rc<Function>, ObjectHandle) -> Result<(
 /// Maximum depth of nested delegate calls.
 pub(crate) const DEEPEST: usize = 64;
 
-/// Maximum number of cached signatures, which exceeds the number in any host, even after many reloads.
+/// Maximum number of cached signatures. Hosts need fewer, even after many reloads.
 const MOST_SIGNATURES: usize = 1024;
 
 /// Delegates that are being called, innermost last. Game thread only.
@@ -61,15 +61,15 @@ impl Delegates {
 struct Running {
     /// Mark of a delegate with several bindings.
     mark: DelegateMark,
-    /// Remaining bindings, the next one last.
+    /// Bindings that are not called yet, in reverse order of their calls.
     left: Vec<Binding>,
 }
 
 /// Identifies a delegate independently of its address, by a number stored in it. `None` for a delegate that was never called,
-/// and for a single one.
+/// and for a single delegate.
 pub(crate) type DelegateMark = Option<NonZeroU32>;
 
-/// Ends a call, also on unwinding.
+/// Removes the innermost call when dropped, also on unwinding.
 struct Ended<'a>(&'a Delegates);
 
 impl Drop for Ended<'_> {
@@ -94,7 +94,7 @@ pub(crate) fn binding(
     binding_of(world, signature_of(ty)?, object, function)
 }
 
-/// Does the same for a signature as text. Returns the errors of [`binding`].
+/// Creates a binding as [`binding`] does, for a signature as text. Returns the same errors.
 pub(crate) fn binding_of(
     world: &World,
     signature: &str,
@@ -111,8 +111,8 @@ pub(crate) fn binding_of(
     Ok(Binding { object, function: world.names.intern(function) })
 }
 
-/// Checks that the functions of all bindings in a value suit their delegates. Bindings to destroyed and dormant objects pass. Returns the
-/// errors of [`binding`].
+/// Checks that the functions of all bindings in a value match the signatures of their delegates. Bindings to destroyed and
+/// dormant objects pass. Returns the errors of [`binding`].
 pub(crate) fn check(world: &World, ty: &PropertyType, value: &Value) -> Result<(), CallError> {
     let Some(signature) = ty.signature() else {
         let mut checked = Ok(());
@@ -180,7 +180,8 @@ pub(crate) fn keep(delegate: Value, is_kept: impl Fn(&Binding) -> bool) -> (Valu
     (left, removed as u32)
 }
 
-/// Checks if a binding matches: an object of `NONE` matches all bindings; an empty name matches every function of the object.
+/// Checks if `object` and `function` select a binding. The object `NONE` selects all bindings; an empty name selects every
+/// function of the object.
 pub(crate) fn is_meant(world: &World, binding: &Binding, object: ObjectHandle, function: &str) -> bool {
     let is_object = object.is_none() || binding.object == object;
     is_object && (object.is_none() || function.is_empty() || *world.names.text(binding.function) == *function)
@@ -206,7 +207,8 @@ pub(crate) fn bind(
     world.write(object, property, &with(world.read(object, property)?, added))
 }
 
-/// Returns the reason why a binding of a live, awake object has no target, if so.
+/// Returns the reason why a binding has no target. Returns `None` if the target exists, or if the object is destroyed or
+/// dormant.
 pub(crate) fn broken(world: &World, signature: &str, binding: &Binding) -> Option<String> {
     if !world.objects.is_alive(binding.object) || world.objects.waits_for(binding.object).is_some() {
         return None;
@@ -224,8 +226,8 @@ pub(crate) fn broken(world: &World, signature: &str, binding: &Binding) -> Optio
 
 impl Delegates {
     /// Calls the bindings of a delegate through `call`, which receives each function and object. The delegate itself is not
-    /// accessed during the calls. Returns [`CallError::NotFound`] if a single delegate has no target, [`CallError::TooDeep`],
-    /// and the error of the callee; the first error for several bindings.
+    /// accessed during the calls. Returns [`CallError::NotFound`] if a single delegate has no target, [`CallError::TooDeep`] if
+    /// delegate calls are nested too deeply, and the error of the callee. With several bindings, returns the first error.
     pub(crate) fn call(
         &self,
         world: &World,
@@ -277,8 +279,8 @@ impl Delegates {
         call(&function, binding.object)
     }
 
-    /// Calls a delegate with values: for hosts, tools and tests. Returns the result of a single delegate, if any. Returns the
-    /// errors of [`Delegates::call`], and an error if the arguments do not fit.
+    /// Calls a delegate with values instead of static types, for hosts, tools and tests. Returns the result of a single
+    /// delegate, if any. Returns the errors of [`Delegates::call`], and an error if the arguments do not fit.
     pub(crate) fn call_with_values(
         &self,
         world: &World,
@@ -308,7 +310,7 @@ impl Delegates {
         signature_of(ty)?;
         let is_out = |binding: &_| is_meant(world, binding, target, function);
         let (left, removed) = keep(world.read(object, property)?, |binding| !is_out(binding));
-        // Read before the write: a sparse delegate without bindings has no mark.
+        // Reads the mark before the write, since a sparse delegate without bindings has no mark.
         let mark = world.objects.delegate_mark(object, property, || None)?;
         world.write(object, property, &left)?;
         self.note_removed(mark, is_out);
@@ -328,7 +330,7 @@ impl Delegates {
         if !matches!(ty, PropertyType::Delegate(_)) {
             let (left, dead) = keep(now, |binding| world.is_alive(binding.object));
             if dead != 0 {
-                // Destroyed objects are only skipped if the property cannot currently be written.
+                // If the property cannot currently be written, bindings to destroyed objects remain and are skipped.
                 let _may_not = world.write(object, property, &left);
             }
             now = left;
@@ -356,7 +358,8 @@ impl Delegates {
         R::from_value(self.broadcast(world, property, ty, &arguments.into_values(&params)?)?, result.as_ref())
     }
 
-    /// Returns a mark for a delegate that is called for the first time. Marks wrap around, which concurrent calls never reach.
+    /// Returns a mark for a delegate that is called for the first time. Marks wrap around at `u32::MAX`; calls in progress at
+    /// one time never use that many.
     pub(crate) fn fresh_mark(&self) -> DelegateMark {
         let mark = NonZeroU32::new(self.marked.get().wrapping_add(1)).unwrap_or(NonZeroU32::MIN);
         self.marked.set(mark.get());

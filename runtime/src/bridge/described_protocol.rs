@@ -1,4 +1,4 @@
-//! Protocols whose strings are known when they are created: those of this crate, of a host and of modules.
+//! Protocols with fixed strings, used for the protocols of this crate, of a host and of modules.
 
 use crate::zcall::protocol::Protocol;
 use crate::zcall::reader::{NameError, Reader};

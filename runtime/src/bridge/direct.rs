@@ -1,4 +1,4 @@
-//! Resolution of fast paths: from the target of a name to the direct trampoline of the function, if it has one.
+//! Resolves fast paths: finds the target of a name, and the direct trampoline of that function, if it has one.
 #![expect(unsafe_code, reason = "vouches for the trampolines that it finds")]
 
 use std::rc::Rc;
@@ -31,8 +31,8 @@ pub(super) fn class_fast_path(core: &Core, function: &Function) -> Option<Static
     let (what, direct) = hooks.direct.get(&*function.text)?;
     let frame = core.red.hot().number(hooks.gate.tag().id, what);
     let (resolved_at, count) = (core.zcalls.epoch().count(), function.arguments().len());
-    // SAFETY: the trampoline is that of the function, stored by `emit` with the hooks of its class, and a function has the
-    // parameters of its description; the gate is open.
+    // SAFETY: `emit` stored the trampoline of this function with the hooks of its class. The function has as many parameters as
+    // its description states. The gate is open.
     Some(unsafe { StaticFastPath::new(resolved_at, direct.call, count, frame) })
 }
 
@@ -40,14 +40,15 @@ pub(super) fn parameters(export: &Export) -> Option<usize> {
     Some(export.signature.parse::<SignatureText>().ok()?.arguments.len())
 }
 
-/// Returns the fast path into a static function. `what` is its name in red frames.
+/// Returns the fast path into a static function. `what` is the function's name in red frames.
 pub(super) fn export_fast_path(core: &Core, export: &Export, what: &Rc<str>) -> Option<StaticFastPath> {
     let (trampoline, gate, count) = (export.direct?, &export.gate, parameters(export)?);
     if core.world.mode.is_before_commit() || !gate.is_open() {
         return None;
     }
     let frame = core.red.hot().number(gate.tag().id, what);
-    // SAFETY: the trampoline is that of the export, whose signature contains the number of parameters; its gate is open.
+    // SAFETY: the trampoline is that of the export, whose signature contains the number of parameters. The gate of the export
+    // is open.
     Some(unsafe { StaticFastPath::new(core.zcalls.epoch().count(), trampoline, count, frame) })
 }
 
@@ -56,8 +57,8 @@ impl MethodCall {
         Self { function: Rc::clone(function), dispatch }
     }
 
-    /// Returns the fast path into the target of a call on that object, if there is one. It is valid for all objects of the same
-    /// class.
+    /// Returns the fast path into the target of a call on `object`, if there is one. The fast path is valid for all objects of
+    /// that class.
     pub(crate) fn fast_path(&self, core: &Core, object: ObjectHandle) -> Option<MethodFastPath> {
         let function = self.target(core, object)?;
         let class = core.world.objects.class(object)?;
@@ -73,8 +74,8 @@ impl MethodCall {
         // Objects have a plugin part for each dynamic class in their chain, base first.
         let mut of_modules = class.lineage().filter(|class| class.origin == Origin::Dynamic);
         let part_index = of_modules.position(|class| class.id == function.owner)?;
-        // SAFETY: the trampolines are those of the function, stored by `emit` with the hooks of its class, and a function has
-        // the parameters of its description; the gate is open. The function is the target for all objects of this object's
+        // SAFETY: `emit` stored the trampolines of this function with the hooks of its class. The function has as many
+        // parameters as its description states. The gate is open. The function is the target for all objects of this object's
         // class.
         Some(unsafe {
             MethodFastPath::new(resolved_at, (*call, batch), count, frame, (class.id, function.owner, part_index))

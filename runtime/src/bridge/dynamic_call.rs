@@ -1,5 +1,5 @@
-//! ZCalls with values instead of a static signature: for hosts, tools and tests. The textual signature of the callee determines
-//! the slots.
+//! Performs ZCalls with values instead of a static signature, for hosts, tools and tests. The signature string of the callee
+//! determines the slots.
 
 use std::rc::Rc;
 
@@ -42,7 +42,7 @@ pub(crate) fn call(core: &Core, handle: ZCallHandle, arguments: &[Value]) -> Res
     call_with_out_parameters(core, handle, arguments).map(|(result, _)| result)
 }
 
-/// Does the same and returns the out parameters as well, in order. Returns the errors of [`call`].
+/// Calls a handle as [`call`] does, and also returns the out parameters in order. Returns the same errors.
 pub(crate) fn call_with_out_parameters(
     core: &Core,
     handle: ZCallHandle,
@@ -237,7 +237,7 @@ fn may_name_objects(word: &TypeText) -> bool {
     word.kind() == PropertyKind::OBJECT || matches!(travel(word.kind()), Travel::Address)
 }
 
-/// Fills a slot. Values in memory are kept in `values` until the call is over.
+/// Fills a slot. A value that does not fit the slot is kept in `values` until the call is over.
 fn put<'a>(
     core: &Core,
     buffer: &mut DynBuffer<'a>,
@@ -280,7 +280,7 @@ fn take(
     }
 }
 
-/// Slots of plain values, owned by the caller or borrowed by a callee.
+/// Slots that contain plain values: owned by a caller, or borrowed by a callee.
 pub(crate) trait PlainSlots {
     fn get<T: SlotValue>(&self, at: usize) -> Result<T, CallError>;
     fn set<T: SlotValue>(&mut self, at: usize, value: T) -> Result<(), CallError>;
@@ -306,7 +306,8 @@ impl PlainSlots for BufferMut<'_> {
     }
 }
 
-/// Defines reads and writes of the values that fit a slot: the kind and the variant of each, references excepted.
+/// Defines reads and writes of values that fit a slot. The arguments list the kind and the variant of each value except
+/// references.
 macro_rules! plain_values {
     ($($kind:ident $variant:ident),*) => {
         pub(crate) fn get_plain(slots: &impl PlainSlots, at: usize, kind: PropertyKind) -> Result<Value, CallError> {
@@ -332,7 +333,7 @@ plain_values! {
     U8 U8, U16 U16, U32 U32, U64 U64, I8 I8, I16 I16, I32 I32, I64 I64, F32 F32, F64 F64, BOOL Bool, NAME Name
 }
 
-/// Host function on values.
+/// Host function that takes and returns values.
 pub(crate) type Body = Rc<dyn Fn(&[Value]) -> Result<Option<Value>, CallError>>;
 
 pub(crate) fn reach(effect: Effect) -> Reach {
@@ -420,8 +421,8 @@ fn check_kind(words: &str, expected: Option<PropertyKind>, result: Option<&Value
 /// Host function for any thread: reads its arguments from slots, and writes its result to the slot after them.
 pub(crate) type PlainBody = dyn Fn(&mut BufferMut<'_>) -> Result<(), CallError> + Send + Sync;
 
-/// Creates a host function for any thread that needs no runtime: it reads strings and plain values from slots, and writes one.
-/// Returns an error if a value of the signature does not fit a slot.
+/// Creates a host function that any thread may call without a runtime. The function reads strings and plain values from slots,
+/// and writes its result to a slot. Returns an error if a value of the signature does not fit a slot.
 pub(crate) fn plain_body(
     name: &str,
     signature: &Signature,

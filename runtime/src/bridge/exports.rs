@@ -45,7 +45,7 @@ impl Exports {
         self.by_module.borrow_mut().remove(&module);
     }
 
-    /// Formats each function as a line, sorted.
+    /// Returns one line per function, sorted.
     pub(crate) fn lines(&self) -> Vec<String> {
         let exports = self.by_module.borrow();
         let line = |export: &Export| {
@@ -57,8 +57,8 @@ impl Exports {
         lines
     }
 
-    /// Finds a function. The type may be a full path, `Package.Type` or a bare name. Of two builds of a module, the older one
-    /// is used until its gate is closed.
+    /// Finds a function. The type may be a full path, `Package.Type` or a bare name. If two builds of a module are loaded,
+    /// returns the function of the older build until its gate is closed.
     pub(crate) fn find(&self, module: &str, type_path: &str, name: &str) -> Option<Export> {
         let exports = self.by_module.borrow();
         let is_meant = |export: &&Export| {
@@ -72,7 +72,7 @@ impl Exports {
     }
 }
 
-/// Checks if `name_or_path` names the type of `path`.
+/// Checks if `name_or_path` names the type with the path `path`.
 pub(crate) fn is_type(path: &str, name_or_path: &str) -> bool {
     path == name_or_path
         || path.strip_prefix("/Script/").is_some_and(|short| {

@@ -1,6 +1,6 @@
-//! Fast paths into functions of modules: resolved once, valid until the epoch of calls changes. A fast call checks three words
-//! of the host, opens a red frame, and passes plain values in registers. All other calls take the slow path, which reports why
-//! a call is rejected.
+//! Fast paths into functions of modules. A fast path is resolved once and is valid until the epoch of calls changes. A fast
+//! call reads three machine words in the host, opens a red frame, and passes plain values in registers. All other calls take
+//! the slow path, which reports why a call is rejected.
 #![expect(unsafe_code, reason = "calls the direct trampolines of modules")]
 
 mod batch;
@@ -25,7 +25,7 @@ use crate::object::hot_columns::HotColumns;
 use crate::object::mode::ModeWord;
 use crate::object::slices::BorrowedSlices;
 
-/// State checked by fast calls. Outlives its host, and is closed then. Clones share it. Game thread only.
+/// State checked by fast calls. May outlive its host, and then rejects all calls. Clones share the state. Game thread only.
 #[derive(Clone)]
 pub(crate) struct FastPaths {
     hot: Rc<HotFrames>,
@@ -55,14 +55,14 @@ pub(crate) struct MethodFastPath {
     class: ClassId,
     /// Class that declares the target.
     owner: ClassId,
-    /// Index of the owner's plugin part among those of an object, if a more-derived dynamic class exists.
+    /// Index of the part of `owner` among the plugin parts of an object. Used if a more-derived dynamic class exists.
     part_index: usize,
 }
 
 /// Number of entries of a call cache by class.
 pub(crate) const CLASSES: usize = 4;
 
-/// Returns the cache entry of a class, which another class may occupy.
+/// Returns the cache entry for a class. The entry may contain another class.
 #[inline]
 pub(crate) fn entry_of<T>(entries: &[Cell<T>; CLASSES], class: ClassId) -> &Cell<T> {
     &entries[class.0 as usize % CLASSES]
@@ -71,7 +71,7 @@ pub(crate) fn entry_of<T>(entries: &[Cell<T>; CLASSES], class: ClassId) -> &Cell
 /// Result of a fast call; `None` if the call must take the slow path.
 pub(crate) type Called = Option<Result<u64, Box<CallError>>>;
 
-/// Words of a call, or the slots that contain them.
+/// Arguments of a call, as words or as slots.
 pub(crate) trait Words: Copy {
     fn count(self) -> usize;
 
@@ -103,20 +103,21 @@ impl Words for &[u64] {
     }
 }
 
-/// Static function whose module stays loaded: its red frame is open, or the calling thread is inside the gate of its context.
+/// Static function whose module stays loaded while this value exists: a red frame is open, or the calling thread is inside the
+/// gate of the module's context.
 pub(crate) struct HotTrampoline<'a> {
     trampoline: DirectTrampoline,
     count: usize,
-    /// Borrowed slices of the Master; `None` for other modules.
+    /// Borrowed slices of the Master; `None` for a module outside of the Master.
     slices: Option<&'a BorrowedSlices>,
 }
 
 impl HotTrampoline<'_> {
-    /// Wraps a function of a module outside of the Master, which is not bound to a thread.
+    /// Wraps a function of a module outside of the Master. Such a module is not bound to a thread.
     ///
     /// # Safety
-    /// The trampoline must be that of a static function with this number of parameters, and its image must stay mapped while
-    /// this value exists.
+    /// The trampoline must belong to a static function with `count` parameters. The image of that function must stay mapped
+    /// while this value exists.
     #[inline]
     pub(crate) unsafe fn new(trampoline: DirectTrampoline, count: usize) -> Self {
         Self { trampoline, count, slices: None }
@@ -129,15 +130,15 @@ impl HotTrampoline<'_> {
             return None;
         }
         let mut failure = MaybeUninit::uninit();
-        // SAFETY: `FastPaths::within` creates this value and lends it while a red frame is open that was opened at a valid epoch: no
-        // safe point occurs before it closes, so all gates stay open and all images mapped. Callers of `HotTrampoline::new` promise
-        // the same.
+        // SAFETY: `FastPaths::within` creates this value and lends it only inside a red frame that was opened at a valid epoch.
+        // No safe point occurs before the frame closes, so all gates stay open and all images stay mapped. Callers of
+        // `HotTrampoline::new` promise that the image stays mapped.
         let answer = unsafe { call_static(self.trampoline, slots, &mut failure) };
         Some(result(answer, &failure))
     }
 }
 
-/// Closes a red frame, also if host code panics in it.
+/// Closes a red frame when dropped, also if host code panics in the frame.
 struct Closing<'a, F: FnOnce(usize)> {
     hot: &'a HotFrames,
     opened: Opened,
@@ -155,11 +156,11 @@ impl<F: FnOnce(usize)> Drop for Closing<'_, F> {
 }
 
 impl StaticFastPath {
-    /// Creates the fast path into the function of this trampoline, in the module of this frame.
+    /// Creates the fast path into the function of this trampoline. `frame` is the number of the function's frame name.
     ///
     /// # Safety
-    /// The trampoline must be that of a static function of a module with this number of parameters, and the gate of the module,
-    /// one of this host's, must have been open at the epoch `resolved_at`.
+    /// The trampoline must belong to a module's static function with `count` parameters. The module must belong to this host,
+    /// and its gate must have been open at the epoch `resolved_at`.
     pub(super) unsafe fn new(resolved_at: u64, trampoline: DirectTrampoline, count: usize, frame: FrameNumber) -> Self {
         Self { resolved_at, trampoline, count, frame }
     }
@@ -215,13 +216,13 @@ impl FastPaths {
         self.hot.epoch()
     }
 
-    /// Checks if a target resolved at that epoch may be called now.
+    /// Checks if a target resolved at the epoch `resolved_at` may be called now.
     #[inline]
     pub(crate) fn are_open(&self, resolved_at: u64) -> bool {
         resolved_at == self.hot.epoch().get() && !self.mode.is_before_commit() && !self.slices.are_out()
     }
 
-    /// Checks if a target resolved at that epoch may be read now.
+    /// Checks if a target resolved at the epoch `resolved_at` may be read now.
     #[inline]
     pub(crate) fn may_read(&self, resolved_at: u64) -> bool {
         resolved_at == self.hot.epoch().get() && !self.slices.are_out()
@@ -243,8 +244,8 @@ impl FastPaths {
         unsafe { self.enter(fast_path, words, clean_up) }
     }
 
-    /// Opens one red frame for many calls of a static function, and lends the function. `None` if the calls must take the slow
-    /// path.
+    /// Opens one red frame for many calls of a static function, and passes the function to `code`. Returns `None` if the calls
+    /// must take the slow path.
     #[inline]
     pub(crate) fn within<T>(
         &self,
@@ -284,8 +285,8 @@ impl FastPaths {
         unsafe { self.enter_on(fast_path, (object, entry.memory), words, clean_up) }
     }
 
-    /// Checks if a target resolved at that version, which is not [`CLOSED`], may be used now in a direct call of a plugin: the
-    /// version changes with the epoch and the mode, and a plugin that has borrowed a slice makes no direct calls.
+    /// Checks if a plugin may now make a direct call of a target that was resolved at `version`, which is not [`CLOSED`]. The
+    /// version changes with the epoch and the mode. A plugin that has borrowed a slice makes no direct calls.
     #[inline]
     pub(super) fn is_version(&self, version: u64) -> bool {
         version == self.mode.direct_version()
@@ -297,14 +298,14 @@ impl FastPaths {
         (version != CLOSED).then_some(version)
     }
 
-    /// Returns the version for targets in modules; `None` while each call into a module must be reported, which begins and ends
-    /// with a version change.
+    /// Returns the version of direct calls for targets in modules. Returns `None` while each call into a module must be
+    /// reported. The version changes when this reporting begins or ends.
     pub(super) fn module_version(&self) -> Option<u64> {
         self.version().filter(|_| self.epoch().get() != Epoch::SHUT)
     }
 
-    /// Checks if module code is on this stack. No safe point occurs then, so objects, generations and the runtime persist. A
-    /// frame does not protect a coroutine, which may outlive it.
+    /// Checks if module code is on this stack. As long as module code is on the stack, no safe point occurs, so objects,
+    /// generations and the runtime persist. A frame does not protect a coroutine, which may outlive the frame.
     #[inline]
     pub(crate) fn in_a_frame(&self) -> bool {
         self.hot.depth() != 0 && self.hot.stack().is_here()
@@ -327,16 +328,16 @@ impl FastPaths {
         );
         let opened = self.hot.open(fast_path.frame)?;
         let mut failure = MaybeUninit::uninit();
-        // SAFETY: by the promise of the caller, the gate of the module is open and its image mapped; the red frame, which is
-        // open until the call is over, preserves both.
+        // SAFETY: the caller promises that the epoch is unchanged, so the gate of the module is open and its image mapped. The
+        // red frame keeps the gate open and the image mapped until the call is over.
         let answer = unsafe { call_static(fast_path.trampoline, words, &mut failure) };
         self.close(opened, answer, &failure, clean_up)
     }
 
     /// Calls a method on an object with this memory, in its own red frame. `None` if the call must take the slow path.
     ///
-    /// # Safety
-    /// See [`FastPaths::enter`]; the object must be alive with this memory, and of the class of the fast path.
+    /// See [`FastPaths::enter`]. The object must be alive, and its class must be that of the fast path. `memory` must be the
+    /// object's memory.
     #[inline(always)]
     pub(crate) unsafe fn enter_on(
         &self,
@@ -353,12 +354,12 @@ impl FastPaths {
         let opened = self.hot.open(fast_path.frame)?;
         let mut failure = MaybeUninit::uninit();
         // SAFETY: as in `enter`. The part is the object's plugin part for the class that declares the function. Memory and part
-        // persist until a safe point, and so does the frame.
+        // persist until a safe point, which cannot occur while the frame is open.
         let answer = unsafe { call_method(fast_path.trampoline, (object, memory, part), words, &mut failure) };
         self.close(opened, answer, &failure, clean_up)
     }
 
-    /// Closes the red frame of a call with this answer.
+    /// Closes the red frame of a call, and returns the result that `answer` contains.
     #[inline(always)]
     fn close(
         &self,
@@ -373,7 +374,7 @@ impl FastPaths {
         self.close_and_clean_up(opened, answer, failure, clean_up)
     }
 
-    /// Closes the frame of a failed call, or of one that leaves work.
+    /// Closes the frame of a call that has failed or has left work.
     #[cold]
     #[inline(never)]
     fn close_and_clean_up(
@@ -383,7 +384,8 @@ impl FastPaths {
         failure: &MaybeUninit<Failure>,
         clean_up: impl FnOnce(usize),
     ) -> Called {
-        // Read first: the strings of a failure are in the heap of the module, which may be unmapped once the frame has closed.
+        // Reads the failure before the frame closes: its strings are in the heap of the module, which may be unmapped
+        // afterwards.
         let done = result(answer, failure);
         if !self.hot.close(opened) {
             clean_up(opened.borrowed_height());
@@ -391,7 +393,8 @@ impl FastPaths {
         Some(done)
     }
 
-    /// Returns the plugin part of an object for the class that declares the target, if it is not the most-derived part.
+    /// Returns the plugin part of an object for the class that declares the target. Used if that part is not the most-derived
+    /// part.
     #[inline(never)]
     fn inherited_part(&self, object: ObjectHandle, fast_path: &MethodFastPath) -> Option<*mut ()> {
         let pairs = self.pairs.upgrade()?;
@@ -420,17 +423,17 @@ fn failed(failure: &MaybeUninit<Failure>) -> Box<CallError> {
     Box::new(CallError::from_failure(&failure))
 }
 
-/// Calls a trampoline with the type that these parameters describe.
+/// Casts a trampoline to the function type of these parameters, and calls it.
 macro_rules! enter {
     ($trampoline:ident, $failure:ident $(, $value:expr => $ty:ty)*) => {{
         type Trampoline = unsafe extern "C" fn($($ty,)* &mut MaybeUninit<Failure>) -> DirectAnswer;
-        // SAFETY: the trampoline was created from a function of this type, as the caller of this function promises, along with
-        // the requirements of `DirectTrampoline`.
+        // SAFETY: the caller promises that the trampoline was created from a function of this type, and that the requirements
+        // of `DirectTrampoline` hold.
         unsafe { transmute::<unsafe extern "C" fn(), Trampoline>($trampoline.0)($($value,)* $failure) }
     }};
 }
 
-/// Expands a macro with the index of each word, for a number of words.
+/// Expands the macro `$enter` with the indices of `$count` words.
 macro_rules! with_each {
     ($count:expr, $enter:ident) => {
         match $count {
@@ -449,7 +452,7 @@ macro_rules! with_each {
 }
 
 /// # Safety
-/// The requirements of [`DirectTrampoline`] for a static function, with as many parameters as words.
+/// The requirements of [`DirectTrampoline`] must hold for a static function with as many parameters as there are words.
 #[inline(always)]
 unsafe fn call_static(
     trampoline: DirectTrampoline,
@@ -463,7 +466,7 @@ unsafe fn call_static(
 }
 
 /// # Safety
-/// The requirements of [`DirectTrampoline`] for a method, with as many parameters as words.
+/// The requirements of [`DirectTrampoline`] must hold for a method with as many parameters as there are words.
 #[inline(always)]
 unsafe fn call_method(
     trampoline: DirectTrampoline,

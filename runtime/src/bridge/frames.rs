@@ -1,6 +1,6 @@
-//! Calls whose thunk is plugin code: the frame stays in the host, and the plugin accesses it by a number that is valid until
-//! the call returns. No address of a parameter crosses the ABI boundary: each access starts at the frame, so values that have
-//! moved are found.
+//! Frames of calls whose thunk is plugin code. The frame stays in the host, and the plugin accesses it by a number that is
+//! valid until the call returns. No address of a parameter crosses the ABI boundary. Each access starts at the frame, so values
+//! that have moved are found.
 #![expect(unsafe_code, reason = "finds frames again that lie on the stack of the host, below the plugin's")]
 
 use std::cell::Cell;
@@ -15,7 +15,7 @@ use crate::object::thunk::Frame;
 use crate::object::value::Value;
 use crate::object::values::ptr::Ptr;
 
-/// Number of the result among the parameters.
+/// Number by which a plugin refers to the result instead of a parameter.
 pub(crate) const RESULT: u32 = u32::MAX;
 
 /// Active calls. Game thread only.
@@ -30,7 +30,7 @@ struct Open {
     number: u64,
     /// `None` while the frame is in use.
     frame: Option<NonNull<Frame<'static>>>,
-    /// Indices, among the parameters, of those that were stepped to.
+    /// Indices of the parameters that the plugin has stepped to.
     params: Vec<usize>,
 }
 
@@ -45,7 +45,7 @@ impl OpenFrames {
         call(number)
     }
 
-    /// Accesses a frame by number, and the parameters that were stepped to.
+    /// Runs `code` on the frame with this number and on the list of parameters that were stepped to.
     fn with<R>(
         &self,
         number: u64,
@@ -53,8 +53,8 @@ impl OpenFrames {
     ) -> Result<R, CallError> {
         let (mut at, mut params) = self.take(number)?;
         let _back = Back { frames: self, number, frame: at };
-        // SAFETY: `with_number` borrows the frame for as long as its number is stored here, and does not use it; the number was taken
-        // out of the list just now, so no other access finds it until `Back` returns it.
+        // SAFETY: `with_number` borrows the frame for as long as its number is stored here, and does not use the frame. The
+        // number was removed from the list just now, so no other access finds the frame until `Back` returns it.
         let done = code(unsafe { at.as_mut() }, &mut params);
         if let Some(open) = self.open.borrow_mut().iter_mut().find(|open| open.number == number) {
             open.params = params;
@@ -71,7 +71,8 @@ impl OpenFrames {
         Ok((open.frame.take().ok_or_else(used)?, std::mem::take(&mut open.params)))
     }
 
-    /// Steps to the next parameter. Returns its index among those stepped to.
+    /// Steps to the next parameter. Returns the number of parameters stepped to before, by which the plugin refers to this
+    /// parameter.
     pub(crate) fn step(&self, number: u64) -> Result<u32, CallError> {
         self.with(number, |frame, params| {
             params.push(frame.step_again()?);
@@ -83,7 +84,7 @@ impl OpenFrames {
         self.with(number, |frame, _params| frame.finish())
     }
 
-    /// Reads a parameter, or the part of it selected by `path`.
+    /// Reads a parameter, or the part of the parameter that `path` selects.
     pub(crate) fn read<R>(
         &self,
         number: u64,
@@ -103,7 +104,7 @@ impl OpenFrames {
                     value.write(&read).map_err(|error| CallError::other(error.to_string()))
                 });
             }
-            // Parses before the result is set, so that an invalid text sets none.
+            // Parses before the result is set, so that an invalid text leaves the result unset.
             let read = value_of(text, &frame.result_property()?.ty, names)?;
             frame.set_result_value(&read)
         })
@@ -137,8 +138,8 @@ fn stepped(params: &[usize], param: u32) -> Result<usize, CallError> {
     params.get(param as usize).copied().ok_or_else(none)
 }
 
-/// Selects a part of a value: `[3]` is an element of an array, `.name` a field of a struct, by its display name or its own
-/// name.
+/// Selects a part of a value: `[3]` selects an element of an array, and `.name` selects a field of a struct by its display name
+/// or its own name.
 fn part<'a>(value: Ptr<'a>, path: &str) -> Result<Ptr<'a>, CallError> {
     let missing = |at: Ptr<'_>, segment: &str| CallError::NotFound {
         message: format!("`{segment}` of a {}: no such element or field", at.ty()),
@@ -191,7 +192,7 @@ pub(crate) fn text(value: Ptr<'_>, names: &Names) -> String {
     }
 }
 
-/// Parses the format of [`text`].
+/// Parses the format that [`text`] prints.
 fn value_of(text: &str, ty: &PropertyType, names: &Names) -> Result<Value, CallError> {
     match ty {
         PropertyType::Text => Ok(Value::Text(text.to_owned())),

@@ -18,17 +18,17 @@ thread_local! {
 /// Performs a direct call and catches panics, at no cost for calls that do not panic.
 #[inline]
 pub(crate) fn guarded(call: impl FnOnce() -> DirectAnswer) -> DirectAnswer {
-    // Unwinding, as in the panic guard, releases the guards of the runtime's state.
+    // Unwinding releases the guards of the runtime's state, as in the panic guard.
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(thrown)
 }
 
-/// Runs a part of a direct call. Returns the answer of the call if the part panics.
+/// Runs a part of a direct call. If the part panics, returns the answer with which the call fails.
 #[inline]
 pub(crate) fn attempted<T>(code: impl FnOnce() -> T) -> Result<T, DirectAnswer> {
     catch_unwind(AssertUnwindSafe(code)).map_err(thrown)
 }
 
-/// Converts the payload of a panic to an answer. Accessors throw a `CallError` as payload.
+/// Converts the payload of a panic to an answer. Accessors panic with a `CallError` as payload.
 #[cold]
 #[inline(never)]
 fn thrown(payload: Box<dyn Any + Send>) -> DirectAnswer {
@@ -51,7 +51,7 @@ pub(crate) fn to_answer<R: NativeResult>(result: Result<R, CallError>) -> Direct
     }
 }
 
-/// Stores the error of a failed call for its caller, and returns the answer.
+/// Stores the error of a failed call, which the caller fetches, and returns the answer.
 #[cold]
 #[inline(never)]
 pub(crate) fn failed(error: CallError) -> DirectAnswer {
@@ -60,7 +60,7 @@ pub(crate) fn failed(error: CallError) -> DirectAnswer {
     DirectAnswer::without(DirectStatus::FAILED)
 }
 
-/// Does the same for a boxed error.
+/// Stores a boxed error as [`failed`] does.
 #[cold]
 #[inline(never)]
 #[expect(clippy::boxed_local, reason = "callers have it in a box, which they hand over in a register")]
@@ -68,7 +68,7 @@ pub(crate) fn failed_with(error: Box<CallError>) -> DirectAnswer {
     failed(*error)
 }
 
-/// Runs `code` between a call and the fetching of its error, which is preserved.
+/// Runs `code` after a failed call whose error was not fetched yet. Preserves the stored error.
 pub(crate) fn preserve_failure(code: impl FnOnce()) {
     let kept = FAILED.try_with(Cell::take).ok().flatten();
     code();

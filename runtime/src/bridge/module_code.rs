@@ -1,6 +1,6 @@
-//! Direct calls between plugins without slots: the host opens the red frame and performs the checks of all calls into modules,
-//! and passes the register arguments on to the module's trampoline. The resolved target is cached per handle, and resolved
-//! again once it is invalid.
+//! Direct calls between plugins without slots. The host opens the red frame, performs the checks of all calls into modules, and
+//! passes the register arguments to the module's trampoline. The resolved target is cached per handle, and is resolved again
+//! when it becomes invalid.
 #![expect(unsafe_code, reason = "enters modules through cached targets, from the core of its context")]
 
 use std::cell::Cell;
@@ -29,7 +29,7 @@ struct Context<T> {
 
 /// Function with its cached targets.
 trait Target: Sized {
-    /// Calls the cached target. `None` if there is none for this object, or it is invalid.
+    /// Calls the cached target. Returns `None` if no target is cached for this object, or the cached target is invalid.
     ///
     /// # Safety
     /// The number of words must match the function.
@@ -39,7 +39,7 @@ trait Target: Sized {
 }
 
 struct StaticTarget {
-    /// Version at which the target was resolved.
+    /// Version of direct calls at which the target was resolved.
     version: Cell<u64>,
     fast_path: Cell<Option<StaticFastPath>>,
     export: Export,
@@ -50,15 +50,15 @@ struct StaticTarget {
 
 struct CodeOf<T>(PhantomData<T>);
 
-/// Code of functions whose target must be resolved.
+/// Slow half of [`CodeOf`]: resolves the target, and then calls it.
 struct Unresolved<T>(PhantomData<T>);
 
-/// Answer of a call that must use slots.
+/// Answer to a caller that must use slots instead.
 const NOT_DONE: DirectAnswer = DirectAnswer::without(DirectStatus::NOT_DONE);
 
 impl<Bits: DirectBits, T: Target> DirectBody<Bits> for CodeOf<T> {
-    /// Stored by `code_of` with the code. The caller promises that the runtime exists, whose table owns it; neither ends while a
-    /// red frame is open, which is required below.
+    /// Context that `code_of` stores with the code. The table of the runtime owns this context, and the caller promises that
+    /// the runtime exists. Neither the runtime nor the table ends while a red frame is open, which `run` checks.
     type Context = Context<T>;
 
     #[inline]
@@ -99,8 +99,8 @@ impl Target for Callees {
         let entry = found.fast_paths.columns().find(object)?;
         match found.target.known(&found.fast_paths, entry.class)? {
             Callee::Module(fast_path) => {
-                // SAFETY: the target was resolved for this class at the current version; the entry is that of the object; the
-                // words are promised by the caller.
+                // SAFETY: the target was resolved for this class at the current version. `entry` is that of the object. The
+                // caller promises the number of words.
                 Some(answer_of(unsafe {
                     found
                         .fast_paths
@@ -133,7 +133,7 @@ impl Target for StaticTarget {
     }
 }
 
-/// Returns the code with that body for a number of arguments, if supported.
+/// Returns the code with the body `B` for `count` arguments, if that number is supported.
 pub(crate) fn code<B>(count: usize) -> Option<*const ()>
 where
     B: DirectBody<[u64; 0]> + DirectBody<[u64; 1]> + DirectBody<[u64; 2]> + DirectBody<[u64; 3]> + DirectBody<[u64; 4]>,
@@ -159,18 +159,18 @@ where
 fn code_of<T: Target + 'static>(core: &Rc<Core>, count: usize, target: T) -> Option<BlackCode> {
     let code = code::<CodeOf<T>>(count)?;
     let context = Context { fast_paths: (*core.fast_paths).clone(), core: NonNull::from(&**core), target };
-    // SAFETY: the code has the form for this number of arguments, which fit in slots like the result: `Callees::of_module`
-    // ensures this for methods, and modules have direct trampolines only for such functions. The context is stored in the table
-    // of the core it refers to.
+    // SAFETY: the code has the form for this number of arguments. Arguments and result fit in slots: `Callees::of_module`
+    // ensures this for methods, and modules have direct trampolines only for such functions. The table of the core that the
+    // context refers to stores the context.
     Some(unsafe { BlackCode::new(code, Some(Rc::new(context))) })
 }
 
-/// Returns the code for direct calls of an object function from plugins, if allowed.
+/// Returns the code with which plugins call an object function directly, if such calls are possible.
 pub(crate) fn method_code(core: &Rc<Core>, function: &Rc<Function>, dispatch: Dispatch) -> Option<BlackCode> {
     code_of(core, function.arguments().len(), Callees::of_module(function, dispatch)?)
 }
 
-/// Returns the code for direct calls of a module's static function from plugins, if allowed.
+/// Returns the code with which plugins call a module's static function directly, if such calls are possible.
 pub(crate) fn static_code(core: &Rc<Core>, export: &Export, what: &Rc<str>) -> Option<BlackCode> {
     export.direct?;
     let count = parameters(export)?;

@@ -1,7 +1,7 @@
-//! `nd:/`: calls the delegate whose conjugate is in slot 0. Its signature determines the other slots: numbers, names and
-//! objects by value, every other value as a conjugate, so that no address is followed and every slot can be checked. A result
-//! with a conjugate becomes an owned value of the calling module; for calls of the host it is written to the conjugate in the
-//! result slot.
+//! `nd:/`: calls the delegate whose conjugate is in slot 0. The signature of the delegate determines the other slots. Numbers,
+//! names and objects are passed by value, and every other value as a conjugate, so that no address is followed and every slot
+//! can be checked. If the result needs a conjugate, it becomes an owned value of the calling module. For calls of the host, the
+//! result is written to the conjugate in the result slot.
 
 use std::rc::Weak;
 use std::time::Instant;
@@ -38,22 +38,22 @@ pub(super) struct DelegateResolver(pub(super) Weak<Core>);
 impl Resolver for DelegateResolver {
     fn resolve(&self, _: &ZCallName) -> Result<Answer, CallError> {
         let core = Weak::clone(&self.0);
-        // Signatures differ per delegate; the slots are compared when it is called.
+        // Compares the slots at each call, since signatures differ per delegate.
         let body = move |call: Call<'_>| self::call(&*alive(&core)?, None, &mut call.into_buffer());
         Ok(Answer::Function(Resolved::new(described("", 0), body).with_slots(Slots::Delegate)))
     }
 }
 
-/// Returns the kind of the result of the delegate; zero for none. Returns an error if the conjugate has expired or is not a
-/// delegate.
+/// Returns the kind of the delegate's result; zero if the delegate has no result. Returns an error if the conjugate has expired
+/// or is not a delegate.
 pub(crate) fn result(core: &Core, delegate: ConjugateHandle) -> Result<PropertyKind, CallError> {
     let opened = conjugates::open(core, delegate, Instant::now())?;
     let signature = core.delegates.signature(&opened.ty)?;
     Ok(signature.result.as_deref().map_or(PropertyKind(0), TypeText::kind))
 }
 
-/// Calls the delegate for `module`, or for the host. Returns an error if the conjugate has expired or is not a delegate, the
-/// slots do not match its signature, it has no target, or a callee fails.
+/// Calls the delegate on behalf of `module`, or of the host. Returns an error if the conjugate has expired or is not a
+/// delegate, the slots do not match the delegate's signature, the delegate has no target, or a callee fails.
 pub(crate) fn call(core: &Core, module: Option<ModuleId>, buffer: &mut BufferMut<'_>) -> Result<(), CallError> {
     let handle: ConjugateHandle = buffer.get(0)?;
     let opened = conjugates::open(core, handle, Instant::now())?;
@@ -64,8 +64,8 @@ pub(crate) fn call(core: &Core, module: Option<ModuleId>, buffer: &mut BufferMut
     let bound = conjugates::copy(core, handle, Instant::now())?.0.read();
     let (bound, dead) = delegates::keep(bound, |binding| core.world.objects.is_alive(binding.object));
     if dead != 0 && !core.world.mode.is_before_commit() {
-        // If the delegate cannot currently be written, destroyed objects are only skipped; its owner is unknown before a
-        // commit.
+        // If the delegate cannot currently be written, bindings to destroyed objects remain and are skipped. Before a commit,
+        // the owner of the delegate is unknown.
         let _may_not = conjugates::write(core, handle, &bound, Instant::now());
     }
     let mark = conjugates::mark_delegate(core, handle, Instant::now())?;

@@ -41,11 +41,11 @@ fn read_address(address: &mut Reader<'_>) -> Result<String, NameError> {
     Ok(address.since(start).to_owned())
 }
 
-/// Parsed name of the protocol.
+/// Parsed name of the protocol `nm`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Method<'a> {
     pub module: &'a str,
-    /// Type as written: `/Script/Package.Type`, `Package.Type` or `Type`.
+    /// Type as written in the name: `/Script/Package.Type`, `Package.Type` or `Type`.
     pub type_path: &'a str,
     pub method: &'a str,
 }

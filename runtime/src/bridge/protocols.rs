@@ -1,5 +1,5 @@
-//! Built-in protocols and their resolvers. They implement the traits of `alcedo-zcall` like those of a host, each in its own
-//! file.
+//! Built-in protocols and their resolvers. Each protocol has its own file, and implements the traits of `alcedo-zcall` as a
+//! host's protocol does.
 
 use std::io;
 use std::rc::Rc;
@@ -26,7 +26,7 @@ pub(crate) fn built_in() -> ResolverChain {
 
 impl Core {
     /// Creates empty stores, with a resolver for each protocol. The calling thread becomes the game thread. Returns an error if
-    /// the finalizer thread cannot be started, or on the stack of a coroutine.
+    /// the finalizer thread cannot be started, or if called on the stack of a coroutine.
     pub(crate) fn new() -> io::Result<Rc<Self>> {
         let core = Self::with_chain(built_in())?;
         let weak = || Rc::downgrade(&core);

@@ -1,5 +1,5 @@
-//! Rebuild of plugin parts in a reload: each object's part is built and its kept fields are restored. An object that is called
-//! before its turn is rebuilt at that moment, once: see [`Pairs::build_late`](crate::conjugate::pairs::Pairs::build_late).
+//! Rebuilds plugin parts in a reload: builds each object's part, and restores its kept fields. An object that is called before
+//! its turn is rebuilt before that call, once: see [`Pairs::build_late`](crate::conjugate::pairs::Pairs::build_late).
 
 use std::rc::Rc;
 
@@ -34,9 +34,9 @@ struct Turns {
     lost: Vec<(KeptField, Misfit, u64)>,
 }
 
-/// Rebuilds these objects in order. Objects that were constructed again already have their plugin parts; their kept fields are
-/// restored before the other objects are built, so a call among them may find one whose fields are not yet restored. Returns
-/// the result so far, and the first error of a red constructor with its class and object.
+/// Rebuilds these objects in order. Objects that were constructed again already have their plugin parts. Their kept fields are
+/// restored before the other objects are built. A call made during this restoring may find an object whose fields are not yet
+/// restored. Returns the result so far, and the first error of a red constructor with its class and object.
 pub(crate) fn rebuild(
     core: &Rc<Core>,
     kept: KeptFields,
@@ -103,7 +103,7 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
             is_loaded(field, &mut lost);
             continue;
         };
-        // A field that was not written since still has its earlier value.
+        // A field that was not written since the previous build still has its earlier value.
         let is_untouched = instead.as_ref() == Some(&field.data);
         let (first, second) = if is_untouched { (&before, field) } else { (field, &before) };
         let mut misfits = Vec::new();
@@ -111,7 +111,7 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
             continue;
         }
         if is_loaded(second, &mut Vec::new()) {
-            // A value that does not fit is put aside only if it is the older one: the other one started as a default.
+            // Puts the value that does not fit aside only if it is the older value: the newer value started as a default.
             aside.extend(is_untouched.then(|| first.clone()));
         } else if is_untouched {
             aside.push(first.clone());

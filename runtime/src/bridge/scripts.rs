@@ -1,5 +1,5 @@
-//! Code of script packages, by module. The code and its functions refer to each other, so it is stored here and removed when
-//! its module ends.
+//! Stores the code of script packages by module. The code and its functions form a reference cycle, so this store owns the code
+//! and removes it when the module ends.
 
 use alcedo_script::Compiled;
 use rustc_hash::FxHashMap;

@@ -1,5 +1,5 @@
-//! Conversion between slots and parameters. Numbers, names and references are stored in the slot; every other value is behind a
-//! pointer slot, which the safe views of plugin and host code never create, and is deep-copied.
+//! Converts between slots and parameters. Numbers, names and references are stored in the slot. Every other value is
+//! deep-copied and passed behind a pointer slot. The safe views of plugin and host code never create pointer slots.
 #![expect(unsafe_code, reason = "makes and follows the pointer slots of values that do not fit a slot")]
 
 use std::rc::Rc;
@@ -19,8 +19,8 @@ use crate::object::values::ptr::{Ptr, PtrMut};
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::owned::DynBuffer;
 
-/// Calls exactly this function on an object. The slots from `first` on are its parameters; the last one is its result. Returns
-/// an error if the slots do not match, and the error of the body.
+/// Calls this function on an object, without overrides. The slots from `first` on are the function's parameters, and the last
+/// slot is its result. Returns an error if the slots do not match, and the error of the body.
 pub(crate) fn call(
     world: &World,
     function: &Function,
@@ -34,8 +34,8 @@ pub(crate) fn call(
     write_results(buffer, function, &block)
 }
 
-/// Copies the parameters of `function` from the slots from `first` on into `block`. Returns an error if the number or the types
-/// of the slots do not match the signature; nothing was called then.
+/// Copies the parameters of `function` into `block`, from the slots that begin at `first`. Returns an error if the number or
+/// the types of the slots do not match the signature.
 fn read_parameters(
     buffer: &BufferMut<'_>,
     first: usize,
@@ -61,8 +61,8 @@ fn read_parameters(
     Ok(())
 }
 
-/// Copies out parameters, in order, and the result, if any, into the last slots. Returns an error if a slot does not match its
-/// type.
+/// Copies the out parameters, in order, and the result, if any, into the last slots. Returns an error if a slot does not match
+/// the type of its value.
 fn write_results(buffer: &mut BufferMut<'_>, function: &Function, block: &ParamBlock<'_>) -> Result<(), CallError> {
     let back = function.out_parameters().count() + usize::from(function.result().is_some());
     let first = buffer.len() - back;
@@ -114,7 +114,8 @@ pub(crate) fn read_slot(
     Ok(())
 }
 
-/// Copies a property of `view` into a slot, or through its pointer. Returns an error if a required pointer slot is missing.
+/// Copies a property of `view` into a slot, or through the pointer in the slot. Returns an error if a required pointer slot is
+/// missing.
 pub(crate) fn write_slot(
     buffer: &mut BufferMut<'_>,
     at: usize,
@@ -149,8 +150,8 @@ pub(crate) fn exchange(buffer: &mut BufferMut<'_>, objects: &Objects, property: 
     let class = objects.class(object).ok_or(CallError::Stale { handle: object })?;
     check_has(&class, object, property)?;
     let memory = objects.memory(object).ok_or(CallError::Stale { handle: object })?;
-    // SAFETY: the memory is that of the living object, laid out by its class's schema. A sink that receives a string only
-    // copies it, so no code frees the object while the view is used.
+    // SAFETY: the memory is that of the living object, laid out by its class's schema. A sink only copies the string that it
+    // receives, so no code frees the object while the view is used.
     let view = unsafe { View::from_raw(memory, class.schema()) };
     match buffer.get::<u8>(1)? {
         0 => write_slot(buffer, 2, property, view),
@@ -183,13 +184,13 @@ pub(crate) enum Source<'a> {
     Value(Ptr<'a>),
 }
 
-/// Returns the value that the caller lends in a slot. The type is that of the signature, and does not fit a slot. Returns an
-/// error if the slot is not a pointer slot, or its address is invalid for the type.
+/// Returns the value that the caller lends through a pointer slot. `ty` is the type in the signature, whose values do not fit a
+/// slot. Returns an error if the slot is not a pointer slot, or its address is invalid for the type.
 pub(crate) fn source<'a>(buffer: &BufferMut<'a>, at: usize, ty: &'a PropertyType) -> Result<Source<'a>, CallError> {
     let is_text = matches!(ty, PropertyType::Text);
     let address = if is_text { None } else { Some(aligned(buffer, at, ty)?) };
-    // SAFETY: the code that created the pointer slot promised the types of the signature, which was compared between caller and
-    // callee: a string or a live value of the type, which is not written during the call.
+    // SAFETY: the code that created the pointer slot promised the types of the signature, which caller and callee have
+    // compared. So the slot refers to a string or to a live value of the type, which is not written during the call.
     unsafe {
         match address {
             None => buffer.text(at).map(Source::Text),
@@ -198,29 +199,29 @@ pub(crate) fn source<'a>(buffer: &BufferMut<'a>, at: usize, ty: &'a PropertyType
     }
 }
 
-/// Returns the address at which the caller expects a value of the type. The type is that of the signature. Returns an error if
-/// the slot is not a pointer slot, or its address is invalid for the type.
+/// Returns the address at which the caller expects a value of type `ty`, the type in the signature. Returns an error if the
+/// slot is not a pointer slot, or its address is invalid for the type.
 pub(crate) fn target<'a>(buffer: &mut BufferMut<'_>, at: usize, ty: &'a PropertyType) -> Result<PtrMut<'a>, CallError> {
     let address = aligned(buffer, at, ty)?;
-    // SAFETY: by the signature, the caller provides zeroed bytes for a value of the type, which are a valid value, and owns the
-    // value afterwards.
+    // SAFETY: the signature requires the caller to provide zeroed bytes for a value of the type, which are a valid value. The
+    // caller owns the value afterwards.
     Ok(unsafe { PtrMut::new(address, ty) })
 }
 
 /// Returns a string to the caller through a pointer slot. Returns an error if the slot is not a pointer slot.
 pub(crate) fn set_text(buffer: &mut BufferMut<'_>, at: usize, text: &str) -> Result<(), CallError> {
-    // SAFETY: by the signature, the caller made this slot a sink that is valid during the call.
+    // SAFETY: the signature requires the caller to store a sink in this slot that is valid during the call.
     unsafe { buffer.set_text(at, text) }
 }
 
 /// Lends a value to the callee. The value must exist until the call is over.
 pub(crate) fn pass_value(buffer: &mut DynBuffer<'_>, at: usize, value: &OwnedValue) -> Result<(), CallError> {
-    // SAFETY: the value has the type in the callee's signature; the callers in `dynamic_call` keep it, without accessing it,
-    // until the buffer is no longer borrowed.
+    // SAFETY: the value has the type in the callee's signature. The callers in `dynamic_call` keep the value, without accessing
+    // it, until the buffer is no longer borrowed.
     unsafe { buffer.value_at(at, value.at()) }
 }
 
-/// Returns the address in a pointer slot, aligned for the type.
+/// Returns the address in a pointer slot, and checks that it is aligned for the type.
 fn aligned(buffer: &BufferMut<'_>, at: usize, ty: &PropertyType) -> Result<*mut u8, CallError> {
     let address = buffer.pointer(at)?;
     if address.addr().is_multiple_of(ty.align()) {

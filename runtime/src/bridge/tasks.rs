@@ -1,10 +1,10 @@
-//! Tasks, timers and posted closures of modules: *jobs* that run later on the game thread. They belong to the generation of
-//! their module: they are suspended and resumed with it, and dropped when it ends. Jobs of an old generation therefore never
-//! run in a new one.
+//! Tasks, timers and posted closures of modules: *jobs* that run later on the game thread. Jobs belong to the generation of
+//! their module. They are suspended and resumed with the generation, and dropped when it ends. Jobs of an old generation
+//! therefore never run in a new one.
 //!
-//! A tick runs, in this order: due timers, by due time; woken tasks, in the order of waking, each once; and at the safe point
-//! posted closures, in the order of posting. Jobs requested during a tick wait for the next one. Each job runs in its own red
-//! frame, so no reload or unload happens while it runs.
+//! A tick first runs due timers, ordered by due time. Then it runs each woken task once, in the order of waking. At the safe
+//! point it runs posted closures, in the order of posting. Jobs requested during a tick wait for the next tick. Each job runs
+//! in its own red frame, so no reload or unload happens while the job runs.
 
 mod code;
 mod inbox;
@@ -114,11 +114,11 @@ pub(crate) struct Tasks {
     messages: Receiver<Message>,
     store: RefCell<Store>,
     gates: RefCell<BTreeMap<ModuleId, Rc<Gate>>>,
-    /// Depth of nested runs of posted closures.
+    /// Current depth of nested runs of posted closures.
     pumps: Cell<u32>,
     /// Counts repeated failures in the log.
     failures: Repeats,
-    /// Runs a closure of the host, set by the root.
+    /// Runs a closure that the host has posted. The root sets this function.
     pub(crate) run_for_host: OnceCell<Box<dyn Fn(HostJob)>>,
 }
 
@@ -138,7 +138,7 @@ impl Default for Tasks {
 }
 
 impl Tasks {
-    /// Returns the part for any thread.
+    /// Returns the inbox, which any thread may use.
     pub(crate) fn inbox(&self) -> &Arc<Inbox> {
         &self.inbox
     }
@@ -154,7 +154,7 @@ impl Tasks {
         self.store.borrow().schedule.now()
     }
 
-    /// Adds a task or a timer; the host owns `code` on success. Returns an error if the module has ended or is unloading, or
+    /// Adds a task or a timer. On success the host owns `code`. Returns an error if the module has ended or is unloading, or if
     /// the object is destroyed.
     pub(crate) fn take(
         &self,
@@ -173,8 +173,8 @@ impl Tasks {
         let lease = self.inbox.lease(module, kind, &place)?;
         let gate = self.gate(module)?;
         if world.objects.is_template(job.object) {
-            // Class default objects run no jobs: their red constructor runs like any other, and the jobs it schedules are meant
-            // for instances.
+            // Class default objects run no jobs. Their red constructor runs like that of an instance, but the jobs it schedules
+            // are meant for instances.
             return self.end_template_job(red, &gate, kind, &place, code);
         }
         let mut store = self.store.borrow_mut();
@@ -207,14 +207,15 @@ impl Tasks {
             Some(due) => store.schedule.put(due, made, key),
             None => store.ready.push_back(key),
         }
-        // Jobs scheduled by a job wait for the next tick; otherwise a tick might never end.
+        // Jobs that a running job schedules wait for the next tick. Otherwise a tick might never end.
         if store.is_running {
             store.entries[key].ran_in = store.tick;
         }
         Ok(store::id_of(key))
     }
 
-    /// Cancels a job: immediately, or when it has returned. No effect on a job that has ended.
+    /// Cancels a job. A running job ends when it has returned; any other job ends immediately. No effect on a job that has
+    /// ended.
     pub(crate) fn cancel(&self, red: &RedStack, job: JobId) {
         let key = store::key_of(job);
         let ended = self.store.borrow_mut().cancel(key);
@@ -228,7 +229,7 @@ impl Tasks {
     }
 
     /// Blocks until another thread sends a message or `timeout` has passed; returns immediately if a job is ready. Returns true
-    /// if there is work.
+    /// if a job is ready or a message has arrived.
     pub(crate) fn wait(&self, timeout: Duration) -> bool {
         let store = self.store.borrow();
         if !store.ready.is_empty() || !store.posted.is_empty() {
@@ -244,7 +245,7 @@ impl Tasks {
         self.store.borrow_mut().schedule.advance(seconds);
     }
 
-    /// Runs timers and tasks of this tick, while no code of a plugin or of a script is on the stack.
+    /// Runs the timers and tasks that are due in this tick. No code of a plugin or script may be on the stack.
     pub(crate) fn run(&self, world: &World, red: &RedStack) {
         self.end_expired(world, red);
         let due = {
@@ -272,15 +273,15 @@ impl Tasks {
         store.is_running = false;
     }
 
-    /// Runs the closures posted so far, at safe points and during waits on the game thread. Inside a posted closure, which may
-    /// have its own loop, runs the closures after it, up to a depth of [`MOST_PUMPS`].
+    /// Runs the closures posted so far. Called at safe points and during waits on the game thread. A posted closure may have a
+    /// loop that calls this function, which then runs the closures after it, up to a depth of [`MOST_PUMPS`].
     pub(crate) fn pump_posted(&self, world: &World, red: &RedStack) {
         if self.pumps.get() == MOST_PUMPS {
             return;
         }
         let _pumping = Counted::in_cell(&self.pumps);
         self.receive(world, red);
-        // Closures posted by these run at the next safe point; otherwise one might never end.
+        // Closures that these closures post run at the next safe point. Otherwise this loop might never end.
         let count = self.store.borrow().posted.len();
         for _ in 0..count {
             let next = self.store.borrow_mut().posted.pop_front();
@@ -296,16 +297,17 @@ impl Tasks {
         }
     }
 
-    /// Ends every job whose object, or its plugin part, is gone.
+    /// Ends every job whose object is destroyed or has lost its plugin part.
     pub(crate) fn end_expired(&self, world: &World, red: &RedStack) {
         let expired = self.store.borrow_mut().take_expired(world);
         end_all(red, expired);
     }
 
-    /// Ends every job of a module, in order of creation, and rejects new ones. Returns their counts.
+    /// Ends every job of a module, in order of creation, and rejects new jobs of that module. Returns the number of ended jobs
+    /// per kind and location.
     pub(crate) fn end_module(&self, world: &World, red: &RedStack, module: ModuleId) -> Vec<JobCount> {
         self.inbox.expel(module);
-        // Closures posted by its threads become entries, and end with the others.
+        // Closures posted by the module's threads become entries, and end with its other jobs.
         self.receive(world, red);
         let ended = self.store.borrow_mut().take_module(module);
         let counts = counted(&ended);
@@ -314,12 +316,12 @@ impl Tasks {
         counts
     }
 
-    /// Releases jobs requested before the commit. Runs no plugin code and cannot fail.
+    /// Allows jobs requested before the commit to run. Runs no plugin code and cannot fail.
     pub(crate) fn commit_staged(&self) {
         self.store.borrow_mut().commit();
     }
 
-    /// Drops jobs requested before a commit that does not take place.
+    /// Drops jobs requested before the commit, when a rollback replaces the commit.
     pub(crate) fn end_staged(&self, world: &World, red: &RedStack) {
         self.receive(world, red);
         let ended = self.store.borrow_mut().take_staged();
@@ -330,7 +332,7 @@ impl Tasks {
         self.store.borrow().infos()
     }
 
-    /// Returns the gate of a module that may schedule jobs, or an error if its jobs have ended.
+    /// Returns the gate of a module that may schedule jobs. Returns an error if the module's jobs have ended.
     pub(crate) fn gate(&self, module: ModuleId) -> Result<Rc<Gate>, CallError> {
         let gates = self.gates.borrow();
         gates.get(&module).cloned().ok_or_else(|| CallError::Unavailable { what: "the calling module".into() })
@@ -343,8 +345,8 @@ impl Tasks {
                 Message::Cancel(job) => self.cancel(red, job),
                 Message::Host(job) => self.store.borrow_mut().posted.push_back(Waiting::Host(job)),
                 Message::Post(posted) => {
-                    // Cannot fail: the module existed when the message was sent, and its end processes the inbox before it
-                    // removes the gate.
+                    // Cannot fail: the module existed when the message was sent, and the end of a module processes the inbox
+                    // before it removes the gate.
                     match self.gate(posted.module) {
                         Ok(gate) => self.store.borrow_mut().take_post(gate, posted, world),
                         Err(error) => tracing::error!(%error, place = %posted.place, "a posted closure is lost"),
@@ -354,8 +356,8 @@ impl Tasks {
         }
     }
 
-    /// Runs a job, unless it is gone. Returns false if the job must wait: its generation is suspended, or it has already run in
-    /// this tick.
+    /// Runs a job, unless it has ended. Returns false if the job must wait because its generation is suspended, or because it
+    /// has already run in this tick.
     fn run_one(&self, world: &World, red: &RedStack, key: JobKey) -> bool {
         let begun = self.store.borrow_mut().begin(key, world);
         let turn = match begun {
@@ -419,13 +421,13 @@ impl Tasks {
     }
 }
 
-/// Returns whether jobs requested now on the game thread wait for a commit. Applies to all modules: code of kept modules also
-/// runs, for plugin parts of classes derived from theirs.
+/// Returns whether jobs requested now on the game thread wait for a commit. Applies to all modules, since code of kept modules
+/// also runs before the commit: for plugin parts of derived classes.
 pub(crate) fn timing(world: &World) -> Timing {
     if world.mode.is_before_commit() { Timing::Staged } else { Timing::Certain }
 }
 
-/// Failed drop of the values held by a job.
+/// Error of dropping the values that a job holds.
 struct DropFailed {
     gate: Rc<Gate>,
     what: Rc<str>,
@@ -440,8 +442,8 @@ impl DropFailed {
     }
 }
 
-/// Drops the values held by a job, and then its lease. Failures are logged later: a log listener may reload or unload, and
-/// would wait for the lease in vain.
+/// Drops the values that a job holds, and then its lease. Returns the failure, to be logged later: a log listener may reload or
+/// unload, which would wait for this lease.
 #[must_use]
 fn end(red: &RedStack, entry: Entry) -> Option<DropFailed> {
     let Entry { code, gate, what, .. } = &entry;
@@ -467,7 +469,7 @@ fn counted(entries: &[Entry]) -> Vec<JobCount> {
     counts
 }
 
-/// Ends jobs in order. Failures are logged when all of them are gone.
+/// Ends jobs in order. Logs the failures after all of them have ended.
 fn end_all(red: &RedStack, entries: impl IntoIterator<Item = Entry>) {
     let failed: Vec<_> = entries.into_iter().filter_map(|entry| end(red, entry)).collect();
     failed.iter().for_each(DropFailed::log);

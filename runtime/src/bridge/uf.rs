@@ -1,4 +1,4 @@
-//! `uf` and `uf!`: reflected functions by path, called with or without overrides.
+//! `uf` and `uf!`: call reflected functions by path, with or without overrides.
 
 use std::any::Any;
 use std::rc::{Rc, Weak};
@@ -49,8 +49,8 @@ impl Resolver for FunctionResolver {
     }
 }
 
-/// Returns the module with which a resolved member path ends: that of the named class, whose next build may override an
-/// inherited member. The module that declares the member ends later, since the class depends on it.
+/// Returns the module whose end invalidates a resolved member path: the module of the named class. The next build of that class
+/// may override an inherited member. The module that declares the member ends later, since the class depends on it.
 pub(super) fn module_of(core: &Core, path: &str, tag: u64) -> ModuleId {
     let class = path.split_once(':').and_then(|(class, _)| core.world.types.class_by_path(class));
     ModuleId(class.map_or(tag, |class| class.tag))
@@ -65,7 +65,7 @@ pub(crate) fn static_fast_path(core: &Core, callee: &Callee) -> Option<StaticFas
     }
 }
 
-/// Returns the method of a callee, if it is one.
+/// Returns the method that `callee` calls; `None` if the callee is not a method.
 pub(crate) fn method_call(callee: &Callee) -> Option<MethodCall> {
     let FunctionDispatcher { function, dispatch, .. } = callee.inner()?.downcast_ref::<FunctionDispatcher>()?;
     (!calls::is_static(function)).then(|| MethodCall::new(function, *dispatch))

@@ -1,4 +1,4 @@
-//! Updates delegates after a code change: bindings follow renamed functions, and bindings to missing functions or changed
+//! Updates delegates after a code change. Bindings follow renamed functions. Bindings to missing functions or changed
 //! signatures are removed from every property. Objects of kept modules may be affected, so all objects whose class has a
 //! delegate are checked.
 
@@ -40,7 +40,7 @@ pub(crate) fn unbind_broken(core: &Core) -> Vec<String> {
     lines.into_iter().map(line).collect()
 }
 
-/// Removes broken bindings from a value, and adds a reason for each.
+/// Removes broken bindings from a value, and adds the reason for each removal to `reasons`.
 fn mend(world: &World, ty: &PropertyType, value: Value, reasons: &mut Vec<String>) -> Value {
     let Some(signature) = ty.signature() else {
         return value.map_parts(ty, &mut |ty, value| mend(world, ty, value, reasons));
@@ -63,7 +63,8 @@ fn mend(world: &World, ty: &PropertyType, value: Value, reasons: &mut Vec<String
     keep(value, is_kept).0
 }
 
-/// Rebinds a binding of a replaced class default object to the new one: static functions of scripts are bound to these.
+/// Redirects a binding from a replaced class default object to the new one. Bindings to static functions of scripts refer to
+/// class default objects.
 fn of_new_class(world: &World, mut binding: Binding) -> Binding {
     let class = world.objects.class(binding.object).filter(|class| class.cdo.get() == binding.object);
     let now = class.and_then(|class| world.types.class_by_path(&class.path)).map(|class| class.cdo.get());

@@ -1,4 +1,4 @@
-//! `up`: properties of objects by path, for reading and writing.
+//! `up`: reads and writes properties of objects by path.
 
 use std::rc::{Rc, Weak};
 
@@ -35,7 +35,7 @@ impl Resolver for PropertyResolver {
     }
 }
 
-/// Slot 0 is the object, slot 1 selects read (0) or write (1), slot 2 is the value.
+/// Dispatches reads and writes of a property. Slot 0 is the object, slot 1 selects read (0) or write (1), slot 2 is the value.
 struct PropertyDispatcher {
     core: Weak<Core>,
     property: Rc<Property>,

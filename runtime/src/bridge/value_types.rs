@@ -1,5 +1,5 @@
-//! Types that modules use by id. An id belongs to its module: it is invalid while the module is suspended, and ends with it, so
-//! that unused ids keep no type of an old generation.
+//! Types that modules use by id. An id belongs to its module. The id is invalid while the module is suspended, and ends with
+//! the module, so that unused ids keep no type of an old generation.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -27,14 +27,14 @@ struct State {
     /// Type ids of each module, by the text of the type.
     known: FxHashMap<ModuleId, FxHashMap<Rc<str>, TypeNumber>>,
     statuses: ModuleStatuses,
-    /// Modules that are ending: values they drop may use existing ids, but get no new ones, since the same text may denote
-    /// another type by now.
+    /// Modules that are ending. The values that they drop may use existing ids. These modules get no new ids, since the same
+    /// text may now denote another type.
     ending: BTreeSet<ModuleId>,
 }
 
 impl ValueTypes {
-    /// Returns the id of a type by its text, as seen by the module. Returns an error if the type does not exist, or the module
-    /// has ended or is suspended.
+    /// Returns the module's id for the type with this text. Returns an error if the type does not exist, or the module has
+    /// ended or is suspended.
     pub(crate) fn number(&self, types: &Types, module: ModuleId, words: &str) -> Result<TypeNumber, CallError> {
         let mut state = self.state.borrow_mut();
         if state.statuses.status(module) != ModuleStatus::Running {
@@ -94,7 +94,7 @@ impl ValueTypes {
         state.ending.insert(module);
     }
 
-    /// Marks modules between these two as modules without ids here.
+    /// Records that the modules between `after` and `before` have no ids in this store.
     pub(crate) fn pass_over(&self, after: ModuleId, before: ModuleId) {
         self.state.borrow_mut().statuses.pass_over(after, before);
     }

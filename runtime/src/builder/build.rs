@@ -1,4 +1,4 @@
-//! Evaluation of a [`Builder`]: builds the runtime, or only declares its native types, for checks of scripts and for glue.
+//! Evaluates a [`Builder`]: builds the runtime, or only declares the native types, to check scripts or to write glue.
 
 use std::io;
 use std::mem;
@@ -50,8 +50,8 @@ impl Builder {
     /// folders of scripts and libraries in any order. Libraries are read but not mapped: no plugin code runs and no runtime is built.
     ///
     /// # Errors
-    /// When a native declaration breaks a rule. Errors of a package are in its own result, as is the error of a library that cannot be
-    /// read or declared. A library without errors has no result.
+    /// When a native declaration breaks a rule. The result of a package contains the errors of this package. A library has a result
+    /// only if it cannot be read or declared.
     ///
     /// # Examples
     /// ```rust
@@ -73,7 +73,8 @@ impl Builder {
         Ok(check(&world, &modules, &self.layouts(&natives)))
     }
 
-    /// Returns the C layouts of structs that natives and the folder of C libraries state; the folder takes precedence.
+    /// Returns the C layouts of structs, from the native types and from the folder of C libraries. Layouts from the folder take
+    /// precedence.
     #[cfg(any(feature = "dll-bind", feature = "script"))]
     fn layouts(&self, collected: &Natives) -> Layouts {
         let layouts = c_bodies::floats(&collected.c_floats);
@@ -143,8 +144,8 @@ impl Builder {
         Ok(Answered { declared, scripts, ..Answered::default() })
     }
 
-    /// Builds the runtime. The calling thread becomes the game thread. Its current `tracing` subscriber receives the records of plugin
-    /// threads that have none; the runtime keeps this subscriber until it ends.
+    /// Builds the runtime. The calling thread becomes the game thread. The current `tracing` subscriber of the calling thread receives
+    /// the records of plugin threads without a subscriber. The runtime keeps this subscriber until the runtime ends.
     ///
     /// # Errors
     /// When a native declaration breaks a rule, the system refuses the finalizer thread or the folder for copies, or the
@@ -207,7 +208,7 @@ impl Builder {
         #[cfg(feature = "dll-bind")]
         let _first = core.c_layouts.set(layouts);
         for class in &mut collected.batch.classes {
-            // Classes bound to a library by their builder have bodies already.
+            // The functions of a class that was added as a `DllClass` already have bodies.
             #[cfg(feature = "dll-bind")]
             if collected.c_bodies.iter().any(|body| body.is_of(class)) {
                 continue;
@@ -262,7 +263,7 @@ impl Builder {
     }
 }
 
-/// Minimum size of a game thread's stack. A reload exhausts a smaller one.
+/// Minimum stack size of a game thread in bytes. A reload exhausts a smaller stack.
 const LEAST_STACK: usize = 256 << 10;
 
 /// Returns the reason why no host can be built on a thread with this stack. `None` if a host can be built.
@@ -279,13 +280,13 @@ fn stack_problem(stack: StackSpan) -> Option<String> {
     })
 }
 
-/// Returns a constructor for errors of a step that the system refuses.
+/// Returns a function that creates the error of a step that the system refuses.
 fn system(doing: &'static str) -> impl Fn(io::Error) -> Error {
     move |source| Error::System { doing: doing.to_owned(), source }
 }
 
-/// Declares the interfaces that native classes implement and that are not declared elsewhere. A host is compiled as a whole, so a wrong
-/// path can only be a misspelling. An invalid path stays undeclared and is rejected later.
+/// Declares the interfaces that native classes implement and that have no declaration. A host is compiled as a whole, so an unknown
+/// path can only be a misspelling. An interface with an invalid path stays undeclared and is rejected later.
 fn declare_implemented(batch: &mut Batch) {
     let Batch { interfaces, classes, .. } = batch;
     for path in classes.iter().flat_map(|class| &class.interfaces) {

@@ -36,7 +36,7 @@ struct Library {
 
 /// Checks the script packages among these modules in dependency order. A library has a result only if it cannot be read or declared.
 pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Vec<ScriptCheck> {
-    // A name conflict is reported when a package is loaded.
+    // Ignores a name conflict, because loading a package reports it.
     let _declared = declare_library(world);
     let (mut found, mut scripts, mut libraries) = (Vec::new(), Vec::new(), Vec::new());
     for (at, path) in modules.iter().enumerate() {
@@ -57,7 +57,7 @@ pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Ve
     let infos: Vec<_> = libraries.iter().map(|library| library.info.clone()).collect();
     let needs = dependencies_among(&packages, &infos);
     scripts.iter_mut().zip(needs).for_each(|(script, needs)| script.needs = needs);
-    // Names declared by modules with errors, in lower case, with a description of the module.
+    // Lower-case names that modules with errors declare, each with a description of its module.
     let mut wrong = HashMap::new();
     for batch in in_order(&scripts, &libraries) {
         let (of_scripts, of_libraries): (Vec<_>, Vec<_>) = batch.into_iter().partition(|at| *at < scripts.len());
@@ -72,7 +72,7 @@ pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Ve
                 wrong.extend(names.map(|(_, name)| (name.to_ascii_lowercase(), of.clone())));
             }
         }
-        // Packages with cyclic dependencies: the first one reports unresolved names.
+        // Several packages in a batch have cyclic dependencies; the first of these packages reports unresolved names.
         for script in of_scripts.into_iter().map(|at| &scripts[at]) {
             let versions = out_of_range(script, &scripts, &libraries);
             let check = checked(world, script, versions, (&wrong, layouts));
@@ -87,7 +87,8 @@ pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Ve
     found.into_iter().map(|(_, check)| check).collect()
 }
 
-/// Returns batches of indices: packages first, then libraries.
+/// Returns batches of module indices in dependency order. Indices of packages are below `scripts.len()`; indices of libraries begin
+/// there.
 fn in_order(scripts: &[Script], libraries: &[Library]) -> Vec<Vec<usize>> {
     let of_scripts = scripts.iter().map(|script| script.needs.iter().map(|(name, _)| &**name).collect::<Vec<_>>());
     let of_libraries = libraries.iter().map(|found| found.info.dependencies.iter().map(|need| &*need.name).collect());

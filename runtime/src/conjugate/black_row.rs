@@ -1,5 +1,6 @@
-//! Addresses of blacks, in a table that modules read directly. A number without a matching serial has no address, so the host
-//! trusts no address from a module. The head of the table has a stable address, and no reference to it is ever created.
+//! Stores the addresses of blacks in a table that modules read directly. The host uses an address only if the serial of the
+//! number matches, and takes no address from a module. The head of the table has a stable address, and no reference to the head
+//! is ever created.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -12,7 +13,7 @@ use crate::object::row::Row;
 /// Empty entry: all bytes are zero.
 const NOTHING: BlackEntry = BlackEntry { serial: 0, at: std::ptr::null_mut() };
 
-/// Table and the head through which plugins find it. Game thread only.
+/// Table of addresses, and the head through which plugins find the table. Game thread only.
 #[derive(Debug)]
 pub(super) struct BlackRow {
     entries: Row<BlackEntry>,
@@ -31,7 +32,7 @@ impl BlackRow {
         self.head.as_ptr()
     }
 
-    /// Sets the address of the value of this number.
+    /// Sets the address of the value with this number.
     pub(super) fn put(&self, handle: ConjugateHandle, at: *mut u8) {
         let (index, serial) = parts(handle);
         while self.entries.count() <= index {
@@ -52,7 +53,7 @@ impl BlackRow {
     }
 }
 
-/// Splits the number of a black, whose indices begin at zero, into index and serial.
+/// Splits the number of a black into index and serial. Indices of blacks begin at zero.
 fn parts(handle: ConjugateHandle) -> (u32, u32) {
     (handle.0 as u32, (handle.0 >> 32) as u32)
 }

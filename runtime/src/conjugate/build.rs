@@ -1,5 +1,5 @@
-//! Construction of plugin parts and calls of their hooks: one part per dynamic class of the chain, base to derived. The object
-//! store decides when; this file enters the module.
+//! Builds plugin parts and calls their hooks. An object has one part per dynamic class of its chain, built base to derived. The
+//! object store decides when a part is built; this file enters the module.
 #![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
 
 use std::ptr::dangling;
@@ -23,7 +23,7 @@ use crate::object::dormant::KeptField;
 use crate::object::hot_columns::PluginPart;
 use crate::object::origin::Origin;
 
-/// Plugin side of constructions. Game thread only.
+/// Stores that the construction of plugin parts needs. Game thread only.
 pub(crate) struct Plugins<'a> {
     pub world: &'a World,
     pub pairs: &'a Pairs,
@@ -43,8 +43,8 @@ impl Plugins<'_> {
         self.world.objects.conjugate(object).and_then(ConjugateKey::from_word)
     }
 
-    /// Builds the parts of one object, base to derived. On failure the built parts are passed to the finalizer. Returns the
-    /// error of the red constructor, with its class.
+    /// Builds the parts of one object, base to derived. On failure, passes the parts built so far to the finalizer. Returns the
+    /// error of the red constructor, with the class that declares it.
     pub(crate) fn build(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), Box<Unbuilt>> {
         let mut derived = class;
         while derived.origin != Origin::Dynamic {
@@ -63,7 +63,7 @@ impl Plugins<'_> {
         };
         match built {
             Ok(plugin_part) => {
-                // The object is alive and the conjugate is its own: `finish` fails for a conjugate that has ended.
+                // Cannot fail: the object is alive, and `finish` fails for a conjugate that has ended.
                 let _there = self.world.objects.set_plugin_part(object, plugin_part);
                 Ok(())
             }
@@ -74,7 +74,7 @@ impl Plugins<'_> {
         }
     }
 
-    /// Builds the part of the only dynamic class of a chain, which completes the conjugate.
+    /// Builds the part of a chain that has only one dynamic class. This part completes the conjugate.
     #[inline(always)]
     fn build_only(
         &self,
@@ -89,7 +89,7 @@ impl Plugins<'_> {
         finished.map_err(|part| self.too_late(object, class, part))
     }
 
-    /// Builds the parts of the dynamic classes of a chain, base first.
+    /// Builds the parts of a chain that has several dynamic classes, base first.
     fn build_chain(&self, key: ConjugateKey, object: ObjectHandle, class: &Rc<Class>) -> Result<(), Box<Unbuilt>> {
         if let Some(base) = &class.base {
             self.build_chain(key, object, base)?;
@@ -112,8 +112,8 @@ impl Plugins<'_> {
         let entered = hooks.gate.enter().and_then(|_inside| {
             reported(|failure| {
                 let mut call = call_of(object, memory, PartPtr::NONE, failure);
-                // SAFETY: the gate is open, so the image is mapped; `memory` is the living object's and persists until the next
-                // safe point; the hook writes `ptr` only on success.
+                // SAFETY: the gate is open, so the image is mapped. `memory` is that of the living object and persists until
+                // the next safe point. The hook writes `ptr` only on success.
                 unsafe { (hooks.hooks.red_constructor)(&mut call, &mut ptr) }
             })
         });
@@ -123,7 +123,7 @@ impl Plugins<'_> {
         }
     }
 
-    /// Passes a part to the finalizer whose conjugate has ended during its construction.
+    /// Passes a part to the finalizer if its conjugate has ended during the construction.
     #[cold]
     fn too_late(&self, object: ObjectHandle, class: &Rc<Class>, part: Part) -> Box<Unbuilt> {
         self.finalizer.defer(vec![part]);
@@ -150,7 +150,7 @@ impl Plugins<'_> {
             let Some(class) = self.world.types.class(part.class) else { continue };
             let mut fields: Vec<(String, Vec<u8>)> = Vec::new();
             let sink = KeepSink { context: (&raw mut fields).cast(), put: put_kept };
-            // Plugin code may destroy the object, but its part is finalized at the next safe point only.
+            // Plugin code may destroy the object, but the part of the object is finalized only at the next safe point.
             self.red.call_module(&part.gate, &part.names.keep, |failure| {
                 // SAFETY: the part belongs to this module. It is finalized at a safe point, which cannot occur while the frame
                 // is open.
@@ -161,8 +161,8 @@ impl Plugins<'_> {
         Ok(kept)
     }
 
-    /// Restores a kept field under its current name. `all` are the kept fields of the object: a renamed field is not restored
-    /// if another value exists for its new name. Returns [`Misfit`] if no part accepts the field.
+    /// Restores a kept field under its current name. `all` contains all kept fields of the object. A renamed field is not
+    /// restored if `all` has another value for the new name. Returns [`Misfit`] if no part accepts the field.
     pub(crate) fn load_kept(&self, object: ObjectHandle, field: &KeptField, all: &[KeptField]) -> Result<(), Misfit> {
         let types = &self.world.types;
         let parts = self.key_of(object).map(|key| self.pairs.parts(key)).unwrap_or_default();
@@ -172,8 +172,8 @@ impl Plugins<'_> {
         let load = |name: &str| {
             let (name, data) = (TextView::of(name), &field.data);
             self.red.call_module(&part.gate, &part.names.keep, |failure| {
-                // SAFETY: the part belongs to this module, no other code borrows it between its red constructor and the commit,
-                // and name and data are borrowed for the call.
+                // SAFETY: the part belongs to this module. No other code borrows the part between its red constructor and the
+                // commit. Name and data are borrowed for the call.
                 unsafe { (part.hooks.load_kept)(part.ptr, name, data.as_ptr(), data.len(), failure) }
             })
         };
@@ -203,8 +203,8 @@ impl Plugins<'_> {
         let memory = self.memory(object)?;
         self.red.call_module(&part.gate, what, |failure| {
             let mut call = call_of(object, memory, part.ptr, failure);
-            // SAFETY: object, memory and part belong together: all three were looked up for this class just now, and hooks take
-            // no parameters.
+            // SAFETY: object, memory and part belong together, since they were looked up for this class just now. Hooks take no
+            // parameters.
             unsafe { (invoke.0)(&mut call) }
         })
     }
@@ -212,18 +212,20 @@ impl Plugins<'_> {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Misfit {
-    /// The class or the field is no longer kept.
+    /// The class no longer exists, or no longer keeps the field.
     Gone,
-    /// The field rejects the value, reading it panicked, or could not be tried; with the message.
+    /// The field rejects the value, reading the value panicked, or reading was not possible. Contains the message.
     Failed(String),
 }
 
 /// # Safety
-/// `context` must be the list that the host's `save_kept` lends in its sink; `name` and `data` must be readable during the call.
+/// `context` must be the list that the host lends to `save_kept` in its sink. `name` and `data` must be readable during the
+/// call.
 unsafe extern "C" fn put_kept(context: *mut (), name: TextView, data: *const u8, len: usize) {
     // Addresses of empty data may be null.
     let at = |data: *const u8, len| if len == 0 { dangling() } else { data };
-    // SAFETY: the caller promises the context of the sink, which no other code uses, and the number of readable bytes.
+    // SAFETY: the caller promises that `context` is the list of the sink, and that `name` and `data` have this many readable
+    // bytes. No other code uses the list.
     let (fields, name, data) = unsafe {
         let fields = &mut *context.cast::<Vec<(String, Vec<u8>)>>();
         (fields, from_raw_parts(at(name.data, name.len), name.len), from_raw_parts(at(data, len), len))
@@ -284,7 +286,7 @@ impl ConstructionHooks for Plugins<'_> {
     }
 
     fn has_class_constructor(&self, class: &Rc<Class>) -> bool {
-        // A class whose module is gone must report this at its turn.
+        // Returns true for a class whose module has ended, so that the step runs and reports the error.
         self.hooks.borrow().get(class.id).is_none_or(|hooks| hooks.hooks.class_constructor.is_some())
     }
 
@@ -293,7 +295,7 @@ impl ConstructionHooks for Plugins<'_> {
     }
 
     fn plugin_post_init(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError> {
-        // The most-derived override is called, as for any virtual function; it may call its base.
+        // Calls the most-derived override, as for any virtual function. The override may call the hook of its base.
         for class in class.lineage().rev().filter(|class| class.origin == Origin::Dynamic) {
             let hooks = self.hooks_of(class).ok_or_else(|| step_error(class, gone(class)))?;
             if let Some(invoke) = hooks.hooks.post_init_properties.into_option() {

@@ -1,4 +1,4 @@
-//! Entry points of dynamic classes, by class id. Looked up in every construction; class ids are small and dense, so the table
+//! Entry points of dynamic classes, by class id. Every construction looks them up. Class ids are small and dense, so the table
 //! is an array.
 
 use std::rc::Rc;
@@ -12,13 +12,13 @@ use crate::conjugate::gate::Gate;
 use crate::handles::ClassId;
 use crate::id_table::IdTable;
 
-/// Host data of a dynamic class besides its reflection: entry points and gate.
+/// Host data of a dynamic class that reflection does not contain: entry points and gate.
 #[derive(Clone, Debug)]
 pub(crate) struct ClassHooks {
     pub class: ClassId,
     pub hooks: PartHooks,
     pub gate: Rc<Gate>,
-    /// Functions for direct calls, by name, with their names in red frames.
+    /// Functions that support direct calls, by name. Each entry has the function's name in red frames.
     pub direct: FxHashMap<Box<str>, (Rc<str>, DirectMethod)>,
     /// Names for red frames and errors, such as "red constructor of Game.MagicCube".
     pub names: HookNames,
@@ -26,7 +26,7 @@ pub(crate) struct ClassHooks {
 
 #[derive(Clone, Debug)]
 pub(crate) struct HookNames {
-    /// Short path of the class, for reports of waits for the finalizer.
+    /// Short path of the class, used in reports of waits for the finalizer.
     pub short: Arc<str>,
     pub(super) red: Rc<str>,
     pub(super) class: Rc<str>,
@@ -35,7 +35,7 @@ pub(crate) struct HookNames {
 }
 
 impl HookNames {
-    /// Creates the names for the short path of a class, such as `Game.MagicCube`.
+    /// Creates the names from the short path of a class, such as `Game.MagicCube`.
     pub(crate) fn new(class: &str) -> Self {
         Self {
             short: class.into(),

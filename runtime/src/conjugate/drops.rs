@@ -1,22 +1,22 @@
-//! Queue of drops on foreign threads for the game thread, and the amount processed at a time.
+//! Queue of blacks that other threads have dropped, and the number of drops that the game thread processes in one flush.
 
 use std::time::Duration;
 
 use alcedo_abi::handles::BlackHandle;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
-/// Reciprocal of the minimum share of the queue that a flush processes.
+/// Divisor of the queue length: a flush processes at least 1/`SHARE` of the queue.
 const SHARE: usize = 20;
 
 /// Minimum duration of a flush while the queue is not empty.
 const SPAN: Duration = Duration::from_millis(1);
 
-/// Sending end for foreign threads. Any thread; clones share the queue.
+/// Sending end of the queue. Any thread; clones share the queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Drops(Sender<BlackHandle>);
 
 impl Drops {
-    /// Queues a drop. No effect once the runtime has ended, which has released all values.
+    /// Queues a drop. No effect once the runtime has ended: its end has released all values.
     pub(crate) fn leave(&self, black: BlackHandle) {
         let _gone = self.0.send(black);
     }
@@ -28,8 +28,8 @@ pub(super) fn queue() -> (Drops, Receiver<BlackHandle>) {
     (Drops(sender), receiver)
 }
 
-/// Checks if a flush may stop after processing `done` of `queued` drops. A flush processes its share regardless of the time, to
-/// keep up with the dropping threads, and continues while its minimum duration has not passed.
+/// Checks if a flush may stop after processing `done` of `queued` drops. A flush always processes its minimum share, so that
+/// the queue does not grow without limit. The flush also continues until its minimum duration has passed.
 pub(super) fn may_stop(done: usize, queued: usize, elapsed: Duration) -> bool {
     done.saturating_mul(SHARE) >= queued && elapsed >= SPAN
 }

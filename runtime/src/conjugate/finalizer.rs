@@ -1,8 +1,8 @@
-//! Finalizer thread, the only thread that drops red plugin parts. Plugin code on this thread cannot access the engine: the
-//! host's functions reject the thread.
+//! Finalizer thread, which drops red plugin parts. No other thread drops them. Plugin code on this thread cannot access the
+//! engine, since the host's functions reject the thread.
 //!
-//! A finalizer that never returns blocks the thread permanently. Waits are bounded: the running finalizer is known by name and
-//! age, and once its module is abandoned, another thread continues with the other modules.
+//! A finalizer that never returns blocks the thread permanently. Waits for the thread are bounded, and report the name and age
+//! of the running finalizer. Once the module of that finalizer is abandoned, another thread continues with the other modules.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -26,13 +26,14 @@ use crate::watchdog::{Published, Source};
 
 const THREAD: &str = "alcedo-finalizer";
 
-/// Stack bytes of the thread, as main threads usually have: a long list that drops node by node on one drops on the other.
+/// Stack size of the thread in bytes. Main threads usually have this size, so a list that drops node by node on a main thread
+/// also drops on this thread.
 const STACK: usize = 8 << 20;
 
-/// Maximum time that the end of a host waits for a running finalizer. Hanging ones were abandoned before.
+/// Maximum time that the end of a host waits for a running finalizer. Finalizers that hang were abandoned before.
 const LAST_DEADLINE: Duration = Duration::from_secs(5);
 
-/// Failure of a finalizer: its part counts as dropped, and the host continues.
+/// Failure of a finalizer. The part counts as dropped, and the host continues.
 #[derive(Clone, Debug)]
 pub(crate) struct FinalizerFailure {
     pub module: Arc<str>,
@@ -48,7 +49,7 @@ struct Job {
     generation: Generation,
 }
 
-/// Work for the finalizer thread after the last part of a generation.
+/// Work that the finalizer thread runs after the last part of a generation.
 type LastWork = Box<dyn FnOnce() + Send>;
 
 enum Message {
@@ -75,9 +76,9 @@ struct Desk {
     begun: u64,
     /// Number of dropped parts, including those whose finalizer failed.
     dropped: u64,
-    /// Turn of the working thread; a thread with another turn was replaced.
+    /// Turn number of the working thread. A thread with another number was replaced.
     turn: u64,
-    /// Abandoned modules, whose finalizers are no longer run: their images stay mapped, and so may their plugin parts.
+    /// Abandoned modules. Their finalizers no longer run. Their images stay mapped, so their plugin parts may remain in memory.
     abandoned: BTreeSet<ModuleId>,
 }
 
@@ -85,7 +86,7 @@ type Shared = Arc<Mutex<Desk>>;
 
 /// Finalizer thread and its queue. Parts are dropped in the order in which they are sent.
 pub(crate) struct Finalizer {
-    /// Parts that ended while plugin code was on the stack: one of their methods may be active.
+    /// Parts that ended while plugin code was on the stack, so that a method of a part may be active.
     waiting: RefCell<Vec<Part>>,
     sent: Cell<u64>,
     jobs: Option<Sender<Message>>,
@@ -108,7 +109,7 @@ impl Finalizer {
         Ok(this)
     }
 
-    /// Starts the thread of this turn, and detaches the previous one, if any.
+    /// Starts a thread with this turn number, and detaches the previous thread, if any.
     fn spawn(&self, turn: u64) -> std::io::Result<()> {
         let (inbox, report, desk) = (self.inbox.clone(), self.report.clone(), self.desk.clone());
         let worker = Worker { inbox, report, desk, turn, failures: Repeats::new() };
@@ -117,18 +118,19 @@ impl Finalizer {
         Ok(())
     }
 
-    /// Defers parts whose methods may be on the stack; [`Finalizer::release`] sends them.
+    /// Defers parts whose methods may be on the stack, until [`Finalizer::release`] sends them.
     pub(crate) fn defer(&self, parts: Vec<Part>) {
         self.waiting.borrow_mut().extend(parts);
     }
 
-    /// Sends the deferred parts. The caller must be at a safe point, with no method of theirs on the stack.
+    /// Sends the deferred parts. The caller must be at a safe point, with no method of a deferred part on the stack.
     pub(crate) fn release(&self) {
         let waiting = self.waiting.take();
         self.finalize(waiting);
     }
 
-    /// Sends parts, derived before base. Their conjugate must have ended, with no method of theirs on the stack.
+    /// Sends parts, derived before base. The conjugate of the parts must have ended, and no method of a part may be on the
+    /// stack.
     pub(crate) fn finalize(&self, parts: Vec<Part>) {
         for part in parts {
             self.sent.set(self.sent.get() + 1);
@@ -157,8 +159,8 @@ impl Finalizer {
         Barrier { passed, desk: self.desk.clone(), inbox: self.inbox.clone(), begun: Instant::now() }
     }
 
-    /// Prevents further finalizers of `modules`. A running one keeps its thread permanently, and another thread continues with
-    /// the other modules. The images of `modules` must stay mapped.
+    /// Prevents further finalizers of `modules`. If a finalizer of these modules is running, it keeps its thread permanently,
+    /// and another thread continues with the other modules. The images of `modules` must stay mapped.
     pub(crate) fn abandon(&self, modules: &[ModuleId]) {
         let mut desk = lock(&self.desk);
         desk.abandoned.extend(modules);
@@ -174,7 +176,7 @@ impl Finalizer {
         }
     }
 
-    /// Queues a mark after all sent parts. Blocks nothing: the host continues even if it is not passed.
+    /// Queues a mark after all sent parts. Does not block: the host continues even if the mark is never passed.
     pub(crate) fn mark(&self) -> Mark {
         let (done, passed) = bounded(1);
         self.send(Message::Mark(done));
@@ -185,7 +187,7 @@ impl Finalizer {
         lock(&self.desk).dropped
     }
 
-    /// Returns the number of parts not yet dropped: running, queued or deferred ones, and those of abandoned modules.
+    /// Returns the number of parts not yet dropped: running, queued and deferred parts, and parts of abandoned modules.
     pub(crate) fn pending(&self) -> u64 {
         self.sent.get() - self.dropped() + self.waiting.borrow().len() as u64
     }
@@ -199,7 +201,7 @@ impl Finalizer {
         self.failures.try_iter().collect()
     }
 
-    /// Returns the activity of the thread, for the watchdog.
+    /// Returns the source from which the watchdog reads the activity of the thread.
     pub(crate) fn source(&self) -> Source {
         let desk = self.desk.clone();
         let activity = move || {
@@ -212,7 +214,7 @@ impl Finalizer {
 
     fn send(&self, message: Message) {
         if let Some(jobs) = &self.jobs {
-            // Cannot fail: this value holds a receiver.
+            // Cannot fail: `self` holds a receiver.
             let _sent = jobs.send(message);
         }
     }
@@ -244,7 +246,7 @@ pub(crate) struct Barrier {
 }
 
 impl Barrier {
-    /// Checks if all parts sent before are dropped. Returns true only once.
+    /// Checks if all parts sent before this barrier are dropped. Returns true only once.
     pub(crate) fn is_passed(&self) -> bool {
         self.passed.try_recv().is_ok()
     }
@@ -260,20 +262,20 @@ impl Barrier {
         drop(desk);
         let waiting = self.inbox.len();
         if waiting > 1 {
-            // Excludes this barrier.
+            // Does not count this barrier.
             owner.push_str(&format!(", {} behind it", waiting - 1));
         }
         blocker(owner, number, age)
     }
 }
 
-/// Mark in the queue, checked only by its waiter.
+/// Mark in the queue of the finalizer thread. Only the waiter checks the mark.
 pub(crate) struct Mark {
     passed: Receiver<()>,
 }
 
 impl Mark {
-    /// Checks if all parts sent before are dropped. Returns true only once.
+    /// Checks if all parts sent before this mark are dropped. Returns true only once.
     pub(crate) fn is_passed(&self) -> bool {
         self.passed.try_recv().is_ok()
     }
@@ -303,7 +305,7 @@ impl Worker {
     fn run(self) {
         {
             let mut desk = lock(&self.desk);
-            // Skipped by a thread that was replaced while it started.
+            // A thread that was replaced while it started records no number.
             if desk.turn == self.turn {
                 desk.number = thread_number();
             }
@@ -337,7 +339,7 @@ impl Worker {
         }
     }
 
-    /// Records the running finalizer. Returns false if its module was abandoned.
+    /// Records that a finalizer begins to run. Returns false if its module was abandoned.
     fn begin(&self, class: &Arc<str>, module: &Arc<str>, generation: Generation, ids: &[ModuleId]) -> bool {
         let mut desk = lock(&self.desk);
         let (class, module) = (Arc::clone(class), Arc::clone(module));
@@ -349,7 +351,7 @@ impl Worker {
         may
     }
 
-    /// Clears the running finalizer. Returns false if this thread was replaced.
+    /// Records that the running finalizer has returned. Returns false if this thread was replaced.
     fn end(&self) -> bool {
         let mut desk = lock(&self.desk);
         let is_ours = desk.turn == self.turn;
@@ -409,7 +411,7 @@ mod tests {
         until(|| runs("generation 2)"));
         let before = Arc::strong_count(&finalizer.desk);
         drop(release);
-        // The first thread drops its desk at its end.
+        // The replaced first thread drops its reference to the desk when it ends.
         until(|| Arc::strong_count(&finalizer.desk) < before);
         assert!(first.is_passed());
         assert!(runs("generation 2)"));

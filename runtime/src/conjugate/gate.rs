@@ -1,5 +1,5 @@
-//! Gate to a module's code. Every call passes it, so that the module of an ended generation is never entered, and the number of
-//! active calls is known before its image is unmapped.
+//! Gate to a module's code. Every call passes the gate, so the module of an ended generation is never entered. The gate counts
+//! active calls, so their number is known before the image is unmapped.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -22,9 +22,9 @@ pub(crate) struct ModuleTag {
 enum State {
     /// Accepts every call.
     Open,
-    /// Rejects calls, and values of the module count as expired, until it is reopened.
+    /// Rejects calls until the gate is reopened. Values of the module count as expired until then.
     Aside,
-    /// Rejects calls permanently. Values owned by the module persist until its last code has run.
+    /// Rejects calls permanently. Values owned by the module persist until the last code of the module has run.
     Ending,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Gate {
     tag: ModuleTag,
     state: Cell<State>,
     inside: Cell<u32>,
-    /// Fast calls, resolved while the gate was open.
+    /// State of fast calls that were resolved while the gate was open. Closing the gate invalidates them.
     hot: Rc<HotFrames>,
 }
 
@@ -62,12 +62,12 @@ impl Gate {
         self.inside.get() + self.hot.inside(self.tag.id)
     }
 
-    /// Checks if calls are accepted and values of the module are not expired.
+    /// Checks if the gate accepts calls. Values of the module are not expired while the gate is open.
     pub(crate) fn is_open(&self) -> bool {
         self.state.get() == State::Open
     }
 
-    /// Checks if the module can access its values, which it may do while it ends.
+    /// Checks if the module can access its values. A module can still access them while it ends.
     pub(crate) fn keeps_values(&self) -> bool {
         self.state.get() != State::Aside
     }

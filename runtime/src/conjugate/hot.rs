@@ -1,5 +1,6 @@
-//! State used by every call from the host into a module: call depth, frame names, and number of lent values. A resolved call
-//! opens its frame with two writes and closes it with one; frame names are stored once in a list and referenced by number.
+//! State that every call from the host into a module uses: call depth, frame names, and number of lent values. A resolved call
+//! opens its frame with two writes and closes the frame with one write. Frame names are stored once in a list and referenced by
+//! number.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -20,7 +21,7 @@ const FAST_FRAMES: usize = 64;
 pub(crate) struct FrameNumber(u32);
 
 impl FrameNumber {
-    /// Number of a frame whose name is stored elsewhere.
+    /// Number of a frame whose name is not in the list of names.
     pub(crate) const NONE: Self = Self(0);
 }
 
@@ -32,12 +33,12 @@ pub(crate) struct HotFrames {
     numbers: [Cell<FrameNumber>; FAST_FRAMES],
     /// Number of lent values, combined with [`Self::WAITS`].
     height: Cell<usize>,
-    /// Part of the game thread's stack on which frames may open, which excludes its reserve.
+    /// Part of the game thread's stack on which frames may open: the stack without its reserve.
     room: Cell<StackSpan>,
-    /// Bytes of the reserve, as set.
+    /// Number of stack bytes in the reserve, as the host has set it.
     reserve: Cell<usize>,
     stack: StackSpan,
-    /// Module and name by number, from 1.
+    /// Module and name of each frame number. Numbers begin at 1.
     names: RefCell<Vec<(ModuleId, Rc<str>)>>,
 }
 
@@ -55,7 +56,7 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    /// Returns the number of lent values when the frame was opened.
+    /// Returns the number of values that were lent when the frame was opened.
     #[inline]
     pub(crate) fn borrowed_height(self) -> usize {
         self.height & !HotFrames::WAITS
@@ -63,10 +64,10 @@ impl Opened {
 }
 
 impl HotFrames {
-    /// Flag in the height: work is pending for the end of the outermost frame.
+    /// Flag in `height`: work is pending for the end of the outermost frame.
     const WAITS: usize = 1 << (usize::BITS - 1);
 
-    /// Default number of stack bytes of the game thread that calls leave free.
+    /// Default number of bytes of the game thread's stack that calls leave free.
     pub(crate) const RESERVE: usize = 256 << 10;
 
     /// Creates a state without open frames. The calling thread becomes the game thread.
@@ -119,19 +120,19 @@ impl HotFrames {
         }
     }
 
-    /// Returns the epoch, which changes when call caches may be invalid.
+    /// Returns the epoch, which changes when cached targets of calls may become invalid.
     #[inline]
     pub(crate) fn epoch(&self) -> &Epoch {
         &self.epoch
     }
 
-    /// Returns the number of open frames, including those with names stored elsewhere.
+    /// Returns the number of open frames, including frames whose names are not in the list of names.
     #[inline]
     pub(crate) fn depth(&self) -> usize {
         self.depth.get()
     }
 
-    /// Opens a frame. `None` if the depth exceeds the named frames, or [`HotFrames::may_open`] fails.
+    /// Opens a frame. Returns `None` if more frames are open than this state can name, or if [`HotFrames::may_open`] fails.
     #[inline]
     pub(crate) fn open(&self, number: FrameNumber) -> Option<Opened> {
         if !self.room.get().is_here() {
@@ -175,16 +176,16 @@ impl HotFrames {
         self.height.get() & Self::WAITS != 0
     }
 
-    /// Sets if work is pending for the end of the outermost frame.
+    /// Sets or clears the flag for work that is pending for the end of the outermost frame.
     pub(crate) fn set_waits(&self, waits: bool) {
         self.height.set(self.height() | if waits { Self::WAITS } else { 0 });
     }
 
-    /// Returns the number of a module's function.
+    /// Returns the frame number for a function of a module.
     pub(crate) fn number(&self, module: ModuleId, what: &Rc<str>) -> FrameNumber {
         let mut names = self.names.borrow_mut();
         let known = names.iter().position(|(of, name)| *of == module && name == what);
-        // Reuses numbers of ended modules: holders of such a number detect the changed epoch.
+        // Reuses numbers of ended modules. A cached call with an old number detects the changed epoch.
         let at = known.or_else(|| names.iter().position(|(of, _)| *of == ModuleId::HOST)).unwrap_or(names.len());
         match names.get_mut(at) {
             Some(name) => *name = (module, Rc::clone(what)),
@@ -209,7 +210,7 @@ impl HotFrames {
             .count() as u32
     }
 
-    /// Returns the names of the open frames, oldest first; `None` for names stored elsewhere.
+    /// Returns the names of the open frames, oldest first; `None` for a name that is not in the list of names.
     pub(crate) fn open_frames(&self) -> Vec<Option<Rc<str>>> {
         let names = self.names.borrow();
         let numbers = self.numbers.iter().map(Cell::get).chain(std::iter::repeat(FrameNumber::NONE)).take(self.depth());

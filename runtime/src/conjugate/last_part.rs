@@ -1,4 +1,4 @@
-//! Finalization of a plugin part on the finalizer thread.
+//! Finalizes a plugin part on the finalizer thread.
 #![expect(unsafe_code, reason = "enters the finalizers of modules")]
 
 use alcedo_abi::describe::PartHooks;
@@ -13,7 +13,8 @@ pub(crate) struct LastPart {
     hooks: PartHooks,
 }
 
-// SAFETY: the plugin's macro proves that the state behind `ptr` is `Send`; the host passes the part on and never uses it again.
+// SAFETY: the plugin's macro proves that the state behind `ptr` is `Send`. The host passes the part to the finalizer thread and
+// never uses it again.
 unsafe impl Send for LastPart {}
 
 impl From<Part> for LastPart {
@@ -24,8 +25,8 @@ impl From<Part> for LastPart {
 
 impl LastPart {
     pub(crate) fn finalize(self) -> Result<(), CallError> {
-        // SAFETY: the module is mapped until a barrier after its last job was passed, or permanently; its trampoline catches
-        // its own panics, and this part was created by the module and is returned once.
+        // SAFETY: the module is mapped permanently, or until a barrier after its last job was passed. The trampoline of the
+        // module catches its own panics. The module created this part, and receives it back only once.
         from_module(|failure| unsafe { (self.hooks.finalize)(self.ptr, failure) })
     }
 }

@@ -1,5 +1,5 @@
-//! State machine of conjugates: valid events, and when a conjugate may be used. The owners of pairs, blacks and reds perform
-//! the transitions.
+//! State machine of conjugates: defines which events are valid, and when a conjugate may be used. The stores of pairs, blacks
+//! and reds perform the transitions.
 
 use thiserror::Error;
 
@@ -76,8 +76,8 @@ impl Life {
         self.step_behind(GateState::Open, color, event)
     }
 
-    /// Returns the state after `event`. Suspended conjugates may be dropped and ended, since a rollback would otherwise restore
-    /// dropped ones; only building is rejected. Returns [`LifeError`] for an invalid event.
+    /// Returns the state after `event`. A suspended conjugate can be dropped and ended. If the drop were rejected, a rollback
+    /// would restore a dropped conjugate. A suspended conjugate cannot be built. Returns [`LifeError`] for an invalid event.
     pub(crate) fn step_behind(self, gate: GateState, color: Color, event: Event) -> Result<Self, LifeError> {
         match (self, color, event) {
             (Self::Unbuilt, _, Event::Build) if gate == GateState::Open => Ok(Self::Live),
@@ -160,7 +160,7 @@ mod tests {
         [Event::Build, Event::Release, Event::Dispose, Event::Finalize, Event::Flush, Event::Retire];
     const GATES: [GateState; 2] = [GateState::Open, GateState::Shut];
 
-    /// Rows are states, columns events, in the order above; `-` is rejected.
+    /// Rows are states and columns are events, in the order of `LIVES` and `EVENTS`. `-` is a rejected event.
     fn check(color: Color, gate: GateState, table: [&str; 4]) {
         for (life, row) in LIVES.into_iter().zip(table) {
             let cells: Vec<_> = row.split_whitespace().collect();
@@ -200,7 +200,7 @@ mod tests {
         );
     }
 
-    /// Returns every state reachable from an unbuilt conjugate behind an open gate.
+    /// Returns every state that an unbuilt conjugate behind an open gate can reach.
     fn reachable(color: Color) -> BTreeSet<(Life, GateState)> {
         let mut reached = BTreeSet::new();
         let mut open = vec![(Life::Unbuilt, GateState::Open)];
@@ -225,17 +225,17 @@ mod tests {
                 let after: Vec<_> = EVENTS.map(|event| (event, life.step_behind(gate, color, event))).into();
                 let ends = |event| after.contains(&(event, Ok(Life::Dead)));
                 let case = format!("{color} {life} {gate:?}");
-                // Transitions never lead back to an earlier state.
+                // No transition returns to an earlier state.
                 assert!(after.iter().all(|(_, next)| next.is_ok_and(|next| next > life) || next.is_err()), "{case}");
                 // The end of a generation ends every conjugate that is not dead, regardless of the gate; dead conjugates never
                 // change.
                 assert_eq!(ends(Event::Retire), life != Life::Dead, "{case}");
                 assert_eq!(after.iter().all(|(_, next)| next.is_err()), life == Life::Dead, "{case}");
-                // Final events differ by color.
+                // Reds and blacks accept different final events.
                 assert_eq!(ends(Event::Release), (color, life) == (Color::Red, Life::Live), "{case}");
                 assert_eq!(ends(Event::Dispose), (color, life) == (Color::Black, Life::Live), "{case}");
                 assert_eq!(ends(Event::Flush), life == Life::Queued, "{case}");
-                // A suspended conjugate is expired, and unchanged when it is resumed.
+                // A suspended conjugate is expired, and has its previous state when it is resumed.
                 assert!(life.is_expired(GateState::Shut), "{case}");
                 assert_eq!(life.is_expired(GateState::Open), life > Life::Live, "{case}");
             }

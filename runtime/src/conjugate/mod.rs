@@ -1,4 +1,5 @@
-//! Pairs of a host object and its plugin part: creating side, lifetime, and dropping thread.
+//! Pairs of a host object and its plugin part. Tracks which side created a pair, how long the pair is valid, and which thread
+//! drops the part.
 
 mod black_row;
 pub(crate) mod build;

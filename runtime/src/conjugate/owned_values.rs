@@ -1,9 +1,10 @@
-//! Values in host memory owned by plugin code. Each has its own allocation, so that it never moves, and a number that is never
-//! reused. `life.rs` defines the state transitions; this file owns the memory.
+//! Values in host memory that plugin code owns. Each value has its own allocation, so that it never moves, and a number that is
+//! never reused. `life.rs` defines the state transitions; this file owns the memory.
 //!
-//! A reload suspends the blacks of a generation through its gate only, without visiting them, and a rollback resumes them
-//! equally cheaply. The end of a generation releases the remaining ones. A plugin may drop a released value later, in its last
-//! finalizers: this has no effect on the value, but is counted, so that the last report lists values that were never dropped.
+//! A reload suspends the blacks of a generation by closing its gate, without visiting them. A rollback resumes them by
+//! reopening the gate. The end of a generation releases its remaining blacks. The last finalizers of a plugin may still drop a
+//! released value. Such a drop has no effect on the value, but is counted, so that the last report lists only values that were
+//! never dropped.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -48,7 +49,7 @@ pub(crate) struct Opened {
     pub owner: ObjectHandle,
     pub at: *mut u8,
     pub ty: PropertyType,
-    /// Module's id of the type; `NONE` for values of the host.
+    /// Id that the module uses for the type; `NONE` for values of the host.
     pub number: TypeNumber,
 }
 
@@ -59,7 +60,7 @@ struct Stock {
     members: FxHashMap<ModuleId, Member>,
     type_counters: SlotMap<CountersKey, TypeCounters>,
     by_type: FxHashMap<(ModuleId, TypeNumber), CountersKey>,
-    /// Released with their generation, but not yet dropped by the plugin.
+    /// Blacks that were released with their generation, but were not yet dropped by the plugin.
     orphans: FxHashMap<BlackHandle, (CountersKey, SiteNumber)>,
     /// Values that unloaded modules have never dropped.
     left: Vec<BlackCount>,
@@ -83,7 +84,7 @@ struct TypeCounters {
     number: TypeNumber,
     live: u64,
     orphans: u64,
-    /// Lease on the module's code while it has live blacks.
+    /// Lease on the module's code, held while the module has live blacks.
     lease: Option<Lease>,
 }
 
@@ -95,7 +96,7 @@ struct Entry {
     site: SiteNumber,
 }
 
-/// Contents of a removed black, freed outside of every borrow.
+/// Contents of a removed black, which must be freed while no store is borrowed.
 struct Remains {
     _value: OwnedValue,
     _lease: Option<Lease>,
@@ -108,7 +109,7 @@ impl Default for OwnedValues {
 }
 
 impl OwnedValues {
-    /// Creates a store whose slots are reused up to this serial.
+    /// Creates a store. A slot is reused until its serial reaches `last_serial`.
     pub(crate) fn with_last_serial(last_serial: u32) -> Self {
         let (drops, dropped) = drops::queue();
         let stock = Stock {
@@ -141,8 +142,8 @@ impl OwnedValues {
         self.stock.borrow_mut().members.insert(gate.tag().id, member);
     }
 
-    /// Creates a black of `module` with this value. `number` is the module's id of the type, or `NONE`. Returns an error if
-    /// values of the type have no conjugate, or the module accepts no calls.
+    /// Creates a black of `module` with this value. `number` is the id that the module uses for the type, or `NONE`. Returns an
+    /// error if values of the type have no conjugate, or the module accepts no calls.
     pub(crate) fn make(
         &self,
         module: ModuleId,
@@ -167,7 +168,7 @@ impl OwnedValues {
         let counters = &mut stock.type_counters[key];
         counters.live += 1;
         if counters.live == 1 {
-            // An unloading module may still create blacks: they end with the others, before the unload waits for leases.
+            // An unloading module may still create blacks. They end with its other blacks, before the unload waits for leases.
             let leases = stock.members.get(&module).map(|member| &member.leases);
             let lease = leases.map(|leases| leases.take_at(LeaseKind::Black, counters.ty.to_string(), None));
             counters.lease = lease.and_then(Result::ok);
@@ -191,7 +192,7 @@ impl OwnedValues {
         Some(Opened { owner: ObjectHandle::NONE, at, ty, number: counters.number })
     }
 
-    /// Returns the facts about a black, suspended ones included. `None` for a number that was never assigned.
+    /// Returns the facts about a black, even if it is suspended. `None` for a number that was never assigned.
     pub(crate) fn facts(&self, handle: ConjugateHandle, now: Instant) -> Option<Facts> {
         self.stock.borrow().entries.facts(handle, now)
     }
@@ -203,13 +204,14 @@ impl OwnedValues {
         stock.type_counters.get(entry.counters).map(|counters| counters.module)
     }
 
-    /// Drops a black on the game thread. No effect on a black that is gone.
+    /// Drops a black on the game thread. No effect on a black that has ended.
     pub(crate) fn dispose(&self, black: BlackHandle) {
         let remains = self.stock.borrow_mut().end(black, &[Event::Dispose]);
         drop(remains);
     }
 
-    /// Processes drops of other threads up to the limit of [`drops::may_stop`]; `elapsed` returns the time since the start.
+    /// Processes drops of other threads until [`drops::may_stop`] returns true. `elapsed` returns the time since the start of
+    /// the flush.
     pub(crate) fn flush(&self, elapsed: &mut dyn FnMut() -> Duration) {
         let queued = self.dropped.len();
         if queued == 0 {
@@ -322,26 +324,27 @@ impl Stock {
         })
     }
 
-    /// Returns if a module can access its values: while it accepts calls, and while it ends. The host always can.
+    /// Returns `Open` if a module can access its values: while it accepts calls, and while it ends. The gate of the host is
+    /// always open.
     fn gate(&self, module: ModuleId) -> GateState {
         let keeps = || self.members.get(&module).is_some_and(|member| member.gate.keeps_values());
         GateState::of(module == ModuleId::HOST || keeps())
     }
 
-    /// Ends a black through these events, in order. `None` if the black is already gone.
+    /// Applies these events to a black in order, and removes the black. Returns `None` if the black has already ended.
     fn end(&mut self, black: BlackHandle, events: &[Event]) -> Option<Remains> {
         let Some(entry) = self.entries.get_mut(black.into()) else {
             self.record_late_drop(black);
             return None;
         };
         for event in events {
-            // An existing black is live, since every final event removes it immediately.
+            // A listed black is live, since every final event removes the black immediately.
             entry.life = entry.life.step(Color::Black, *event).ok()?;
         }
         self.take_out(black)
     }
 
-    /// Ends a black with its generation, and records that it was not dropped.
+    /// Ends a black with its generation, and records that the plugin has not dropped it.
     fn retire(&mut self, black: BlackHandle) -> Option<Remains> {
         let entry = self.entries.get_mut(black.into())?;
         entry.life = entry.life.step(Color::Black, Event::Retire).ok()?;
@@ -414,8 +417,8 @@ impl Stock {
         gone
     }
 
-    /// Adds to the values that were never dropped. Generations of a module are merged, since a plugin that leaks a value in
-    /// each would otherwise fill the memory.
+    /// Adds values to the record of values that were never dropped. Merges the generations of a module: otherwise a plugin that
+    /// leaks a value in each generation would fill the memory.
     fn leave(&mut self, count: &BlackCount) {
         match self.left.iter_mut().find(|left| left.module == count.module && left.ty == count.ty) {
             Some(left) => {

@@ -1,6 +1,6 @@
 //! Map between objects and their plugin parts. `life.rs` defines the state transitions; this file owns the entries. A conjugate
-//! is expired while its module accepts no calls, regardless of its own state: closing the gate suspends all conjugates of a
-//! module at once.
+//! is expired while its module accepts no calls, regardless of its own state. So closing the gate suspends all conjugates of a
+//! module together.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -22,12 +22,13 @@ use crate::object::objects::Objects;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ConjugateKey {
     index: u32,
-    /// From 1.
+    /// Serials begin at 1, so that no key is the word zero.
     serial: u32,
 }
 
 impl ConjugateKey {
-    /// Converts the key to the word that the object store keeps per object; zero means none.
+    /// Converts the key to the word that the object store keeps per object. The word zero means that the object has no
+    /// conjugate.
     pub(crate) fn to_word(self) -> u64 {
         u64::from(self.serial) << 32 | u64::from(self.index)
     }
@@ -38,10 +39,10 @@ impl ConjugateKey {
     }
 }
 
-/// Plugin part of one dynamic class. Data common to a class is shared: class, hooks and gate.
+/// Plugin part of one dynamic class. The parts of one class share the class data: id, hooks and gate.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
-    /// Address that only the module may follow.
+    /// Address that only the module may dereference.
     pub ptr: PartPtr,
     /// Shared data of the class.
     pub of: Rc<ClassHooks>,
@@ -55,10 +56,12 @@ impl Deref for Part {
     }
 }
 
-/// Parts of one conjugate. Chains with more than two dynamic classes are rare, so few allocate.
+/// Parts of one conjugate. Chains with more than two dynamic classes are rare, so few conjugates allocate memory for their
+/// parts.
 type Parts = SmallVec<[Part; 2]>;
 
-/// Slot for consecutive conjugates. Written field by field, since moving a whole conjugate in takes several times as long.
+/// Slot for consecutive conjugates. A new conjugate is written field by field, since moving a whole conjugate into the slot
+/// takes several times as long.
 #[derive(Debug)]
 struct PairSlot {
     /// Serial of the current conjugate, or of the next one.
@@ -66,8 +69,8 @@ struct PairSlot {
     color: Color,
     /// State of the current conjugate; `Dead` if the slot is empty.
     life: Life,
-    /// Gate of the module of the most-derived class. Modules of base classes live at least as long, since their dependents are
-    /// replaced with them.
+    /// Gate of the module of the most-derived class. The modules of base classes stay loaded at least as long, since replacing
+    /// a module also replaces its dependents.
     gate: Option<Rc<Gate>>,
     parts: Parts,
 }
@@ -150,11 +153,11 @@ pub(crate) type BuildLate = dyn Fn(ObjectHandle) -> Result<(), CallError>;
 pub(crate) struct Pairs {
     entries: RefCell<PairSlots>,
     built: Cell<u64>,
-    /// Set during a rebuild of plugin parts.
+    /// Builds missing plugin parts. Set only during a rebuild.
     late: RefCell<Option<Rc<BuildLate>>>,
 }
 
-/// Guard during which an object without a plugin part gets one before it is called.
+/// Guard of a rebuild. While the guard exists, an object without a plugin part gets a part before a call of the object.
 pub(crate) struct LateParts<'a>(&'a Pairs);
 
 impl Drop for LateParts<'_> {
@@ -169,16 +172,16 @@ impl Pairs {
         self.built.get()
     }
 
-    /// Creates a red conjugate of the module behind `gate`; its parts are pushed base first. Returns the data to store with its
-    /// object.
+    /// Creates a red conjugate of the module behind `gate`. The caller adds its parts base first. Returns the data to store
+    /// with the object.
     #[inline(always)]
     pub(crate) fn begin_red(&self, gate: &Rc<Gate>) -> (ConjugateKey, PluginPart) {
         let key = self.entries.borrow_mut().begin_red(gate);
         (key, PluginPart::of(key.to_word()))
     }
 
-    /// Adds the part of the next class of the chain. Returns the part as an error if the conjugate has ended: a red constructor
-    /// may destroy its own object.
+    /// Adds the part of the next class of the chain. If the conjugate has ended, returns the part as an error. A red
+    /// constructor may end its conjugate by destroying its own object.
     pub(crate) fn push_part(&self, key: ConjugateKey, part: Part) -> Result<(), Part> {
         match self.entries.borrow_mut().get_mut(key) {
             Some(conjugate) => {
@@ -189,8 +192,8 @@ impl Pairs {
         }
     }
 
-    /// Completes the conjugate. Returns the data to store with its object: `plugin part` and the most-derived part. Returns an
-    /// error if the conjugate is already complete, or gone.
+    /// Completes the conjugate. Returns `plugin_part` with the most-derived part added, to be stored with the object. Returns
+    /// an error if the conjugate is already complete or has ended.
     pub(crate) fn finish(&self, key: ConjugateKey, plugin_part: PluginPart) -> Result<PluginPart, LifeError> {
         let mut entries = self.entries.borrow_mut();
         let Some(conjugate) = entries.get_mut(key) else {
@@ -202,8 +205,8 @@ impl Pairs {
         Ok(derived.map_or(plugin_part, |part| plugin_part.with_part(part.ptr.0, part.class)))
     }
 
-    /// Completes the conjugate with the only part of its chain. Returns the data to store with its object. Returns the part as
-    /// an error if the conjugate has ended: a red constructor may destroy its own object.
+    /// Completes the conjugate with the only part of its chain. Returns the data to store with the object. If the conjugate has
+    /// ended, returns the part as an error. A red constructor may end its conjugate by destroying its own object.
     #[inline(always)]
     pub(crate) fn finish_with(
         &self,
@@ -221,8 +224,8 @@ impl Pairs {
         Ok(plugin_part)
     }
 
-    /// Returns the part for `class` of a living object's conjugate. The part of the most-derived class is read from the object
-    /// directly. The caller's gate, not this function, checks if the conjugate has expired.
+    /// Returns the part for `class` of a living object. The part of the most-derived class is read from the object directly.
+    /// Does not check if the conjugate has expired; the gate that the caller passes checks this.
     #[inline]
     pub(crate) fn find_part(&self, objects: &Objects, object: ObjectHandle, class: ClassId) -> Option<PartPtr> {
         match objects.part(object, class) {
@@ -231,7 +234,7 @@ impl Pairs {
         }
     }
 
-    /// Calls `build` for called objects without a plugin part while the guard exists.
+    /// Until the guard is dropped, a call of an object without a plugin part calls `build` first.
     pub(crate) fn build_late(&self, build: Rc<BuildLate>) -> LateParts<'_> {
         *self.late.borrow_mut() = Some(build);
         LateParts(self)
@@ -244,7 +247,7 @@ impl Pairs {
         build.map_or(Ok(()), |build| build(object))
     }
 
-    /// Returns the part for `class` of a living object's conjugate, unless it has expired.
+    /// Returns the part for `class` of a living object, unless the object's conjugate has expired.
     #[cold]
     pub(crate) fn part_of(&self, objects: &Objects, object: ObjectHandle, class: ClassId) -> Option<Part> {
         self.part(ConjugateKey::from_word(objects.conjugate(object)?)?, class)
@@ -256,15 +259,15 @@ impl Pairs {
         entries.get(key).filter(|conjugate| conjugate.is_open()).map(|conjugate| conjugate.color)
     }
 
-    /// Returns the part for `class`, unless the conjugate has expired. Pushed parts are found before the conjugate is complete,
-    /// since a derived red constructor may access its base's part.
+    /// Returns the part for `class`, unless the conjugate has expired. Also finds parts of an incomplete conjugate, since the
+    /// red constructor of a derived class may access the part of its base.
     pub(crate) fn part(&self, key: ConjugateKey, class: ClassId) -> Option<Part> {
         let entries = self.entries.borrow();
         let conjugate = entries.get(key).filter(|conjugate| conjugate.is_open())?;
         conjugate.parts.iter().find(|part| part.class == class).cloned()
     }
 
-    /// Returns the part for `class` at an index of the parts, unless the conjugate of this word has expired.
+    /// Returns the part for `class` if it has the index `at`, unless the conjugate with the key `word` has expired.
     #[inline]
     pub(crate) fn part_at(&self, word: u64, at: usize, class: ClassId) -> Option<PartPtr> {
         let entries = self.entries.borrow();
@@ -287,7 +290,7 @@ impl Pairs {
         parts
     }
 
-    /// Ends every conjugate of these modules, and returns the parts by conjugate, derived before base.
+    /// Ends every conjugate of these modules. Returns the parts of each conjugate, derived before base.
     pub(crate) fn release_modules(&self, modules: &BTreeSet<ModuleId>) -> Vec<Vec<Part>> {
         let mut entries = self.entries.borrow_mut();
         let lives_with = |slot: &PairSlot| slot.gate.as_ref().is_some_and(|gate| modules.contains(&gate.tag().id));

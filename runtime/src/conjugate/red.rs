@@ -1,4 +1,5 @@
-//! Stack of red frames: active host-to-plugin calls. A safe point requires an empty stack. A frame ends the values lent in it.
+//! Stack of red frames: active host-to-plugin calls. A safe point requires an empty stack. A value lent in a frame ends when
+//! the frame closes.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -20,17 +21,17 @@ pub(crate) struct RedFrame {
     pub what: Rc<str>,
 }
 
-/// Work for the end of the outermost frame.
+/// Work that runs when the outermost frame has closed.
 type Afterwards = Box<dyn FnOnce()>;
 
 /// Active calls, oldest first. Game thread only.
 pub(crate) struct RedStack {
-    /// All frames, with the names of those opened by fast calls.
+    /// Count of all frames, and the names of frames that fast calls have opened.
     hot: Rc<HotFrames>,
-    /// Frames with names that fast calls did not open.
+    /// Names of frames that other calls have opened.
     frames: RefCell<Vec<RedFrame>>,
     reds: Reds,
-    /// Activities published to the watchdog, if any.
+    /// Calls as published to the watchdog, if it is enabled.
     activities: Arc<Activities>,
     afterwards: RefCell<Vec<Afterwards>>,
 }
@@ -58,7 +59,7 @@ impl RedStack {
         &self.hot
     }
 
-    /// Runs `call`, which drops values of a module, in its own red frame. May use the reserve of the stack. Returns
+    /// Runs `call`, which drops values of a module, in its own red frame. The call may use the reserve of the stack. Returns
     /// [`CallError::WrongStack`] on the stack of a coroutine, and errors of `call`.
     pub(crate) fn enter<T, E: From<CallError>>(
         &self,
@@ -111,7 +112,7 @@ impl RedStack {
         Pop { stack: self, opened, height: self.reds.height() }
     }
 
-    /// Ends the values lent above this height, and runs pending work after the outermost frame.
+    /// Ends the values that were lent above `height`. Also runs pending work if no frame is open.
     #[cold]
     pub(crate) fn clean_up(&self, height: usize) {
         self.reds.cut(height);
@@ -122,7 +123,7 @@ impl RedStack {
         }
     }
 
-    /// Runs `work` when the outermost frame has closed.
+    /// Queues `work` to run when the outermost frame has closed.
     pub(crate) fn afterwards(&self, work: Afterwards) {
         self.hot.set_waits(true);
         self.afterwards.borrow_mut().push(work);

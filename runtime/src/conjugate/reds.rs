@@ -1,6 +1,6 @@
-//! Host values lent to plugin code by number, for calls without static types. A frame ends the values lent in it when it
-//! closes. Frames nest, and only the innermost one lends, so the lent values form a stack, and each frame stores its height at
-//! the time of opening.
+//! Host values that are lent to plugin code by number, for calls without static types. A value ends when the frame in which it
+//! was lent closes. Frames nest, and only the innermost frame lends values. So the lent values form a stack, and each frame
+//! stores the height of the stack at which it was opened.
 //!
 //! Views with static types do not use this file: they have the frame's lifetime.
 
@@ -24,7 +24,7 @@ pub(crate) struct Reds {
     values: RefCell<Serials<Opened>>,
     /// Values that have not ended, oldest first.
     row: RefCell<Vec<ConjugateHandle>>,
-    /// Holds the number of lent values for all calls.
+    /// Stores the height of the stack, which every call reads.
     hot: Rc<HotFrames>,
 }
 
@@ -46,7 +46,7 @@ impl Reds {
         self.hot.height()
     }
 
-    /// Lends a value until the stack is cut below it.
+    /// Lends a value until [`Reds::cut`] is called with a smaller height.
     pub(super) fn borrow_red(&self, value: Opened, now: Instant) -> ConjugateHandle {
         let handle = self.values.borrow_mut().insert(value.ty.kind(), now, value);
         self.row.borrow_mut().push(handle);
@@ -54,7 +54,7 @@ impl Reds {
         handle
     }
 
-    /// Ends the values lent above this height.
+    /// Ends the values that were lent above `height`.
     #[inline]
     pub(super) fn cut(&self, height: usize) {
         if self.height() > height {

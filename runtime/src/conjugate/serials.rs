@@ -1,6 +1,6 @@
 //! Numbers of conjugates that are not objects. A number contains a slot and a serial, so that a stale number never refers to
-//! another conjugate: a slot whose serials are exhausted remains empty. Slots hold values of one kind only, so that errors can
-//! report the kind of a stale number.
+//! another conjugate. A slot whose serials are exhausted remains empty. A slot holds values of one kind only, so that errors
+//! can report the kind of a stale number.
 
 use std::time::{Duration, Instant};
 
@@ -15,11 +15,11 @@ pub(crate) struct Facts {
     pub lives: bool,
 }
 
-/// Age of a conjugate, which may have ended.
+/// Age of a conjugate, alive or ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Age {
     Exactly(Duration),
-    /// Lower bound: the slot has been reused since.
+    /// Lower bound of the age: another conjugate has used the slot since.
     Over(Duration),
 }
 
@@ -50,7 +50,7 @@ impl std::fmt::Display for Age {
 #[derive(Debug)]
 struct SerialSlot<T> {
     kind: PropertyKind,
-    /// Number of values assigned so far, the current one included: the serial of the last.
+    /// Number of values assigned to the slot so far, including the current value. Equals the serial of the last value.
     assigned: u32,
     since: Instant,
     tenant: Option<T>,
@@ -62,7 +62,7 @@ pub(crate) struct Serials<T> {
     /// Empty slots by kind.
     free: Vec<Vec<u32>>,
     last_serial: u32,
-    /// Offset of the indices in numbers, so that two of these stores never assign the same number.
+    /// Offset added to the indices in numbers, so that no two stores assign equal numbers.
     base: u32,
 }
 
@@ -118,7 +118,7 @@ impl<T> Serials<T> {
         Some(Facts { kind: slot.kind, age, lives: serial == slot.assigned && slot.tenant.is_some() })
     }
 
-    /// Iterates over the values with their numbers, in the order of slots.
+    /// Iterates over the values and their numbers, in the order of slots.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (ConjugateHandle, &T)> {
         self.slots.iter().enumerate().filter_map(|(index, slot)| {
             let number = self.number(index as u32, slot.assigned);
@@ -211,7 +211,7 @@ mod tests {
             let handle = serials.insert(ARRAY, now, tenant);
             assert!(assigned.insert(handle), "{handle:?} again");
             living.push((handle, tenant));
-            // About a hundred values live at a time, and not always the oldest is removed.
+            // Keeps about a hundred values alive, and does not always remove the oldest.
             if living.len() > 100 {
                 let (handle, tenant) = living.swap_remove(tenant as usize * 7 % 100);
                 assert_eq!(serials.remove(handle), Some(tenant));

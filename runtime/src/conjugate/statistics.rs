@@ -59,12 +59,13 @@ pub struct BlackCount {
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct BlackReport {
-    /// Conjugates owned by plugin code or the host, by module and type; includes those of modules suspended by a reload.
+    /// Live conjugates owned by plugin code or the host, by module and type. Includes conjugates of modules that a reload has
+    /// suspended.
     pub live: Vec<BlackCount>,
-    /// Conjugates that were released with their generation and not dropped by their plugin since. A pending finalizer may still
-    /// drop them.
+    /// Conjugates that were released with their generation, and that their plugin has not dropped since. A pending finalizer
+    /// may still drop them.
     pub undropped: Vec<BlackCount>,
-    /// Number of drops of other threads that wait for the game thread.
+    /// Number of drops by other threads that the game thread has not processed yet.
     pub queued: u64,
     /// Number of conjugates created since the start.
     pub made: u64,
@@ -110,7 +111,7 @@ impl fmt::Display for BlackReport {
     }
 }
 
-/// Id of a location in a source file; zero for none.
+/// Id of a source location; zero for no location.
 pub(super) type SiteNumber = u32;
 
 #[derive(Debug, Default)]

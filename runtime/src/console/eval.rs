@@ -1,5 +1,5 @@
-//! `eval`: an expression or statements of the script language, as inside a function of a temporary class. The class is declared, its
-//! function runs once, and the class is removed. Effects on the world remain.
+//! Console command `eval`: runs an expression or statements of the script language in a function of a temporary class. The class is
+//! declared, its function runs once, and the class is removed. Effects on the world remain.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use crate::script::declare::batch;
 use crate::script::package::rendered;
 
 const PACKAGE: &str = "__eval__";
-/// Name of the class. Only one exists at a time.
+/// Name of the temporary class. Only one such class exists at a time.
 const CLASS: &str = "Evaluated";
 const FUNCTION: &str = "Evaluate";
 
@@ -48,7 +48,7 @@ fn not_now(error: Error) -> String {
     }
 }
 
-/// Parses the string as an expression, or else as statements. Errors are reported for the more likely form.
+/// Parses the string as an expression, or as statements if it is not an expression. Errors are reported for the more likely form.
 fn read(
     text: &str,
     check: impl Fn(&[Source], Written<'_>) -> Result<CheckedSources, String>,
@@ -80,14 +80,14 @@ struct Written<'a> {
 }
 
 impl Written<'_> {
-    /// Converts a span of the source to a span of the input, clamped to its end.
+    /// Converts a span in the source of the class to a span in the input. Clamps the span to the input.
     fn input_span(&self, span: Span) -> Span {
         let clamped = |at: u32| (at as usize).saturating_sub(self.at).min(self.text.len());
         Span::new(clamped(span.start), clamped(span.end))
     }
 }
 
-/// Formats errors with spans in the user input. Errors of the generated class are left out.
+/// Formats errors with spans in the user input. Clamps spans in the generated class to the input, and leaves out warnings.
 fn errors_of(found: Vec<Diagnostic>, written: Written<'_>) -> String {
     let errors = found.into_iter().filter(|found| found.severity == Severity::Error);
     let translated = errors.map(|found| Diagnostic {
@@ -98,7 +98,7 @@ fn errors_of(found: Vec<Diagnostic>, written: Written<'_>) -> String {
     rendered(&translated.collect::<Vec<_>>(), &[Source::new("eval", written.text)])
 }
 
-/// Declares the class, calls its function on an object of it, and removes both.
+/// Declares the class, calls its function on a new object, and removes the object and the class.
 fn run(runtime: &Runtime, mut checked: CheckedSources) -> Result<Option<Value>, String> {
     let core = runtime.core();
     let (types, names) = (&core.world.types, &core.world.names);
@@ -111,7 +111,7 @@ fn run(runtime: &Runtime, mut checked: CheckedSources) -> Result<Option<Value>, 
     let Some(class) = declared.classes.first() else { return Ok(None) };
     let made = construct(&core.world, &core.plugins(), class, ConstructionArgs::default());
     let object = made.map_err(|error| error.to_string())?;
-    // The code belongs to no module, so no other code opens a frame; code called from here must not be at a safe point.
+    // Opens a red frame, because code without a module opens none, and the called code must not be at a safe point.
     let called = core.red.enter(&"eval".into(), || runtime.objects().call(object, FUNCTION, &[]));
     called.map_err(|error| error.to_string())
 }
@@ -185,13 +185,13 @@ fn members(class: &Rc<Class>) -> Vec<String> {
 /// Expected continuation of an input.
 #[derive(PartialEq, Eq, Debug)]
 enum Expected<'a> {
-    /// The name of an object of that class: `Hero'`.
+    /// Name of an object of the class, as after `Hero'`.
     Object(&'a str),
-    /// A member of that class: `Hero'Hero_1'.`.
+    /// Member of the class, as after `Hero'Hero_1'.`.
     MemberOf(&'a str),
     /// A member of an expression.
     Member,
-    /// Anything.
+    /// Beginning of an expression or statement.
     Word,
 }
 

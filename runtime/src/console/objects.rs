@@ -1,5 +1,5 @@
-//! Console commands for objects: list, show, call, construct. An object is named by name, path or number (`MagicCube_3`, `#12.1`), a
-//! class by its path with or without `/Script/`, or by its own name. Values are written in their printed form.
+//! Console commands for objects: list, show, call, construct. Commands refer to an object by name, path or number (`MagicCube_3`,
+//! `#12.1`). Commands refer to a class by name, or by path with or without `/Script/`. Values are in their printed form.
 
 use std::rc::Rc;
 
@@ -12,10 +12,10 @@ use crate::object::property::Property;
 use crate::object::value::Value;
 use crate::runtime::Runtime;
 
-/// Maximum number of entries in a list; further entries are counted.
+/// Maximum number of entries in a list; the list shows only the number of further entries.
 pub(super) const MOST: usize = 20;
 
-/// Lists the alive objects of a class, or all.
+/// Lists the alive objects of a class, or all alive objects.
 pub(super) fn objects(runtime: &Runtime, class: Option<&str>) -> Result<String, String> {
     let class = class.map(|class| class_path(runtime, class)).transpose()?;
     let is_meant = |object: &ObjectHandle| class.as_ref().is_none_or(|class| runtime.objects().is_a(*object, class));
@@ -151,7 +151,7 @@ fn lacks(class: &Class, what: &'static str, name: &str) -> String {
     Error::UnknownMember { class: class.path.to_string(), what, name: name.to_owned() }.to_string()
 }
 
-/// Returns the error for an unknown property. For a path into a value it names the property.
+/// Returns the error for an unknown property. For a path into a value, the error names the property.
 fn lacks_property(class: &Class, name: &str) -> String {
     let lacks = lacks(class, "property", name);
     let whole = name.split(['.', '[']).next().unwrap_or_default();
@@ -167,7 +167,7 @@ fn functions(class: &Rc<Class>) -> Vec<String> {
     own.map(|function| function.text.to_string()).collect()
 }
 
-/// Returns the path of a class named by its path, with or without `/Script/`, or by its own name if unique.
+/// Returns the path of a class. `named` is the path with or without `/Script/`, or the name of the class if it is unique.
 fn class_path(runtime: &Runtime, named: &str) -> Result<String, String> {
     let types = &runtime.core().world.types;
     let paths = [named.to_owned(), format!("/Script/{named}")];

@@ -27,10 +27,10 @@ use crate::world::WorldLoadReport;
 const GLANCE: Duration = Duration::from_millis(200);
 /// Timeout for the greeting. A running tool answers sooner, and a missing tool must not block the host.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Time for an orderly end after the tool has ended; then the process is terminated.
+/// Time for an orderly end of the host after the tool has ended. After this time, the process is terminated.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// Connection to `alcedo dev` from the environment, after the greeting.
+/// Connection to `alcedo dev`, after the greeting. The environment specifies the socket.
 pub(crate) struct Invitation {
     voice: Voice,
     from: Stream,
@@ -38,12 +38,12 @@ pub(crate) struct Invitation {
     live: Rc<Cell<Option<Instant>>>,
 }
 
-/// Sender of messages to the tool. Any thread.
+/// Sends messages to the tool. Usable on any thread.
 #[derive(Clone)]
 struct Voice(Arc<Mutex<Stream>>);
 
 impl Voice {
-    /// Sends the tool a message. A message that cannot be sent completely ends the connection, which the reading thread detects.
+    /// Sends the tool a message. Ends the connection if the message cannot be sent completely; the reading thread detects this end.
     fn send(&self, message: &FromHost) {
         let mut stream = lock(&self.0);
         if send(&mut *stream, message).is_err() {
@@ -53,8 +53,8 @@ impl Voice {
 }
 
 impl Invitation {
-    /// Connects to the tool and greets it. Returns `None` without a tool, and an error if the tool cannot be reached or has another
-    /// version.
+    /// Connects to the tool and exchanges greetings. Returns `None` if the environment specifies no socket. Returns an error if the
+    /// tool cannot be reached or has another version.
     pub(crate) fn from_environment() -> Result<Option<Self>, Error> {
         let Some(socket) = std::env::var_os(SOCKET) else { return Ok(None) };
         let socket = PathBuf::from(socket);
@@ -103,7 +103,7 @@ impl Invitation {
         }
     }
 
-    /// Starts reading requests of the tool. Returns an error if no thread can be started.
+    /// Starts a thread that reads requests of the tool. Returns an error if the thread cannot be started.
     pub(crate) fn accept(self, poster: Poster) -> io::Result<Agent> {
         let Self { voice, mut from, autosave, live } = self;
         let (sender, orders) = unbounded();
@@ -126,8 +126,8 @@ impl Invitation {
     }
 }
 
-/// Forwards the tool's requests. When the tool ends in any way, requests the end of the host, and terminates the process if it does not
-/// end: a world that the user cannot see or stop must not remain.
+/// Forwards the tool's requests. When the tool has ended, requests the end of the host. Terminates the process if the host does not
+/// end, because the user could no longer see or stop its world.
 fn read_requests(from: &mut Stream, orders: &Sender<ToHost>, poster: &Poster) {
     loop {
         let order = match receive(from) {
@@ -171,7 +171,7 @@ pub(crate) struct Agent {
     /// Times of the ticks in the last second.
     ticks: RefCell<std::collections::VecDeque<Duration>>,
     cannot_save: Cell<bool>,
-    /// Loaded libraries of the tool's last request.
+    /// Libraries of the tool's last request that were loaded successfully.
     loaded: RefCell<Vec<PathBuf>>,
     has_sent_end: Cell<bool>,
     shutdown_requested: Cell<bool>,
@@ -182,8 +182,7 @@ impl Agent {
         self.shutdown_requested.get()
     }
 
-    /// Loads the first plugins, which are those built by the tool, and waits on the game thread until some are loaded. Later calls load
-    /// the same libraries again.
+    /// Executes requests of the tool on the game thread until the tool's plugins are loaded. Later calls load the same libraries again.
     ///
     /// # Errors
     /// [`Error::Ended`] when the tool requests the end of the host instead.
@@ -232,7 +231,8 @@ impl Agent {
         }
     }
 
-    /// Reports once that the world has ended, with the remainder. Not sent by a process that ends in another way.
+    /// Reports to the tool, only once, that the world has ended, with everything that could not be ended. A process that ends without
+    /// ending the runtime sends no report.
     pub(crate) fn send_end(&self, left: Vec<String>) {
         if self.has_sent_end.replace(true) {
             return;
@@ -242,7 +242,7 @@ impl Agent {
 
     fn obey(&self, runtime: &Runtime, order: ToHost) {
         match order {
-            // Received once, before this thread reads requests.
+            // `greet` has already received the settings.
             ToHost::Settings { .. } => {}
             ToHost::Load { libraries } => self.load(runtime, &libraries),
             ToHost::Restore { world } => self.voice.send(&restore(runtime, &world)),
@@ -312,7 +312,7 @@ fn restore(runtime: &Runtime, world: &Path) -> FromHost {
     let written = std::fs::metadata(world).and_then(|file| file.modified());
     let age = written.ok().and_then(|at| at.elapsed().ok()).unwrap_or_default();
     match runtime.worlds().load(world) {
-        // The host has only just created the replaced objects, so they are not counted.
+        // Leaves out the number of replaced objects, because the host has only just created these objects.
         Ok(loaded) => {
             let report = WorldLoadReport { replaced: 0, ..loaded };
             FromHost::Restored { objects: report.objects, age, text: report.to_string() }
@@ -335,7 +335,7 @@ mod tests {
     use crate::development::link::{FromHost, ToHost, receive, send};
     use crate::runtime::Runtime;
 
-    /// An agent of this host, and the end of the tool.
+    /// Returns an agent of this host, and the tool's end of the connection.
     fn agent(runtime: &Runtime) -> (Agent, UnixStream) {
         let (host, tool) = UnixStream::pair().expect("a pair");
         let voice = Voice(Arc::new(Mutex::new(host.try_clone().expect("a descriptor"))));

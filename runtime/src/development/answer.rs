@@ -1,6 +1,6 @@
-//! Declarations of a host for tools. `alcedo glue --host` starts the host with a variable that names a file; the host writes its native
-//! types to the file and ends before it constructs anything. `alcedo check --host` also makes the host check script packages. Both
-//! sides must be of one checkout, which [`VERSION`] verifies.
+//! Declarations of a host for tools. `alcedo glue --host` starts the host with an environment variable that contains the path of a
+//! file. The host writes its native types to this file and ends before it constructs an object. With `alcedo check --host`, the host
+//! also checks script packages. The tool and the host must be built from one checkout; [`VERSION`] verifies this.
 
 use std::fs;
 use std::io;
@@ -15,12 +15,13 @@ use crate::load::declared::{Declared, ScriptCheck};
 /// Environment variable with the path of the answer file.
 pub const REQUEST: &str = "ALCEDO_GLUE_REQUEST";
 
-/// Environment variable with folders of script packages to check, and plugin libraries whose types they use, in the format of `PATH`.
+/// Environment variable with the folders of script packages to check, and the plugin libraries whose types the packages use. The
+/// variable has the format of `PATH`.
 pub const SCRIPTS: &str = "ALCEDO_CHECK_SCRIPTS";
 
 const LARGEST: u64 = 1 << 28;
 
-/// Incremented whenever the answer changes.
+/// Version of the answer format, incremented whenever the format changes.
 pub const VERSION: u32 = 3;
 
 /// Answer file of a host.
@@ -28,7 +29,7 @@ pub const VERSION: u32 = 3;
 struct Answer {
     version: u32,
     runtime: String,
-    /// Answer, or the error of declaring the native types.
+    /// Declarations, or the message of the error that occurred when the native types were declared.
     declared: Result<Answered, String>,
 }
 
@@ -102,12 +103,12 @@ fn write(to: &Path, answer: &Answer) -> io::Result<()> {
     fs::rename(&unfinished, to)
 }
 
-/// Reads the answer of a host; `None` if the host wrote none.
+/// Reads the answer of a host; `None` if the host wrote no answer.
 ///
 /// # Errors
 /// When the file is not an answer of this version, or contains an error.
 pub fn read(from: &Path) -> Result<Option<Answered>, AnswerError> {
-    /// Fields of all versions.
+    /// Fields that an answer of any version has.
     #[derive(Deserialize)]
     struct Any {
         version: u32,

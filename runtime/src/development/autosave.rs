@@ -1,11 +1,11 @@
-//! Schedule of saves of a world under development: after each commit, and then every few seconds, limited to a small part of the run
-//! time. Contains only the decision.
+//! Schedule for saving a world under development: after each commit, and then every few seconds. Saving takes at most a small part of
+//! the run time. This file only decides when a save is due.
 
 use std::time::Duration;
 
-/// Interval if saving is cheap.
+/// Interval between saves if saving is fast.
 const EVERY: Duration = Duration::from_secs(3);
-/// Divisor of the run time that saving may take.
+/// Saving takes at most the part `1 / PART` of the run time.
 const PART: u32 = 50;
 
 /// Time and duration of the last save. Times are since the start of the host.
@@ -20,7 +20,7 @@ impl Autosave {
         self.last.is_none_or(|(at, elapsed)| now.saturating_sub(at) >= EVERY.max(elapsed * PART))
     }
 
-    /// Makes a save due, after a commit.
+    /// Makes a save due immediately. Called after a commit.
     pub(super) fn forget(&mut self) {
         self.last = None;
     }

@@ -1,11 +1,12 @@
-//! Reads back which builds run. A tool reports new code as live only after the code itself has returned the id of its build.
+//! Reads the build ids of the running modules. A tool reports new code as live only after the code itself has returned the id of its
+//! build.
 
 use std::collections::BTreeMap;
 
 use crate::runtime::Runtime;
 
-/// Calls each module of the Master for the id of its build, and returns the ids by module, as 32 hexadecimal digits. Omits modules
-/// that accept no calls. A tool compares them with the manifests of the files that it requested.
+/// Calls each module of the Master to get the id of its build. Returns the ids by module name, as 32 hexadecimal digits. Omits modules
+/// that accept no calls. A tool compares the ids with the manifests of the files that it requested to load.
 ///
 /// # Examples
 /// ```rust

@@ -1,5 +1,5 @@
-//! Protocol of `alcedo dev` and the host it runs, over a socket whose path is in the variable [`SOCKET`]: frames of a length and CBOR.
-//! Both sides must be of one checkout, which [`VERSION`] verifies.
+//! Protocol between `alcedo dev` and the host that it runs. The environment variable [`SOCKET`] contains the path of the socket. Each
+//! message is a length followed by CBOR. Both sides must be built from one checkout; [`VERSION`] verifies this.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -17,7 +17,7 @@ pub use super::stream::is_of_this_user;
 /// Environment variable with the path of the tool's socket.
 pub const SOCKET: &str = "ALCEDO_DEV_SOCKET";
 
-/// Incremented whenever a message changes.
+/// Version of the protocol, incremented whenever a message changes.
 pub const VERSION: u32 = 3;
 
 /// Maximum length of a message in bytes. A longer message is invalid.
@@ -26,17 +26,17 @@ const LONGEST: u32 = 64 << 20;
 /// Requests of the tool to the host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ToHost {
-    /// First message: settings of the session.
+    /// First message of the tool: the settings of the session.
     Settings {
-        /// File for saves after each commit and every few seconds; none to disable them.
+        /// File to which the host saves the world after each commit and every few seconds. `None` disables these saves.
         autosave: Option<PathBuf>,
     },
-    /// Loads these libraries as the Master, or reloads it with them. Only one such request is in progress at a time.
+    /// Loads these libraries as the Master, or reloads the Master with these libraries. Only one such request is in progress at a time.
     Load {
         /// The libraries.
         libraries: Vec<PathBuf>,
     },
-    /// Replaces the world by a saved one.
+    /// Replaces the world by a saved world.
     Restore {
         /// The file.
         world: PathBuf,
@@ -53,14 +53,14 @@ pub enum ToHost {
         /// Beginning of the line.
         line: String,
     },
-    /// Ends the host in order.
+    /// Shuts the host down in order.
     End,
 }
 
 /// Messages of the host to the tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FromHost {
-    /// First message.
+    /// First message of the host.
     Hello {
         /// [`VERSION`] of the host.
         version: u32,
@@ -71,7 +71,7 @@ pub enum FromHost {
     Started {
         /// Number of the generation.
         generation: u64,
-        /// See [`running_builds`](crate::development::running_builds).
+        /// Build ids by module name; see [`running_builds`](crate::development::running_builds).
         builds: BTreeMap<String, String>,
     },
     /// A reload was committed or rolled back.
@@ -80,7 +80,7 @@ pub enum FromHost {
         report: Box<ReloadReport>,
         /// Time since the new generation went live.
         since_live: Duration,
-        /// See [`running_builds`](crate::development::running_builds).
+        /// Build ids by module name; see [`running_builds`](crate::development::running_builds).
         builds: BTreeMap<String, String>,
     },
     /// The libraries were not loaded, or no reload was started. The previous code continues to run.
@@ -99,13 +99,13 @@ pub enum FromHost {
         /// Kind of the hang.
         of: HangOf,
     },
-    /// The world was replaced by a saved one.
+    /// The world was replaced by a saved world.
     Restored {
-        /// Number of its objects.
+        /// Number of objects in the saved world.
         objects: u64,
         /// Age of the saved world.
         age: Duration,
-        /// Changes of values whose declaration has changed since the save.
+        /// Report of the load, with changes of values whose declaration has changed since the save.
         text: String,
     },
     /// The world was not replaced and is unchanged.
@@ -115,26 +115,26 @@ pub enum FromHost {
     },
     /// A save requested by [`ToHost::Save`] has finished.
     Saved,
-    /// The world could not be saved. Sent once until a save succeeds.
+    /// The world could not be saved. After a failure, the host sends this message again only after a successful save.
     NotSaved {
         /// Reason.
         error: String,
     },
-    /// Answer of the console to a line.
+    /// Answer of the console to [`ToHost::Line`].
     Answer {
         /// Text of one or more lines.
         text: String,
     },
-    /// Completions of a line.
+    /// Answer to [`ToHost::Complete`].
     Completions {
         /// Line that was completed.
         line: String,
-        /// Whole lines.
+        /// Completions, each a whole line.
         lines: Vec<String>,
     },
     /// The world has ended in order.
     Ended {
-        /// Remainder that could not be ended.
+        /// Everything that could not be ended, one line each.
         left: Vec<String>,
     },
 }
@@ -153,7 +153,7 @@ pub enum HangOf {
 /// Status of a world.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Status {
-    /// Generation of the Master, or zero.
+    /// Generation of the Master; zero without a Master.
     pub generation: u64,
     /// Number of alive objects.
     pub objects: u64,
@@ -164,7 +164,7 @@ pub struct Status {
 /// Writes one message.
 ///
 /// # Errors
-/// When the other side is closed, or a path in the message is not UTF-8.
+/// When the other side is closed, the message is too long, or a path in the message is not UTF-8.
 pub fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     let mut frame = vec![0; size_of::<u32>()];
     ciborium::into_writer(message, &mut frame).map_err(|error| strange(&error))?;
@@ -181,7 +181,7 @@ pub fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
 /// When the stream ends inside a message, or the message is invalid.
 pub fn receive<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<Option<T>> {
     let mut len = [0; size_of::<u32>()];
-    // Only an end before the first byte is orderly.
+    // The stream may end only before the first byte of a message.
     if from.read(&mut len[..1])? == 0 {
         return Ok(None);
     }

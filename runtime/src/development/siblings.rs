@@ -1,4 +1,4 @@
-//! Finds plugin libraries in the folder of a program, where cargo places them in its target folder.
+//! Finds plugin libraries in the folder of a program. In a target folder, cargo places libraries next to programs.
 
 use std::env::consts::DLL_EXTENSION;
 use std::fs;
@@ -10,7 +10,7 @@ use alcedo_sys::plain_file;
 const LARGEST_LIST: u64 = 1 << 24;
 
 /// Returns the libraries in the folder of a program, sorted. A library whose sources no longer exist is left out with a warning,
-/// because cargo keeps the library of a plugin that was removed from its workspace. Any thread.
+/// because cargo keeps the library of a plugin that was removed from its workspace. Can be called on any thread.
 ///
 /// # Examples
 /// ```rust
@@ -41,7 +41,7 @@ fn is_library(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == DLL_EXTENSION)
 }
 
-/// Returns a source folder that cargo lists for the library and that does not exist. `None` if no list exists.
+/// Returns a missing folder from cargo's list of the library's sources. `None` if every folder exists, or the library has no list.
 fn missing_sources(library: &Path) -> Option<PathBuf> {
     let list = plain_file::read_text(&library.with_extension("d"), LARGEST_LIST).ok()?;
     let (_library, sources) = list.lines().next()?.split_once(": ")?;

@@ -3,14 +3,14 @@
 use std::io;
 use std::path::Path;
 
-/// Placeholder that is never constructed: other platforms have no sockets with paths.
+/// Placeholder that is never constructed, for platforms without sockets that have paths.
 #[cfg(not(unix))]
 pub(super) use std::net::TcpStream as Stream;
 #[cfg(unix)]
 pub(super) use std::os::unix::net::UnixStream as Stream;
 
-/// Checks that the process at the other end of a connection belongs to the user of this process. Platforms without this information
-/// rely on the socket's folder, which only its user may enter.
+/// Checks that the process at the other end of a connection belongs to the user of this process. On platforms without this information,
+/// only the permissions of the socket's folder restrict access.
 ///
 /// # Errors
 /// When the system reports an error.

@@ -1,6 +1,6 @@
-//! Declares the types of all modules of one load: libraries in one batch, and each package of scripts, whose source is checked
-//! against the types declared before it, in a batch of its own. Either everything is declared and every cell is filled, or the
-//! caller drops the shadow and nothing was declared.
+//! Declares the types of all modules of one load. All libraries are declared in one batch. Each package of scripts is a batch
+//! of its own, since its source is checked against the types declared before it. On success everything is declared and every
+//! cell is filled. On an error the caller drops the shadow, and no type is declared.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -23,11 +23,11 @@ use crate::object::decl::Batch;
 use crate::object::refusal::DeclareError;
 use crate::signature::honest_words;
 
-/// A module, as seen by emitting.
+/// A module whose types are declared.
 #[derive(Clone)]
 pub(crate) struct Declarer<'a> {
     pub(crate) name: &'a str,
-    /// Name, version and build, for errors about duplicates.
+    /// Name, version and build, used in errors about duplicates.
     pub(crate) title: String,
     /// Gate of the module's code.
     pub(crate) gate: &'a Rc<Gate>,
@@ -43,7 +43,7 @@ pub(crate) struct Declarer<'a> {
 }
 
 impl Declarer<'_> {
-    /// Returns the input of the batch order.
+    /// Returns the data that determines the order of batches.
     fn module_needs(&self) -> ModuleNeeds<'_> {
         #[cfg(feature = "script")]
         let is_script = self.scripts.is_some();
@@ -52,7 +52,7 @@ impl Declarer<'_> {
         ModuleNeeds { name: self.name, is_script, needs: &self.needs }
     }
 
-    /// Counts the declarations of a type path.
+    /// Counts how often the module declares a type path.
     fn declares(&self, path: &str) -> usize {
         #[cfg(feature = "script")]
         if let Some(package) = self.scripts {
@@ -68,8 +68,8 @@ impl Declarer<'_> {
     }
 }
 
-/// Declares the types of `modules` and fills their cells. Returns the classes, bases first. `all` are the modules of the
-/// generation, including those that stay loaded.
+/// Declares the types of `modules` and fills their cells. Returns the classes, bases first. `all` contains all modules of the
+/// generation, including modules that stay loaded.
 ///
 /// # Errors
 /// Returns the first rule that a declaration breaks, or the first import that cannot be resolved.
@@ -98,7 +98,7 @@ pub(crate) fn emit(
     Ok(classes)
 }
 
-/// Declares the types of some modules together: libraries, or one package of scripts.
+/// Declares the types of one batch: some libraries, or one package of scripts.
 fn declare(core: &Rc<Core>, modules: &[&Declarer<'_>], all: &[Declarer<'_>]) -> Result<Vec<Rc<Class>>, EmitError> {
     #[cfg(feature = "script")]
     if let [module] = modules
@@ -131,7 +131,7 @@ fn refused(modules: &[&Declarer<'_>], all: &[Declarer<'_>], source: DeclareError
     if let DeclareError::Duplicate { path } = &source {
         let declaring = all.iter().flat_map(|module| std::iter::repeat_n(&module.title, module.declares(path)));
         let mut declaring: Vec<_> = declaring.cloned().collect();
-        // A path with one declaring module was declared by the host before.
+        // If only one module declares the path, the other declaration is that of the host.
         if declaring.len() == 1 {
             declaring.insert(0, "the host".to_owned());
         }

@@ -1,5 +1,5 @@
-//! Functions of classes that are implemented in a C library. The library is opened and each function is bound when its class is
-//! declared. Dropping the class closes the library.
+//! Functions of classes that are implemented in a C library. When the class is declared, the library is opened and each
+//! function is bound. Dropping the class closes the library.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(crate) use bound::unreadable;
 #[cfg(feature = "dll-bind")]
 pub(crate) use bound::{CBody, bind};
 
-/// C layouts of a host that calls no C libraries.
+/// Placeholder for the C layouts in a host that calls no C libraries.
 #[cfg(all(feature = "script", not(feature = "dll-bind")))]
 #[derive(Debug, Default)]
 pub(crate) struct Layouts {}
@@ -34,7 +34,7 @@ impl Layouts {
     }
 }
 
-/// The stated C layouts of structs.
+/// Returns the C layouts of structs that the host has stated.
 #[cfg(feature = "script")]
 pub(crate) fn layouts(core: &Core) -> Layouts {
     #[cfg(feature = "dll-bind")]
@@ -47,13 +47,13 @@ pub(crate) fn layouts(core: &Core) -> Layouts {
     layouts
 }
 
-/// The layouts of structs whose `f64` fields are `float` in C.
+/// Returns the layouts of structs whose `f64` fields are `float` in C.
 #[cfg(any(feature = "dll-bind", feature = "script"))]
 pub(crate) fn floats(structs: &[String]) -> Layouts {
     structs.iter().fold(Layouts::default(), |layouts, path| layouts.floats(path))
 }
 
-/// Returns an empty list: a host without the feature binds no function.
+/// Returns an empty list: a host without the feature `dll-bind` binds no function.
 #[cfg(all(feature = "script", not(feature = "dll-bind")))]
 pub(crate) fn unreadable(_: &[std::rc::Rc<crate::object::class::Class>], _: &Layouts) -> Vec<(String, String, String)> {
     Vec::new()
@@ -78,7 +78,8 @@ pub(crate) fn attach(core: &Core, leases: Option<&Arc<Leases>>, decl: &mut Class
         return Vec::new();
     };
     let library = code.open_with(name, core.c_layouts.get().cloned().unwrap_or_default());
-    // The lease keeps the module alive while its library is open, and reports name the library. An ending module grants no lease.
+    // The lease keeps the module loaded while its library is open, and makes reports name the library. An ending module grants
+    // no lease.
     let owner = format!("{name} of {}.{}", decl.package, decl.name);
     let lease = leases.and_then(|leases| leases.take_at(LeaseKind::Library, owner, None).ok());
     lease.into_iter().for_each(|lease| library.keep(lease));
@@ -114,7 +115,7 @@ mod bound {
     use crate::object::class::Class;
     use crate::object::decl::{ClassDecl, FunctionDecl};
 
-    /// A body that is bound once its class is declared.
+    /// Body of a C function, which is bound when its class is declared.
     pub(crate) struct CBody {
         /// Path of the class.
         class: String,
@@ -123,7 +124,7 @@ mod bound {
     }
 
     impl CBody {
-        /// Creates the body of a function of the class with that path.
+        /// Creates the body of `function`, a function of the class with the path `class`.
         pub(crate) fn attach(class: &str, library: &Library, function: &mut FunctionDecl, of_script: bool) -> Self {
             let body = Body::new(library, of_script);
             function.thunk = body.thunk();
@@ -135,7 +136,8 @@ mod bound {
         }
     }
 
-    /// Returns class, function and error of each imported function of these script classes that C cannot call. Needs no library.
+    /// Returns the imported functions of these script classes that C cannot call. Each entry has class, function and error.
+    /// Opens no library.
     #[cfg(feature = "script")]
     pub(crate) fn unreadable(classes: &[Rc<Class>], layouts: &Layouts) -> Vec<(String, String, String)> {
         let mut found = Vec::new();

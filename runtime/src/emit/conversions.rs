@@ -1,5 +1,6 @@
-//! Conversions of plugin authors, which `#[migrate(from = "f64", with = Self::of_number)]` declares: static functions of a class, whose
-//! metadata names the property. This file finds and checks them when their module is staged; `reload/conversion.rs` calls them.
+//! Conversions of plugin authors, declared by `#[migrate(from = "f64", with = Self::of_number)]`. A conversion is a static
+//! function of a class, with the name of the property in its metadata. This file finds the conversions of a module and checks
+//! them when the module is staged. `reload/conversion.rs` calls them.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -13,12 +14,14 @@ use crate::object::function::Function;
 use crate::object::meta;
 use crate::object::property::{Property, PropertyType};
 
-/// Returns the name of the property that a conversion sets, or an empty string if it converts whole objects. `None` for other functions.
+/// Returns the name of the property that a conversion sets, or an empty string if it converts whole objects. Returns `None` for
+/// functions that are not conversions.
 pub(crate) fn target_of(function: &Function) -> Option<&str> {
     meta::value_of(&function.meta, CONVERTS)
 }
 
-/// Returns the types of the earlier and of the new value of a conversion; `None` if the function has another signature.
+/// Returns the parameter type and the result type of a conversion: the types of the earlier and of the new value. Returns
+/// `None` if the function has another signature.
 pub(crate) fn types_of(function: &Function) -> Option<(&PropertyType, &PropertyType)> {
     match (function.arguments(), function.result()) {
         ([from], Some(to)) if function.flags & function_flags::STATIC != 0 => Some((&from.ty, &to.ty)),
@@ -34,8 +37,8 @@ pub(crate) fn declared_by(class: &Class) -> impl Iterator<Item = (&str, &Rc<Func
 /// Checks the conversions that a class declares.
 ///
 /// # Errors
-/// Returns [`EmitError::Conversion`] for the first one that can convert no value, or that would convert values of the current
-/// declaration.
+/// Returns [`EmitError::Conversion`] for the first conversion that can convert no value, or that would convert values of the
+/// current declaration.
 pub(crate) fn check(module: &str, class: &Class) -> Result<(), EmitError> {
     let mut known = HashSet::new();
     for (target, function) in declared_by(class) {
@@ -115,11 +118,12 @@ mod tests {
     use crate::object::origin::Origin;
     use crate::object::thunk::idle;
 
-    /// Target, parameter and result.
+    /// Target, parameter kind and result kind of a conversion.
     type Conversion<'a> = (&'a str, PropertyKind, PropertyKind);
 
-    /// Returns the problem of conversions in a class with the property `level: i32` and the subobject `lid`. Structs have the field
-    /// `level: i32`, and functions of `u8` take an object.
+    /// Declares a class with these conversions, and returns the problem that the check reports. The class has the property
+    /// `level: i32` and the subobject `lid`. Structs have the field `level: i32`, and functions with the kind `u8` take an
+    /// object.
     fn problem(conversions: &[Conversion<'_>]) -> String {
         let world = World::new();
         world.types.declare_package("Game");

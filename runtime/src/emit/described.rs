@@ -1,4 +1,5 @@
-//! Descriptions of a module: its types, imports and exports. A library has them in its image; other kinds of modules build them.
+//! Descriptions of a module: its types, imports and exports. The image of a library contains them; other kinds of modules build
+//! them.
 
 use std::collections::HashSet;
 
@@ -24,7 +25,7 @@ pub(crate) struct Described {
     pub imports: &'static [&'static ImportDesc],
     /// Exported functions.
     pub exports: &'static [&'static ExportDesc],
-    /// Tables that the entry method exchanges.
+    /// Function tables that the entry method exchanges with the host.
     pub tables: EntryTables,
     /// Paths of declared types and members, with their earlier names.
     pub earlier_names: &'static [&'static MetaDesc],
@@ -46,7 +47,7 @@ impl Described {
         }
     }
 
-    /// Returns the imports, each once.
+    /// Returns the imports without duplicates.
     pub(crate) fn all_imports(&self) -> Vec<&'static ImportDesc> {
         let mut seen = HashSet::new();
         self.imports.iter().copied().filter(|import| seen.insert(std::ptr::from_ref(*import))).collect()

@@ -1,22 +1,23 @@
-//! Compares two builds of a class: the source of each value, subobjects to create and destroy, and the native ancestor. Reads
-//! shapes only; values are not touched.
+//! Compares two builds of a class. Finds the source of each value, the subobjects to create and to destroy, and the native
+//! ancestor. Reads only the declarations of a class, not the values of its objects.
 //!
-//! Paths and type names of the old build have type redirects applied.
+//! Type redirects are already applied to the paths and type names of the old build.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::object::types::OldNames;
 
-/// Identity of a property type. Types with equal keys have the same values, byte for byte.
+/// Identity of a property type. Values of types with equal keys have the same representation, byte for byte.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct TypeKey {
     /// Type as written in signatures, with the path of its struct or class.
     pub signature: String,
-    /// Layout fingerprint of the contained structs, whose layout may change under one path; zero if there are none.
+    /// Layout fingerprint of the structs in the type; zero if the type contains no struct. A struct may change its layout and
+    /// keep its path.
     pub layout: u64,
 }
 
-/// A property in a comparison.
+/// Declaration of a property, as far as the comparison needs it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PropertyShape {
     /// Name, unique in the class and its bases.
@@ -24,12 +25,13 @@ pub(crate) struct PropertyShape {
     pub key: TypeKey,
 }
 
-/// A build of a class.
+/// Declaration of a class in one build, as far as the comparison needs it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct ClassShape {
     /// Properties, including those of its bases.
     pub properties: Vec<PropertyShape>,
-    /// Default subobjects, including those of its bases: the property that holds each, and the class path.
+    /// Default subobjects, including those of its bases. Each entry has the name of the property that holds the subobject, and
+    /// its class path.
     pub subobjects: Vec<(String, String)>,
     /// Paths of the dynamic classes of the base chain, root first.
     pub bases: Vec<String>,
@@ -39,25 +41,25 @@ pub(crate) struct ClassShape {
     pub interfaces: Vec<String>,
 }
 
-/// Source of a property's values in the new build. Names are those of the old build.
+/// Source of a property's values in the new build. The names in the variants are names of the old build.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum PropertyDiff {
-    /// From the property of the same name and type.
+    /// The property of the same name and type.
     Carried {
-        /// The common name.
+        /// The name in both builds.
         from: String,
     },
-    /// From a property of the same type, by a redirect.
+    /// A property of the same type whose name a redirect maps to the new name.
     Renamed {
         /// The old name.
         from: String,
     },
-    /// From a property of another type, if the value can be converted.
+    /// A property of another type, if the value can be converted.
     Retyped {
         /// The old name.
         from: String,
     },
-    /// From its default.
+    /// The default of the property.
     Added,
 }
 
@@ -74,7 +76,7 @@ pub(crate) struct KeptSubobject {
 pub(crate) enum NativeAncestor {
     /// The native part is kept.
     Same,
-    /// The object is recreated under its handle.
+    /// The object is recreated, and keeps its handle.
     Changed {
         /// Path of the old ancestor.
         from: String,
@@ -86,7 +88,7 @@ pub(crate) enum NativeAncestor {
 /// All changes of a class.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Difference {
-    /// Outcomes of the properties of the new build, in its order.
+    /// Source of each property of the new build, in the order of that build.
     pub properties: Vec<PropertyDiff>,
     /// Old properties without a successor, in the order of the old build.
     pub removed: Vec<String>,
@@ -105,12 +107,12 @@ pub(crate) struct Difference {
     pub lost_interfaces: Vec<String>,
 }
 
-/// Compares two builds of one class. `redirects` map old member names to new ones: the author declares them, since no comparison
-/// can distinguish a rename from one member removed and one added.
+/// Compares two builds of one class. `redirects` map old member names to new names. The author declares them, since a
+/// comparison cannot distinguish a rename from a removed and an added member.
 ///
-/// A member of the same name wins over a redirect. Redirects are followed in both directions to the nearest name in use, since after
-/// an undo a member has its old name again. If several old members resolve to one name, the nearest wins, in the order of
-/// `redirects`.
+/// A member of the same name wins over a redirect. Redirects are followed in both directions to the nearest name in use, since
+/// an undo restores the old name of a member. If several old members resolve to one name, the nearest member wins; between
+/// equally near members, the order of `redirects` decides.
 pub(crate) fn difference(old: &ClassShape, new: &ClassShape, redirects: &[(String, String)]) -> Difference {
     let (properties, removed) = property_diffs(&old.properties, &new.properties, redirects);
     let (kept_subobjects, added_subobjects, removed_subobjects) =
@@ -180,7 +182,7 @@ fn names<T>(members: &[T], name: impl Fn(&T) -> &String) -> Vec<&str> {
     members.iter().map(|member| name(member).as_str()).collect()
 }
 
-/// Maps each new name that has an old source to the index of that source.
+/// Maps each new name to the index of the old name that it continues. Omits new names without an old name.
 fn origins<'n>(old: &[&'n str], new: &[&'n str], redirects: &'n [(String, String)]) -> HashMap<&'n str, usize> {
     let indexes: HashMap<&str, usize> = old.iter().enumerate().map(|(at, name)| (*name, at)).collect();
     let names = OldNames::new(redirects).resolve(new);
@@ -200,7 +202,7 @@ mod tests {
         text.split_whitespace().map(pair).collect()
     }
 
-    /// Parses properties: `a:f64`; `a:S/7` has a struct type whose layout fingerprint is 7.
+    /// Parses property declarations: `a:f64` has a plain type, and `a:S/7` has a struct type whose layout fingerprint is 7.
     fn properties(text: &str) -> Vec<PropertyShape> {
         let shape = |(name, ty): (String, String)| {
             let (signature, layout) = ty.split_once('/').unwrap_or((&ty, "0"));
@@ -210,7 +212,7 @@ mod tests {
         pairs(text).into_iter().map(shape).collect()
     }
 
-    /// `a=` carried, `a<b` renamed from `b`, `a~b` retyped from `b`, `a+` added, `a-` removed.
+    /// Formats the changes: `a=` is carried, `a<b` renamed from `b`, `a~b` retyped from `b`, `a+` added, `a-` removed.
     fn check(old: &str, new: &str, redirects: &str, expected: &str) {
         let shape = |text| ClassShape { properties: properties(text), ..ClassShape::default() };
         let found = difference(&shape(old), &shape(new), &pairs(redirects));
@@ -258,13 +260,13 @@ mod tests {
         check("c:f64", "a:f64", "a:b b:c", "a<c");
         check("c:f64", "a:f64 b:f64", "a:b b:c", "a+ b<c");
         check("c:f64", "a:f64 b:f64", "b:c a:c", "a+ b<c");
-        // Merged names do not resolve to each other, unless one was redirected to the other before.
+        // Two names that were merged into one name do not resolve to each other, unless one was redirected to the other before.
         check("b:f64", "a:f64", "a:c b:c", "a+ b-");
         check("b:f64", "a:f64", "a:c b:c a:b", "a<b");
         check("a:f64 b:f64", "b:f64 c:f64", "a:c a:b", "b= c<a");
     }
 
-    /// Each chain is a suffix of the one before; a search per name would take quadratic time.
+    /// Each redirect continues the chain of the previous one. Searching the chain once per name would take quadratic time.
     #[test]
     fn a_chain_of_redirects_is_followed_once() {
         const ROW: usize = 100_000;

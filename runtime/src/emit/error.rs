@@ -26,7 +26,7 @@ pub enum EmitError {
         /// The rule.
         source: DeclareError,
     },
-    /// C could not read a type of a function that is in a C library.
+    /// A function of a C library has a type that C cannot read.
     #[cfg(feature = "dll-bind")]
     #[error("the types of {modules} cannot be declared: {source}")]
     Bind {
@@ -42,19 +42,19 @@ pub enum EmitError {
         path: String,
         /// The first owner: `the host`, or a module's name, version and build.
         first: String,
-        /// The second owner; the same module where it declares it twice.
+        /// The second owner. Equals the first owner if one module declares the path twice.
         second: String,
     },
-    /// A string of a description breaks its rule.
+    /// A string in a description does not follow its grammar.
     #[error("{module} declares {what} \"{found}\": {rule}; build it with this host's alcedo-plugin-api")]
     Text {
         /// The module.
         module: String,
-        /// Subject of the string: `a property of Game.Cube named`.
+        /// Item that the string belongs to: `a property of Game.Cube named`.
         what: String,
         /// The string, escaped and truncated.
         found: String,
-        /// The rule.
+        /// The grammar rule that the string breaks.
         rule: &'static str,
     },
     /// An imported class, member or struct is missing or differs.
@@ -66,20 +66,20 @@ pub enum EmitError {
         path: String,
         /// Problem with the import.
         why: String,
-        /// The older side, as far as both declarations show it, and the fix.
+        /// The fix, and the side with the older declaration, if a comparison of the declarations shows it.
         help: String,
     },
-    /// A function of `#[migrate]` does not fit the class that declares it.
+    /// A function named by `#[migrate]` does not fit the class that declares it.
     #[error("{module} has a conversion for {converted} that cannot be used: {problem}")]
     Conversion {
         /// The module.
         module: String,
-        /// The property, or `objects of` a class.
+        /// The property, or `objects of` with the class.
         converted: String,
         /// Problem with the function, and the fix.
         problem: String,
     },
-    /// Scripts with errors in this host: all diagnostics, each with its location.
+    /// Scripts have errors in this host. Contains all diagnostics, each with its location.
     #[cfg(feature = "script")]
     #[error("the package {package} has errors, so none of it was loaded:\n\n{diagnostics}")]
     Script {

@@ -1,5 +1,5 @@
-//! Fills the cells of a module: its own declarations, and its imports from the host and other modules. A missing member or a
-//! different signature is found here, before any hook of the module has run.
+//! Fills the cells of a module: the cells for its own declarations, and for its imports from the host and other modules. A
+//! missing member or a different signature is reported here, before any hook of the module has run.
 #![expect(unsafe_code, reason = "the module trusts the filled cells")]
 
 use std::rc::Rc;
@@ -56,7 +56,7 @@ pub(crate) fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: 
     Ok(())
 }
 
-/// Checks that the host's layout of a struct equals the layout in the module that declares it.
+/// Checks that a struct has the same layout in the host and in the module that declares it.
 ///
 /// # Errors
 /// Returns an error if size, alignment, an offset or the fingerprint differ; a zero fingerprint is compared as well.
@@ -82,10 +82,10 @@ pub(crate) fn check_own(module: &str, described: &StructDesc, found: &StructType
     Ok(())
 }
 
-/// Fills the cell of an import. `all` are the imports of the module.
+/// Fills the cell of an import. `all` contains all imports of the module.
 ///
 /// # Errors
-/// Returns an error if the import is missing or differs from the one that the module was built for.
+/// Returns an error if the import is missing or differs from the declaration that the module was built for.
 pub(crate) fn fill_import(
     core: &Core,
     module: &str,
@@ -105,7 +105,7 @@ pub(crate) fn fill_import(
     let number = match import.kind {
         ImportKind::CLASS => {
             let class = types.class_by_path(path).ok_or_else(missing)?;
-            // Members of the base are read through the class, at the offsets of the base.
+            // Code reads members of the base through the derived class, at the offsets in the base.
             let is_base = |class: &Rc<Class>| Fingerprint::START.text(&class.path).finish() == import.fingerprint;
             if !class.chain().iter().any(is_base) {
                 let base = class.base.as_ref().map_or("nothing", |base| &*base.path);
@@ -115,7 +115,7 @@ pub(crate) fn fill_import(
         }
         ImportKind::PROPERTY => {
             let property = types.property_by_path(path).ok_or_else(missing)?;
-            // A redirect may resolve to another class; the offset is used on objects of the class that the path names.
+            // A redirect may resolve to another class. But code uses the offset on objects of the class that the path names.
             let class = path.split_once(':').and_then(|(class, _)| types.class_by_path(class)).ok_or_else(missing)?;
             if !class.chain().iter().any(|class| class.path == property.owner) {
                 return Err(wrong(format!("which is a member of {} here", property.owner)));
@@ -173,11 +173,11 @@ pub(crate) fn fill_import(
     Ok(())
 }
 
-/// Help if both sides were built by one macro and differ.
+/// Help for layouts that differ although one macro generated both sides.
 const REBUILD: &str = "rebuild the module with the alcedo-plugin-api of this host";
 
-/// Compares the members of the imported type here with those that the module was built for. Returns a help text with the older side
-/// and the fix.
+/// Compares the members of the imported type in this host with the members that the module was built for. Returns a help text
+/// that names the older side and the fix.
 fn older_side(core: &Core, import: &ImportDesc, all: &[&ImportDesc]) -> String {
     let types = &core.world.types;
     let path = import.path.as_str();
@@ -187,7 +187,7 @@ fn older_side(core: &Core, import: &ImportDesc, all: &[&ImportDesc]) -> String {
         let here = found.own_fields().iter().map(|field| Rc::clone(&field.text));
         (here.collect(), there.map(|field| field.name.as_str()).collect(), Some(found.origin))
     } else {
-        // Functions are listed only where they are used, so an unlisted function is not evidence.
+        // Functions are listed only where they are used. So a function missing from the list may still exist.
         let found = types.class_by_path(path);
         let here = found.iter().flat_map(|class| class.own_properties.iter().map(|member| Rc::clone(&member.text)));
         let glue = all.iter().filter(|import| import.kind == ImportKind::CLASS && import.path.as_str() == path);
@@ -200,7 +200,7 @@ fn older_side(core: &Core, import: &ImportDesc, all: &[&ImportDesc]) -> String {
     help(origin, &here, &there)
 }
 
-/// Determines the older side by the names of the members here and in the module.
+/// Determines the older side from the member names in this host and in the module. Returns the help text.
 fn help(origin: Option<Origin>, here: &[Rc<str>], there: &[&str]) -> String {
     let (owner, renew) = match origin {
         Some(Origin::Native) => ("the host", "build the host again and restart it"),
@@ -221,7 +221,8 @@ fn help(origin: Option<Origin>, here: &[Rc<str>], there: &[&str]) -> String {
 
 /// Fills a cell. Called only in this file, after a comparison.
 fn fill(cell: &Cell, number: u64) {
-    // SAFETY: the callers take cell and number from the same description, after they have compared the two.
+    // SAFETY: the callers take cell and number from one description, and have compared the description with the declaration
+    // before.
     unsafe { cell.fill(number) };
 }
 
@@ -252,7 +253,7 @@ fn why(core: &Core, import: &ImportDesc, error: &CallError) -> String {
             let function = core.world.types.function_by_path(import.path.as_str());
             match function.as_ref().map(|function| function.signature_text()).filter(|words| *words != expected) {
                 Some(words) => format!("which has the signature ({words}) here and ({expected}) in the module"),
-                // Equal specifiers of types whose layouts differ.
+                // The signatures are equal, but a type in them has another layout.
                 None => format!("which has the signature ({found}) here, and another in the module"),
             }
         }
@@ -260,7 +261,7 @@ fn why(core: &Core, import: &ImportDesc, error: &CallError) -> String {
     }
 }
 
-/// Describes the first field in which a struct differs from the one that a module was built for.
+/// Describes the first field of a struct that differs from the declaration that a module was built for.
 fn difference(found: &StructType, expected: &[PropertyDesc]) -> String {
     let is_base = |field: &&PropertyDesc| field.flags & property_flags::BASE != 0;
     let (here, there) = (found.base().map(|base| &*base.path), expected.iter().find(is_base));

@@ -1,5 +1,6 @@
-//! Turns the descriptions of modules into classes, structs and functions of the host's reflection, all or nothing,
-//! and fills the cells through which the modules reach what they declare and use. No object is touched here.
+//! Converts the descriptions of modules to classes, structs and functions of the host's reflection. Declares either all types
+//! of a load or none of them. Also fills the cells through which modules access their own declarations and their imports. Does
+//! not change objects.
 
 pub(crate) mod batch;
 pub(crate) mod c_bodies;

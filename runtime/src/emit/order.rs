@@ -1,25 +1,25 @@
-//! Groups modules into batches that are declared together, and orders the batches. Libraries may name types of each other in any
-//! direction, so each batch has as many libraries as possible. A package of scripts is a batch of its own after its dependencies,
-//! because its source is checked against declared types.
+//! Groups modules into batches that are declared together, and orders the batches. Libraries may refer to types of each other
+//! in both directions, so each batch has as many libraries as possible. A package of scripts is a batch of its own, declared
+//! after its dependencies, because its source is checked against declared types.
 
-/// A module, as seen by the order.
+/// A module to be ordered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ModuleNeeds<'a> {
     pub name: &'a str,
     pub is_script: bool,
-    /// Names of required modules. Names outside the input are declared already.
+    /// Names of required modules. Modules outside of the input are declared already.
     pub needs: &'a [&'a str],
 }
 
-/// Returns indices of the modules, batch by batch. Modules in a dependency cycle come last, as one batch: they were refused before,
-/// or are declared as if they did not depend on each other.
+/// Returns the indices of the modules, batch by batch. The modules of a dependency cycle are the last batch. Callers have
+/// refused such modules before, or declare them as if they did not depend on each other.
 pub(crate) fn batches(modules: &[ModuleNeeds<'_>]) -> Vec<Vec<usize>> {
     let mut batches = Vec::new();
     let mut left: Vec<usize> = (0..modules.len()).collect();
     while !left.is_empty() {
         let is_left = |name: &str| left.iter().any(|at| modules[*at].name == name);
         let waits = |at: usize| modules[at].needs.iter().any(|need| *need != modules[at].name && is_left(need));
-        // A library waits for scripts only, directly or through other modules.
+        // A library must wait only for packages of scripts that it requires, directly or through other modules.
         let mut waiting: Vec<usize> = left.iter().copied().filter(|at| modules[*at].is_script).collect();
         let mut at = 0;
         while at < waiting.len() {

@@ -1,8 +1,8 @@
-//! Copies the descriptions of one module into declarations of the host. The host owns everything that a declaration keeps, except
-//! function pointers, which are called through the module's gate.
+//! Copies the descriptions of one module into declarations of the host. The host owns all data of a declaration except function
+//! pointers, which are called through the module's gate.
 //!
-//! [`Copied`] lists the parts of each description once: for a mapped module, and for the bytes of a library file whose code never
-//! runs. The manifest's layout hash was compared before, so the file has the layout of this build.
+//! [`Copied`] lists the parts of each description once. The list serves a mapped module and the bytes of a library file whose
+//! code never runs. The layout hash in the manifest was compared before, so the file has the layout of this build.
 
 use std::mem::offset_of;
 use std::rc::{Rc, Weak};
@@ -30,19 +30,19 @@ use crate::object::enums::EnumEntry;
 use crate::object::origin::Origin;
 use crate::object::path::TypePath;
 
-/// Upper limit for the length of a string and the size of a list; a larger number is damaged.
+/// Upper limit for the length of a string and for the size of a list. A larger number means that the data is damaged.
 pub(crate) const MOST: u64 = 1 << 20;
 
-/// Bytes of a machine word of the target.
+/// Size of a machine word of the target, in bytes.
 pub(crate) const WORD: u64 = 8;
 
-/// A constant of a description, which the host copies.
+/// A constant of a description that the host copies.
 pub(crate) trait Copied {
-    /// The copy.
+    /// Type of the copy.
     type Own;
     /// Copies the constant of a mapped module.
     fn copied(&self) -> Self::Own;
-    /// Copies the constant at an address of a library file; `None` if the file has no such constant there.
+    /// Copies the constant at an address of a library file. Returns `None` if the file has no such constant at this address.
     fn read(from: &Constants<'_>, at: u64) -> Option<Self::Own>;
 }
 
@@ -116,13 +116,13 @@ impl<T: Copied + 'static> Copied for RSlice<'static, T> {
 /// Returns the address of the first entry of a slice, and the number of entries.
 fn slice(from: &Constants<'_>, at: u64) -> Option<(u64, u64)> {
     match u64::read(from, at.checked_add(WORD)?)? {
-        // The address of an empty slice is not valid.
+        // The address of an empty slice is not valid, so it is not read.
         0 => Some((0, 0)),
         len => Some((from.address(at)?, len)).filter(|(_, len)| *len <= MOST),
     }
 }
 
-/// Reads a field of the description at an address; the last argument sets the type of the field.
+/// Reads a field of the description at `at`. The type of the last argument determines the type of the field.
 fn field<D, T: Copied>(from: &Constants<'_>, at: u64, offset: usize, _of: fn(&D) -> &T) -> Option<T::Own> {
     T::read(from, at.checked_add(offset as u64)?)
 }
@@ -209,7 +209,7 @@ fn based(mut fields: Vec<PropertyDecl>) -> (String, Vec<PropertyDecl>) {
     (base, fields)
 }
 
-/// Copies the declarations of a mapped module, without bodies of functions.
+/// Copies the declarations of a mapped module. The functions have no bodies.
 pub(crate) fn batch_of(described: Described) -> Batch {
     Batch {
         interfaces: all(described.interfaces),
@@ -221,10 +221,10 @@ pub(crate) fn batch_of(described: Described) -> Batch {
     }
 }
 
-/// Adds the declarations of a module to a batch, with thunks that enter the module.
+/// Adds the declarations of a module to a batch. The thunks of the functions enter the module.
 ///
 /// # Errors
-/// Returns [`EmitError::Text`] if a string breaks its rule.
+/// Returns [`EmitError::Text`] if a string does not follow its grammar.
 pub(crate) fn add(
     batch: &mut Batch,
     core: &Weak<Core>,
@@ -238,13 +238,13 @@ pub(crate) fn add(
     for (class, described) in own.classes.iter_mut().zip(described.classes) {
         bind(class, described, core, gate);
     }
-    // The linker's order is arbitrary and must not affect the outcome.
+    // Sorts the classes: the linker's order is arbitrary and must not affect the outcome.
     own.classes.sort_by(|one, other| (&one.package, &one.name).cmp(&(&other.package, &other.name)));
     batch.append(own);
     Ok(())
 }
 
-/// Sets the thunks of a class, which enter the module.
+/// Sets the thunks of a class. The thunks enter the module.
 fn bind(class: &mut ClassDecl, described: &ClassDesc, core: &Weak<Core>, gate: &Rc<Gate>) {
     class.tag = gate.tag().id.0;
     for (function, described) in class.functions.iter_mut().zip(described.functions.iter()) {
@@ -254,7 +254,7 @@ fn bind(class: &mut ClassDecl, described: &ClassDesc, core: &Weak<Core>, gate: &
     }
 }
 
-/// Returns the functions of a class that support direct calls, by name, with their labels in red frames.
+/// Returns the functions of a class that support direct calls, by name. Each entry also has the function's name in red frames.
 pub(crate) fn direct_methods(described: &ClassDesc) -> FxHashMap<Box<str>, (Rc<str>, DirectMethod)> {
     let class = format!("{}.{}", described.package, described.name);
     let direct = described.functions.iter().filter_map(|function| Some((function, function.direct.into_option()?)));

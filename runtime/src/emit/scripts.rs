@@ -1,6 +1,6 @@
-//! Compiles the source of a package into classes. The package is checked against the types that are declared now and declared as a
-//! batch of its own; then its bodies are compiled and linked. Calls from outside enter every function through the gate of its
-//! module, in a red frame, as in libraries.
+//! Compiles the source of a package into classes. The package is checked against the types declared so far, and declared as a
+//! batch of its own. Then its bodies are compiled and linked. A call from outside enters a function through the gate of its
+//! module, in a red frame, as for libraries.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -26,14 +26,14 @@ use crate::object::types::Types;
 use crate::script::declare::{ARRAY_DIM, batch};
 use crate::script::package::{Package, rendered};
 
-/// A package without errors, and its warnings.
+/// A checked package without errors, with its warnings.
 pub(crate) struct CheckedSources {
     pub(crate) package: hir::Package,
     /// Warnings, a paragraph each.
     pub(crate) warnings: String,
 }
 
-/// Checks a package against types.
+/// Checks a package against `types`.
 ///
 /// # Errors
 /// Returns all errors.
@@ -41,7 +41,7 @@ pub(crate) fn check(types: &Types, package: &Package) -> Result<CheckedSources, 
     check_without(types, package, &HashMap::new())
 }
 
-/// Checks a package. `refused` lists the declarations of modules with errors.
+/// Checks a package. `refused` contains the declarations of modules that have errors.
 fn check_without(
     types: &Types,
     package: &Package,
@@ -68,7 +68,7 @@ pub(crate) fn check_sources(
     Ok(CheckedSources { package: checked.package, warnings: rendered(&checked.warnings, sources) })
 }
 
-/// Checks a package and declares its types, without bodies, for tools that inspect source.
+/// Checks a package and declares its types without bodies. Used by tools that inspect source.
 ///
 /// # Errors
 /// Returns the errors of the source, or a rule that a declaration breaks.
@@ -107,7 +107,7 @@ fn wrong(package: &Package, diagnostics: String) -> EmitError {
     EmitError::Script { package: package.name.clone(), diagnostics }
 }
 
-/// Declares the types of a package. `refused` makes the error for a batch that was not declared.
+/// Declares the types of a package. `refused` creates the error for a batch that reflection does not accept.
 ///
 /// # Errors
 /// Returns the errors of the source, a rule that a declaration breaks, or a body that cannot be linked.
@@ -147,7 +147,7 @@ pub(super) fn declare(
     Ok(declared.classes)
 }
 
-/// Routes calls from outside of the package through the gate.
+/// Sets thunks that route calls from outside of the package through the gate.
 fn enter_by_gate(core: &Rc<Core>, gate: &Rc<Gate>, class: &mut ClassDecl) {
     for function in &mut class.functions {
         let what = format!("{}.{}:{}", class.package, class.name, function.name).into();
@@ -168,15 +168,16 @@ fn bind_to_library(package: &hir::Package, class: &mut ClassDecl) {
     }
 }
 
-/// Returns the classes whose static functions scripts call without a class name.
+/// Returns the classes whose static functions scripts can call without naming the class.
 pub(crate) fn libraries() -> Vec<String> {
     library::PATHS.iter().map(|path| (*path).to_owned()).collect()
 }
 
-/// Base class of the library's classes.
+/// Base class of the classes in the script library.
 pub(crate) const ROOT: &str = "/Script/Core.Object";
 
-/// Declares the script library, once: a host that loads no scripts does without it. Requires that no shadow is up.
+/// Declares the script library, unless it is declared already. A host that loads no scripts does not declare it. No shadow may
+/// be active.
 ///
 /// # Errors
 /// Returns an error if a path of the library is declared already.

@@ -1,6 +1,6 @@
-//! Checks the strings in the descriptions of a mapped module: names of members, paths, defaults, signatures. They become parts of
-//! paths and ZCall names, and are written to errors and logs, so each is checked against its grammar before its first use. Called
-//! by every load: Master, reload, Slim, Default and canary.
+//! Checks the strings in the descriptions of a mapped module: names of members, paths, defaults, signatures. These strings
+//! become parts of paths and ZCall names, and are written to errors and logs. So each string is checked against its grammar
+//! before its first use. Every load calls this check: Master, reload, Slim, Default and canary.
 
 use std::collections::HashSet;
 
@@ -16,9 +16,9 @@ use crate::object::path::MemberPath;
 use crate::zcall::explicit::Ex;
 use crate::zcall::name::ZCallName;
 
-/// Maximum bytes of a type specifier, of a signature, and of a name by which a function is called.
+/// Maximum size in bytes of a type specifier, a signature, and a name by which a function is called.
 const LONGEST_WORDS: usize = 4096;
-/// Maximum bytes of a default.
+/// Maximum size of a default in bytes.
 const LONGEST_DEFAULT: usize = 1 << 16;
 
 const IDENTIFIER: &str = "a name is at most 255 bytes of letters, digits and `_`, and does not start with a digit";
@@ -173,7 +173,8 @@ impl Check<'_> {
         self.properties(path, &import.fields)
     }
 
-    /// Returns the call name of an export. The name must parse back to the same parts, so that no part can pass for another.
+    /// Returns the call name of an export. The name must parse to the parts it was built from, so that no part can contain a
+    /// separator.
     fn export(&self, export: &ExportDesc) -> Result<String, EmitError> {
         let (type_path, method) = (export.type_path.as_str(), export.name.as_str());
         let expected = Method { module: self.module, type_path, method };

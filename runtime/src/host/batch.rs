@@ -1,4 +1,4 @@
-//! Batched calls of one method with the same arguments: one ABI crossing for all objects of a class, for example in a tick.
+//! Calls of one method on many objects with the same arguments, for example once per tick. All objects of one class share one ABI crossing.
 
 use std::cell::Cell;
 use std::fmt;
@@ -23,7 +23,7 @@ use crate::zcall::buffer::BufferMut;
 use crate::zcall::call::Callee;
 use crate::zcall::table::KeptHandle;
 
-/// A method by name, for calls on many objects; see [`Runtime::batch`]. Keeps nothing alive, including the runtime. Game thread only.
+/// Named method that is called on many objects; see [`Runtime::batch`]. Does not keep the runtime alive. Game thread only.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -45,7 +45,7 @@ pub struct BatchFunction<A, R> {
     condition: Option<String>,
     only_overrides: bool,
     kept: RefCell<Option<(KeptHandle, MethodCall)>>,
-    /// Groups of the list called last, with its version.
+    /// Class groups of the most recently called list, with the version of that list.
     groups: Cell<Option<(u64, Groups)>>,
     of: PhantomData<fn(A) -> R>,
 }
@@ -76,7 +76,7 @@ impl<A, R> fmt::Debug for BatchFunction<A, R> {
 pub struct BatchReport {
     /// Number of calls, including failed ones.
     pub called: usize,
-    /// Number of objects destroyed before their turn.
+    /// Number of objects that were destroyed before the batch reached them.
     pub ended: usize,
     /// Number of objects skipped by the condition of [`BatchFunction::when`].
     pub unmet: usize,
@@ -89,8 +89,8 @@ pub struct BatchReport {
 }
 
 impl Runtime {
-    /// Returns a method by name for calls on many objects with the same arguments. `A` lists its parameters without the object.
-    /// Parameters and result are numbers, `bool`s or names.
+    /// Returns a method by name for calls on many objects with the same arguments. `A` lists the parameter types without the object. All
+    /// parameters and the result must be numbers, `bool`s or names.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -106,8 +106,8 @@ impl Runtime {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`Calls::resolve`](crate::Calls::resolve); [`CallError::Signature`] when the name is not a method, its signature
-    /// differs, or it has values of other kinds.
+    /// Returns the errors of [`Calls::resolve`](crate::Calls::resolve). Returns [`CallError::Signature`] if the name is not a method, its
+    /// signature differs, or its signature has values of other kinds.
     pub fn batch<A: ValueParams, R: NativeResult>(&self, name: &str) -> Result<BatchFunction<A, R>, Error> {
         let batch = BatchFunction {
             runtime: self.downgrade(),
@@ -130,25 +130,25 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         &self.name
     }
 
-    /// Restricts calls to objects whose `bool` property of that name is set at their turn.
+    /// Restricts calls to objects whose `bool` property `property` is true when the batch reaches the object.
     #[must_use]
     pub fn when(self, property: &str) -> Self {
         Self { condition: Some(property.to_owned()), groups: Cell::new(None), ..self }
     }
 
-    /// Restricts calls to objects whose class overrides the method, for an event without a default body.
+    /// Restricts calls to objects whose class overrides the method. Intended for an event without a default body.
     #[must_use]
     pub fn only_overrides(self) -> Self {
         Self { only_overrides: true, groups: Cell::new(None), ..self }
     }
 
-    /// Calls the method on all objects, grouped by class in the order of first occurrence, and in the given order within a class. A
-    /// failure affects only its object. Objects destroyed before their turn are skipped; objects created during the batch are not
-    /// included.
+    /// Calls the method on all objects, grouped by class. Classes are called in the order of first occurrence, and the objects of a class
+    /// in the given order. A failure affects only its object. Objects that are destroyed before the batch reaches them are skipped. Objects
+    /// created during the batch are not called.
     ///
     /// # Errors
-    /// When the name cannot be resolved now or resolves to another method, and while a slice of host memory is borrowed; no object was
-    /// called then. [`CallError::Unavailable`] when the runtime has ended.
+    /// Fails if the name cannot be resolved or now resolves to a different method, or while a slice of host memory is borrowed. No object
+    /// is called in these cases. Returns [`CallError::Unavailable`] if the runtime has ended.
     pub fn call(&self, objects: &[ObjectHandle], arguments: A) -> Result<BatchReport, Error> {
         let slots = slots_of(arguments);
         self.begin(|core, callee, method| {
@@ -157,14 +157,14 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         })
     }
 
-    /// Calls the method on all objects of a list. The groups are cached until an object is created or destroyed.
+    /// Calls the method on all objects of a list. The class groups are cached until an object is created or destroyed.
     ///
     /// # Errors
-    /// The errors of [`BatchFunction::call`].
+    /// Returns the errors of [`BatchFunction::call`].
     pub fn call_list(&self, list: &ObjectList, arguments: A) -> Result<BatchReport, Error> {
         let slots = slots_of(arguments);
         self.begin(|core, callee, method| {
-            // Taken during the run, because called code may reenter this function.
+            // Takes the cached groups out during the run, because called code may reenter this function.
             let kept = self.groups.take().filter(|(of, groups)| *of == list.version() && groups.is_right(core));
             let (of, groups) = match kept {
                 Some(kept) => kept,
@@ -176,10 +176,11 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         })
     }
 
-    /// Calls as [`BatchFunction::call`] does and returns the results in the order of the objects; `None` for a skipped or failed call.
+    /// Calls the method like [`BatchFunction::call`], and returns the results in the order of the objects. The result of a skipped or
+    /// failed call is `None`.
     ///
     /// # Errors
-    /// The errors of [`BatchFunction::call`].
+    /// Returns the errors of [`BatchFunction::call`].
     pub fn collect(&self, objects: &[ObjectHandle], arguments: A) -> Result<(Vec<Option<R>>, BatchReport), Error> {
         let slots = slots_of(arguments);
         self.begin(|core, callee, method| {
@@ -195,7 +196,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         Terms { condition: self.condition.as_deref(), only_overrides: self.only_overrides }
     }
 
-    /// Resolves the method now and checks that calls are allowed.
+    /// Checks that calls are allowed, resolves the method if its resolution is outdated, and runs `code`.
     fn begin<T>(&self, code: impl FnOnce(&Core, &Rc<Callee>, &MethodCall) -> Result<T, Error>) -> Result<T, Error> {
         let ended = || CallError::Unavailable { what: format!("the runtime of `{}`", self.name) };
         let runtime = self.runtime.upgrade().ok_or_else(ended)?;
@@ -265,8 +266,8 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
 /// Maximum number of parameters of a method.
 const MOST: usize = 8;
 
-/// Converts the arguments to slots. Must run before objects are looked up, because conversions are user code, which may destroy objects
-/// or reload.
+/// Converts the arguments to slots. Must run before objects are looked up, because a conversion is user code and may destroy objects or
+/// start a reload.
 fn slots_of<A: ValueParams>(arguments: A) -> [Slot; MOST] {
     let mut slots = [Slot::EMPTY; MOST];
     let mut made = arguments.into_slots();

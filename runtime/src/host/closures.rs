@@ -1,5 +1,5 @@
-//! Host closures bound to delegates. A delegate stores an object and a function name, so a closure is an object of a generated native
-//! class, which is declared when the first closure with its signature is bound.
+//! Host closures bound to delegates. A delegate stores an object and a function name, so each closure is represented by an object of a
+//! generated native class. The class is declared when the first closure with its signature is bound.
 
 use std::any::TypeId;
 use std::fmt;
@@ -26,7 +26,7 @@ const CALL: &str = "call";
 
 type Closure<A, R> = dyn Fn(&Runtime, A) -> Result<R, CallError>;
 
-/// Keeps a closure bound to a delegate until dropped. Game thread only.
+/// Keeps a closure bound to a delegate until this value is dropped. Game thread only.
 ///
 /// # Examples
 /// ```rust
@@ -54,20 +54,20 @@ impl fmt::Debug for Listener {
 }
 
 impl Listener {
-    /// Returns the closure as a delegate argument: `Listener::of(&runtime, |_, (done,)| …)?.delegate()`.
+    /// Returns the closure as an argument for a delegate parameter: `Listener::of(&runtime, |_, (done,)| …)?.delegate()`.
     ///
     /// # Errors
-    /// [`CallError::Signature`] when the closure has another signature, [`CallError::Stale`] when another world was loaded, and
-    /// [`CallError::Unavailable`] when the runtime has ended.
+    /// Returns [`CallError::Signature`] if the closure has another signature, [`CallError::Stale`] if another world was loaded, and
+    /// [`CallError::Unavailable`] if the runtime has ended.
     pub fn delegate<F: Signature>(&self) -> Result<Delegate<F>, Error> {
         let ended = || CallError::Unavailable { what: "the runtime of the closure".to_owned() };
         self.runtime.upgrade().ok_or_else(ended)?.links().delegate(self.object, CALL)
     }
 
-    /// Creates a closure without binding it. Otherwise like [`DelegateOf::listen`](super::DelegateOf::listen).
+    /// Creates a closure without binding it. Otherwise works like [`DelegateOf::listen`](super::DelegateOf::listen).
     ///
     /// # Errors
-    /// [`Error::NotASafePoint`] when plugin code is on the stack and the closure is the first with its signature.
+    /// Returns [`Error::NotASafePoint`] if plugin code is on the stack and no closure with this signature exists yet.
     #[track_caller]
     pub fn of<A: ValueParams, R: NativeResult>(
         runtime: &Runtime,
@@ -90,7 +90,7 @@ impl Drop for Listener {
         let Some(runtime) = self.runtime.upgrade() else { return };
         let closure = runtime.closures().bound.borrow_mut().remove(&self.object);
         runtime.objects().destroy(self.object);
-        // Captures may use the runtime when dropped.
+        // Dropped last, because captured values may use the runtime in their destructors.
         drop(closure);
     }
 }
@@ -122,7 +122,7 @@ fn made<A: ValueParams, R: NativeResult>(
     Ok(listener)
 }
 
-/// Returns the class for closures of these types, and declares it at the first use.
+/// Returns the class for closures with these types. Declares the class on first use.
 fn class_of<A: ValueParams, R: NativeResult>(runtime: &Runtime, signature: &SignatureText) -> Result<String, Error> {
     let id = TypeId::of::<(A, R)>();
     if let Some(known) = runtime.closures().classes.borrow().get(&id) {
@@ -148,7 +148,7 @@ fn class_of<A: ValueParams, R: NativeResult>(runtime: &Runtime, signature: &Sign
     Ok(path)
 }
 
-/// Returns the thunk of such a class, which finds the closure by its object.
+/// Returns the thunk of a closure class. The thunk looks up the closure by the called object.
 fn thunk<A: ValueParams, R: NativeResult>(runtime: WeakRuntime) -> Thunk {
     Rc::new(move |_context, frame: &mut Frame<'_>| {
         let gone = || CallError::Unavailable { what: "the closure of the host".to_owned() };

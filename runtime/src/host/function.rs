@@ -1,4 +1,4 @@
-//! Functions by name with a signature of Rust types: resolved and checked once per generation.
+//! Named functions with Rust types for parameters and result. Name and signature are resolved and checked once per generation.
 
 use std::cell::Cell;
 use std::fmt;
@@ -29,8 +29,8 @@ use crate::zcall::buffer::BufferMut;
 use crate::zcall::call::{Callee, Slots};
 use crate::zcall::table::KeptHandle;
 
-/// A function by name with Rust types for parameters and result; see [`Runtime::function`]. A call uses the current resolution of the
-/// name: after a reload the new code, never the old. Keeps nothing alive, including the runtime. Game thread only.
+/// Named function with Rust types for parameters and result; see [`Runtime::function`]. Each call uses the current resolution of the name,
+/// so a call after a reload never runs replaced code. Does not keep the runtime alive. Game thread only.
 ///
 /// # Examples
 /// ```rust
@@ -55,25 +55,25 @@ pub struct TypedFunction<A, R> {
     name: String,
     signature: SignatureText,
     handle: RefCell<Option<KeptHandle>>,
-    /// Handle of a table entry, valid for one generation; its name is resolved only once.
+    /// Handle of a table entry. The handle is valid for one generation, and the name is resolved only once.
     entry: Cell<Option<ZCallHandle>>,
     /// True if all values fit into slots, so that calls create no `Value`.
     in_slots: Cell<bool>,
-    /// Types of the signature, with the epoch of their resolution.
+    /// Types of the signature, with the type epoch in which they were resolved.
     types: RefCell<Option<(u64, Types)>>,
     fast_paths: Rc<FastPaths>,
-    /// Epoch at which the call caches below were filled.
+    /// Epoch in which the call caches below were filled.
     resolved_at: Cell<u64>,
     /// Call cache for a static function.
     fast_path: Cell<Option<StaticFastPath>>,
-    /// Resolved method, if the name is one.
+    /// Resolved method, if the name refers to a method.
     method: RefCell<Option<MethodCall>>,
     /// Call cache for methods, by class.
     methods: CallCache,
     of: PhantomData<fn(A) -> R>,
 }
 
-/// A function of a module that stays loaded during the borrow; see [`TypedFunction::hot`] and
+/// Function of a module. The module stays loaded during the borrow; see [`TypedFunction::hot`] and
 /// [`ContextEntry::hot`](crate::tables::ContextEntry::hot).
 ///
 /// # Examples
@@ -108,7 +108,7 @@ impl<A: ValueParams, R: NativeResult> HotFunction<'_, A, R> {
     /// Calls the function.
     ///
     /// # Errors
-    /// When the function panics or returns an error. [`CallError::Borrowed`] while plugin code holds a slice.
+    /// Fails if the function panics or returns an error. Returns [`CallError::Borrowed`] while plugin code holds a slice of host memory.
     #[inline]
     pub fn call(&self, arguments: A) -> Result<R, Error> {
         call_hot(self.trampoline, arguments)
@@ -142,8 +142,8 @@ fn other_result<E: From<CallError>>(function: &str) -> E {
     CallError::Buffer { message: format!("{function} returned another result than its signature states") }.into()
 }
 
-/// Returns whether the Rust types have the declared kinds, so that slots can hold the values. A user type may declare another kind than
-/// its own.
+/// Returns whether the Rust types have exactly the declared value kinds, so that slots can hold the values. A user type may declare another
+/// kind than it uses in slots.
 pub(super) fn are_as_declared<A: ValueParams, R: NativeResult>(signature: &SignatureText) -> bool {
     let result = signature.result.as_ref().map(|word| word.kind());
     signature.arguments.iter().map(|word| Some(word.kind())).eq(A::KINDS.iter().copied())
@@ -159,7 +159,7 @@ impl<A, R> fmt::Debug for TypedFunction<A, R> {
 }
 
 impl Runtime {
-    /// Returns a function by name, for calls with Rust types. The first parameter of a function of an object is the object.
+    /// Returns a function by name, for calls with Rust types. For a function of an object, the first parameter is the object.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -178,14 +178,14 @@ impl Runtime {
     /// ```
     ///
     /// # Errors
-    /// The errors of [`Calls::resolve`](crate::Calls::resolve), and [`CallError::Signature`] when the signature differs.
+    /// Returns the errors of [`Calls::resolve`](crate::Calls::resolve), and [`CallError::Signature`] if the signature differs.
     pub fn function<A: ValueParams, R: NativeResult>(&self, name: &str) -> Result<TypedFunction<A, R>, Error> {
         let function = self.unresolved(name)?;
         function.resolve(self)?;
         Ok(function)
     }
 
-    /// Returns an entry of a table of a module of the Master, valid for the current generation.
+    /// Returns a table entry of a module of the Master. The entry is valid for the current generation.
     pub(crate) fn entry<A: ValueParams, R: NativeResult>(&self, name: &str) -> Result<TypedFunction<A, R>, Error> {
         let function = self.unresolved(name)?;
         function.entry.set(Some(self.calls().resolve(name)?));
@@ -222,11 +222,11 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
     /// Calls the function.
     ///
     /// # Errors
-    /// When the name cannot be resolved now or has another signature, and when the callee fails; [`CallError::Unavailable`] when the
+    /// Fails if the name cannot be resolved or now has another signature, or if the callee fails. Returns [`CallError::Unavailable`] if the
     /// runtime has ended.
     #[inline]
     pub fn call(&self, arguments: A) -> Result<R, Error> {
-        // Fast path only if all values fit into slots and the call caches are current.
+        // Uses the fast path only if all values fit into slots and the call caches are current.
         if !(A::IN_SLOTS && R::IN_SLOT && self.resolved_at.get() == self.fast_paths.epoch().get()) {
             return self.call_slow(arguments);
         }
@@ -252,11 +252,11 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         }
     }
 
-    /// Runs `code` in one red frame for many calls, each as cheap as a C call by pointer. For static functions with at most eight
-    /// parameters; parameters and result are numbers, `bool`s and names.
+    /// Runs `code` in one red frame for many calls. Each call is as cheap as a C call through a pointer. Supports static functions with at
+    /// most eight parameters. All parameters and the result must be numbers, `bool`s or names.
     ///
-    /// Until `code` has returned, plugin code counts as running: no safe point, reload or unload occurs, and no memory of destroyed
-    /// objects is freed. If `code` turns on [`observe`](crate::Calls::observe), only calls after `code` are observed.
+    /// Until `code` has returned, plugin code counts as running. No safe point, reload or unload occurs during this time, and no memory of
+    /// destroyed objects is freed. If `code` enables [`observe`](crate::Calls::observe), calls are observed only after `code` has returned.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -271,9 +271,8 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
     /// ```
     ///
     /// # Errors
-    /// When the function has no pointer because it is of another kind, when calls are observed, or when the host has a
-    /// [`watchdog`](crate::Builder::watchdog). The errors of [`TypedFunction::call`] when calls are not
-    /// allowed.
+    /// Fails if the function is of a kind that has no pointer, if calls are observed, or if the host has a
+    /// [`watchdog`](crate::Builder::watchdog). Returns the errors of [`TypedFunction::call`] if calls are not allowed.
     pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, Error> {
         let runtime = self.runtime()?;
         self.callee(&runtime)?;
@@ -291,7 +290,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         })
     }
 
-    /// Does the deferred work after a red frame has closed.
+    /// Performs the work that was deferred until the red frame closed.
     #[cold]
     fn clean_up(&self, height: usize) {
         if let Some(runtime) = self.runtime.upgrade() {
@@ -304,12 +303,12 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         self.runtime.upgrade().ok_or_else(ended)
     }
 
-    /// Returns the current callee.
+    /// Returns the current callee, and resolves the name again if necessary.
     fn callee(&self, runtime: &Runtime) -> Result<Rc<Callee>, Error> {
         let known = self.handle.borrow().as_ref().and_then(|kept| runtime.core().zcalls.fresh(kept));
         match known {
             Some(callee) => Ok(callee),
-            // The change may concern other names, and the resolution may be unchanged.
+            // The change may concern other names only; the name then resolves to an unchanged callee.
             None => self.resolve(runtime),
         }
     }
@@ -328,11 +327,11 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         let (params, result) = self.types(&runtime)?;
         let arguments = arguments.into_values(&params)?;
         let returned = dynamic_call::call(core, handle, &arguments)?;
-        // An enum value without an entry is an error of this call.
+        // Reports an enum value without an entry as an error of this call.
         Ok(failing(|| R::from_value(returned, result.as_ref()))?)
     }
 
-    /// Slow path for calls in slots: a function of the host, or a call without cache.
+    /// Slow path of calls whose values are in slots: calls of host functions, and calls without a filled cache.
     #[inline(never)]
     fn call_slots(&self, slots: &mut [Slot]) -> Result<R, Error> {
         let runtime = self.runtime()?;
@@ -391,7 +390,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
             return Err(CallError::Signature { name, found: format!("a property of type {found}"), expected }.into());
         }
         let is_found = |signature: &SignatureText| signature.to_string() == found;
-        // The object of a method is a parameter here, but is not in its signature.
+        // The signature of a method lacks the object, which is the first parameter here.
         let without_object = || {
             let (first, rest) = self.signature.arguments.split_first()?;
             let is_object = first.kind() == PropertyKind::OBJECT && self.name.starts_with("uf");
@@ -402,7 +401,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
             let (name, found, expected) = (self.name.clone(), found.to_owned(), self.signature.to_string());
             return Err(CallError::Signature { name, found, expected }.into());
         }
-        // The callee checks the class of its own object; the call with values checks other objects.
+        // The callee checks the class of its own object only. Calls with other objects use values, which checks these objects.
         let has_other_objects = A::OTHERS_ARE_OBJECTS || (A::FIRST_IS_OBJECT && !accepts_object);
         let in_slots =
             are_as_declared::<A, R>(&self.signature) && !has_other_objects && callee.slots() == Slots::Function;
@@ -413,7 +412,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         self.method.replace(uf::method_call(&callee).filter(|_| accepts_object));
         self.fast_path.set(uf::static_fast_path(core, &callee).filter(|_| !accepts_object));
         let has_fast_path = self.fast_path.get().is_some() || self.method.borrow().is_some();
-        // A resolution before a commit must be repeated after the commit.
+        // A resolution made before a commit is not cached, because it must be repeated after the commit.
         let is_lasting = in_slots && has_fast_path && !core.world.mode.is_before_commit();
         self.resolved_at.set(if is_lasting { core.zcalls.epoch().count() } else { Epoch::NEVER });
         Ok(callee)

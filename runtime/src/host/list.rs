@@ -1,18 +1,18 @@
-//! Cached object lists for repeated iteration: a list of a class is rebuilt only after objects were created or destroyed.
+//! Cached object lists for repeated iteration. The list of a class is rebuilt only if objects or classes have changed.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::handles::ObjectHandle;
 use crate::runtime::Runtime;
 
-/// Shared by all threads: a list may be filled on one thread and called on another.
+/// Shared by all threads, because a list may be filled on one thread and used on another.
 static VERSIONS: AtomicU64 = AtomicU64::new(0);
 
 fn next_version() -> u64 {
     VERSIONS.fetch_add(1, Ordering::Relaxed) + 1
 }
 
-/// An ordered list of objects. Keeps no object alive. Any thread may fill it.
+/// An ordered list of objects. Does not keep the objects alive. Any thread may fill the list.
 ///
 /// # Examples
 /// ```rust
@@ -28,7 +28,7 @@ fn next_version() -> u64 {
 #[derive(Debug)]
 pub struct ObjectList {
     objects: Vec<ObjectHandle>,
-    /// Unique number of the content among all lists.
+    /// Version of the content, unique among all lists.
     version: u64,
 }
 
@@ -81,12 +81,12 @@ impl ObjectList {
 pub struct ClassList {
     class: String,
     list: ObjectList,
-    /// Population counter and class epoch of the last refresh; class epochs differ between hosts.
+    /// Population counter and class epoch at the last refresh. Class epochs of different hosts differ.
     seen: Option<(u64, u64)>,
 }
 
 impl Runtime {
-    /// Returns an empty list for the class with that path, which need not exist yet. [`ClassList::refresh`] fills it.
+    /// Returns an empty list for the class with this path. The class need not exist yet. [`ClassList::refresh`] fills the list.
     #[must_use]
     pub fn list(&self, class: &str) -> ClassList {
         ClassList { class: class.to_owned(), list: ObjectList::default(), seen: None }
@@ -94,8 +94,8 @@ impl Runtime {
 }
 
 impl ClassList {
-    /// Rebuilds the list if an object was created, destroyed or changed its body, a class changed, or the host differs since the last
-    /// refresh. Returns whether the list was rebuilt.
+    /// Rebuilds the list if it may have changed since the last refresh, and returns whether it was rebuilt. The list may have changed
+    /// if an object was created or destroyed, if an object's body or a class was replaced, or if the host differs.
     pub fn refresh(&mut self, runtime: &Runtime) -> bool {
         let core = runtime.core();
         let now = (core.fast_paths.population(), core.world.types.epoch());

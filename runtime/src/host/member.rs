@@ -1,4 +1,5 @@
-//! Class members as glue uses them: resolved by name once per class, after checking that the class is the expected one or extends it.
+//! Class members as used by glue. A member is resolved by name once per class, after a check that the class is the expected class or a
+//! subclass.
 
 use std::marker::PhantomData;
 use std::rc::{Rc, Weak};
@@ -21,7 +22,7 @@ use crate::object::native_value::{NativeParams, NativeResult, ValueParams, signa
 use crate::object::value::Value;
 use crate::runtime::Runtime;
 
-/// Class expected by the glue, with the last class that passed the check.
+/// Class that the glue expects, with the class that last passed the check.
 #[derive(Debug)]
 struct Meant {
     path: &'static str,
@@ -33,10 +34,10 @@ impl Meant {
         Self { path, seen: RefCell::default() }
     }
 
-    /// Returns the class of the object, and whether it differs from the last check.
+    /// Returns the class of the object, and true if this class differs from the last checked class.
     fn of(&self, world: &World, object: ObjectHandle) -> Result<(Rc<Class>, bool), CallError> {
         let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
-        // The memory of a class is not reused while a weak reference exists.
+        // Comparing addresses is sufficient: the memory of a class is not reused while a weak reference exists.
         if std::ptr::eq(self.seen.borrow().as_ptr(), Rc::as_ptr(&class)) {
             return Ok((class, false));
         }
@@ -52,7 +53,7 @@ impl Meant {
 /// Checks that an object is of the class with that path or of a subclass.
 ///
 /// # Errors
-/// [`CallError::WrongClass`], or [`CallError::Unavailable`] while the object is dormant because no module declares its class.
+/// Returns [`CallError::WrongClass`], or [`CallError::Unavailable`] if the object is dormant because no module declares its class.
 pub(super) fn is_meant(world: &World, object: ObjectHandle, class: &Class, path: &str) -> Result<(), CallError> {
     if world.types.class_by_path(path).is_some_and(|meant| class.is_a(&meant)) {
         return Ok(());
@@ -72,7 +73,7 @@ pub struct PropertyOf {
 }
 
 impl PropertyOf {
-    /// Refers to a property by class path and name.
+    /// Creates a reference to a property by class path and property name.
     pub fn new(class: &'static str, name: &str) -> Self {
         Self { meant: Meant::new(class), key: PropertyRef::new(name) }
     }
@@ -88,7 +89,7 @@ impl PropertyOf {
     /// Reads the property.
     ///
     /// # Errors
-    /// When the object is destroyed, dormant or of another class, or the property is missing or of another type.
+    /// Fails if the object is destroyed, dormant or of another class, or if the property is missing or has another type.
     pub fn get<T: HostValue>(&self, runtime: &Runtime, object: ObjectHandle) -> Result<T, Error> {
         // The property reference caches a class only after the check in `see`.
         let raw = match runtime.core().world.get_cached(object, &self.key) {
@@ -98,14 +99,14 @@ impl PropertyOf {
                 runtime.world().get(object, &self.key)?
             }
         };
-        // An enum value without an entry is an error of this read.
+        // Reports an enum value without an entry as an error of this read.
         Ok(failing(|| Ok(T::from_raw(raw)))?)
     }
 
     /// Writes the property.
     ///
     /// # Errors
-    /// The errors of [`PropertyOf::get`], and while writes are not allowed.
+    /// Returns the errors of [`PropertyOf::get`]. Fails while writes are not allowed.
     pub fn set<T: HostValue>(&self, runtime: &Runtime, object: ObjectHandle, value: T) -> Result<(), Error> {
         match runtime.core().world.set_cached(object, &self.key, value.into_raw()) {
             Ok(()) => Ok(()),
@@ -119,7 +120,7 @@ impl PropertyOf {
     /// Reads the property as a [`Value`].
     ///
     /// # Errors
-    /// The errors of [`PropertyOf::get`].
+    /// Returns the errors of [`PropertyOf::get`].
     pub fn read(&self, runtime: &Runtime, object: ObjectHandle) -> Result<Value, Error> {
         self.see(runtime, object)?;
         runtime.objects().get(object, &self.key)
@@ -128,7 +129,7 @@ impl PropertyOf {
     /// Writes the property as a [`Value`].
     ///
     /// # Errors
-    /// The errors of [`PropertyOf::set`].
+    /// Returns the errors of [`PropertyOf::set`].
     pub fn write(&self, runtime: &Runtime, object: ObjectHandle, value: &Value) -> Result<(), Error> {
         self.see(runtime, object)?;
         runtime.objects().set(object, &self.key, value)
@@ -145,17 +146,18 @@ pub struct FunctionOf<A, R> {
 }
 
 impl<A, R> FunctionOf<A, R> {
-    /// Refers to a function by class path and name.
+    /// Creates a reference to a function by class path and function name.
     pub fn new(class: &'static str, name: &str) -> Self {
         Self { meant: Meant::new(class), key: FunctionRef::new(name), cache: CallCache::default(), of: PhantomData }
     }
 }
 
 impl<A: ValueParams, R: NativeResult> FunctionOf<A, R> {
-    /// Calls the function. Overrides take precedence.
+    /// Calls the function, or its override in the class of the object.
     ///
     /// # Errors
-    /// When the object is destroyed, dormant or of another class, the function is missing or has another signature, or its body fails.
+    /// Fails if the object is destroyed, dormant or of another class. Fails if the function is missing, has another signature, or
+    /// returns an error.
     #[inline]
     pub fn call(&self, runtime: &Runtime, object: ObjectHandle, arguments: A) -> Result<R, Error> {
         let core = runtime.core();
@@ -166,7 +168,7 @@ impl<A: ValueParams, R: NativeResult> FunctionOf<A, R> {
             }
             return done;
         }
-        // A user type may fail in the conversion of an argument or result.
+        // The conversion of a user type may fail for an argument or the result; `failing` returns this as an error.
         Ok(failing(|| {
             let clean_up = |height| core.red.clean_up(height);
             let again = || self.function::<A>(runtime, object);
@@ -190,7 +192,7 @@ impl<A: ValueParams, R: NativeResult> FunctionOf<A, R> {
 }
 
 impl<A, R: NativeResult> FunctionOf<A, R> {
-    /// Returns the function of the object's class after checking the class.
+    /// Checks the class of the object, and returns the function of that class.
     fn function<B: NativeParams>(&self, runtime: &Runtime, object: ObjectHandle) -> Result<Rc<Function>, CallError> {
         let (class, is_new) = self.meant.of(&runtime.core().world, object)?;
         let missing = || CallError::NotFound {
@@ -211,21 +213,21 @@ impl<A, R: NativeResult> FunctionOf<A, R> {
     /// Calls the function with out parameters.
     ///
     /// # Errors
-    /// The errors of [`FunctionOf::call`].
+    /// Returns the errors of [`FunctionOf::call`].
     pub fn call_with_out_parameters<B: NativeParams>(
         &self,
         runtime: &Runtime,
         object: ObjectHandle,
         arguments: B,
     ) -> Result<R, Error> {
-        // Checked before the call, because a call cannot be undone.
+        // Checks the signature before the call, because a call cannot be undone.
         let _there = self.function::<B>(runtime, object)?;
         let world = &runtime.core().world;
         Ok(failing(|| world.call_typed(object, &self.key, None, arguments))?)
     }
 }
 
-/// A function of a class that is called with values.
+/// A function of a class that is called with [`Value`]s instead of Rust types.
 #[derive(Debug)]
 pub struct DynamicFunctionOf {
     meant: Meant,
@@ -233,7 +235,7 @@ pub struct DynamicFunctionOf {
 }
 
 impl DynamicFunctionOf {
-    /// Refers to a function by class path and name.
+    /// Creates a reference to a function by class path and function name.
     pub fn new(class: &'static str, name: &str) -> Self {
         Self { meant: Meant::new(class), key: FunctionRef::new(name) }
     }
@@ -241,7 +243,7 @@ impl DynamicFunctionOf {
     /// Calls the function.
     ///
     /// # Errors
-    /// The errors of [`FunctionOf::call`].
+    /// Returns the errors of [`FunctionOf::call`].
     pub fn call(&self, runtime: &Runtime, object: ObjectHandle, arguments: &[Value]) -> Result<Option<Value>, Error> {
         let (class, is_new) = self.meant.of(&runtime.core().world, object)?;
         if is_new {

@@ -1,4 +1,4 @@
-//! Properties by name with a Rust type: resolved and checked once per class.
+//! Named properties with a Rust type. Name and type are resolved and checked once per class.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -15,8 +15,8 @@ use crate::object::member::{PropertyKey, PropertyRef};
 use crate::object::word_offset::{WordOffsets, fits};
 use crate::runtime::{Runtime, WeakRuntime};
 
-/// A property by name with a Rust type; see [`Runtime::property`]. Valid for objects of the named class and its subclasses; after a
-/// reload for the new class. Keeps nothing alive, including the runtime. Game thread only.
+/// Named property with a Rust type; see [`Runtime::property`]. Works on objects of the named class and its subclasses; after a reload, on
+/// objects of the reloaded class. Does not keep the runtime alive. Game thread only.
 ///
 /// # Examples
 /// ```rust
@@ -40,9 +40,9 @@ use crate::runtime::{Runtime, WeakRuntime};
 /// ```
 pub struct TypedProperty<T: HostValue> {
     runtime: WeakRuntime,
-    /// For example `up:/Script/Game.Cube:speed`.
+    /// Name of the property, for example `up:/Script/Game.Cube:speed`.
     name: String,
-    /// For example `/Script/Game.Cube`.
+    /// Path of the class, for example `/Script/Game.Cube`.
     class: String,
     key: PropertyRef,
     fast_paths: Rc<FastPaths>,
@@ -57,7 +57,7 @@ impl<T: HostValue> fmt::Debug for TypedProperty<T> {
 }
 
 impl Runtime {
-    /// Returns a property by name, for reads and writes with a Rust type.
+    /// Returns a property by name. The property is read and written with a Rust type.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -83,11 +83,11 @@ impl Runtime {
     /// ```
     ///
     /// # Errors
-    /// [`CallError::NotFound`] when the name cannot be resolved, [`CallError::Signature`] when the property has another type.
+    /// Returns [`CallError::NotFound`] if the name cannot be resolved, and [`CallError::Signature`] if the property has another type.
     pub fn property<T: HostValue>(&self, name: &str) -> Result<TypedProperty<T>, Error> {
         let _found = self.calls().resolve(name)?;
         let path = name.strip_prefix("up:").unwrap_or_default();
-        // A name may start with two slashes.
+        // A name may start with two slashes, but a path starts with one slash.
         let path = format!("/{}", path.trim_start_matches('/'));
         let missing = || CallError::NotFound {
             message: format!("`{name}` is not a property: write `up:/Script/Package.Type:Property`"),
@@ -121,8 +121,8 @@ impl<T: HostValue> TypedProperty<T> {
     /// Reads the property.
     ///
     /// # Errors
-    /// When the object is destroyed, dormant or of another class, or its class has no such property of that type now;
-    /// [`CallError::Unavailable`] when the runtime has ended.
+    /// Fails if the object is destroyed, dormant or of another class. Fails if the class no longer has a property of this name and
+    /// type. Returns [`CallError::Unavailable`] if the runtime has ended.
     #[inline]
     pub fn get(&self, object: ObjectHandle) -> Result<T, Error> {
         if self.fast_paths.may_read(self.locations.epoch())
@@ -136,10 +136,10 @@ impl<T: HostValue> TypedProperty<T> {
     /// Writes the property.
     ///
     /// # Errors
-    /// The errors of [`TypedProperty::get`], and while writes are not allowed.
+    /// Returns the errors of [`TypedProperty::get`]. Fails while writes are not allowed.
     #[inline]
     pub fn set(&self, object: ObjectHandle, value: T) -> Result<(), Error> {
-        // Converted before any look-up, because the conversion may be user code.
+        // Converts the value before any lookup, because the conversion may be user code.
         let value = value.into_raw();
         if !self.fast_paths.are_open(self.locations.epoch()) {
             return self.set_slow(object, value);
@@ -169,7 +169,7 @@ impl<T: HostValue> TypedProperty<T> {
         let runtime = self.resolve(object)?;
         let read = || runtime.world().get(object, &self.key);
         let value = runtime.core().zcalls.watched("up", &self.name, read)?;
-        // An enum value without an entry is an error of this read.
+        // Reports an enum value without an entry as an error of this read.
         Ok(failing(|| Ok(T::from_raw(value)))?)
     }
 

@@ -1,4 +1,4 @@
-//! Conversion of a body's results to the ABI: out parameters, the direct result, and the status of the call.
+//! Converts the results of a body to the ABI: out parameters, the direct result, and the status of the call.
 
 use std::rc::Rc;
 
@@ -8,9 +8,9 @@ use super::arguments::Sink;
 use crate::boundary::CallError;
 use crate::zcall::table::status_of;
 
-/// Destination of a body's results.
+/// Destination of the results of a body.
 pub(super) trait Fill<V> {
-    /// Remaining result of the function itself.
+    /// Result that is left for the function itself to return.
     type Left;
 
     /// Writes the results to their destination.
@@ -84,9 +84,9 @@ impl Fill<Option<String>> for Sink<'_> {
     }
 }
 
-/// Outcome of a module's call as an ABI result.
+/// ABI result type that represents the outcome of a module's call.
 pub(super) trait Answer<V, E> {
-    /// Returns the result, and writes the failure if the caller provides a slot for it.
+    /// Returns the result. Writes the error to `failure` if the caller provides a slot for it.
     fn answer(done: Result<V, E>, failure: Option<&mut Failure>) -> Self;
 }
 
@@ -103,7 +103,7 @@ impl Answer<(), CallError> for Status {
     }
 }
 
-/// Error of a ZCall. If no dispatcher was found, the status is more specific than the error.
+/// Error of a ZCall, with its status. If no dispatcher was found, the status is more specific than the error.
 pub(super) struct Refused {
     pub(super) status: ZCallStatus,
     pub(super) error: CallError,

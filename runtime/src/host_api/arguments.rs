@@ -1,7 +1,7 @@
-//! Arguments of a module's call as types that carry the promises made for them. The promises of the lists are taken over only in
-//! [`IntoArgument`]: the signature of a body names these types, and the body accesses the addresses by safe methods.
+//! Argument types for calls by modules. Each type carries the promises that the module made for the argument. Only [`IntoArgument`] takes
+//! over the promises of the lists. The signature of a body names these types, and the body accesses the addresses through safe methods.
 //!
-//! A value with `'c` belongs to one call: an address is of a value of the type named by the same call.
+//! A value with the lifetime `'c` belongs to one call. An address in it refers to a value of the type that this call names.
 #![expect(unsafe_code, reason = "dereferences pointers that a module lends for a call")]
 
 use std::marker::PhantomData;
@@ -25,15 +25,15 @@ use crate::object::values::ptr::{Ptr, PtrMut};
 use crate::object::values::text_memory::text_assign_raw;
 use crate::zcall::buffer::BufferMut;
 
-/// A raw parameter type, converted to `As` for a body; `Host` is the call's access to its host.
+/// A raw parameter type that is converted to `As` for a body. `Host` provides the access of the call to its host.
 pub(super) trait IntoArgument<Host, As> {
     /// Converts the parameter.
     ///
     /// # Safety
-    /// A module passed the parameter for the one call that lasts `'c`, with the promises of the lists: strings are readable; a sink
-    /// copies the data it receives and does not unwind; a buffer has unshared slots with valid pointers for the call; a host
-    /// context is the module's own and its runtime exists; a type number is of the core `host`. The promises in the docs of `As` about
-    /// an address hold until the call ends, unless the body itself ends them.
+    /// A module must have passed the parameter for the call that lasts `'c`. The promises of the lists must hold: strings are readable; a
+    /// sink copies the data it receives and does not unwind; a buffer has unshared slots with valid pointers for the call; a host context
+    /// is the context that the module was attached with, and its runtime exists; a type number belongs to the core `host`. The promises
+    /// about addresses in the docs of `As` must hold until the call ends, unless the body itself invalidates them.
     unsafe fn into_argument(self, host: Host) -> As;
 }
 
@@ -64,7 +64,7 @@ impl<Host> IntoArgument<Host, String> for TextView {
     }
 }
 
-/// Ties a value to the call `'c`, invariantly.
+/// Ties a value to the call `'c`; the lifetime is invariant.
 type OfCall<'c> = PhantomData<fn(&'c ()) -> &'c ()>;
 
 /// A string whose bytes are readable during the call.
@@ -76,13 +76,13 @@ impl BorrowedText<'_> {
         if len == 0 {
             return String::new();
         }
-        // SAFETY: the module provides the bytes, as the code that made this value has promised.
+        // SAFETY: the creator of this value promised that the module keeps the bytes readable during the call.
         let bytes = unsafe { std::slice::from_raw_parts(data, len) };
         String::from_utf8_lossy(bytes).into_owned()
     }
 }
 
-/// Source location in the module of a creation.
+/// Source location in the module at which a value was created.
 pub(super) struct MadeAt<'c> {
     file: BorrowedText<'c>,
     pub(super) line: u32,
@@ -116,7 +116,7 @@ impl<'c> IntoArgument<&'c Core, CallType<'c>> for TypeNumber {
 }
 
 impl<'c> CallType<'c> {
-    /// Returns the type itself. Fails if the number is unknown or its module has ended.
+    /// Resolves the number to the type. Fails if the number is unknown or the module of the type has ended.
     pub(super) fn known(self) -> Result<KnownType<'c>, CallError> {
         Ok(KnownType { ty: self.core.value_types.get(self.number)?, call: PhantomData })
     }
@@ -142,7 +142,7 @@ impl Deref for KnownType<'_> {
     }
 }
 
-/// Location of an initialized value of the call's type, which no other code accesses during the body.
+/// Location of an initialized value whose type the location names. No other code accesses the value during the body.
 #[derive(Clone, Copy)]
 pub(super) struct ValueLocation<'c> {
     raw: RawLocation,
@@ -157,12 +157,12 @@ impl<'c> IntoArgument<&'c Core, ValueLocation<'c>> for &'c RawLocation {
 }
 
 impl<'c> ValueLocation<'c> {
-    /// Returns the value for reads, and for writes if [`LiveValue::may_write`] allows them. Fails if its type is unknown.
+    /// Returns the value for reading, and for writing if [`LiveValue::may_write`] succeeds. Fails if the type of the value is unknown.
     pub(super) fn open(self) -> Result<LiveValue<'c>, CallError> {
         Ok(LiveValue { location: self, ty: self.ty.known()? })
     }
 
-    /// Returns the value for writes. Fails if its type is unknown, or its owner must not be written now.
+    /// Returns the value for writing. Fails if the type of the value is unknown, or if its owner must not be written now.
     pub(super) fn writable(self) -> Result<LiveValue<'c>, CallError> {
         let value = self.open()?;
         value.may_write()?;
@@ -181,7 +181,7 @@ impl<'c> LiveValue<'c> {
         &self.ty
     }
 
-    /// Checks that the owner, if any, may be written now.
+    /// Checks that the owner of the value, if any, may be written now.
     pub(super) fn may_write(&self) -> Result<(), CallError> {
         match self.location.raw.owner {
             owner if owner.is_none() => Ok(()),
@@ -190,7 +190,8 @@ impl<'c> LiveValue<'c> {
     }
 
     pub(super) fn ptr(&self) -> Ptr<'_> {
-        // SAFETY: the module promised an initialized value of the type at this address; the type is of the location's own number.
+        // SAFETY: the module promised an initialized value of the type at this address, and `ty` was resolved from the number in this
+        // location.
         unsafe { Ptr::new(self.location.raw.at, &self.ty) }
     }
 
@@ -198,20 +199,20 @@ impl<'c> LiveValue<'c> {
         self.with_type().0
     }
 
-    /// Returns the value and its type, which is needed for other addresses of the call.
+    /// Returns the value and its type. The type is needed to read other addresses of the call.
     pub(super) fn with_type(&mut self) -> (PtrMut<'_>, &KnownType<'c>) {
-        // SAFETY: the module promised an initialized value of the type at this address, which it does not access until the call
-        // returns; the type is of the location's own number.
+        // SAFETY: the module promised an initialized value of the type at this address, and does not access the value until the call
+        // returns. `ty` was resolved from the number in this location.
         (unsafe { PtrMut::new(self.location.raw.at, &self.ty) }, &self.ty)
     }
 
-    /// Overwrites the value with bytes, which may be its own. Fails if the value is not a byte string.
+    /// Overwrites the value with bytes, which may be the value's own bytes. Fails if the value is not a byte string.
     pub(super) fn assign_bytes(&mut self, bytes: BytesAt<'c>, len: BytesLen<'c>) -> Result<(), CallError> {
         if self.ty.kind() != PropertyKind::ANSI_STRING {
             return Err(wrong_kind(&self.ty, "ansi_assign"));
         }
-        // SAFETY: the module promised an initialized value of the type at this address, which is a byte string; it provides the bytes for
-        // the call, to which both their address and their length belong.
+        // SAFETY: the module promised an initialized value of the type at this address, and the type is a byte string. The module provides
+        // the bytes during the call, and both `bytes` and `len` belong to that call.
         unsafe { text_assign_raw(self.location.raw.at.cast(), bytes.0, len.0) };
         Ok(())
     }
@@ -233,25 +234,25 @@ macro_rules! addresses {
 }
 
 addresses! {
-    /// Address of an initialized value of the call's type.
+    /// Address of an initialized value of the type that the call names.
     Address of *const u8;
-    /// Address of an initialized value of the call's type, or null.
+    /// Null, or the address of an initialized value of the type that the call names.
     MaybeAddress of *const u8;
-    /// Address of an initialized key of the map or element of the set, which is the call's type; may be inside that container.
+    /// Address of an initialized map key or set element. The map or set has the type that the call names, and may contain the key itself.
     KeyAddress of *const u8;
     /// Address of an initialized field path.
     FieldPathAddress of *const u8;
     /// Address of a string in host memory, which no other code accesses during the body.
     TextTarget of *mut TextRaw;
-    /// Address of readable bytes; the call's [`BytesLen`] is their length.
+    /// Address of readable bytes. The [`BytesLen`] of the call is the number of bytes.
     BytesAt of *const u8;
-    /// Length of the bytes at the call's [`BytesAt`].
+    /// Number of bytes at the [`BytesAt`] of the call.
     BytesLen of usize;
 }
 
 impl<'c> Address<'c> {
     pub(super) fn of<'t>(self, ty: &'t KnownType<'c>) -> Ptr<'t> {
-        // SAFETY: the module promised an initialized value of the call's type at this address, and `ty` is the call's type.
+        // SAFETY: the module promised an initialized value of the type that the call names at this address, and `ty` is that type.
         unsafe { Ptr::new(self.0, ty) }
     }
 }
@@ -263,14 +264,14 @@ impl<'c> MaybeAddress<'c> {
 }
 
 impl<'c> KeyAddress<'c> {
-    /// Returns the key, for a call whose type has keys.
+    /// Returns the key. Returns `None` if the type is not a map or a set.
     pub(super) fn of<'t>(self, ty: &'t KnownType<'c>) -> Option<Ptr<'t>> {
         let key = match &**ty {
             PropertyType::Map(entry) => entry.key(),
             PropertyType::Set(elements) => elements.ty(),
             _ => return None,
         };
-        // SAFETY: the module promised an initialized key of the call's type at this address, and `ty` is the call's type.
+        // SAFETY: the module promised an initialized key at this address, for the type that the call names, and `ty` is that type.
         Some(unsafe { Ptr::new(self.0, key) })
     }
 }
@@ -284,13 +285,13 @@ impl FieldPathAddress<'_> {
 
 impl TextTarget<'_> {
     pub(super) fn assign(self, text: &str) {
-        // SAFETY: the module promised a string at this address that it does not access: a property of an alive object, or a result in a
-        // parameter block of the host. `text` is not stored in it.
+        // SAFETY: the module promised a string at this address, and does not access the string during the call. The string is a property of
+        // an alive object, or a result in a parameter block of the host. `text` does not overlap the string.
         unsafe { text_assign_raw(self.0, text.as_ptr(), text.len()) };
     }
 }
 
-/// Location of an initialized value of its type. A value without an owner stays valid until the innermost frame closes.
+/// Location of an initialized value whose type the location names. A value without an owner stays valid until the innermost frame closes.
 pub(super) struct LastingLocation<'c>(ValueLocation<'c>);
 
 impl<'c> IntoArgument<&'c Core, LastingLocation<'c>> for &'c RawLocation {
@@ -300,7 +301,7 @@ impl<'c> IntoArgument<&'c Core, LastingLocation<'c>> for &'c RawLocation {
 }
 
 impl LastingLocation<'_> {
-    /// Returns a conjugate of the value, valid until the innermost frame closes. Fails as [`conjugates::borrow_red`] does.
+    /// Returns a conjugate of the value. The conjugate is valid until the innermost frame closes. Fails like [`conjugates::borrow_red`].
     pub(super) fn borrow_red(self) -> Result<ConjugateHandle, CallError> {
         let ValueLocation { raw: RawLocation { owner, at, ty: number }, ty: CallType { core, .. } } = self.0;
         let value = Opened { owner, at, ty: core.value_types.get(number)?, number };
@@ -309,7 +310,7 @@ impl LastingLocation<'_> {
     }
 }
 
-/// A job that a module transfers to the host, with ownership of its code.
+/// A job that a module transfers to the host. The host then owns the code of the job.
 pub(super) struct OwnedJob<'c> {
     pub(super) job: &'c Job<'c>,
     pub(super) code: Code,
@@ -317,7 +318,7 @@ pub(super) struct OwnedJob<'c> {
 
 impl<'c, Host> IntoArgument<Host, OwnedJob<'c>> for &'c Job<'c> {
     unsafe fn into_argument(self, _host: Host) -> OwnedJob<'c> {
-        // SAFETY: the list transfers the job to the host unless the call fails; a failing call does not use the code.
+        // SAFETY: the list states that the job is transferred to the host unless the call fails, and a failing call does not use the code.
         OwnedJob { job: self, code: unsafe { Code::of(self) } }
     }
 }
@@ -326,7 +327,7 @@ macro_rules! borrowed_desc {
     ($($description:ident),*) => {$(
         impl<'c, 'd, Host> IntoArgument<Host, BorrowedDesc<'c, $description<'d>>> for &'c $description<'d> {
             unsafe fn into_argument(self, _host: Host) -> BorrowedDesc<'c, $description<'d>> {
-                // SAFETY: the list demands functions of the module that accept the number as their types state.
+                // SAFETY: the list requires functions of the module that accept the number in the description, as their types state.
                 unsafe { BorrowedDesc::new(self) }
             }
         }
@@ -339,8 +340,8 @@ pub(super) struct BorrowedWaker(ManuallyDrop<Arc<waking::Waking>>);
 
 impl<Host> IntoArgument<Host, BorrowedWaker> for *const () {
     unsafe fn into_argument(self, _host: Host) -> BorrowedWaker {
-        // SAFETY: the list demands a waker that the host has passed or created, so this is the address of a counted reference, which is
-        // held until the call returns; `ManuallyDrop` does not release it.
+        // SAFETY: the list requires a waker that the host has passed or created. The pointer is therefore the address of a counted
+        // reference that exists until the call returns; `ManuallyDrop` does not release this reference.
         BorrowedWaker(ManuallyDrop::new(unsafe { Arc::from_raw(self.cast::<waking::Waking>()) }))
     }
 }
@@ -351,13 +352,13 @@ impl BorrowedWaker {
     }
 }
 
-/// A waker that a module holds and releases with this call.
+/// A waker that a module holds, and that this call releases.
 pub(super) struct HeldWaker(Arc<waking::Waking>);
 
 impl<Host> IntoArgument<Host, HeldWaker> for *const () {
     unsafe fn into_argument(self, _host: Host) -> HeldWaker {
-        // SAFETY: the list demands a waker created by `waker_clone`, so this is the address of a counted reference of the module, which
-        // the module releases now.
+        // SAFETY: the list requires a waker created by `waker_clone`. The pointer is therefore the address of a counted reference that the
+        // module owns, and this call takes that reference over.
         HeldWaker(unsafe { Arc::from_raw(self.cast::<waking::Waking>()) })
     }
 }
@@ -384,7 +385,7 @@ impl Sink<'_> {
     }
 }
 
-/// Returns the error for a value of a kind that a function does not support.
+/// Returns the error for a value whose kind the function does not support.
 pub(super) fn wrong_kind(ty: &PropertyType, verb: &str) -> CallError {
     CallError::Signature { name: verb.to_owned(), found: ty.to_string(), expected: format!("what {verb} is for") }
 }

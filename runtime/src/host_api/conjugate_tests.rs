@@ -1,4 +1,4 @@
-//! Tests of the conjugate functions through the table, with raw words, as a module calls them.
+//! Tests of the conjugate functions. Calls the table functions with raw ABI values, as a module does.
 #![expect(unsafe_code, reason = "calls the functions of the table, as a module does")]
 
 use std::collections::BTreeSet;
@@ -28,7 +28,7 @@ use crate::object::value::Value;
 
 const MODULE: ModuleId = ModuleId(7);
 
-/// A host with a module that has only a gate, and an object with a property `scores: Array(f64)`.
+/// A host with a module that consists of a gate only, and an object with a property `scores: Array(f64)`.
 struct Host {
     core: Rc<Core>,
     host_context: Box<HostContext>,
@@ -74,7 +74,7 @@ impl Host {
         let scores = [PropertyDecl::new("scores", PropertyKind::ARRAY).of_type("f64")];
         let class = declare(&core.world, [dynamic("Board", "/Script/Engine.Object", &scores)]).remove(0);
         let object = core.world.objects.allocate(&class, None, ObjectHandle::NONE, 0);
-        // SAFETY: no module is attached with it.
+        // SAFETY: no module is attached with this host context.
         let host_context = unsafe { HostContext::new(&core) };
         Self { core, host_context, gate, object }
     }
@@ -83,7 +83,7 @@ impl Host {
         self.core.value_types.number(&self.core.world.types, MODULE, words).expect("a type")
     }
 
-    /// Returns the location of the object's scores, as a view of the module has it.
+    /// Returns the location of the property `scores`, as a view in a module stores it.
     fn scores(&self) -> RawLocation {
         let class = self.core.world.objects.class(self.object).expect("it lives");
         let offset = class.find_property("scores").expect("a property").offset as usize;
@@ -98,19 +98,19 @@ impl Host {
     fn make(&self, words: &str, from: *const u8) -> Called<BlackHandle> {
         let (ty, none) = (self.ty(words), BlackHandle::NONE);
         called(none, |out, failure| {
-            // SAFETY: the host context is the host's own; the tests pass null, or the address of a value of the type.
+            // SAFETY: this host created the host context. The tests pass null, or the address of a value of the type.
             unsafe { values().black_new()(self.host_context.to_ref(), MODULE.0, ty, from, &site(), out, failure) }
         })
     }
 
     fn drop_black(&self, black: BlackHandle) {
-        // SAFETY: the host context is the host's own.
+        // SAFETY: this host created the host context.
         unsafe { values().black_drop()(self.host_context.to_ref(), black) };
     }
 
     fn borrow_red(&self, location: RawLocation) -> Called<ConjugateHandle> {
         called(ConjugateHandle::NONE, |out, failure| {
-            // SAFETY: the host context is the host's own; the tests pass values that outlive the frame, or expect an error.
+            // SAFETY: this host created the host context. The tests pass values that outlive the frame, or expect an error.
             unsafe { values().conjugate_borrow()(self.host_context.to_ref(), &location, out, failure) }
         })
     }
@@ -118,7 +118,7 @@ impl Host {
     fn state(&self, conjugate: ConjugateHandle) -> Called<ConjugateState> {
         let none = ConjugateState { color: 0, expired: 0, kind: PropertyKind(0), older: 0, age: 0 };
         called(none, |out, failure| {
-            // SAFETY: the host context is the host's own.
+            // SAFETY: this host created the host context.
             unsafe { values().conjugate_state()(self.host_context.to_ref(), conjugate, out, failure) }
         })
     }
@@ -126,7 +126,7 @@ impl Host {
     fn open(&self, conjugate: ConjugateHandle) -> Called<RawLocation> {
         let none = RawLocation { owner: ObjectHandle::NONE, at: std::ptr::null_mut(), ty: TypeNumber::NONE };
         called(none, |out, failure| {
-            // SAFETY: the host context is the host's own.
+            // SAFETY: this host created the host context.
             unsafe { values().conjugate_open()(self.host_context.to_ref(), conjugate, out, failure) }
         })
     }
@@ -134,16 +134,16 @@ impl Host {
     fn open_as(&self, conjugate: ConjugateHandle, words: &str) -> Called<RawLocation> {
         let (ty, none) = (self.ty(words), TypeNumber::NONE);
         called(RawLocation { owner: ObjectHandle::NONE, at: std::ptr::null_mut(), ty: none }, |out, failure| {
-            // SAFETY: the host context is the host's own.
+            // SAFETY: this host created the host context.
             unsafe { values().conjugate_open_as()(self.host_context.to_ref(), conjugate, ty, out, failure) }
         })
     }
 
-    /// Returns the kind of a call's result as a string.
+    /// Returns the name of the result kind of the call `name`.
     fn result_of(&self, name: &str) -> Result<&'static str, String> {
         let handle = self.core.zcalls.resolve(&self.core.chain, name, 0).expect("it leads somewhere");
         let kind = called(PropertyKind(0), |out, failure| {
-            // SAFETY: the host context is the host's own.
+            // SAFETY: this host created the host context.
             unsafe { values().zcall_result()(self.host_context.to_ref(), handle, out, failure) }
         });
         kind.map(|kind| kind.text().unwrap_or("nothing")).map_err(|failed| failed.message)
@@ -151,7 +151,7 @@ impl Host {
 
     fn clone_of(&self, conjugate: ConjugateHandle) -> Called<BlackHandle> {
         called(BlackHandle::NONE, |out, failure| {
-            // SAFETY: the host context is the host's own.
+            // SAFETY: this host created the host context.
             unsafe {
                 values().conjugate_clone()(self.host_context.to_ref(), MODULE.0, conjugate, &site(), out, failure)
             }
@@ -201,10 +201,10 @@ fn a_thread_may_drop_a_black_and_nothing_else() {
     std::thread::scope(|scope| {
         for share in owned_values.chunks(100) {
             scope.spawn(move || {
-                // SAFETY: the host context is the host's own, which outlives this thread.
+                // SAFETY: the host created the host context and outlives this thread.
                 share.iter().for_each(|black| unsafe { values().black_drop()(host_context, *black) });
                 let refused = called(BlackHandle::NONE, |out, failure| {
-                    // SAFETY: the host context outlives this thread, and null represents a value of zero bytes.
+                    // SAFETY: the host context outlives this thread. A null pointer requests the initial value of the type.
                     unsafe { values().black_new()(host_context, MODULE.0, ty, std::ptr::null(), &site(), out, failure) }
                 });
                 assert_eq!(refused.expect_err("only the game thread makes one").kind, FailureKind::WRONG_THREAD);
@@ -293,7 +293,7 @@ fn slot(conjugate: ConjugateHandle) -> Slot {
 fn call(host: &Host, name: &str, slots: &mut [Slot]) -> (ZCallStatus, Failure) {
     let handle = host.core.zcalls.resolve(&host.core.chain, name, 0).expect("it is registered");
     let (mut failure, mut buffer) = (Failure::none(), ZCallBuffer { slots: slots.as_mut_ptr(), len: slots.len() });
-    // SAFETY: the host context is the host's own, and the buffer borrows the slots for the call.
+    // SAFETY: this host created the host context, and the buffer borrows the slots for the call.
     let status =
         unsafe { values().conjugate_zcall()(host.host_context.to_ref(), MODULE.0, handle, &mut buffer, &mut failure) };
     (status, failure)
@@ -322,7 +322,7 @@ fn an_untyped_call_passes_conjugates_and_receives_owned_values() {
         let returned = ConjugateHandle(slots[2].bits());
         assert_eq!(host.state(returned).map(|state| state.color), Ok(color::BLACK));
         assert_eq!(host.read(returned), array(&[3.0, 6.0, 12.0]));
-        // Results can be passed as arguments again.
+        // A result can be passed as an argument of the next call.
         let mut slots = [slot(returned), three, Slot::EMPTY];
         assert_eq!(call(&host, "ex:/scale", &mut slots).0, ZCallStatus::SUCCESS);
         assert_eq!(host.read(ConjugateHandle(slots[2].bits())), array(&[9.0, 18.0, 36.0]));
@@ -370,7 +370,7 @@ fn the_result_type_is_known_before_the_call() {
     assert_eq!(results, [Ok("Array"), Ok("u32"), Ok("nothing")]);
     assert!(host.result_of("nd:/").is_err(), "only the delegate knows");
     let dead = called(PropertyKind(0), |out, failure| {
-        // SAFETY: the host context is the host's own.
+        // SAFETY: this host created the host context.
         unsafe { values().zcall_result()(host.host_context.to_ref(), ZCallHandle::NONE, out, failure) }
     });
     assert_ne!(failed(dead).kind, FailureKind::NONE);
@@ -381,7 +381,7 @@ fn a_module_without_objects_has_no_conjugates() {
     let host = Host::new();
     let host_context = crate::host_api::SharedHostContext::without_core(&host.core);
     let refused = called(ConjugateHandle::NONE, |out, failure| {
-        // SAFETY: the host context is the host's own.
+        // SAFETY: this host created the host context.
         unsafe { values().conjugate_borrow()(host_context.to_ref(), &host.scores(), out, failure) }
     });
     assert!(refused.expect_err("it has no core").message.contains("a Slim has no objects"));

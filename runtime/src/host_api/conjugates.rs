@@ -1,4 +1,4 @@
-//! Conjugates by number, for calls that know no types.
+//! Functions on conjugates by number, for calls without static types.
 
 use std::time::Instant;
 

@@ -21,7 +21,7 @@ use crate::zcall::call::Slots;
 /// Maximum number of parameters.
 const MOST: usize = 8;
 
-/// Borrowed buffers of a module for calls on several objects.
+/// Buffers that a module provides for calls on several objects.
 pub(super) struct EachMut<'c> {
     objects: &'c [ObjectHandle],
     slots: &'c mut [Slot],
@@ -33,7 +33,7 @@ pub(super) struct EachMut<'c> {
 impl<'c, Host> IntoArgument<Host, EachMut<'c>> for &'c mut EachCall {
     unsafe fn into_argument(self, _host: Host) -> EachMut<'c> {
         let EachCall { objects, count, slots, len, results, failures, failed } = *self;
-        // SAFETY: the caller promises that the module provides this number of objects, results and slots, unshared during the call.
+        // SAFETY: the caller promises that the module provides `count` objects and results and `len` slots, unshared during the call.
         unsafe {
             EachMut {
                 objects: if count == 0 { &[] } else { std::slice::from_raw_parts(objects, count) },
@@ -50,7 +50,8 @@ impl EachMut<'_> {
     /// Reports to the module that the call on the object at index `at` has failed.
     fn report_failure(&mut self, at: usize, error: &CallError) {
         self.results[at].write(0);
-        // SAFETY: the module provided both together for this call; the function copies the failure and does not unwind.
+        // SAFETY: the module provided the function and its context `failures` for this call. The function copies the failure and does not
+        // unwind.
         unsafe { (self.failed)(self.failures, at, &error.to_failure()) };
     }
 }
@@ -85,8 +86,9 @@ pub(super) fn zcall_each(
         if let Some(code) = callee.black_code()
             && core.world.mode.direct_version() != alcedo_abi::host_direct::CLOSED
         {
-            // SAFETY: this is the game thread, as the trampoline of this function has checked, and not before a commit. The code has
-            // this signature, and the module provides values for it; direct code exists only if all values fit into slots.
+            // SAFETY: this code runs on the game thread, as the trampoline has checked, and direct calls are open, so no commit is pending.
+            // The code has the signature with this fingerprint, and the module provides values for that signature. Direct code exists only
+            // if all values fit into slots.
             let answer = unsafe { code.call_each(&each.objects[at..], &bits, &mut each.results[at..]) };
             at += answer.bits as usize;
             match answer.status {
@@ -99,7 +101,7 @@ pub(super) fn zcall_each(
                 _ => {}
             }
         }
-        // The callee sees the same slots as in a call on one object.
+        // Fills the slots as in a call on one object.
         each.slots[0] = Slot::from_bits(ObjectHandle::SLOT, each.objects[at].into_bits());
         each.slots[count] = if count == 0 { each.slots[0] } else { before };
         match core.zcalls.dispatch(core.here(), handle, BufferMut::over(each.slots)).1 {

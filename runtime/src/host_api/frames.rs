@@ -1,4 +1,4 @@
-//! Calls with a custom thunk of a module, by frame number.
+//! Functions for the custom thunks of a module, which identify a frame by number.
 
 use crate::boundary::{CallError, mismatch};
 use crate::bridge::core::Core;

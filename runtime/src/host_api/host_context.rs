@@ -1,4 +1,5 @@
-//! Host context that a module passes back with every call. Points to a [`HostContext`]; foreign threads read only its shared part.
+//! Host context that a module passes back in each call. The pointer refers to a [`HostContext`], of which foreign threads read only the
+//! shared part.
 #![expect(unsafe_code, reason = "dereferences the host context that a module passes back")]
 
 use std::rc::{Rc, Weak};
@@ -19,24 +20,25 @@ use crate::handles::{Generation, ModuleId};
 use crate::logs::Logs;
 use crate::zcall::free::FreeCalls;
 
-/// Target of a [`HostRef`], readable by every thread. Modules of contexts without a thread have one without a [`HostContext`]; it
-/// outlives these modules.
+/// Target of a [`HostRef`], readable by every thread. Modules of contexts without a game thread have only this part, without a
+/// [`HostContext`]. The value outlives these modules.
 #[repr(C)]
 pub(crate) struct SharedHostContext {
     game_thread: GameThreadId,
-    /// Receiver of log records of modules.
+    /// Receives the log records of modules.
     pub(super) logs: Arc<Logs>,
-    /// Queue for wakes and posted closures of foreign threads.
+    /// Queue for wakes and posted closures from foreign threads.
     pub(super) inbox: Arc<Inbox>,
-    /// Queue for values dropped on foreign threads.
+    /// Queue for values that are dropped on foreign threads.
     pub(super) drops: Drops,
-    /// Calls by name for a module without objects; none in the host contexts of the Master and of a whole runtime.
+    /// Implements calls by name for one module without objects. `None` in the host contexts of the Master and in the context shared by a
+    /// whole runtime.
     pub(super) calls: Option<Arc<dyn FreeCalls>>,
-    /// True if this is the first part of a [`HostContext`].
+    /// True if this value is the first field of a [`HostContext`].
     has_core: bool,
 }
 
-/// Host context of the Master's modules. Lives as long as the runtime, and so outlives the modules.
+/// Host context of the modules of the Master. Exists as long as the runtime, so it outlives the modules.
 #[repr(C)]
 pub(crate) struct HostContext {
     shared: SharedHostContext,
@@ -48,7 +50,7 @@ impl HostContext {
     /// Creates the host context of a runtime.
     ///
     /// # Safety
-    /// The result and the core outlive every mapped module that is attached with the result.
+    /// The result and the core must outlive every mapped module that is attached with the result.
     pub(crate) unsafe fn new(core: &Rc<Core>) -> Box<Self> {
         Box::new(Self { shared: SharedHostContext::of(core, true), core: Rc::downgrade(core) })
     }
@@ -56,7 +58,7 @@ impl HostContext {
     /// Returns the context for attaching a module of the Master.
     ///
     /// # Panics
-    /// When this is the host context of another core.
+    /// Panics if this is the host context of another core.
     pub(crate) fn lasting(&self, core: &Core, module: ModuleId, generation: Generation) -> LastingContext {
         assert!(std::ptr::eq(self.core.as_ptr(), core), "a host context is that of one core");
         let context = ModuleContext {
@@ -89,13 +91,13 @@ impl SharedHostContext {
         }
     }
 
-    /// Creates the host context for modules without objects: logs on any thread, and the calls of [`SharedHostContext::with_calls`].
-    /// Posts of these modules are rejected, because the inbox does not know them.
+    /// Creates the host context for modules without objects. These modules log on any thread, and call by name through
+    /// [`SharedHostContext::with_calls`]. Jobs that they post are rejected, because the inbox does not know these modules.
     pub(crate) fn without_core(core: &Core) -> Arc<Self> {
         Arc::new(Self::of(core, false))
     }
 
-    /// Clones the host context for one module, with calls by name.
+    /// Creates a copy of the host context for one module, with an implementation of its calls by name.
     pub(crate) fn with_calls(&self, calls: Arc<dyn FreeCalls>) -> Arc<Self> {
         let (logs, inbox, drops) = (Arc::clone(&self.logs), Arc::clone(&self.inbox), self.drops.clone());
         Arc::new(Self { game_thread: self.game_thread, logs, inbox, drops, calls: Some(calls), has_core: false })
@@ -114,7 +116,7 @@ impl SharedHostContext {
     }
 }
 
-/// Returns the context of a module without objects and calls by name.
+/// Returns the context of a module that has no objects and calls nothing by name.
 fn without_objects(host: HostRef, module: ModuleId, generation: Generation) -> ModuleContext {
     ModuleContext {
         host,
@@ -132,20 +134,21 @@ fn without_objects(host: HostRef, module: ModuleId, generation: Generation) -> M
     }
 }
 
-/// Mode checked by a module without objects before writes; it can write nothing.
+/// Mode that a module without objects checks before writes. Always normal, because such a module can write nothing.
 static MODE: AtomicU32 = AtomicU32::new(mode::NORMAL);
 
-/// Gate word of a module that calls nothing by name.
+/// Closed gate word, for a module that calls nothing by name.
 static CLOSED_WORD: AtomicU64 = AtomicU64::new(CLOSED);
 
-/// Context for attaching one module. All pointers in it stay valid as long as the module is mapped, if `kept` is kept as long.
+/// Context for attaching one module. All pointers in the context stay valid while the module is mapped, if the owner stores `kept` for that
+/// time.
 pub(crate) struct LastingContext {
     context: ModuleContext,
     kept: Option<Arc<SharedHostContext>>,
 }
 
 impl LastingContext {
-    /// Returns the ABI context, and the value to keep with the module's code.
+    /// Returns the ABI context, and the value that must be stored with the code of the module.
     pub(crate) fn into_parts(self) -> (ModuleContext, Option<Arc<SharedHostContext>>) {
         (self.context, self.kept)
     }
@@ -169,11 +172,11 @@ impl std::ops::Deref for CallerContext<'_> {
 }
 
 impl CallerContext<'_> {
-    /// Checks the thread, then runs `code` on the stores. The caller must catch panics, as the trampolines do.
+    /// Checks that this is the game thread, then runs `code` on the core. The caller must catch panics, as the trampolines do.
     ///
     /// # Errors
-    /// [`CallError::WrongThread`] off the game thread; another error for a module without objects or after the runtime has ended; and
-    /// the errors of `code`.
+    /// Returns [`CallError::WrongThread`] off the game thread, and an error for a module without objects or after the end of the runtime.
+    /// Returns the errors of `code`.
     #[inline]
     pub(super) fn enter<T, E: From<CallError>>(self, code: impl FnOnce(&Rc<Core>) -> Result<T, E>) -> Result<T, E> {
         code(&self.core()?)
@@ -187,19 +190,19 @@ impl CallerContext<'_> {
             let message = format!("{} is for modules of the Master: a Slim has no objects", self.action);
             return Err(CallError::Other { message });
         }
-        // SAFETY: only `HostContext::new` sets `has_core` in its first part, which `repr(C)` puts at the address of the whole; the
-        // runtime owns that, and this is its thread.
+        // SAFETY: only `HostContext::new` sets `has_core`, in the first field of a `HostContext`, and `repr(C)` puts that field at the
+        // address of the whole value. The runtime owns the value, and this is the game thread of the runtime.
         let whole = unsafe { &*self.raw.0.cast::<HostContext>() };
         alive(&whole.core)
     }
 }
 
-/// `Host` is the description of the call.
+/// Converts a host context. The argument `action` describes the call for errors.
 impl<'c> IntoArgument<&'static str, CallerContext<'c>> for HostRef {
     #[inline]
     unsafe fn into_argument(self, action: &'static str) -> CallerContext<'c> {
-        // SAFETY: the caller promises the host context of an existing runtime: a module is detached before its runtime ends. Both kinds
-        // of host contexts begin with the shared part.
+        // SAFETY: the caller promises the host context of an existing runtime, since a module is detached before its runtime ends. Both
+        // kinds of host contexts begin with the shared part.
         let shared = unsafe { &*self.0.cast::<SharedHostContext>() };
         CallerContext { raw: self, shared, action }
     }

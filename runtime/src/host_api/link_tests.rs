@@ -1,4 +1,4 @@
-//! Tests of references and delegates through the table, with raw words, as a module calls them.
+//! Tests of references and delegates. Calls the table functions with raw ABI values, as a module does.
 #![expect(unsafe_code, reason = "calls the functions of the table, as a module does")]
 
 use std::cell::RefCell;
@@ -53,7 +53,7 @@ fn double(_: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     frame.set_result(number * 2)
 }
 
-/// A host with a module that has only a gate, and two objects that record and double numbers.
+/// A host with a module that consists of a gate only, and two objects that record and double numbers.
 struct Host {
     core: Rc<Core>,
     host_context: Box<HostContext>,
@@ -76,7 +76,7 @@ impl Host {
             ClassDecl { functions: vec![hearing, doubling], ..ClassDecl::new("Engine", "Ear", "", Origin::Native) };
         let class = declare(&core.world, [ear]).remove(0);
         let ears = [(); 2].map(|()| core.world.objects.allocate(&class, None, ObjectHandle::NONE, 0));
-        // SAFETY: no module is attached with it.
+        // SAFETY: no module is attached with this host context.
         let host_context = unsafe { HostContext::new(&core) };
         RECEIVED.take();
         Self { core, host_context, _gate: gate, ears }
@@ -86,7 +86,7 @@ impl Host {
         self.core.value_types.number(&self.core.world.types, MODULE, words).expect("a type")
     }
 
-    /// Creates a value of that type owned by the module.
+    /// Creates a value of the type `words` that the module owns.
     fn black(&self, words: &str) -> (ConjugateHandle, RawLocation) {
         let ty = self.core.value_types.get(self.ty(words)).expect("a type");
         let made = self.core.owned_values.make(MODULE, self.ty(words), OwnedValue::zero(ty), None, Instant::now());
@@ -105,7 +105,7 @@ impl Host {
 
     fn bind(&self, location: &RawLocation, object: ObjectHandle, function: &str) -> Result<(), FailureKind> {
         self.call_host(|failure| {
-            // SAFETY: the host context is the host's own, and the place is of an existing black.
+            // SAFETY: this host created the host context, and the location is of an existing value of the module.
             unsafe {
                 values().delegate_bind()(self.host_context.to_ref(), location, object, TextView::of(function), failure)
             }
@@ -116,7 +116,7 @@ impl Host {
         let mut count = 0;
         let called = self.call_host(|failure| {
             let function = TextView::of(function);
-            // SAFETY: the host context is the host's own, and the place is of an existing black.
+            // SAFETY: this host created the host context, and the location is of an existing value of the module.
             unsafe {
                 values().delegate_unbind()(self.host_context.to_ref(), location, object, function, &mut count, failure)
             }
@@ -128,17 +128,17 @@ impl Host {
     /// Inserts `count` empty values at the front of an array.
     fn put_in_front(&self, array: &RawLocation, count: u32) {
         let called = self.call_host(|failure| {
-            // SAFETY: the host context is the host's own, and the place is of an existing black.
+            // SAFETY: this host created the host context, and the location is of an existing value of the module.
             unsafe { values().array_splice()(self.host_context.to_ref(), array, 0, 0, count, failure) }
         });
         called.expect("there is room");
     }
 
-    /// Returns the place of an array element with that type.
+    /// Returns the location of the array element at `index`; `words` is the element type.
     fn value_of(&self, array: &RawLocation, words: &str, index: usize) -> RawLocation {
         let ty = self.ty(words);
         let size = self.core.value_types.get(ty).expect("a type").size();
-        // SAFETY: the place is of an existing array.
+        // SAFETY: the location is of an existing array.
         let data = unsafe { (*array.at.cast::<ArrayRaw>()).data };
         RawLocation { owner: ObjectHandle::NONE, at: data.wrapping_add(index * size), ty }
     }
@@ -146,7 +146,7 @@ impl Host {
     fn call(&self, location: &RawLocation, slots: &mut [Slot]) -> Result<(), FailureKind> {
         let mut buffer = ZCallBuffer { slots: slots.as_mut_ptr(), len: slots.len() };
         let mut failure = Failure::none();
-        // SAFETY: the host context is the host's own, the place is of an existing black, and the slots live for the call.
+        // SAFETY: this host created the host context, the location is of an existing value of the module, and the slots outlive the call.
         let status =
             unsafe { values().delegate_call()(self.host_context.to_ref(), location, &mut buffer, &mut failure) };
         if status == ZCallStatus::SUCCESS { Ok(()) } else { Err(failure.kind) }
@@ -177,8 +177,8 @@ fn a_module_binds_calls_and_unbinds() {
     assert_eq!(RECEIVED.take(), []);
 }
 
-/// Binds two objects to the first delegate of an array and calls the delegate. The callback runs in the first callee and changes the
-/// host and the array; `is_called` states whether the second object is still called.
+/// Binds two objects to the first delegate of an array and calls the delegate. The first called function runs `during_call`, which changes
+/// the host and the array. `is_called` states whether the second object is still called.
 fn check_while_called(kind: &str, during_call: fn(&Host, &RawLocation, &str), is_called: bool) {
     let host = Rc::new(Host::new());
     let [one, two] = host.ears;
@@ -208,7 +208,7 @@ fn listeners_unbound_during_a_move_are_not_called() {
 #[test]
 fn listeners_unbound_from_another_delegate_are_called() {
     for kind in ["MulticastDelegate(i32)", "SparseDelegate(i32)"] {
-        // A new delegate occupies the address of the called delegate.
+        // A new delegate is stored at the address of the called delegate.
         let replaces_it = |host: &Host, array: &RawLocation, kind: &str| {
             host.put_in_front(array, 1);
             let other = host.value_of(array, kind, 0);
@@ -220,7 +220,7 @@ fn listeners_unbound_from_another_delegate_are_called() {
             host.put_in_front(array, 1);
             let (copy, called) = (host.value_of(array, kind, 0), host.value_of(array, kind, 1));
             let copied = host.call_host(|failure| {
-                // SAFETY: both places are of values of the array.
+                // SAFETY: both locations are of values in the array.
                 unsafe { values().copy()(host.host_context.to_ref(), &copy, called.at, failure) }
             });
             assert_eq!((copied, host.unbind(&copy, host.ears[0], "hear")), (Ok(()), 1));
@@ -249,7 +249,7 @@ fn nd_calls_the_delegate_whose_conjugate_is_in_the_first_slot() {
     let handle = core.zcalls.resolve(&core.chain, "nd:/", 0).expect("a resolver for it");
     let call = |slots: &mut [Slot]| {
         let mut raw = ZCallBuffer { slots: slots.as_mut_ptr(), len: slots.len() };
-        // SAFETY: the slots live for the call; `nd` dereferences none of them.
+        // SAFETY: the slots outlive the call, and `nd` dereferences no pointer in a slot.
         let buffer = unsafe { BufferMut::from_raw(&mut raw) };
         core.zcalls.dispatch(core.here(), handle, buffer).1
     };
@@ -275,7 +275,7 @@ fn references_classes_and_fields_are_assigned_and_resolved() {
         let resolve = || {
             let mut found = ObjectHandle::NONE;
             let called = host.call_host(|failure| {
-                // SAFETY: the host context is the host's own, and the place is of an existing black.
+                // SAFETY: this host created the host context, and the location is of an existing value of the module.
                 unsafe {
                     values().reference_resolve()(
                         host.host_context.to_ref(),
@@ -290,7 +290,7 @@ fn references_classes_and_fields_are_assigned_and_resolved() {
         };
         assert_eq!(resolve(), Ok(ObjectHandle::NONE), "{kind}");
         let assigned = host.call_host(|failure| {
-            // SAFETY: the host context is the host's own, and the place is of an existing black.
+            // SAFETY: this host created the host context, and the location is of an existing value of the module.
             unsafe { values().reference_assign()(host.host_context.to_ref(), &location, ear, failure) }
         });
         assert_eq!((assigned, resolve()), (Ok(()), Ok(ear)), "{kind}");
@@ -298,7 +298,7 @@ fn references_classes_and_fields_are_assigned_and_resolved() {
     let (_, class) = host.black("SubclassOf(/Script/Engine.Ear)");
     let assign = |path: Name| {
         host.call_host(|failure| {
-            // SAFETY: the host context is the host's own, and the place is of an existing black.
+            // SAFETY: this host created the host context, and the location is of an existing value of the module.
             unsafe { values().class_assign()(host.host_context.to_ref(), &class, path, failure) }
         })
     };
@@ -307,18 +307,18 @@ fn references_classes_and_fields_are_assigned_and_resolved() {
     assert_eq!(assign(path("/Script/Engine.Ear")), Ok(()));
     let mut found = ClassId::NONE;
     let resolved = host.call_host(|failure| {
-        // SAFETY: the host context is the host's own, and the place is of an existing black.
+        // SAFETY: this host created the host context, and the location is of an existing value of the module.
         unsafe { values().class_resolve()(host.host_context.to_ref(), class.ty, class.at, &mut found, failure) }
     });
     assert_eq!((resolved, found), (Ok(()), host.core.world.objects.class(ear).expect("it lives").id));
     let (_, field) = host.black("FieldPath");
     let none = host.call_host(|failure| {
         let path = TextView::of("/Script/Engine.Ear:size");
-        // SAFETY: the host context is the host's own, and the place is of an existing black.
+        // SAFETY: this host created the host context, and the location is of an existing value of the module.
         unsafe { values().field_assign()(host.host_context.to_ref(), &field, path, failure) }
     });
     assert_eq!(none, Err(FailureKind::NOT_FOUND));
-    // SAFETY: the place is of an existing black.
+    // SAFETY: the location is of an existing field path.
     let kept = unsafe { Ptr::new(field.at, &PropertyType::FieldPath) }.read();
     assert_eq!(kept, Value::FieldPath(Name(0)), "what was refused is not written");
 }
@@ -327,7 +327,7 @@ fn references_classes_and_fields_are_assigned_and_resolved() {
 fn a_collection_inside_a_call_is_refused_and_done_later() {
     let host = Host::new();
     let refused = host.call_host(|failure| {
-        // SAFETY: the host context is the host's own.
+        // SAFETY: this host created the host context.
         unsafe { values().collect()(host.host_context.to_ref(), failure) }
     });
     assert_eq!(refused, Err(FailureKind::UNAVAILABLE));

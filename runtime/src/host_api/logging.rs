@@ -1,4 +1,4 @@
-//! Events, spans and panics of modules.
+//! Log events, spans and panics of modules.
 
 use alcedo_abi::log::{LogRecord, SpanStep};
 use alcedo_sys::panics::{self, At};
@@ -8,7 +8,7 @@ use crate::boundary::CallError;
 use crate::entry_gate;
 use crate::handles::ModuleId;
 
-// A panicking subscriber must not unwind into the module; losing a line is preferable.
+// The trampolines catch the panic of a log subscriber, which must not unwind into the module. The log line is lost.
 
 pub(super) fn log_event(host: CallerContext<'_>, module: ModuleId, record: &LogRecord<'_>) -> Result<(), CallError> {
     host.logs.event(module.0, record);
@@ -24,12 +24,12 @@ pub(super) fn span_step(host: CallerContext<'_>, span: u64, step: SpanStep) -> R
     Ok(())
 }
 
-// Called inside a panic hook: no host state is borrowed, and no subscriber is called.
+// Runs inside a panic hook, so it borrows no host state and calls no log subscriber.
 pub(super) fn panicked(message: &str, file: &str, line: u32, column: u32) {
     panics::record(&At { file, line, column }, message);
 }
 
-// Called inside a panic hook, as above.
+// Runs inside a panic hook, so it borrows no host state and calls no log subscriber.
 pub(super) fn calls_are_open() -> u8 {
     u8::from(entry_gate::are_calls_open_here())
 }

@@ -1,6 +1,7 @@
-//! Functions that plugins may call, listed in `alcedo_abi::list`. For each line, [`trampolines`] defines the table function, which calls the
-//! body of the same name in one of the files here. A body is a plain function: it takes the stores or the host context, the number of
-//! the calling module if its line has one, and the parameters converted by [`arguments`]. It returns the results of its line.
+//! Functions that plugins may call. `alcedo_abi::list` lists them, one line per function. For each line, [`trampolines`] defines the table
+//! function, which calls the body of the same name in one of the files here. A body is a plain function. The first parameter is the core or
+//! the host context. The number of the calling module follows, if the line has one. The remaining parameters are converted by
+//! [`arguments`]. A body returns the results that its line declares.
 
 mod answer;
 mod arguments;

@@ -26,7 +26,7 @@ pub(super) fn black_new<'c>(
     keep(core, module, ty.number, value, &site)
 }
 
-/// Registers a value as a black of the module.
+/// Registers a value that the module then owns.
 pub(super) fn keep(
     core: &Core,
     module: ModuleId,

@@ -1,4 +1,4 @@
-//! Operations on a value of any type, and type numbers.
+//! Operations on values of any type, and resolution of type names to numbers.
 
 use alcedo_abi::handles::TypeNumber;
 

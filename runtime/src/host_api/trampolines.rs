@@ -1,5 +1,6 @@
-//! Trampolines: the functions that a module calls, one per line of the lists. A trampoline applies the rule of its line, converts the
-//! parameters, calls the body of the same name, and reports the outcome to the module. It contains no other logic.
+//! Trampolines are the functions that a module calls, one per line of the lists in `alcedo_abi`. A trampoline performs the checks
+//! that its line requires, and converts the parameters. Then it calls the body of the same name, and reports the outcome to the
+//! module. A trampoline contains no other logic.
 #![expect(
     unsafe_code,
     reason = "the trampolines convert raw ABI values into references, and call functions that the lists mark unsafe"
@@ -19,7 +20,7 @@ use crate::boundary::catch_panics_as;
 use crate::bridge::core::Core;
 use crate::handles::ModuleId;
 
-/// Bodies of all files; a new body in one of them is found by name.
+/// Imports the bodies of all files, so that a trampoline finds its body by name.
 mod bodies {
     pub(super) use super::super::{
         calls::*, conjugates::*, containers::*, delegates::*, each::*, frames::*, jobs::*, links::*, logging::*,
@@ -27,7 +28,7 @@ mod bodies {
     };
 }
 
-/// Table functions, with the names of the lists.
+/// Holds the table functions, which have the names of the lists.
 struct Trampolines;
 
 macro_rules! or_none {
@@ -39,7 +40,7 @@ macro_rules! or_none {
     };
 }
 
-/// Expands to the checks before and after a body, by the rule.
+/// Expands to the call of a body, with the checks that the rule of the line requires.
 macro_rules! by_rule {
     (bare $action:literal $body:ident($($host:ident $($module:ident)?)?; $($param:ident),*) $results:tt) => {{
         $(let _not_followed = $host;)?
@@ -71,8 +72,8 @@ macro_rules! by_rule {
         bodies::$body($($before,)* $(by_rule!(@argument $param, $of)),*)
     };
     (@argument $param:expr, $of:expr) => {
-        // SAFETY: the list states the promises of the module for this parameter, for this one call, and the target type assumes no
-        // more. A module passes back its own host context, and the core, if present, belongs to that context.
+        // SAFETY: the list states the promises of the module for this parameter during this call, and the target type requires no further
+        // promises. A module passes back its own host context, and the core, if present, belongs to that context.
         unsafe { IntoArgument::into_argument($param, $of) }
     };
     (@answer $done:ident [$($out:ident)* ; $($failure:ident)?]) => {

@@ -1,4 +1,4 @@
-//! Tests of the trampolines through the table, with the host context of a runtime, as a module calls them.
+//! Tests of the trampolines with the host context of a runtime. Calls the table functions as a module does.
 #![expect(unsafe_code, reason = "calls the trampolines as a module does")]
 
 use std::rc::Rc;
@@ -16,14 +16,14 @@ use crate::object::owned::OwnedValue;
 use crate::object::property::PropertyType;
 use crate::object::value::Value;
 
-/// A host, and a module without an image.
+/// A host, and the table of functions that a module calls.
 struct Module {
     core: Rc<Core>,
     host_context: Box<HostContext>,
     table: ValueTableRef,
 }
 
-/// A value of the host that the module has the location of.
+/// A value of the host whose location the module knows.
 struct Held {
     own: OwnedValue,
     number: TypeNumber,
@@ -32,11 +32,11 @@ struct Held {
 const MODULE: u64 = 7;
 
 /// # Safety
-/// The promises of a sink: the context is of `Module::print`, and the bytes are borrowed for the call.
+/// The promises of a sink must hold: `Module::print` created the context, and the bytes are borrowed for the call.
 unsafe extern "C" fn put(context: *mut (), data: *const u8, len: usize) {
-    // SAFETY: the only caller passes a string of its own.
+    // SAFETY: the only caller passes a pointer to its own string as the context.
     let text = unsafe { &mut *context.cast::<String>() };
-    // SAFETY: the host provides this number of UTF-8 bytes.
+    // SAFETY: the host provides `len` UTF-8 bytes.
     let bytes = unsafe { std::slice::from_raw_parts(data, len) };
     text.push_str(std::str::from_utf8(bytes).expect("it is UTF-8"));
 }
@@ -44,7 +44,7 @@ unsafe extern "C" fn put(context: *mut (), data: *const u8, len: usize) {
 impl Module {
     fn new() -> Self {
         let core = Core::new().expect("a finalizer thread");
-        // SAFETY: no module is attached with it.
+        // SAFETY: no module is attached with this host context.
         let host_context = unsafe { HostContext::new(&core) };
         Self { core, host_context, table: crate::host_api::values() }
     }
@@ -53,7 +53,7 @@ impl Module {
         self.host_context.to_ref()
     }
 
-    /// Returns the error message of a call, if it failed.
+    /// Returns the error message of a call; `None` if the call succeeded.
     fn outcome(call: impl FnOnce(&mut Failure) -> Status) -> Option<String> {
         let mut failure = Failure::none();
         let status = call(&mut failure);
@@ -63,7 +63,7 @@ impl Module {
 
     fn number(&self, words: &str) -> Result<TypeNumber, String> {
         let mut number = TypeNumber::NONE;
-        // SAFETY: the host context is of a runtime, and the string is borrowed for the call.
+        // SAFETY: a runtime created the host context, and the string is borrowed for the call.
         let call_host = |failure: &mut Failure| unsafe {
             self.table.type_resolve()(self.host(), MODULE, TextView::of(words), &mut number, failure)
         };
@@ -81,7 +81,7 @@ impl Module {
 
     fn parse(&self, held: &Held, owner: ObjectHandle, text: &str) -> Option<String> {
         let location = held.location(owner);
-        // SAFETY: the place is of a value of the type, and the string is borrowed for the call.
+        // SAFETY: the location is of a value of the type, and the string is borrowed for the call.
         Self::outcome(|failure| unsafe { self.table.parse()(self.host(), &location, TextView::of(text), failure) })
     }
 
@@ -98,7 +98,7 @@ impl Module {
 
     fn splice(&self, held: &Held, owner: ObjectHandle, (at, remove, insert): (u32, u32, u32)) -> Option<String> {
         let location = held.location(owner);
-        // SAFETY: the place is of a value of the type.
+        // SAFETY: the location is of a value of the type.
         Self::outcome(|failure| unsafe {
             self.table.array_splice()(self.host(), &location, at, remove, insert, failure)
         })
@@ -129,7 +129,7 @@ fn a_module_prints_reads_copies_compares_and_hashes() {
     };
     assert_eq!(equal(&one, &two), 0);
     let location = two.location(ObjectHandle::NONE);
-    // SAFETY: place and address are of values of the type.
+    // SAFETY: the location and the address are of values of the type.
     let copied =
         Module::outcome(|failure| unsafe { module.table.copy()(module.host(), &location, one.own.at(), failure) });
     assert_eq!((copied, equal(&one, &two)), (None, 1));
@@ -143,7 +143,7 @@ fn a_module_prints_reads_copies_compares_and_hashes() {
         hash
     };
     assert_eq!(hash(&one), hash(&two));
-    // SAFETY: the place is of a value of the type.
+    // SAFETY: the location is of a value of the type.
     let cleared = Module::outcome(|failure| unsafe { module.table.clear()(module.host(), &location, failure) });
     assert_eq!((cleared, module.print(&two)), (None, "()".to_owned()));
     assert!(module.parse(&two, ObjectHandle::NONE, "(a)").is_some_and(|error| error.contains("(key, value)")));
@@ -158,7 +158,7 @@ fn an_array_is_spliced_and_reserved() {
     let refused = module.splice(&array, ObjectHandle::NONE, (4, 1, 0)).expect("there are four");
     assert!(refused.contains("more than the 4 there are"), "{refused}");
     let location = array.location(ObjectHandle::NONE);
-    // SAFETY: the place is of a value of the type.
+    // SAFETY: the location is of a value of the type.
     let reserved =
         Module::outcome(|failure| unsafe { module.table.array_reserve()(module.host(), &location, 100, failure) });
     // SAFETY: the address is of an array.
@@ -176,7 +176,7 @@ fn keys_are_inserted_found_and_removed() {
     let location = map.location(ObjectHandle::NONE);
     let insert = || {
         let (mut at, mut is_new) = (0, 9);
-        // SAFETY: the place is of a map, and the address of a key.
+        // SAFETY: the location is of a map, and the address is of a key.
         let call_host = |failure: &mut Failure| unsafe {
             module.table.map_insert()(module.host(), &location, key.own.at(), &mut at, &mut is_new, failure)
         };
@@ -185,7 +185,7 @@ fn keys_are_inserted_found_and_removed() {
     };
     let find = |key: &Held| {
         let mut at = 0;
-        // SAFETY: the place is of a map, and the address of a key.
+        // SAFETY: the location is of a map, and the address is of a key.
         let call_host = |failure: &mut Failure| unsafe {
             module.table.map_find()(module.host(), &location, key.own.at(), &mut at, failure)
         };
@@ -198,7 +198,7 @@ fn keys_are_inserted_found_and_removed() {
     // SAFETY: the address is of a map.
     let raw = || unsafe { map.own.at().cast::<MapRaw>().read() };
     let before = raw().entries.epoch;
-    // SAFETY: the place is of a map.
+    // SAFETY: the location is of a map.
     let remove =
         |at| Module::outcome(|failure| unsafe { module.table.map_remove()(module.host(), &location, at, failure) });
     assert_eq!((remove(0), module.print(&map)), (None, "((\"b\", 0))".to_owned()));
@@ -212,7 +212,7 @@ fn an_ascii_string_accepts_bytes() {
     let text = module.hold("AnsiString", "a");
     let location = text.location(ObjectHandle::NONE);
     let bytes = [0xfc, 0x21];
-    // SAFETY: the place is of a byte string, and the bytes are borrowed for the call.
+    // SAFETY: the location is of a byte string, and the bytes are borrowed for the call.
     let assigned = Module::outcome(|failure| unsafe {
         module.table.ansi_assign()(module.host(), &location, bytes.as_ptr(), bytes.len(), failure)
     });

@@ -1,7 +1,7 @@
-//! Crates that link shared system libraries, and how to link these statically instead. Each entry was compared with the
-//! features of the crate on crates.io (November 2026).
+//! Advice on crates that link shared system libraries: how a plugin links these libraries statically instead. Each entry was
+//! checked against the features of the crate on crates.io (November 2026).
 
-/// Crate, and how to avoid its shared library.
+/// Crate that links a shared library, and how to avoid that library.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Advice {
     pub package: &'static str,
@@ -15,7 +15,7 @@ const fn feature(library: &'static str, package: &'static str, help: &'static st
     Advice { package, help, library }
 }
 
-/// Sorted by library.
+/// Advice, sorted by library.
 const TABLE: [Advice; 12] = [
     feature("libbz2", "bzip2-sys", "feature `static`"),
     feature("libcrypto", "openssl-sys", "feature `vendored`, which the crate openssl has as well"),
@@ -31,8 +31,8 @@ const TABLE: [Advice; 12] = [
     feature("libzstd", "zstd-sys", "do without its feature `pkg-config`"),
 ];
 
-/// Prefixes of functions of libraries without symbol versions, with the prefix of the library's file name. The longer of two
-/// prefixes precedes the shorter.
+/// Prefixes of functions in libraries without symbol versions, each with the prefix of the library's file name. If one
+/// prefix begins with another prefix, the longer prefix comes first.
 const FUNCTIONS: [(&str, &str); 13] = [
     ("Py", "libpython"),
     ("g_boxed_", "libgobject-"),
@@ -49,7 +49,7 @@ const FUNCTIONS: [(&str, &str); 13] = [
     ("g_", "libglib-"),
 ];
 
-/// Returns the needed library that defines a function, judged by the function's name.
+/// Returns the needed library that defines a function. The library is chosen by the prefix of the function's name.
 pub(crate) fn library_of<'a>(function: &str, needed: &'a [String]) -> Option<&'a str> {
     let (_, library) = FUNCTIONS.iter().find(|(start, _)| function.starts_with(start))?;
     needed.iter().map(String::as_str).find(|needed| needed.starts_with(library))
@@ -66,7 +66,7 @@ pub(crate) fn on(library: &str) -> impl Iterator<Item = &'static Advice> {
     TABLE.iter().filter(move |advice| advice.library == name)
 }
 
-/// Functions of the C library for which `module!` has no hook, with the alternative for plugin authors.
+/// Functions of the C library for which `module!` has no hook, each with the alternative for plugin authors.
 const WITHOUT_HOOK: [(&str, &str); 19] = [
     ("__register_frame_info", FRAME),
     ("__register_frame_info_bases", FRAME),
@@ -108,14 +108,15 @@ pub(crate) fn on_function(function: &str) -> &'static str {
     )
 }
 
-/// Prefixes of functions of libraries with static thread-local storage, with the help for plugin authors.
+/// Prefixes of functions in libraries with static thread-local storage, each with the help for plugin authors.
 const STATIC_TLS: [(&str, &str); 3] = [
     ("mi_malloc", "mimalloc has the feature `local_dynamic_tls`"),
     ("_rjem_", "jemalloc has the feature `disable_initial_exec_tls`"),
     ("je_malloc", "jemalloc is to be configured with `--disable-initial-exec-tls`"),
 ];
 
-/// Returns the help for a file with static thread-local storage, by the names of its functions.
+/// Returns the help for a file with static thread-local storage. The help is chosen by the names of the functions in the
+/// file.
 pub(crate) fn on_static_tls(names: &[u8]) -> &'static str {
     let has = |start: &str| memchr::memmem::find(names, format!("\0{start}").as_bytes()).is_some();
     let known = STATIC_TLS.iter().find(|(start, _)| has(start));

@@ -1,5 +1,5 @@
-//! The canary's program: maps the modules as a host would, attaches a host to each, and reads all their declarations. Runs no main
-//! and creates no object. Never exits with success: the host kills the process after the last message.
+//! Code that runs in the canary process. Maps the modules like a host, attaches a host to each module, and reads all their
+//! declarations. Runs no main and creates no object. Never exits with success: after the last message, the host kills the process.
 #![expect(unsafe_code, reason = "maps libraries, and keeps their host for good")]
 
 use std::io::{self, Read};
@@ -26,13 +26,13 @@ use crate::load::module::library::Mapped;
 use crate::object::decl::Batch;
 use crate::object::types::Types;
 
-/// Exit code of a canary that was started without a host at its socket.
+/// Exit code of a canary process that receives no request from a host.
 const NO_HOST: i32 = 2;
 
-/// Turns this process into a canary, without returning, if a host started it as one. Otherwise returns immediately, and allows this
-/// program to be started as a canary of its own host.
+/// Runs this process as a canary if a host started it as a canary; the call then never returns. Otherwise returns immediately, and
+/// allows this program to be started as a canary of its own host.
 ///
-/// Call it at the very beginning of `main`: code before the call also runs in every canary.
+/// Call this function at the very beginning of `main`, because code before the call also runs in every canary.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -51,24 +51,24 @@ pub fn run_if_child() {
     arm();
 }
 
-/// Answers the host that started this process, and waits for the end of the host.
+/// Serves the host that started this process, then waits until the host ends.
 fn run() -> ! {
     let Ok((wire, candidates, lifeline)) = receive_request() else { exit(NO_HOST) };
     let wire = RefCell::new(wire);
     let send = |message: &Message| {
-        // The next step may crash, so the message is sent before; without a host the process ends.
+        // Each message is sent before its step, because the step may crash. If the host is gone, this process ends.
         if wire.borrow_mut().send(message, None).is_err() {
             abort();
         }
     };
     send(&Message::Here);
-    // Ends the process with its host, even if an initializer never returns; otherwise a killed host would leave an untraceable
-    // process.
+    // Ends this process when the host ends, even if an initializer never returns. Otherwise a killed host would leave a process
+    // that nothing ends.
     let lifeline = thread::Builder::new().name("lifeline".to_owned()).spawn(move || hold(lifeline));
     match Core::new() {
         Ok(core) => {
             std::mem::forget(Rc::clone(&core));
-            // SAFETY: neither this nor the core is ever dropped.
+            // SAFETY: neither the host context nor the core is ever dropped.
             let host_context = Box::leak(unsafe { HostContext::new(&core) });
             let refused = candidates.iter().zip(0..).find_map(|((name, path), at)| {
                 let begins = |step| send(&Message::Begins(at, step));
@@ -84,8 +84,8 @@ fn run() -> ! {
     abort()
 }
 
-/// Receives a host's request. Returns the socket for the answer, the candidates, and the handle that closes when the host ends.
-/// Replaces standard input with `/dev/null`.
+/// Receives the request of a host. Returns the socket for the messages, the candidates, and a handle that is closed when the host
+/// ends. Replaces standard input with `/dev/null`.
 fn receive_request() -> io::Result<(Wire, Candidates, impl Read + Send + 'static)> {
     let mut wire = Wire::take_standard_input()?;
     match wire.receive(None) {
@@ -97,7 +97,8 @@ fn receive_request() -> io::Result<(Wire, Candidates, impl Read + Send + 'static
     }
 }
 
-/// Waits until the host closes its end. Aborts without the exit handlers of any module, which might wait for the loader.
+/// Waits until the host closes its end of the socket. Then aborts the process, because exit handlers of modules might wait for the
+/// loader.
 fn hold(mut input: impl Read) {
     let _end = io::copy(&mut input, &mut io::sink());
     abort();
@@ -111,8 +112,8 @@ fn load(
     begins: &dyn Fn(CanaryStep),
 ) -> Result<(), String> {
     begins(CanaryStep::Mapping);
-    // SAFETY: the host read and admitted the file's manifest section, so it is a module; its initializers are the author's, and
-    // this process exists to find out whether they are sound.
+    // SAFETY: the host has read and admitted the manifest section of the file, so the file is a module. Its initializers are code
+    // of the plugin author, and this process exists to test whether they crash.
     let image = unsafe { Image::map(StagedFile::of_another(path), None) }.map_err(|error| error.to_string())?;
     begins(CanaryStep::Attaching);
     let library = Mapped::of(image, name).map_err(|error| error.to_string())?;
@@ -122,21 +123,21 @@ fn load(
     begins(CanaryStep::Registering);
     let words = registration(core, library.described(), name)?;
     tracing::trace!(name, words, "a module declares");
-    // Keeps the image mapped: its unload code is not part of the test.
+    // Keeps the image mapped, because a canary does not test the unload.
     library.park();
     Ok(())
 }
 
-/// Reads all declarations of a module, with the code that reads them in a host. Returns the length of its imports and exports in
+/// Reads all declarations of a module with the code that a host uses. Returns the length of the imports, exports and tables in
 /// debug format.
 fn registration(core: &Rc<Core>, described: Described, name: &str) -> Result<usize, String> {
     let gate = Gate::new(ModuleTag { id: ModuleId(1), name: name.into(), generation: Generation(1) });
     let mut batch = Batch::default();
     read::add(&mut batch, &Rc::downgrade(core), &gate, described).map_err(|error| error.to_string())?;
-    // An unknown kind is rejected here, before the host maps the copy.
+    // Rejects an unknown kind here, before the host maps the copy.
     let unknown = |source| EmitError::Declare { modules: name.to_owned(), source }.to_string();
     Types::check_kinds(&batch).map_err(unknown)?;
-    // A host reads the strings and numbers of these while it links them; formatting reads all of them.
+    // Formatting reads all strings and numbers of these lists, as a host does while it links them.
     let Described { imports, exports, tables, .. } = described;
     Ok(format!("{imports:?}{exports:?}{tables:?}").len())
 }

@@ -1,19 +1,19 @@
-//! Admission of a library by its manifest section, before any code of the file runs.
+//! Decides from the manifest section whether a library is admitted, before any code of the file runs.
 
 use alcedo_abi::manifest::Manifest;
 use alcedo_abi::{ABI_NUMBER, API_CURRENT, API_OLDEST, LAYOUT_HASH, SLOT_TYPES};
 
 use crate::load::error::LoadError;
 
-/// Requirements of a host for modules.
+/// Facts about a host that a module must match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HostFacts {
     pub abi_number: u32,
-    /// Hash of the layouts that cross the ABI boundary.
+    /// Hash of the layouts of all types that cross the ABI boundary.
     pub layout_hash: u64,
     pub api_oldest: u32,
     pub api_current: u32,
-    /// Set if slots carry a type byte.
+    /// Set if slots contain a type byte.
     pub slot_types: bool,
 }
 
@@ -27,8 +27,8 @@ impl HostFacts {
     };
 }
 
-/// Checks if a module with this manifest fits the host. Returns the first difference as an error, with the values of both
-/// sides.
+/// Checks that a module with this manifest fits the host. Returns the first difference as an error, with the values of
+/// both sides.
 pub(crate) fn admit(host: &HostFacts, manifest: &Manifest<'_>) -> Result<(), LoadError> {
     let module = || manifest.name.to_owned();
     if manifest.abi_number != host.abi_number {

@@ -25,7 +25,7 @@ pub enum ContextKind {
     Master,
     /// Named context without classes, for any thread.
     Slim,
-    /// Named context like a Slim, but never unloaded.
+    /// Named context like a Slim, except that it is never unloaded.
     Pinned,
 }
 
@@ -60,7 +60,7 @@ impl fmt::Display for ContextKind {
     }
 }
 
-/// Id of one generation of a load context. Unique in a runtime, even if a name is used again.
+/// Id of one generation of a load context. The id is unique in a runtime, even if the name of the context is used again.
 ///
 /// # Examples
 /// ```rust
@@ -72,9 +72,9 @@ impl fmt::Display for ContextKind {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize)]
 pub struct ContextId {
-    /// Index of the context: 0 is the Default, 1 the Master; Slims and pinned contexts count from 2.
+    /// Index of the context: 0 is the Default, 1 the Master; Slims and pinned contexts have indices from 2.
     pub index: u64,
-    /// Generation, from 1: counts the reloads of the Master and the replacements of a Slim.
+    /// Number of the generation, starting at 1. Each reload of the Master and each replacement of a Slim increases it.
     pub generation: u64,
 }
 

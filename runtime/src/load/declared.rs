@@ -1,5 +1,5 @@
-//! Declarations of a module as plain data for tools, read from a file that is not mapped or from a loaded module, with equal
-//! results; and declarations of a host, read from its registry.
+//! Declarations of a module or a host as plain data for tools. Declarations of a module are read from an unmapped file or
+//! from the loaded module, with equal results. Declarations of a host are read from its registry.
 
 mod file;
 mod flags;
@@ -23,7 +23,7 @@ pub(crate) use file::{of_file, of_loaded};
 pub(crate) use natives::of_package;
 pub(crate) use natives::{of_delegate, of_natives, of_types};
 
-/// Declarations of a module or a host: types, functions by name, and imports. Plain data; any thread.
+/// Declarations of a module or a host: types, functions by name, and imports. Plain data, usable on any thread.
 ///
 /// # Examples
 /// ```rust
@@ -55,11 +55,12 @@ pub struct Declared {
     pub interfaces: Vec<DeclaredInterface>,
     /// Exported functions, sorted by name.
     pub exports: Vec<DeclaredExport>,
-    /// Types and members used of the host and of other modules, sorted by path. Members of the module itself are included.
+    /// Types and members that the module uses, sorted by path. Their owner is the host, another module, or the module
+    /// itself.
     pub imports: Vec<DeclaredImport>,
 }
 
-/// Result of checking a package of scripts.
+/// Result of checking a script package.
 ///
 /// # Examples
 /// ```rust
@@ -79,9 +80,9 @@ pub struct ScriptCheck {
     pub folder: std::path::PathBuf,
     /// Name of the package, equal to the name of the folder.
     pub package: String,
-    /// Version; 0.0.0 if `package.toml` has none.
+    /// Version of the package; 0.0.0 if `package.toml` has no version.
     pub version: semver::Version,
-    /// Required modules and versions, from `package.toml` and from the types that the source names.
+    /// Required modules with their versions. They are read from `package.toml` and from the types that the source names.
     pub dependencies: Vec<(String, semver::VersionReq)>,
     /// Number of source files.
     pub files: usize,
@@ -91,7 +92,7 @@ pub struct ScriptCheck {
     pub warnings: String,
 }
 
-/// A form for tools, made of a declaration of the host.
+/// A public form of a declaration, converted from the declaration of the host.
 trait Form<D> {
     fn of(found: D) -> Self;
 }
@@ -100,7 +101,7 @@ fn all<D, F: Form<D>>(found: Vec<D>) -> Vec<F> {
     found.into_iter().map(F::of).collect()
 }
 
-/// Defines forms for tools. Lists each member once, with its type and its conversion.
+/// Defines the public forms. Each line defines one member, with its type and its conversion.
 macro_rules! forms {
     ($($(#[$docs:meta])* $form:ident of $found:ident: $decl:ty {
         $($(#[$member:meta])* $field:ident: $ty:ty = $value:expr,)*
@@ -142,11 +143,11 @@ forms! {
         flags: Vec<String> = flags::words(class_flags::WORDS, found.flags),
         /// Own properties, in the order of the declaration.
         properties: Vec<DeclaredProperty> = all(found.properties),
-        /// Own functions, in the order of the declaration, without conversions of `#[migrate]`.
+        /// Own functions, in the order of the declaration. Conversions (`#[migrate]`) are omitted.
         functions: Vec<DeclaredFunction> = all(without_conversions(found.functions)),
-        /// Paths of the implemented interfaces, without those of the bases.
+        /// Paths of the interfaces that this class implements. Interfaces of the base classes are omitted.
         implements: Vec<String> = found.interfaces,
-        /// Doc comment.
+        /// Doc comment of the class.
         doc: String = found.doc,
     }
 
@@ -166,18 +167,18 @@ forms! {
     /// # Ok::<(), alcedo_runtime::Error>(())
     /// ```
     DeclaredProperty of found: PropertyDecl {
-        /// Name.
+        /// Name of the property, field or parameter.
         name: String = found.name,
-        /// Type as written in signatures: `f64`, `Object(/Script/Game.Cube)`, `Map(Name, u8)`.
+        /// Type as written in signatures, such as `f64`, `Object(/Script/Game.Cube)` or `Map(Name, u8)`.
         #[serde(rename = "type")]
         ty: String = flags::type_text(found.kind, &found.type_path),
         /// Keywords of the flags.
         flags: Vec<String> = flags::words(property_flags::WORDS, found.flags),
-        /// Default in the text form of the type; empty for the zero value of the type.
+        /// Default value in the text form of the type; empty if the default is the zero value of the type.
         default: String = found.default,
         /// Other metadata, by key.
         meta: BTreeMap<String, String> = found.meta.into_iter().collect(),
-        /// Doc comment.
+        /// Doc comment of the property, field or parameter.
         doc: String = found.doc,
     }
 
@@ -198,19 +199,19 @@ forms! {
     /// # Ok::<(), alcedo_runtime::Error>(())
     /// ```
     DeclaredFunction of found: FunctionDecl {
-        /// Name.
+        /// Name of the function.
         name: String = found.name,
         /// Keywords of the flags.
         flags: Vec<String> = flags::words(function_flags::WORDS, found.flags),
-        /// Path of the class whose event is overridden; empty if the function overrides none.
+        /// Path of the class whose event this function overrides; empty if the function overrides no event.
         overrides: String = found.overrides,
-        /// Parameters.
+        /// Parameters of the function.
         params: Vec<DeclaredProperty> = arguments(&found.params),
         /// Result type.
         result: Option<String> = result(&found.params),
         /// Other metadata, by key.
         meta: BTreeMap<String, String> = found.meta.into_iter().collect(),
-        /// Doc comment.
+        /// Doc comment of the function.
         doc: String = found.doc,
     }
 
@@ -229,15 +230,15 @@ forms! {
     /// # Ok::<(), alcedo_runtime::Error>(())
     /// ```
     DeclaredEnum of found: EnumDecl {
-        /// Path.
+        /// Path of the enum.
         path: String = found.path(),
         /// Integer type of the entries: `u8` to `u64`, `i8` to `i64`.
         underlying: String = flags::type_text(found.underlying, ""),
-        /// True if a value is a set of entries, one bit each.
+        /// True if a value is a set of entries, with one bit per entry.
         is_flags: bool = found.is_flags,
         /// Entries, in the order of the declaration.
         entries: Vec<DeclaredEntry> = all(found.entries),
-        /// Doc comment.
+        /// Doc comment of the enum.
         doc: String = found.doc,
     }
 
@@ -256,15 +257,15 @@ forms! {
     /// # Ok::<(), alcedo_runtime::Error>(())
     /// ```
     DeclaredEntry of found: EnumEntry {
-        /// Name.
+        /// Name of the entry.
         name: String = found.name.to_string(),
-        /// Number.
+        /// Number of the entry.
         number: i128 = found.number,
-        /// Display name; empty if it follows from the name.
+        /// Display name; empty if it is derived from the name.
         display: String = found.display.to_string(),
         /// True if editors hide the entry.
         is_hidden: bool = found.is_hidden,
-        /// Doc comment.
+        /// Doc comment of the entry.
         doc: String = found.doc.to_string(),
     }
 
@@ -285,14 +286,14 @@ forms! {
     DeclaredDelegate of found: DelegateDecl {
         /// Path: `/Script/Game.OnScored`, or `/Script/Game.Cube:OnScored` for a delegate of a class.
         path: String = found.path(),
-        /// Number of bound functions: `single`, `multicast` or `sparse`.
+        /// Kind of the delegate: `single`, `multicast` or `sparse`.
         #[serde(rename = "sort")]
         kind: String = flags::of_delegate(found.kind),
-        /// Parameters.
+        /// Parameters of the delegate.
         params: Vec<DeclaredProperty> = arguments(&found.params),
         /// Result type.
         result: Option<String> = result(&found.params),
-        /// Doc comment.
+        /// Doc comment of the delegate.
         doc: String = found.doc,
     }
 
@@ -311,9 +312,9 @@ forms! {
     /// # Ok::<(), alcedo_runtime::Error>(())
     /// ```
     DeclaredStruct of found: StructDecl {
-        /// Path.
+        /// Path of the struct.
         path: String = found.path(),
-        /// Path of the base struct, whose fields come first; empty for none.
+        /// Path of the base struct, whose fields come first; empty if the struct has no base.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         base: String = found.base,
         /// Size of a value in bytes.
@@ -322,7 +323,7 @@ forms! {
         align: u32 = found.align,
         /// Own fields, in order.
         fields: Vec<DeclaredProperty> = all(found.fields),
-        /// Doc comment.
+        /// Doc comment of the struct.
         doc: String = found.doc,
     }
 
@@ -341,16 +342,16 @@ forms! {
     /// # Ok::<(), alcedo_runtime::Error>(())
     /// ```
     DeclaredInterface of found: InterfaceDecl {
-        /// Path.
+        /// Path of the interface.
         path: String = found.path(),
-        /// Functions.
+        /// Functions of the interface.
         functions: Vec<DeclaredFunction> = all(found.functions),
-        /// Doc comment.
+        /// Doc comment of the interface.
         doc: String = found.doc,
     }
 }
 
-/// Removes the functions that only the host calls, at a reload.
+/// Removes the conversions, which only the host calls, during a reload.
 fn without_conversions(mut functions: Vec<FunctionDecl>) -> Vec<FunctionDecl> {
     functions.retain(|function| value_of(&function.meta, CONVERTS).is_none());
     functions
@@ -373,7 +374,7 @@ fn result(params: &[PropertyDecl]) -> Option<String> {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredExport {
-    /// `ex:/name`, or `nm:/module:type:name`.
+    /// Name of the function: `ex:/name`, or `nm:/module:type:name`.
     pub name: String,
     /// Signature, such as `u32, String -> bool`.
     pub signature: String,
@@ -383,13 +384,13 @@ pub struct DeclaredExport {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DeclaredImport {
-    /// Path of a type, or of a member after a colon.
+    /// Path of a type, or of a member after a colon, such as `Type:member`.
     pub path: String,
-    /// Kind: `class`, `property`, `function`, `function_final`, `struct`, `enum`, `delegate` or `interface`.
+    /// Kind of the import: `class`, `property`, `function`, `function_final`, `struct`, `enum`, `delegate` or `interface`.
     pub kind: String,
 }
 
-/// Declarations of a module or a host, before conversion into keywords.
+/// Declarations of a module or a host, in the form of the host.
 pub(crate) struct Declarations {
     /// Types, sorted by path.
     pub(crate) batch: Batch,
@@ -398,7 +399,7 @@ pub(crate) struct Declarations {
 }
 
 impl Declarations {
-    /// Sorts all parts: the public docs promise the order, and the linker keeps none.
+    /// Sorts all lists, because the public docs promise the order and the linker keeps no order.
     fn new(
         module: &str,
         mut batch: Batch,
@@ -423,7 +424,7 @@ impl Declarations {
         Self { batch, exports, imports }
     }
 
-    /// Converts the declarations into the form for tools.
+    /// Converts the declarations into the public forms.
     pub(crate) fn declared(self) -> Declared {
         let Batch { interfaces, enums, delegates, structs, classes, .. } = self.batch;
         Declared {

@@ -1,4 +1,4 @@
-//! Entry points of a module as methods, generated from the list in `alcedo_abi::list`.
+//! Provides the entry points of a module as methods. The methods are generated from the list in `alcedo_abi::list`.
 #![expect(unsafe_code, reason = "calls the functions of modules")]
 
 use alcedo_abi::list::prelude::*;
@@ -9,7 +9,8 @@ use crate::boundary::{CallError, from_module};
 /// Functions of an attached module.
 pub(crate) struct Entries(ModuleRef);
 
-/// Result type of a call: the function's result if it cannot fail; an `Option` if the module may lack the function.
+/// Result type of a call. An entry point that cannot fail returns the result itself. An entry point that the module may lack
+/// returns an `Option`.
 macro_rules! call_result {
     (always) => { () };
     (always $result:ty) => { $result };
@@ -30,8 +31,8 @@ macro_rules! called {
     };
     (maybe $call:expr; $($arg:ident)*; $failure:ident) => {
         match $call {
-            // SAFETY: the caller of `Entries::of` promised that the module is mapped, and `attach` was the first call; the
-            // arguments are borrowed for the call.
+            // SAFETY: the caller of `Entries::of` promised that the module is mapped, and `attach` was the first call. The
+            // arguments are borrowed for this call.
             Some(call) => from_module(|$failure| unsafe { call($($arg,)* $failure) }),
             None => Ok(()),
         }
@@ -64,10 +65,10 @@ macro_rules! entries {
 alcedo_abi::module_functions!(entries);
 
 impl Entries {
-    /// Makes the first call into a module, which attaches it to its host. Returns an error if the module rejects the host.
+    /// Attaches a module to its host by the first call into the module. Returns an error if the module rejects the host.
     ///
     /// # Safety
-    /// The module must be mapped while the result is used. Everything that the context refers to must exist while the module is
+    /// The module must be mapped while the result is used. Everything that `context` refers to must exist while the module is
     /// mapped.
     pub(crate) unsafe fn of(root: ModuleRef, context: &ModuleContext) -> Result<Self, CallError> {
         let entries = Self(root);

@@ -19,7 +19,7 @@ use crate::object::construction::ConstructionFailed;
 use canary::CanaryStep;
 use context::ContextError;
 
-/// Error of loading a module. The host continues with the modules loaded before.
+/// Error of loading a module. The modules that the host has loaded before are not affected.
 ///
 /// # Examples
 /// ```rust
@@ -33,7 +33,7 @@ use context::ContextError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// The path depends on the current folder.
+    /// The path is relative, so its meaning depends on the current folder.
     #[error("{}", not_absolute(path))]
     PathNotAbsolute {
         /// Relative path.
@@ -55,7 +55,7 @@ pub enum LoadError {
     Manifest {
         /// Path of the file.
         path: PathBuf,
-        /// Cause.
+        /// Defect of the manifest section.
         source: ManifestError,
     },
     /// The ABI numbers differ.
@@ -73,9 +73,9 @@ pub enum LoadError {
     Api {
         /// Name of the module.
         module: String,
-        /// Oldest and newest version supported by the module.
+        /// Oldest and newest API version that the module supports.
         found: (u32, u32),
-        /// Oldest and newest version offered by the host.
+        /// Oldest and newest API version that the host offers.
         expected: (u32, u32),
     },
     /// The module was built for a newer host API.
@@ -83,20 +83,20 @@ pub enum LoadError {
     Newer {
         /// Name of the module.
         module: String,
-        /// Version the module was built for.
+        /// API version that the module was built for.
         found: u32,
-        /// Newest version of the host.
+        /// Newest API version of the host.
         offered: u32,
     },
-    /// Only one side is built with the type byte of slots.
+    /// Either the module or the host, but not both, was built with the type byte of slots.
     #[error("{module} was built {} the feature slot-types, this host is the other way round: build both alike", if *found { "with" } else { "without" })]
     SlotTypes {
         /// Name of the module.
         module: String,
-        /// Set if the module has type bytes.
+        /// Set if the slots of the module have type bytes.
         found: bool,
     },
-    /// Layouts of by-value types differ.
+    /// The layouts of types that are passed by value differ between module and host.
     #[error(
         "{module} has layout {found:#018x} for the types of the ABI, this host has {expected:#018x}: build both with the same alcedo-abi"
     )]
@@ -116,17 +116,17 @@ pub enum LoadError {
         /// Name of the module.
         module: String,
     },
-    /// Thread-locals of the module would be registered by a shared library that stays loaded.
+    /// A shared library would register the thread-locals of the module, and that library stays loaded after the module.
     #[error(
         "{module} links {library} dynamically, so thread exit would run code that is gone: build without -C prefer-dynamic"
     )]
     DynamicStd {
         /// Name of the module.
         module: String,
-        /// Shared libstd that the module links.
+        /// Shared libstd that the module is linked with.
         library: String,
     },
-    /// The slot through which the module's hooks are connected to the host is invalid.
+    /// The hook slot of the module, through which the host connects the hooks, is invalid.
     #[error("{module}: its slot for hooks ({}) {what}; build it again", alcedo_abi::hooks::SECTION)]
     HookSlot {
         /// Name of the module.
@@ -134,7 +134,7 @@ pub enum LoadError {
         /// Description of the defect.
         what: &'static str,
     },
-    /// The host requires a seal, and the file has none.
+    /// The host requires a seal, but the file has no seal.
     #[error("{path} has no seal, and this host takes sealed libraries only: build it with `alcedo build`")]
     NotSealed {
         /// Path of the file.
@@ -144,7 +144,7 @@ pub enum LoadError {
     #[cfg(feature = "script")]
     #[error(transparent)]
     Package(#[from] crate::script::package::PackageError),
-    /// The host requires signatures, which script packages do not have.
+    /// The host requires signatures, but script packages have none.
     #[cfg(feature = "script")]
     #[error(
         "{path} is a package of scripts, which cannot be signed, and this host takes signed modules only: leave out \
@@ -157,12 +157,12 @@ pub enum LoadError {
     /// The private copy could not be created.
     #[error(transparent)]
     Stage(#[from] alcedo_sys::StageError),
-    /// The module needs static thread-local storage, which a process reserves at startup, and too little of it is left.
+    /// The module needs static thread-local storage, but too little of it is left. A process reserves this storage at startup.
     #[error("cannot map {module}: {reason}")]
     StaticTls {
         /// Name of the module.
         module: String,
-        /// Message of the dynamic linker, with the consumers of such storage and the help.
+        /// Message of the dynamic linker, followed by the consumers of static thread-local storage and help.
         reason: String,
     },
     /// The dynamic linker failed.
@@ -181,8 +181,8 @@ pub enum LoadError {
     /// Names, versions or dependencies are inconsistent.
     #[error(transparent)]
     Order(#[from] OrderError),
-    /// A dependency of a module of the Master is missing, the Default has another version of it, or the Default's resolver
-    /// failed.
+    /// A dependency of a module of the Master could not be resolved: it is missing, the Default has another version of it, or
+    /// the Default's resolver failed.
     #[error("{}{}", .0, help(.0))]
     Dependency(Box<ContextError>),
     /// A version or version range is invalid.
@@ -192,9 +192,9 @@ pub enum LoadError {
     Version {
         /// Name of the module.
         module: String,
-        /// Invalid text.
+        /// The text that is not a valid version or version range.
         text: String,
-        /// `version` or `version range of …`.
+        /// Kind of the text: `version` or `version range of …`.
         what: String,
         /// Message of the parser.
         reason: String,
@@ -207,7 +207,7 @@ pub enum LoadError {
         /// Error of the attachment.
         error: CallError,
     },
-    /// A function table differs between the module and the host, or the host does not offer it.
+    /// A function table differs between the module and the host, or the host does not offer the table.
     #[error(transparent)]
     Table(#[from] TableError),
     /// A declaration breaks a rule, or a type that the module uses is missing.
@@ -218,12 +218,13 @@ pub enum LoadError {
     Main {
         /// Name of the module.
         module: String,
-        /// Panic of the main.
+        /// Failure of the main, such as a panic.
         error: CallError,
-        /// Generation of the same module that was live during the main, if it has no `suspend` and thus released nothing.
+        /// Generation of the same module that was live while the main ran. Set only if that generation has no `suspend`, so
+        /// that it has released no resources.
         live_generation: Option<u64>,
     },
-    /// A module to be replaced could not release resources for its next generation. It continues to run.
+    /// A module to be replaced could not release its resources for the next generation. The module continues to run.
     #[error("suspend of {module} failed, so nothing was replaced: {error}")]
     Suspend {
         /// Name of the module.
@@ -236,34 +237,34 @@ pub enum LoadError {
     Keep {
         /// Class and name of the object.
         object: String,
-        /// Error of the field.
+        /// Reason why the field could not be saved.
         error: CallError,
     },
-    /// A plugin part could not be rebuilt.
+    /// The plugin part of an object could not be rebuilt.
     #[error("{error}")]
     Rebuild {
-        /// Error with the red constructor and its object.
+        /// Error of the red constructor, with its object.
         error: CallError,
     },
-    /// A value could not be carried over.
+    /// The value of a property could not be carried over in a reload.
     #[error("carrying the values over: {0}")]
     Carry(#[from] CallError),
-    /// A conversion of a plugin author failed.
+    /// A conversion function of a plugin author failed.
     #[error(
         "{object}: the conversion of {value} {error}; correct the function of `#[migrate]`, or the value, and reload"
     )]
     Conversion {
         /// Path of the object.
         object: String,
-        /// The property, its old value, and both types; for whole objects all old values.
+        /// The property with its old value and both types. For a conversion of a whole object: all old values.
         value: String,
-        /// Panic or error of the function, or the reason why the property cannot hold its result.
+        /// Panic or error of the conversion, or the reason why the property cannot hold its result.
         error: CallError,
     },
     /// A class default object could not be constructed.
     #[error(transparent)]
     Construction(#[from] ConstructionFailed),
-    /// Host code, or a listener or native hook that it called, panicked.
+    /// Code of the host panicked, or a listener or native hook that the host called.
     #[error(
         "host code panicked: \"{message}\"; this is a fault of the host, not of the modules, and nothing has changed"
     )]
@@ -271,7 +272,7 @@ pub enum LoadError {
         /// Message of the panic.
         message: String,
     },
-    /// Injected fault of a test.
+    /// Fault that a test has injected.
     #[error(transparent)]
     Fault(#[from] FaultInjected),
     /// A Master load context already exists.
@@ -280,7 +281,7 @@ pub enum LoadError {
         /// Generation of the existing Master.
         generation: u64,
     },
-    /// New modules ended the canary process.
+    /// The canary process ended while it loaded new modules.
     #[error(
         "{module} ended the process that tried it first, while {step} ({how}): its initializers run then, so look there; \
          this host never mapped it{output}"
@@ -288,16 +289,16 @@ pub enum LoadError {
     CanaryCrashed {
         /// Name of the module.
         module: String,
-        /// Step of the canary.
+        /// Step in which the canary ended.
         step: CanaryStep,
         /// Signal that ended the process, if any.
         signal: Option<i32>,
         /// Description of how the process ended.
         how: String,
-        /// Last output of the process, formatted to end the message.
+        /// Last output of the process, formatted as the end of the message.
         output: String,
     },
-    /// New modules exceeded the deadline in the canary process.
+    /// The canary process did not load the new modules within the deadline.
     #[error(
         "{module} was not done {step} within {after:?} in the process that tried it first: its initializers run then, \
          so look there, or give it longer with `Builder::canary_deadline`; this host never mapped it{output}"
@@ -305,11 +306,11 @@ pub enum LoadError {
     CanaryHung {
         /// Name of the module.
         module: String,
-        /// Step of the canary.
+        /// Step that the canary did not complete.
         step: CanaryStep,
         /// Deadline for all modules together.
         after: Duration,
-        /// Last output of the process, formatted to end the message.
+        /// Last output of the process, formatted as the end of the message.
         output: String,
     },
     /// The canary process sent unexpected data.
@@ -320,24 +321,24 @@ pub enum LoadError {
     CanaryDisturbed {
         /// Name of the module.
         module: String,
-        /// Step of the canary.
+        /// Step of the canary at that time.
         step: CanaryStep,
         /// Description of the unexpected data.
         problem: String,
-        /// Last output of the process, formatted to end the message.
+        /// Last output of the process, formatted as the end of the message.
         output: String,
     },
-    /// The canary process rejected new modules.
+    /// The canary process rejected a new module.
     #[error("{module} was refused while {step}, in the process that tried it first: {text}; this host never mapped it")]
     CanaryRefused {
         /// Name of the module.
         module: String,
-        /// Step of the canary.
+        /// Step in which the canary rejected the module.
         step: CanaryStep,
-        /// Reason.
+        /// Reason for the rejection.
         text: String,
     },
-    /// The canary process is not available.
+    /// The canary process could not be started or did not answer.
     #[error(
         "{program} could not try the modules first: {reason}; name a program that can with `Canary::Program`, or say \
          `Canary::Off`"
@@ -348,7 +349,7 @@ pub enum LoadError {
         /// Description of the failure.
         reason: String,
     },
-    /// Too many images stay mapped on purpose.
+    /// Too many images are parked, so no more modules are loaded.
     #[error(
         "{} images stay mapped on purpose, and this host allows {budget}: end their blockers and restart the host, or \
          raise `parked_budget`. They are: {}",
@@ -357,7 +358,7 @@ pub enum LoadError {
     ParkedBudget {
         /// Maximum number of parked images.
         budget: usize,
-        /// Parked images, with reasons.
+        /// Parked images, each with the reason.
         parked: Vec<String>,
     },
     /// The living Master has no module of this name.
@@ -377,7 +378,7 @@ pub enum LoadError {
     NoMaster,
 }
 
-/// Returns the hint that the live generation may hold resources which the main needs.
+/// Returns the hint that the main may need resources which the live generation of the module still holds.
 fn held(live_generation: Option<u64>) -> String {
     let Some(generation) = live_generation else { return String::new() };
     format!(
@@ -386,9 +387,9 @@ fn held(live_generation: Option<u64>) -> String {
     )
 }
 
-/// Returns the hint for a main that failed to set a logger because the host had set the module's.
+/// Returns the hint for a main that failed to set a logger, because the host had already set the logger of the module.
 fn logger(error: &CallError) -> &'static str {
-    // Messages of `log` and of `tracing`, and their error types as formatted by a panic.
+    // Messages of `log` and `tracing`, and their error types in debug format, as they appear in a panic.
     const WORDS: [&str; 4] = [
         "set a logger after the logging system was already initialized",
         "global default trace dispatcher has already been set",
@@ -410,15 +411,15 @@ fn help(error: &ContextError) -> &'static str {
     }
 }
 
-/// Runs steps of a load. Converts a panic of host code to an error, so that the steps are undone.
+/// Runs steps of a load. Converts a panic of host code to an error, so that the caller can undo the steps.
 pub(crate) fn caught<T>(steps: impl FnOnce() -> Result<T, LoadError>) -> Result<T, LoadError> {
-    // The stores use `RefCell`s, which unwinding releases. The completed steps are recorded outside of them, for the caller to
-    // undo.
+    // Unwinding releases the borrows of the `RefCell`s in the stores. The caller records the completed steps outside of this
+    // call, and undoes them.
     crate::panic_guard::caught(steps).unwrap_or_else(|message| Err(LoadError::HostPanic { message }))
 }
 
 impl LoadError {
-    /// Checks if the error is a missing package, class, struct or member of the host that a module depends on.
+    /// Checks if the error reports a missing package, class, struct or member of the host that a module depends on.
     pub(crate) fn lacks_type(&self) -> bool {
         use crate::object::refusal::DeclareError::{UnknownBase, UnknownPackage, UnknownType};
         match self {
@@ -430,7 +431,7 @@ impl LoadError {
         }
     }
 
-    /// Returns the file that was refused before its module was known.
+    /// Returns the file, if it was refused before its module name was known.
     pub(crate) fn file(&self) -> Option<&Path> {
         match self {
             Self::Image(error) => Some(error.path()),
@@ -442,7 +443,7 @@ impl LoadError {
         }
     }
 
-    /// Checks if the error is from the canary process, before the host itself has started.
+    /// Checks if the canary process caused the error. The host itself has mapped nothing then.
     pub(crate) fn is_of_canary(&self) -> bool {
         matches!(
             self,

@@ -1,6 +1,6 @@
-//! Attaches a module to its host before its first instruction runs: the address of a context is written into the private copy
-//! of its file. The context refers to the hook functions of `alcedo-sys`, which record process resources of the module in its
-//! ledger.
+//! Attaches a module to its host before the first instruction of the module runs. For this, the address of a hook context is
+//! written into the private copy of the module's file. The hook context refers to the hook functions of `alcedo-sys`, which
+//! record process resources of the module in the module's ledger.
 
 use std::ffi::c_void;
 use std::mem::offset_of;
@@ -14,7 +14,7 @@ use alcedo_sys::{ImageFile, Ledger};
 
 use crate::sync::lock;
 
-/// Hook functions, with the types of the ABI. Compiling this checks the signatures in `alcedo-sys`.
+/// Table of hook functions with the types of the ABI. Compiling the table checks the signatures in `alcedo-sys`.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 static TABLE: HookTable = {
     macro_rules! table {
@@ -32,18 +32,19 @@ static TABLE: HookTable = {
     }
 };
 
-/// Patch for the copy of a module, and the ledger of its hooks.
+/// Patch for the private copy of a module, and the ledger that its hooks write.
 pub(crate) struct Attachment {
-    /// Passed to the image when it is mapped, and held while it is mapped.
+    /// Ledger that the image receives when it is mapped, and holds while it is mapped.
     pub ledger: Arc<Ledger>,
     context: usize,
 }
 
-/// Hook contexts, each kept while its ledger exists: the image holds a reference, permanently if it is parked.
+/// Hook contexts. Each is kept while its ledger exists. The image holds a reference to the ledger, and holds it permanently if
+/// the image is parked.
 static CONTEXTS: Mutex<Vec<(Weak<Ledger>, Box<HookContext>)>> = Mutex::new(Vec::new());
 
 impl Attachment {
-    /// Creates the attachment of a module with a slot for hooks. `None` for modules without hooks.
+    /// Creates the attachment of a module that has a hook slot. Returns `None` for modules without hooks.
     pub(crate) fn new(image: &ImageFile, label: &str) -> Option<Self> {
         has_slot(image.section(SECTION)?).then(|| {
             let sets = sets_loggers(image.section(".strtab").unwrap_or_default());
@@ -73,11 +74,11 @@ impl Attachment {
     }
 }
 
-/// Checks that a host can write into the module's slot, or that the slot is missing and the manifest states so.
+/// Checks that the hook slot of the module is unmodified, or that the slot is missing and the manifest states this.
 ///
-/// A module without hooks (its manifest states that its platform has none) needs no slot: it is loaded, never unmapped, and a
-/// warning states this in advance. A modified slot belongs to a file that was changed after linking, possibly in other
-/// locations as well. Returns a description of the defect as an error.
+/// A module whose manifest states that its platform has no hooks needs no slot. Such a module is loaded but never unmapped, and
+/// a warning states this when it is loaded. A modified slot shows that the file was changed after linking, possibly at other
+/// offsets as well. Returns a description of the defect as an error.
 pub(crate) fn check_slot(image: &ImageFile, manifest: &Manifest<'_>) -> Result<(), &'static str> {
     let slot = SlotFacts {
         count: image.count_sections(SECTION),
@@ -104,27 +105,28 @@ fn judge_slot(slot: &SlotFacts, is_hooked: bool) -> Result<(), &'static str> {
     }
 }
 
-/// Checks if the section is an unmodified slot. Sanitizers append zeros to every static.
+/// Checks if the section contains an unmodified slot. Zeros after the slot are allowed, because sanitizers append zeros to
+/// every static.
 fn has_slot(section: &[u8]) -> bool {
     let mut slot = [0; size_of::<HookSlot>()];
     slot[offset_of!(HookSlot, magic)..][..8].copy_from_slice(&SLOT_MAGIC.to_ne_bytes());
     section.strip_prefix(&slot).is_some_and(|rest| rest.iter().all(|byte| *byte == 0))
 }
 
-/// Checks if a module has no hooks, so that the resources it leaves are unknown.
+/// Checks if a module has no hooks. The resources that such a module leaves are unknown.
 pub(crate) fn has_none(image: &ImageFile) -> bool {
     image.section(SECTION).is_none()
 }
 
-/// Parts of mangled names of functions that set the logger of `log` or the subscriber of `tracing`, or belong to a crate that
-/// does.
+/// Parts of mangled function names. These functions set the logger of `log` or the subscriber of `tracing`, or belong to a
+/// crate that sets it.
 const LOGGER_SETTERS: [(&str, u32); 3] = [
     ("3log16set_boxed_logger", SETS_LOG),
     ("7tracing10subscriber18set_global_default", SETS_TRACING),
     ("18tracing_subscriber", SETS_TRACING),
 ];
 
-/// Returns the loggers that code in a file sets, by the names of its functions.
+/// Returns which loggers the code in a file sets, as flags. The loggers are detected by the names of functions in the file.
 fn sets_loggers(names: &[u8]) -> u32 {
     let is_there = |part: &str| memchr::memmem::find(names, part.as_bytes()).is_some();
     LOGGER_SETTERS.iter().filter(|(part, _)| is_there(part)).fold(0, |all, (_, sets)| all | sets)
@@ -145,22 +147,23 @@ fn names_of_unhooked(mut section: &[u8]) -> Vec<String> {
     names
 }
 
-/// Returns the functions that register code and that bypass the module's hooks. A module with any of them can never be
-/// unmapped.
+/// Returns the functions that register code with the process and bypass the module's hooks. A module that uses any of them can
+/// never be unmapped.
 pub(crate) fn bypasses(image: &ImageFile) -> Vec<String> {
     image.bypassed_hooks().into_iter().map(str::to_owned).collect()
 }
 
-/// Returns the reason why blocks of the module's C heap may belong to other code by now, if any. Such blocks are not freed with
-/// the image, since a new owner may have freed them, and they may belong to any code.
+/// Returns the reason why other code may own blocks of the module's C heap, if there is a reason. The host does not free any
+/// block of such a module: a new owner may have freed its blocks, and the memory may have been reused.
 pub(crate) fn c_heap_shared(image: &ImageFile) -> Option<String> {
     shared_by(image.imports(), image.needed())
 }
 
-/// Functions of the C library that reallocate a block of their caller outside of the caller's `realloc`.
+/// Functions of the C library that may reallocate a block that the caller has allocated, without calling the caller's
+/// `realloc`.
 const GROWERS: [&str; 5] = ["getline", "getdelim", "__getdelim", "getwline", "getwdelim"];
 
-/// Platform libraries and zlib, which free only their own allocations.
+/// Prefixes of platform libraries and zlib. These libraries free only memory that they have allocated.
 const PLATFORM: [&str; 9] =
     ["libz.so", "libc.so", "libm.so", "libgcc_s.so", "libpthread.so", "libdl.so", "librt.so", "libutil.so", "ld-linux"];
 
@@ -171,7 +174,7 @@ fn shared_by(imports: &[String], needed: &[String]) -> Option<String> {
     grown.or_else(|| library.map(|name| format!("{name} may have taken them over")))
 }
 
-/// Checks if a library is one of the platform.
+/// Checks if a library is listed in `PLATFORM`.
 pub(crate) fn is_platform(library: &str) -> bool {
     PLATFORM.iter().any(|name| library.starts_with(name))
 }

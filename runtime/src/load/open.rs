@@ -1,5 +1,5 @@
-//! Opens a module: copies the file, checks the copy, maps it, checks the layout, attaches it. Each check runs as early as
-//! possible; no code of the file runs before it is mapped.
+//! Opens a module: copies the file, checks the copy, maps the copy, checks the layout, and attaches the module. Each check runs
+//! as early as possible. Code of the file runs only after the copy is mapped.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -33,8 +33,8 @@ pub(crate) use crate::load::module::library::{Staged, copy};
 #[cfg(feature = "script")]
 pub(crate) mod scripts;
 
-/// Copies a library into `dir` and checks the copy without running code of it. Returns the first difference as an error, with
-/// the facts of both sides.
+/// Copies a library into `dir` and checks the copy without running its code. Returns the first difference as an error, with the
+/// facts of both sides.
 pub(crate) fn inspect(path: &Path, dir: &StageDir, require_seal: bool) -> Result<Inspected, LoadError> {
     ensure_absolute(path, |path| LoadError::PathNotAbsolute { path })?;
     #[cfg(feature = "script")]
@@ -48,7 +48,7 @@ pub(crate) fn inspect(path: &Path, dir: &StageDir, require_seal: bool) -> Result
     Ok((Found::Library(Box::new(image)), info))
 }
 
-/// Checks a library without running code of it. Errors report `path`, and the facts of both sides.
+/// Checks a library without running its code. Errors contain `path` and the facts of both sides.
 pub(crate) fn admit_image(image: &ImageFile, path: &Path, require_seal: bool) -> Result<ModuleInfo, LoadError> {
     if require_seal && !image.is_sealed() {
         return Err(LoadError::NotSealed { path: path.to_owned() });
@@ -116,8 +116,8 @@ pub(crate) enum Found {
 
 pub(crate) type Inspected = (Found, ModuleInfo);
 
-/// Copies and checks a set of libraries without running code of them. Script packages get dependencies on the modules whose
-/// types their source refers to. Returns the first error.
+/// Copies and checks a set of libraries without running their code. A script package also depends on the modules whose types
+/// its source refers to. Returns the first error.
 pub(crate) fn inspect_all(paths: &[PathBuf], dir: &StageDir, require_seal: bool) -> Result<Vec<Inspected>, LoadError> {
     let mut inspected = Vec::new();
     for path in paths {
@@ -130,8 +130,8 @@ pub(crate) fn inspect_all(paths: &[PathBuf], dir: &StageDir, require_seal: bool)
     Ok(inspected)
 }
 
-/// Returns the names of modules in start order. Modules in `elsewhere` already run in a permanent context. Returns an error if
-/// the dependencies are inconsistent.
+/// Returns the names of modules in start order. Dependencies named in `elsewhere` already run in a permanent context. Returns
+/// an error if the dependencies are inconsistent.
 pub(crate) fn start_order<'a>(
     modules: impl Iterator<Item = &'a ModuleInfo>,
     elsewhere: &[String],
@@ -148,9 +148,9 @@ pub(crate) fn start_order<'a>(
     Ok(order(&inputs)?.into_iter().map(|at| inputs[at].name.clone()).collect())
 }
 
-/// Orders libraries by dependency, together with kept modules, and prepares their copies for mapping. Dependencies in
-/// `elsewhere` already run. Returns an error if the dependencies are inconsistent or a copy cannot be created; nothing is
-/// mapped then.
+/// Orders libraries by dependency, together with kept modules, and prepares their copies for mapping. Dependencies named in
+/// `elsewhere` already run in a permanent context. Returns an error if the dependencies are inconsistent or a copy cannot be
+/// created. Nothing is mapped then.
 pub(crate) fn stage(
     dir: &StageDir,
     inspected: Vec<Inspected>,
@@ -174,7 +174,7 @@ pub(crate) fn stage(
     Ok(staged)
 }
 
-/// Registers the module with its gate in the stores.
+/// Registers the gate of a module in the stores, and creates the module of the Master.
 fn admitted(core: &Core, module: Module, tag: ModuleTag) -> Rc<MasterModule> {
     let module = MasterModule::new(module, Gate::among(tag, core.red.hot()));
     core.tasks.admit(module.gate(), Arc::clone(module.leases()));
@@ -208,8 +208,8 @@ impl Ready {
     }
 }
 
-/// Maps a staged library, checks its root module and attaches it. On an error of the linker, the layout check or the attachment
-/// the image is unmapped.
+/// Maps a staged library, checks its root module and attaches it. If the linker, the layout check or the attachment fails, the
+/// image is unmapped.
 pub(crate) fn open(
     core: &Core,
     (host_context, tables): (&HostContext, &HostTables),

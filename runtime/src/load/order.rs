@@ -1,5 +1,5 @@
-//! Start order of modules: each after its dependencies. Uses manifests only, so that an invalid set is rejected before any code
-//! is mapped.
+//! Start order of modules: each module starts after its dependencies. The order uses manifests only, so that an invalid set is
+//! rejected before any code is mapped.
 
 use std::collections::HashMap;
 
@@ -10,14 +10,14 @@ pub(crate) fn titled(name: &str, version: &Version, build_id: u128) -> String {
     format!("{name} {version} (build {build_id:032x})")
 }
 
-/// Module and its dependencies, from the manifest.
+/// Module and its dependencies, as stated in the manifest.
 #[derive(Clone, Debug)]
 pub(crate) struct OrderInput {
     pub name: String,
     pub version: Version,
-    /// Id of the build; differs between different builds.
+    /// Id of the build. Different builds have different ids.
     pub build_id: u128,
-    /// Required modules, with the accepted versions of each.
+    /// Required modules, each with the accepted versions.
     pub dependencies: Vec<(String, VersionReq)>,
 }
 
@@ -40,39 +40,40 @@ pub enum OrderError {
         /// Name, version and build of the second module.
         second: String,
     },
-    /// No module has the required name.
+    /// The set contains no module with the required name.
     #[error("`{needed_by}` needs `{name}` {range}, and {} passed: add its library", list(offered))]
     Missing {
-        /// Dependent module.
+        /// Name of the dependent module.
         needed_by: String,
-        /// Required module.
+        /// Name of the required module.
         name: String,
-        /// Accepted versions.
+        /// Versions that the dependent module accepts.
         range: VersionReq,
-        /// Names of the existing modules.
+        /// Names of the modules in the set.
         offered: Vec<String>,
     },
-    /// The required module has another version.
+    /// The required module has a version outside of the accepted range.
     #[error("`{needed_by}` needs `{name}` {range}, and {offered} is offered: load one in that range, or change it")]
     OutOfRange {
-        /// Dependent module.
+        /// Name of the dependent module.
         needed_by: String,
-        /// Required module.
+        /// Name of the required module.
         name: String,
-        /// Accepted versions.
+        /// Versions that the dependent module accepts.
         range: VersionReq,
-        /// Existing version.
+        /// Version of the module in the set.
         offered: Version,
     },
     /// Modules depend on each other in a cycle.
     #[error("modules need each other: {}; take out one of these dependencies", path.join(" → "))]
     Cycle {
-        /// Modules in the order of dependency; the first is repeated at the end.
+        /// Names of the modules, each followed by its dependency. The last name repeats the first name.
         path: Vec<String>,
     },
 }
 
-/// Returns dependencies outside of the set, in order: dependent module, name and versions.
+/// Returns the dependencies that are not in the set, in order. Each entry contains the dependent module, the name of the
+/// dependency, and its accepted versions.
 pub(crate) fn needs_beyond<'a, M: Iterator<Item = (&'a str, &'a [(String, VersionReq)])> + Clone>(
     modules: M,
 ) -> Vec<(&'a str, &'a str, &'a VersionReq)> {
@@ -81,8 +82,8 @@ pub(crate) fn needs_beyond<'a, M: Iterator<Item = (&'a str, &'a [(String, Versio
     needs.filter(|(_, name, _)| !is_here(name)).collect()
 }
 
-/// Returns the indices of the modules in start order. Of several modules that could start next, the first in `modules` does.
-/// Returns the first error: duplicate names, then missing dependencies, then a cycle.
+/// Returns the indices of the modules in start order. If several modules could start next, the first of them in `modules` is
+/// chosen. Errors are checked in this order: duplicate names, missing dependencies, cycles.
 pub(crate) fn order(modules: &[OrderInput]) -> Result<Vec<usize>, OrderError> {
     let indexes = indexes(modules)?;
     let needs = modules.iter().map(|module| needs(module, modules, &indexes)).collect::<Result<Vec<_>, _>>()?;
@@ -131,8 +132,8 @@ fn needs(
     module.dependencies.iter().map(index_of).collect()
 }
 
-/// Returns a cycle among the modules that could not start. Each of them requires another of them, so following dependencies
-/// closes a cycle; the error begins with its first member in `modules`.
+/// Returns a cycle among the modules that could not start. Each of these modules requires another of them, so following the
+/// dependencies always closes a cycle. The error begins with the module of the cycle that comes first in `modules`.
 fn cycle(modules: &[OrderInput], needs: &[Vec<usize>], started: &[bool]) -> OrderError {
     let waits_for = |at: usize| needs[at].iter().copied().find(|&need| !started[need]);
     let mut walked: Vec<usize> = Vec::new();
@@ -163,7 +164,7 @@ pub(crate) fn list(names: &[String]) -> String {
 mod tests {
     use super::{OrderInput, needs_beyond, order};
 
-    /// `a 1.2.0: b ^1, c *; b 1.0.0` is two modules.
+    /// Parses modules for a test. For example, `a 1.2.0: b ^1, c *; b 1.0.0` describes two modules.
     fn read(text: &str) -> Vec<OrderInput> {
         let module = |text: &str| {
             let (head, needs) = text.split_once(':').unwrap_or((text, ""));

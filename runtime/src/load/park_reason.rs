@@ -1,5 +1,5 @@
-//! Reasons why an image must stay mapped, read from its file before any code of it runs, with help for the plugin author.
-//! Crates are named only if the file contains code of them.
+//! Reasons why an image must stay mapped, with help for the plugin author. They are read from the file before any of its code
+//! runs. A crate is named only if the file contains code of that crate.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -10,14 +10,14 @@ use super::advice::{self, Advice};
 use super::hooks;
 use crate::sync::lock;
 
-/// Maximum number of listed symbols.
+/// Maximum number of symbols that a reason lists.
 const MOST: usize = 3;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ParkReason {
-    /// Reasons, one part per cause.
+    /// Reasons, one part for each cause.
     pub why: String,
-    /// Help, one part per cause.
+    /// Help for the plugin author, one part for each cause.
     pub help: String,
 }
 
@@ -26,7 +26,7 @@ impl ParkReason {
         format!("{}: {}", self.why, self.help)
     }
 
-    /// Formats the reasons only, for an image whose help was reported before.
+    /// Formats the reasons without the help. Used for an image whose help was reported before.
     pub(crate) fn briefly(&self) -> String {
         format!("{}, as reported when it was loaded", self.why)
     }
@@ -46,14 +46,14 @@ pub(crate) fn of_unhooked(names: &[String]) -> Option<String> {
 
 #[derive(Debug, Default)]
 struct Facts<'a> {
-    /// Functions that bypass the hooks, with their library if a symbol version names it.
+    /// Functions that bypass the hooks, each with its library if a symbol version names the library.
     bypasses: Vec<(String, Option<&'a str>)>,
     /// Set if the module was built without hooks.
     has_no_hooks: bool,
     is_marked: bool,
     unique: &'a [String],
     needed: &'a [String],
-    /// Names of debug symbols.
+    /// Content of the section `.strtab`, with the names of the file's functions.
     names: &'a [u8],
 }
 
@@ -95,7 +95,7 @@ fn judge(facts: &Facts<'_>) -> Option<ParkReason> {
     (!why.is_empty()).then(|| ParkReason { why: why.join("; and "), help: hints.join("; and ") })
 }
 
-/// Returns one part per library whose functions bypass the hooks.
+/// Returns a reason and help for each library whose functions bypass the hooks.
 fn of_bypasses(facts: &Facts<'_>) -> Vec<(String, String)> {
     let mut by_library: BTreeMap<Option<&str>, Vec<&str>> = BTreeMap::new();
     for (name, library) in &facts.bypasses {
@@ -140,7 +140,7 @@ fn why_of_cpp(names: &[&str]) -> &'static str {
     }
 }
 
-/// Returns the help on how a plugin avoids a shared library.
+/// Returns the help on how a plugin can avoid a shared library.
 fn help_without(library: &str, names: &[u8]) -> String {
     if advice::forgets_nothing(library) {
         return format!("{library} keeps what it was handed: let the host or a process of its own call it");
@@ -156,8 +156,8 @@ fn help_without(library: &str, names: &[u8]) -> String {
     }
 }
 
-/// Checks if the file contains functions of a crate. Both manglings of Rust names contain the crate's name after its length,
-/// preceded by a non-digit.
+/// Checks if the file contains functions of a crate. Both manglings of Rust names contain the length of the crate's name,
+/// followed by the name itself. A non-digit precedes the length.
 fn has_code_of(names: &[u8], package: &str) -> bool {
     let ident = package.replace('-', "_");
     [format!("_ZN{}{ident}", ident.len()), format!("_{}{ident}", ident.len())]
@@ -165,7 +165,7 @@ fn has_code_of(names: &[u8], package: &str) -> bool {
         .any(|part| memchr::memmem::find(names, part.as_bytes()).is_some())
 }
 
-/// Lists the first names, demangled.
+/// Lists the first `MOST` names, demangled, and the number of the remaining names.
 fn listed<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     let more = names.len().saturating_sub(MOST);
     let names: Vec<_> = names.take(MOST).map(demangled).collect();
@@ -180,13 +180,13 @@ fn demangled(name: &str) -> String {
     symbol.and_then(|symbol| symbol.demangle_with_options(&options).ok()).unwrap_or_else(|| name.to_owned())
 }
 
-/// Reported warnings by module, so that reloads do not repeat them.
+/// Warnings that were reported, by module. Prevents reloads from repeating them.
 #[derive(Debug, Default)]
 pub(crate) struct ReportedWarnings(Mutex<BTreeMap<String, Vec<String>>>);
 
 impl ReportedWarnings {
-    /// Returns the warnings of the module that were not in its last report, and records all of them. A warning that was missing
-    /// in between is returned again.
+    /// Returns the warnings that the last report of the module did not contain, and records all warnings. A warning that
+    /// disappears and returns is reported again.
     pub(crate) fn unreported(&self, module: &str, warnings: Vec<String>) -> Vec<String> {
         let mut reported = lock(&self.0);
         let before = reported.insert(module.to_owned(), warnings.clone()).unwrap_or_default();
@@ -204,7 +204,7 @@ mod tests {
         names.iter().map(|name| (*name).to_owned()).collect()
     }
 
-    /// Reports a file whose functions bypass the hooks.
+    /// Returns the message for a file whose functions bypass the hooks.
     fn report(bypasses: &[(&str, Option<&str>)], needed: &[&str], names: &str) -> String {
         let bypasses = bypasses.iter().map(|(name, library)| ((*name).to_owned(), *library)).collect();
         let needed = owned(needed);

@@ -1,9 +1,9 @@
-//! Requirement of absolute paths for all loads. Loads happen on any thread and at any later time (watch, request, resolver),
+//! Requires absolute paths for all loads. A load may occur on any thread and at any later time (watch, request, resolver),
 //! when the current folder may have changed.
 
 use std::path::{Path, PathBuf};
 
-/// Rejects relative paths with the error created by `refuse`.
+/// Rejects a relative path with the error that `refuse` creates.
 pub(crate) fn ensure_absolute<E>(path: &Path, refuse: impl FnOnce(PathBuf) -> E) -> Result<(), E> {
     if path.is_absolute() { Ok(()) } else { Err(refuse(path.to_owned())) }
 }

@@ -1,9 +1,9 @@
-//! Log of irreversible effects of a change of the Master: called listeners and module code that ran. The report of a rollback
-//! lists them.
+//! Log of irreversible effects while the Master changes: listeners that were called, and module code that ran. The report of
+//! a rollback lists these effects.
 
 use crate::cells::RefCell;
 
-/// Effects since the start of the record, each list in order.
+/// Effects since the start of the record. Each list is in the order of the effects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Record {
     pub events: Vec<String>,
@@ -23,7 +23,7 @@ impl Recorder {
         *self.0.borrow_mut() = Some(Record::default());
     }
 
-    /// Ends the record and returns it; empty if none was active.
+    /// Ends the record and returns it. Returns an empty record if none was active.
     pub(crate) fn end(&self) -> Record {
         self.0.take().unwrap_or_default()
     }

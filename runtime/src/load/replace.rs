@@ -1,14 +1,14 @@
-//! Selection of the modules that a reload of changed modules replaces: modules with another build, and their transitive users.
-//! Uses names and digests only.
+//! Selects the modules that a reload of changed modules replaces: modules whose build has changed, and modules that use them
+//! directly or indirectly. Uses names and digests only.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// Module, with the digest of its build.
+/// Name of a module, with the digest of its build.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Build<D> {
     pub name: String,
-    /// Equal for equal files.
+    /// Digest of the build. Equal files have equal digests.
     pub digest: D,
     pub is_scripts: bool,
 }
@@ -20,7 +20,7 @@ pub(crate) enum Why {
     Added,
     Removed,
     PackageRemoved,
-    /// The module uses this module, which is replaced.
+    /// The module uses the module of this name, which is replaced.
     Uses(String),
 }
 
@@ -37,8 +37,8 @@ impl fmt::Display for Why {
     }
 }
 
-/// Returns the replaced modules, with reasons. `uses` are pairs of module names: the first one uses the second one as currently
-/// loaded, even if its manifest does not list it.
+/// Returns the replaced modules, with reasons. `uses` contains pairs of module names, user and used module. These are the uses
+/// by the currently loaded builds, even if a manifest does not list them.
 pub(crate) fn replaced<D: PartialEq>(
     old: &[Build<D>],
     new: &[Build<D>],
@@ -59,7 +59,7 @@ pub(crate) fn replaced<D: PartialEq>(
         let why = if build.is_scripts { Why::PackageRemoved } else { Why::Removed };
         replaced.insert(build.name.clone(), why);
     }
-    // Each round adds at least one module, or no further round does; so the number of modules is a sufficient bound.
+    // The number of modules is a sufficient bound: once a round adds no module, no later round does.
     for _ in old {
         let is_next = |(user, used): &&(String, String)| !replaced.contains_key(user) && replaced.contains_key(used);
         let next: Vec<_> = uses.iter().filter(is_next).cloned().collect();
@@ -74,12 +74,12 @@ pub(crate) fn replaced<D: PartialEq>(
 mod tests {
     use super::{Build, replaced};
 
-    /// `a1 b1` are builds, `b>a` means that b uses a.
+    /// Compares the replaced modules with `expected`. In the arguments, `a1 b1` are builds, and `b>a` means that `b` uses `a`.
     fn check(old: &str, new: &str, uses: &str, expected: &str) {
         let builds = |text: &str| {
             let build = |word: &str| {
                 let (name, digest) = word.split_at(1);
-                // Upper-case names are packages here.
+                // In these tests, upper-case names are packages.
                 let is_scripts = name.chars().all(char::is_uppercase);
                 Build { name: name.to_owned(), digest: digest.to_owned(), is_scripts }
             };

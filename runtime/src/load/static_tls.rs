@@ -1,6 +1,6 @@
-//! Consumers of static thread-local storage, of which a process reserves little for libraries loaded later: each copy of a
-//! module takes its part again, and the loader frees none. A module that finds too little left may thus need very little
-//! itself.
+//! Consumers of static thread-local storage. A process reserves little of this storage for libraries that are loaded later.
+//! Each copy of a module takes its part again, and the loader frees no part. Therefore a load may fail even if the module
+//! itself needs very little.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,10 +11,10 @@ use alcedo_sys::{ImageFile, StaticTls, process};
 use super::advice;
 use crate::sync::lock;
 
-/// Maximum number of thread-locals listed per file.
+/// Maximum number of thread-locals that are listed per file.
 const MOST_NAMED: usize = 3;
 
-/// Part of the storage that one file takes, and the help to avoid it.
+/// Part of the storage that one file takes, with help on how to avoid this use.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Part {
     used: StaticTls,
@@ -22,7 +22,7 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Returns `None` for a file that takes nothing.
+    /// Returns the part that a file takes; `None` if the file takes no static storage.
     pub(crate) fn of(image: &ImageFile) -> Option<Box<Self>> {
         let help = || advice::on_static_tls(image.section(".strtab").unwrap_or_default());
         StaticTls::of(image.bytes()).map(|used| Box::new(Self { used, help: help() }))
@@ -37,7 +37,7 @@ struct Consumer {
     copies: u64,
 }
 
-/// Last mapped part and number of mapped copies, by module name.
+/// For each module name, the part of the last mapped copy and the number of mapped copies.
 static MODULES: Mutex<BTreeMap<String, (Part, u64)>> = Mutex::new(BTreeMap::new());
 
 /// Records a mapped copy of a module.
@@ -47,8 +47,8 @@ pub(crate) fn note_mapped(module: &str, part: Part) {
     modules.insert(module.to_owned(), (part, copies + 1));
 }
 
-/// Returns the message of the linker, with all consumers and the help. `library` is the rejected dependency of the module, if
-/// the linker has not rejected the module itself.
+/// Returns the message of the linker, with all consumers and the help. `library` is the dependency of the module that the
+/// linker rejected; `None` if the linker rejected the module itself.
 pub(crate) fn reason(module: &str, message: &str, library: Option<&Path>, own: Option<&Part>) -> String {
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let libraries = process::static_tls().into_iter().map(|(path, used)| Consumer {
@@ -75,7 +75,7 @@ fn in_words(module: &str, message: &str, library: Option<&str>, own: Option<&Par
         let all: Vec<_> = used.iter().map(Consumer::in_words).collect();
         words += &format!("; taken before: {}", all.join(", "));
     }
-    // The help applies to the largest consumer of this process, this copy included.
+    // The help applies to the largest consumer in this process; the rejected copy is included.
     let own = own.filter(|_| library.is_none()).map(|part| (module, part, part.used.bytes));
     let others = used.iter().map(|consumer| (consumer.name.as_str(), &consumer.part, consumer.bytes()));
     match own.into_iter().chain(others).max_by_key(|(_, _, bytes)| *bytes) {

@@ -1,4 +1,4 @@
-//! Function tables that modules exchange with their host, and comparison of two definitions.
+//! Function tables that modules exchange with their host, and the comparison of two definitions of a table.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,7 +10,7 @@ use alcedo_abi::fingerprint::table_fingerprint;
 use crate::escape::line;
 use crate::signature::Signature;
 
-/// Error of exchanging function tables between a module and its host.
+/// Error of the exchange of function tables between a module and its host.
 ///
 /// # Examples
 /// ```rust
@@ -26,7 +26,7 @@ use crate::signature::Signature;
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
-    /// Both sides have a table of this name, with different entries.
+    /// Both sides have a table of this name, but their entries differ.
     #[error(
         "{module} was built with another definition of the table {table} than this host: {difference}; the module has {found}, the \
          host has {expected}: build both with one `entry_table!`"
@@ -36,14 +36,14 @@ pub enum TableError {
         module: String,
         /// Name of the table.
         table: String,
-        /// Differing entries, with the difference.
+        /// Entries that differ, with the difference.
         difference: String,
-        /// Entries of the module and their fingerprint.
+        /// Entries of the module's table with their signatures, and the fingerprint of the table.
         found: String,
-        /// Entries of the host and their fingerprint.
+        /// Entries of the host's table with their signatures, and the fingerprint of the table.
         expected: String,
     },
-    /// The entry method requires a table that the host does not offer.
+    /// The module requires a table that the host does not offer.
     #[error(
         "{module} takes the table {table} of its host, {found}, and this host offers {offered}: call `Tables::offer` before the module \
          is loaded"
@@ -53,7 +53,7 @@ pub enum TableError {
         module: String,
         /// Name of the table.
         table: String,
-        /// Entries of the module and their fingerprint.
+        /// Entries of the module's table with their signatures, and the fingerprint of the table.
         found: String,
         /// Tables that the host offers.
         offered: String,
@@ -64,7 +64,7 @@ pub enum TableError {
 pub(crate) struct Table {
     pub name: String,
     fingerprint: u64,
-    /// Signatures by name.
+    /// Signatures of the entries, by name.
     entries: BTreeMap<String, String>,
 }
 
@@ -82,7 +82,7 @@ impl Table {
         Self { name: line(table.name.as_str()), fingerprint: table.fingerprint, entries }
     }
 
-    /// Compares the table of `module` with that of the host. Returns [`TableError::Differs`] if they differ.
+    /// Compares the table of `module` with the table of the host. Returns [`TableError::Differs`] if the tables differ.
     fn agree(&self, module: &str, host: &Self) -> Result<(), TableError> {
         if self.fingerprint == host.fingerprint {
             return Ok(());
@@ -97,7 +97,7 @@ impl Table {
     }
 }
 
-/// Returns the entries of one side only, and those with two signatures.
+/// Describes the entries that only one side has, and the entries whose signatures differ.
 fn difference(module: &BTreeMap<String, String>, host: &BTreeMap<String, String>) -> String {
     let of_module = module.iter().filter_map(|(name, signature)| match host.get(name) {
         None => Some(format!("`{name}` ({signature}) is missing at the host")),
@@ -117,7 +117,7 @@ impl fmt::Display for Table {
     }
 }
 
-/// Tables that a host offers, and those that it expects of modules. Any thread.
+/// Tables that a host offers, and tables that it expects in modules. Usable on any thread.
 #[derive(Default)]
 pub(crate) struct HostTables {
     offered: RwLock<BTreeMap<String, Table>>,
@@ -130,18 +130,18 @@ impl HostTables {
         !self.offered.read().unwrap_or_else(PoisonError::into_inner).contains_key(name)
     }
 
-    /// Offers a table, whose entries modules may call from now on.
+    /// Offers a table. From now on modules may call its entries.
     pub(crate) fn offer(&self, table: Table) {
         self.offered.write().unwrap_or_else(PoisonError::into_inner).insert(table.name.clone(), table);
     }
 
-    /// Expects a table: modules with another definition are rejected from now on.
+    /// Expects a table. From now on modules that define the table differently are rejected.
     pub(crate) fn expect(&self, table: Table) {
         self.expected.write().unwrap_or_else(PoisonError::into_inner).insert(table.name.clone(), table);
     }
 
-    /// Compares the tables of a module before its start with those of the host. Returns [`TableError::Differs`] or
-    /// [`TableError::NotOffered`].
+    /// Compares the tables of a module with the tables of the host, before the module starts. Returns [`TableError::Differs`]
+    /// or [`TableError::NotOffered`].
     pub(crate) fn check(&self, module: &str, tables: EntryTables) -> Result<(), TableError> {
         if let Some(table) = tables.host.into_option().map(Table::described) {
             let offered = self.offered.read().unwrap_or_else(PoisonError::into_inner);
@@ -164,8 +164,8 @@ impl HostTables {
     }
 }
 
-/// Checks that a module implements the table of the host. Returns false for another table or none, and [`TableError::Differs`]
-/// if the definitions differ.
+/// Checks that a module implements the table `host`. Returns false if the module implements another table or no table. Returns
+/// [`TableError::Differs`] if the definitions of the table differ.
 pub(crate) fn implements(module: &str, tables: EntryTables, host: &Table) -> Result<bool, TableError> {
     match tables.module.into_option().map(Table::described) {
         Some(table) if table.name == host.name => table.agree(module, host).map(|()| true),

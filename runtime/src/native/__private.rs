@@ -53,8 +53,8 @@ use alcedo_abi::type_text::{TypeText, is_same};
 
 use crate::native::this::Object;
 
-/// Default red constructor of a class whose `#[uclass] impl` has none; an inherent function with the same name takes precedence. The
-/// trait name appears in the compiler error for a field without a default.
+/// Default red constructor of a class whose `#[uclass] impl` has no red constructor. An inherent function with the same name takes
+/// precedence. The trait name appears in the compiler error for a field without a default.
 pub trait WithoutARedConstructor: Class {
     /// Builds the Rust fields with their defaults.
     fn alcedo_red_constructor(_this: This<'_, Self>) -> Self
@@ -67,7 +67,7 @@ pub trait WithoutARedConstructor: Class {
 
 impl<C: Class> WithoutARedConstructor for C {}
 
-/// Accepts any type: Rust fields of the host stay on the game thread.
+/// Accepts any type, because Rust fields of the host are dropped on the game thread.
 pub const fn the_finalizer_thread_drops<T>() {}
 
 /// A type whose default as a struct field is written as a string.
@@ -107,7 +107,7 @@ pub const fn no_event<C: Class>(problem: &str, name: &str, id: &str) -> TypeText
     override_check::no_event(problem, name, C::EVENTS, declarer::<C>(name), id)
 }
 
-/// Returns the path of the class that declares an event, of `C` and its bases.
+/// Returns the path of the class that declares an event: `C` or a base class of `C`.
 const fn declarer<C: Class>(name: &str) -> Option<&'static str> {
     if contains(C::EVENTS, name) {
         return Some(C::PATH);
@@ -118,11 +118,11 @@ const fn declarer<C: Class>(name: &str) -> Option<&'static str> {
     declarer::<C::Base>(name)
 }
 
-/// Stub for compiler messages about plugins; always false.
+/// Stub of a check for compiler messages about plugins; always returns false.
 #[must_use]
 pub const fn is_property<C: Class>(_name: &str) -> bool {
     false
 }
 
-/// Compiles if an error implements `Display`.
+/// Compiles only if the error type implements `Display`.
 pub const fn error_in_words<E: ::core::fmt::Display + 'static>() {}

@@ -170,8 +170,8 @@ macro_rules! __alcedo_native_property {
                 })
             }
 
-            /// Writes the property. Ends the running call with the error if the write is rejected, for example in a red constructor
-            /// during a reload for any object but its own.
+            /// Writes the property. Ends the running call with the error if the write is rejected. For example, during a reload a red
+            /// constructor may only write its own object.
             $(#[$attr])*
             #[inline]
             pub fn $set(&self, $value: $arg) {
@@ -192,8 +192,8 @@ macro_rules! __alcedo_native_property {
     };
 }
 
-/// Declares the calls of functions on a view: those that return failures, and those that end the running call instead. A path with the
-/// class and the function name selects the body: a `$name` that is not the name of the function runs only the body of that class.
+/// Declares the calls of functions on a view: calls that return an error, and calls that end the running call on an error. `$what` is a
+/// path with the class and the function name. A `$name` that differs from this function name calls only the body of this class.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_calls {
@@ -244,8 +244,7 @@ macro_rules! __alcedo_native_calls {
     };
 }
 
-/// Declares the call `$try_name` of a C function. C writes to buffers of the caller, which are updated only after the whole call has
-/// succeeded.
+/// Declares the call `$try_name` of a C function. The out parameters of the caller are updated only after the whole call has succeeded.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_c_call {
@@ -275,7 +274,7 @@ macro_rules! __alcedo_native_c_call {
     };
 }
 
-/// Expands to nothing: native types import nothing, because they are declared together.
+/// Expands to nothing: native types need no imports, because all native types are declared together.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_register {

@@ -1,9 +1,9 @@
-//! Native classes as Rust types: expansion of `#[uclass]` on a struct and its `impl` block. The attributes match those of plugins; here
-//! they expand to declarations of [`super`], one per runtime.
+//! Native classes as Rust types: expansion of `#[uclass]` on a struct and its `impl` block. The attributes match those of plugins. In a
+//! host, the attributes expand to declarations of [`super`]; each runtime has its own declaration.
 //!
-//! Fields with `#[uproperty]` are properties of the object. The other fields stay in the struct, one value per object. The red
-//! constructor builds this value at the first use, at the latest before the native constructors. The value is dropped on the game
-//! thread after `begin_destroy`, and reloads do not change it.
+//! Fields with `#[uproperty]` are properties of the object. The other fields stay in the struct; each object has one value of the
+//! struct. The red constructor builds this value at the first use, and at the latest before the class constructor runs. The value is
+//! dropped on the game thread after `begin_destroy`. Reloads do not change the value.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
@@ -69,7 +69,7 @@ pub const fn hook<M: Method<Args = (), Result = ()>>() -> Hook<M::Class> {
 /// Reports objects that the Rust fields of a class refer to.
 pub type References<C> = fn(&C, This<'_, C>, &mut dyn FnMut(ObjectHandle));
 
-/// Combined contents of the `impl` block of a class.
+/// Contents of the `impl` block of a class: functions, constructors and hooks.
 pub struct Body<C: Class> {
     functions: &'static [Function<C>],
     class_constructor: Option<Hook<C>>,
@@ -125,13 +125,13 @@ pub struct Description<C: Class> {
     pub doc: &'static str,
     /// Properties.
     pub properties: Vec<PropertyDecl>,
-    /// Classes for subobjects declared by base classes.
+    /// Overridden classes of subobjects that base classes declare: name of the property and path of the class.
     pub subobjects: &'static [(&'static str, &'static str)],
-    /// Defaults of inherited properties and of properties in subobjects.
+    /// Defaults of inherited properties and of properties in subobjects: path and value.
     pub defaults: &'static [(&'static str, &'static str)],
     /// Functions and hooks.
     pub body: Body<C>,
-    /// Bodies for the listed interfaces.
+    /// Functions that implement the listed interfaces.
     pub bodies: &'static [&'static [Function<C>]],
 }
 
@@ -173,7 +173,7 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
                 // The fields are dropped even if the hook fails: a destroyed object has no fields.
                 catch_unwind(AssertUnwindSafe(|| hook.0(&parts, This::new(object::World::of(context), object))))
             });
-            // Drops of fields may access objects.
+            // Drops the fields with no borrow open, because their drops may access objects.
             drop(parts.end(object));
             match ended {
                 Ok(Ok(())) => {}
@@ -199,7 +199,7 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
     decl
 }
 
-/// Calls a function: the most derived body, or exactly that of `class`.
+/// Calls the most derived body of a function, or the body of class `of`.
 ///
 /// # Errors
 /// When the callee fails.

@@ -1,5 +1,5 @@
-//! Delegate types for native properties and `#[udelegate]`, with their accessors: a [`DelegateRef`] or [`MulticastRef`] in the running
-//! call, a [`DelegateOf`] outside of calls.
+//! Delegate types for native properties and `#[udelegate]`. An accessor returns a [`DelegateRef`] or a [`MulticastRef`] for the running
+//! call; a [`DelegateOf`] is used outside of calls.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -64,10 +64,10 @@ pub trait Signature: 'static {
     /// Fingerprint of the signature.
     #[doc(hidden)]
     const FINGERPRINT: u64 = fingerprint::<Self::Args, Self::Result>();
-    /// Returns the signature string, as in the parentheses of the type.
+    /// Returns the signature string, as written in the parentheses of a delegate type.
     #[doc(hidden)]
     fn signature_text() -> String {
-        // An invalid string is rejected with the property.
+        // If the signature is invalid, returns the error message; the declaration of the property then rejects this string.
         signature_of::<Self::Args, Self::Result>().map_or_else(|error| error.to_string(), |words| words.to_string())
     }
 }
@@ -90,7 +90,7 @@ signatures!([] [A] [A B] [A B C] [A B C D] [A B C D E] [A B C D E F] [A B C D E 
 pub trait NamedSignature: 'static {
     /// Signature as a function type.
     type Function: Signature;
-    /// Package, empty for a delegate of a class; and path of the class, empty for a free delegate.
+    /// Package and path of the class. The package is empty for a delegate of a class, and the path is empty for any other delegate.
     const SCOPE: (&'static str, &'static str);
     /// Name in the package or class.
     const NAME: &'static str;
@@ -118,10 +118,10 @@ impl<S: NamedSignature> Signature for Named<S> {
     }
 }
 
-/// A bound function of an object, as a parameter of native functions and as a native property: `Delegate<fn(f64) -> bool>`. Keeps
-/// nothing alive and resolves the function in each call, so overrides and reloads take effect.
-/// [`Links::delegate`](crate::Links::delegate) creates one. The accessor of a property of this type returns a [`DelegateRef`], which
-/// binds the property.
+/// A bound function of an object. `Delegate<fn(f64) -> bool>` is a type for parameters of native functions and for native properties.
+/// Keeps nothing alive, and resolves the function in each call, so overrides and reloads take effect.
+/// [`Links::delegate`](crate::Links::delegate) creates a bound delegate. The accessor of a property of this type returns a
+/// [`DelegateRef`], which can bind the property.
 ///
 /// # Examples
 /// ```rust
@@ -189,7 +189,7 @@ impl<F> Delegate<F> {
         Self(binding, PhantomData)
     }
 
-    /// Returns whether a function is bound; its object may be destroyed.
+    /// Returns whether a function is bound, even if the bound object is destroyed.
     #[must_use]
     pub fn is_bound(&self) -> bool {
         !self.0.object.is_none()
@@ -203,11 +203,11 @@ impl<F> Delegate<F> {
 }
 
 impl<F: Signature> Delegate<F> {
-    /// Calls the bound function: in native code with `this.world()`, in a host's loop with `runtime.world()`.
+    /// Calls the bound function. Native code passes `this.world()`; code outside of calls passes `runtime.world()`.
     ///
     /// # Errors
     /// [`CallError::NotFound`] when the delegate is unbound, or its object or function no longer exists; [`CallError::Signature`] when
-    /// the function has another signature now; and when the function fails.
+    /// the function has another signature now; or the error of the function.
     pub fn call(&self, world: &World, arguments: F::Args) -> Result<F::Result, CallError> {
         let nothing = |why: &str| CallError::NotFound {
             message: format!("a delegate ({}) {why}: bind it first", F::signature_text()),
@@ -275,7 +275,7 @@ impl<F: Signature> NativeParam for Delegate<F> {
     }
 }
 
-/// Declares a property type for delegates with several bindings. The type has no values.
+/// Declares property types for delegates with several bindings. These types have no values.
 macro_rules! of_several {
     ($($(#[$doc:meta])* $delegate:ident;)*) => {$(
         $(#[$doc])*
@@ -287,11 +287,11 @@ of_several! {
     /// Native property type of a delegate that calls any number of functions: `MulticastDelegate<fn(f64)>`. Has no values; the accessor
     /// of the property returns a [`MulticastRef`].
     MulticastDelegate;
-    /// Like [`MulticastDelegate`], but saves memory if mostly unbound.
+    /// Like [`MulticastDelegate`], but saves memory if the delegate is unbound in most objects.
     SparseDelegate;
 }
 
-/// Delegate property of an object in the running call.
+/// Delegate property of an object, for use in the running call.
 struct Located<'f, F: Signature> {
     world: &'f World,
     of: DelegateOf<F::Args, F::Result>,
@@ -365,12 +365,13 @@ macro_rules! refs {
             ///
             /// # Errors
             /// [`CallError::NotFound`] when the object has no such function, [`CallError::Signature`] when its signature differs,
-            /// [`CallError::Stale`] when the object is destroyed, [`CallError::DuringRebuild`].
+            /// [`CallError::Stale`] when the object is destroyed, [`CallError::DuringRebuild`] when a reload in progress could not undo
+            /// the binding.
             pub fn try_bind<C: Class>(&self, object: Obj<C>, function: &str) -> Result<(), CallError> {
                 self.0.of.bind_in(&*self.0.core()?, object.handle(), function)
             }
 
-            /// Returns whether a function is bound; its object may be destroyed.
+            /// Returns whether a function is bound, even if the bound object is destroyed.
             #[must_use]
             pub fn is_bound(&self) -> bool {
                 !self.0.bindings().is_empty()
@@ -379,7 +380,7 @@ macro_rules! refs {
     )*};
 }
 refs! {
-    /// Single delegate property of an object in the running call, returned by accessors. Game thread only.
+    /// Single delegate property of an object, for use in the running call. Accessors return this type. Game thread only.
     ///
     /// # Examples
     /// ```rust
@@ -414,7 +415,7 @@ refs! {
     /// # }
     /// ```
     DelegateRef;
-    /// Multicast or sparse delegate property of an object in the running call, returned by accessors. Game thread only.
+    /// Multicast or sparse delegate property of an object, for use in the running call. Accessors return this type. Game thread only.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -449,7 +450,7 @@ impl<F: Signature> DelegateRef<'_, F> {
     /// Calls the bound function.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] when the delegate is unbound, and the errors of the function.
+    /// [`CallError::NotFound`] when the delegate is unbound, or the error of the function.
     pub fn call(&self, arguments: F::Args) -> Result<F::Result, CallError> {
         self.0.call(arguments)
     }
@@ -467,8 +468,8 @@ impl<F: Signature> DelegateRef<'_, F> {
 }
 
 impl<F: Signature<Result = ()>> MulticastRef<'_, F> {
-    /// Calls the bound functions of all alive objects, in reverse order of binding. A failure does not stop the others; the running
-    /// call ends with the first failure afterwards.
+    /// Calls the bound functions of all alive objects, in reverse order of binding. A failure does not stop the remaining calls. After
+    /// all calls, the running call ends with the first failure.
     pub fn broadcast(&self, arguments: F::Args) {
         self.try_broadcast(arguments).unwrap_or_else(|error| fail(error));
     }
@@ -476,7 +477,7 @@ impl<F: Signature<Result = ()>> MulticastRef<'_, F> {
     /// Calls all bound functions.
     ///
     /// # Errors
-    /// The first failure, after all were called.
+    /// Returns the first failure, after all functions were called.
     pub fn try_broadcast(&self, arguments: F::Args) -> Result<(), CallError> {
         self.0.call(arguments)
     }
@@ -527,7 +528,7 @@ macro_rules! delegates {
         impl<S: NamedSignature> Declared for $delegate<Named<S>> {
             fn add_to(natives: Natives) -> Natives {
                 let (package, class) = S::SCOPE;
-                // An invalid path is rejected with the declaration.
+                // Ignores an invalid path: the declaration is then rejected.
                 let package = class.parse::<TypePath>().map_or_else(|_| package.to_owned(), |path| path.package);
                 let params = <<S::Function as Signature>::Args as NativeParams>::declared(S::PARAMS);
                 let params = params.into_iter().chain(<S::Function as Signature>::Result::declared()).collect();

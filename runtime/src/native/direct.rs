@@ -1,5 +1,5 @@
-//! Direct calls of native methods by plugins, without slots: register values of the call become parameters, the Rust fields are
-//! borrowed, and the method runs. All other cases use the call with slots.
+//! Direct calls of native methods by plugins, without slots. A direct call converts register values to parameters, borrows the Rust
+//! fields and runs the method. All other cases use a call with slots.
 #![expect(unsafe_code, reason = "enters modules, and uses parts and the core without reference counts")]
 
 use std::any::Any;
@@ -28,7 +28,7 @@ use crate::object;
 use crate::object::native_value::{NativeParams, NativeResult, NativeReturned as _, SlotRow};
 use crate::zcall::black_code::BlackCode;
 
-/// Context of a method's direct code. Stays while a red frame is open, and without one the code does nothing.
+/// Context of a method's direct code. The context exists while a red frame is open; without a red frame, the direct code does nothing.
 struct Context<C> {
     fast_paths: FastPaths,
     /// Core whose table owns this context.
@@ -44,7 +44,7 @@ const fn is_plain<A: SlotRow, R: NativeResult>() -> bool {
     A::IN_SLOTS && R::IN_SLOT
 }
 
-/// Returns the direct code of a method, if all its values fit into slots.
+/// Returns the direct code of a method, if its parameters and result all fit into slots.
 pub(super) fn of_method<M: Method>(parts: &Rc<Parts<M::Class>>) -> Option<Rc<dyn Any>> {
     if !is_plain::<M::Args, M::Result>() {
         return None;
@@ -59,19 +59,19 @@ pub(super) fn of_method<M: Method>(parts: &Rc<Parts<M::Class>>) -> Option<Rc<dyn
         let (code, each) = if callees.is_some() { code_of::<M, EventCode<M>>() } else { code_of::<M, MethodCode<M>>() };
         let (fast_paths, core, parts) = ((*core.fast_paths).clone(), NonNull::from(&**core), Rc::clone(&parts));
         let context = Context { fast_paths, core, parts, callees };
-        // SAFETY: the code has the form for this number of arguments, whose values fit into slots. The table of the core that the
-        // context points to owns the context, so the core outlives it.
+        // SAFETY: the code takes this number of arguments, and all values fit into slots. The context points to a core whose table owns
+        // the context, so the core outlives the context.
         unsafe { BlackCode::new(code, Some(Rc::new(context))).with_each(each) }
     };
     Some(DirectMaker::kept(make, body))
 }
 
-/// Returns the code with that body, for one object and for several.
+/// Returns the direct code with the body `B`: for a call on one object, and for a call on several objects.
 fn code_of<M: Method, B: DirectBody<BitsOf<M::Args>>>() -> (*const (), EachCode) {
     (BitsOf::<M::Args>::address(BitsOf::<M::Args>::code_of::<B>()), BitsOf::<M::Args>::each_of::<B>())
 }
 
-/// Returns the direct code of a static function, if all its values fit into slots.
+/// Returns the direct code of a static function, if its parameters and result all fit into slots.
 pub(super) fn of_static<M: StaticMethod>() -> Option<Rc<dyn Any>> {
     if !is_plain::<M::Args, M::Result>() {
         return None;
@@ -82,7 +82,7 @@ pub(super) fn of_static<M: StaticMethod>() -> Option<Rc<dyn Any>> {
     };
     let make = |_core: &Rc<Core>, _callees| {
         let code = BitsOf::<M::Args>::address(BitsOf::<M::Args>::code_of::<StaticCode<M>>());
-        // SAFETY: as for a method; the code has no context.
+        // SAFETY: the code takes this number of arguments, and all values fit into slots. The code has no context.
         unsafe { BlackCode::new(code, None) }
     };
     Some(DirectMaker::kept(make, body))
@@ -106,11 +106,11 @@ struct UnresolvedEventCode<M>(PhantomData<M>);
 impl<C> Context<C> {
     #[inline(always)]
     fn core(&self) -> &Core {
-        // SAFETY: the table of this core owns the context.
+        // SAFETY: the table of this core owns the context, so the core exists.
         unsafe { self.core.as_ref() }
     }
 
-    /// Returns the directory entry of an object and its callee, if cached.
+    /// Returns the directory entry and the callee of an object, if the callee is cached.
     #[inline(always)]
     fn callee(&self, object: ObjectHandle) -> Option<(DirectoryEntry, Callee)> {
         let entry = self.fast_paths.columns().find(object)?;
@@ -121,10 +121,10 @@ impl<C> Context<C> {
 impl<M: Method> DirectBody<BitsOf<M::Args>> for MethodCode<M> {
     type Context = Context<M::Class>;
 
-    // Slow cases are in separate functions that are called last, so the fast path needs no stack frame.
+    // Slow cases are tail calls of separate functions, so the fast path needs no stack frame.
     #[inline(always)]
     unsafe fn run(context: &Context<M::Class>, object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
-        // Outside a red frame this could be a safe point, where objects and generations end.
+        // Outside a red frame, the call could contain a safe point, where objects and generations end.
         if !context.fast_paths.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
@@ -155,15 +155,15 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for EventCode<M> {
         }
         match found.callee(object) {
             Some((_entry, Callee::Itself)) => run_own::<M>(found, object, bits),
-            // SAFETY: the call cache entry was found for the class of the object under the current version, and the directory entry is
-            // of the object. Callers pass as many words as the event has parameters.
+            // SAFETY: the call cache entry was found for the class of the object under the current version. The directory entry belongs
+            // to the object. Callers pass as many words as the event has parameters.
             Some((entry, Callee::Module(fast_path))) => answer_of(unsafe {
                 found
                     .fast_paths
                     .enter_on(fast_path, (object, entry.memory), bits.words(), |height| clean_up(found.core(), height))
             }),
             Some((_entry, Callee::WithSlots)) => DirectAnswer::without(DirectStatus::NOT_DONE),
-            // SAFETY: as for this function.
+            // SAFETY: the called function has the same safety contract as this function.
             None => unsafe { bits.apart::<UnresolvedEventCode<M>>(found, object) },
         }
     }
@@ -177,7 +177,8 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for UnresolvedEventCode<M> {
         let callee = found.callees.as_ref().and_then(|callees| callees.resolve(found.core(), object));
         match (found.fast_paths.columns().find(object), callee) {
             (Some(_), Some(Callee::Itself)) => run_own::<M>(found, object, bits),
-            // SAFETY: as above; the callee was looked up just now.
+            // SAFETY: the callee was just now resolved for the class of the object. The directory entry belongs to the object. Callers
+            // pass as many words as the event has parameters.
             (Some(entry), Some(Callee::Module(fast_path))) => answer_of(unsafe {
                 found
                     .fast_paths
@@ -188,18 +189,18 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for UnresolvedEventCode<M> {
     }
 }
 
-/// Runs the method in a red frame. Only alive objects of the class have Rust fields.
+/// Runs the method. A red frame must be open. Only alive objects of the class have Rust fields; calls on other objects are not done.
 #[inline(always)]
 fn run_own<M: Method>(context: &Context<M::Class>, object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
-    // The conversion is user code, so the part is looked up after it.
+    // The conversion is user code, so the part is looked up after the conversion.
     let mut args = match attempted(|| M::Args::of_bits(bits)) {
         Ok(Some(args)) => Some(args),
         Ok(None) => return failed(in_no_slot()),
         Err(answer) => return answer,
     };
     let Some(part) = context.parts.find(object) else { return not_done(args) };
-    // SAFETY: the part exists. It is not moved until it is dropped, and not dropped while a method uses it, as the call below does; no
-    // other code runs before that.
+    // SAFETY: the part exists, and is not moved until it is dropped. The part is not dropped while a method uses it, as the call below
+    // does. No other code runs before this call.
     let part = unsafe { part.as_ref() };
     let this = This::<M::Class>::new(&context.core().world, object).with_part(part);
     let called = M::Receiver::try_with(part, M::NAME, |part| match args.take() {
@@ -213,7 +214,7 @@ fn run_own<M: Method>(context: &Context<M::Class>, object: ObjectHandle, bits: B
     }
 }
 
-/// Returns the answer of a call that conflicts with another borrow.
+/// Returns the answer of a call whose borrow conflicts with another borrow.
 #[cold]
 #[inline(never)]
 fn refused<C, A>(part: &PartCell<C>, object: ObjectHandle, method: &'static str, args: A) -> DirectAnswer {
@@ -224,7 +225,7 @@ fn refused<C, A>(part: &PartCell<C>, object: ObjectHandle, method: &'static str,
     })
 }
 
-/// Defers a call to the slot path. User code drops the arguments and may panic.
+/// Returns the answer that defers the call to the slot path. Drops of the arguments are user code and may panic.
 #[cold]
 #[inline(never)]
 fn not_done<A>(args: A) -> DirectAnswer {
@@ -234,7 +235,7 @@ fn not_done<A>(args: A) -> DirectAnswer {
     })
 }
 
-/// Drops Rust fields that ended during a call. Their drop may panic.
+/// Drops Rust fields of objects that were destroyed during the call. These drops may panic.
 #[cold]
 #[inline(never)]
 fn drop_ended<C>(parts: &Parts<C>, answer: DirectAnswer) -> DirectAnswer {

@@ -8,14 +8,14 @@ use super::{NativeClass, NativeType, Natives, property};
 use crate::emit::c_bodies::CBody;
 use crate::object::decl::{FunctionDecl, PropertyDecl, RESULT_NAME};
 
-/// Declaration of a native class that is bound to a library. The class is final.
+/// Declaration of a native class that is bound to a C library. The class is final.
 pub struct DllClass {
     class: NativeClass,
     library: Library,
     bodies: Vec<CBody>,
 }
 
-/// Declaration of a function of such a class, with the name of its symbol.
+/// Declaration of a function of a [`DllClass`], with the name of its symbol in the library.
 #[derive(Clone, Debug)]
 pub struct DllImport {
     name: String,
@@ -25,7 +25,7 @@ pub struct DllImport {
 }
 
 impl NativeClass {
-    /// Binds the class to its only library and makes the class final. The library stays open as long as the class exists.
+    /// Binds the class to one C library and makes the class final. The library stays open as long as the class exists.
     #[must_use]
     pub fn dll_bind(self, library: &Library) -> DllClass {
         DllClass { class: self.flags(class_flags::FINAL), library: library.clone(), bodies: Vec::new() }
@@ -50,7 +50,7 @@ impl DllClass {
 }
 
 impl DllImport {
-    /// Declares a function with that symbol, without parameters or result.
+    /// Declares a function with the symbol `name`, without parameters or result.
     #[must_use]
     pub fn new(name: &str) -> Self {
         Self { name: name.to_owned(), params: Vec::new(), result: None, flags: 0 }
@@ -68,20 +68,20 @@ impl DllImport {
         self.with(name, ty, property_flags::OUT)
     }
 
-    /// Adds an array with `len` values; `of` is the type string of an element.
+    /// Adds an array parameter with `len` elements; `of` is the type string of an element.
     #[must_use]
     pub fn array(self, name: &str, of: &'static str, len: usize) -> Self {
         self.with(name, (PropertyKind::ARRAY, of), 0).of_len(name, len)
     }
 
-    /// Adds an array with `len` values that the function may write to.
+    /// Adds an array parameter with `len` elements that the function may write to.
     #[must_use]
     pub fn out_array(self, name: &str, of: &'static str, len: usize) -> Self {
         self.with(name, (PropertyKind::ARRAY, of), property_flags::OUT).of_len(name, len)
     }
 
-    /// Sets the type of the result. A `bool` result has no stated width: a value that differs between one byte and four bytes is an
-    /// error of the call.
+    /// Sets the type of the result. The width of a `bool` result is not specified: the call fails if one byte and four bytes of the
+    /// result have different values.
     #[must_use]
     pub fn returns(self, (kind, path): NativeType) -> Self {
         Self { result: Some(property(RESULT_NAME, kind, path, property_flags::RETURN, "")), ..self }
@@ -105,7 +105,7 @@ impl DllImport {
         import
     }
 
-    /// States that the function needs no working directory and runs on the game thread.
+    /// States that the function does not need a specific working directory. Such a function runs on the game thread.
     #[must_use]
     pub fn no_cwd(mut self) -> Self {
         self.flags |= function_flags::NO_CWD;
@@ -125,7 +125,7 @@ impl DllImport {
 }
 
 impl Natives {
-    /// Adds a class bound to a library.
+    /// Adds a class that is bound to a C library.
     #[must_use]
     pub fn dll_class(mut self, class: DllClass) -> Self {
         self.c_bodies.extend(class.bodies);

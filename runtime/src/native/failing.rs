@@ -1,4 +1,5 @@
-//! Errors that end a running call: accessors without a `Result` unwind with the error, and the caller of the code returns it.
+//! Errors that end a running call. Accessors without a `Result` unwind with the error; `failing` catches the unwinding and returns the
+//! error.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -16,7 +17,7 @@ pub fn or_end<T>(result: Result<T, CallError>) -> T {
     result.unwrap_or_else(|error| fail(error))
 }
 
-/// Runs `code` and returns the error that [`fail`] unwound with.
+/// Runs `code`. If [`fail`] unwinds out of `code`, returns the error.
 pub(crate) fn failing<R>(code: impl FnOnce() -> Result<R, CallError>) -> Result<R, CallError> {
     catch_unwind(AssertUnwindSafe(code)).unwrap_or_else(|thrown| match thrown.downcast::<CallError>() {
         Ok(error) => Err(*error),

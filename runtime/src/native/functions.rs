@@ -1,5 +1,5 @@
-//! Functions of native classes, declared by their types: flags that follow from the signature, and thunks that read the parameters by
-//! type. Emission sets the same flags for functions of plugins.
+//! Functions of native classes, declared by Rust types. The signature determines flags of the function, and a thunk that reads the
+//! parameters by type. Emission sets the same flags for functions of plugins.
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -21,7 +21,7 @@ use crate::object::native_value::{NativeParams, NativeResult, NativeReturned};
 use crate::object::natives::World;
 use crate::object::thunk::{Frame, Thunk, function_of, idle};
 
-/// Returns metadata as a declaration holds it.
+/// Converts metadata to the form that a declaration stores.
 pub(super) fn owned(meta: &[MetaDesc]) -> Meta {
     meta.iter().map(|MetaDesc { key, value }| (key.as_str().to_owned(), value.as_str().to_owned())).collect()
 }
@@ -34,7 +34,7 @@ struct Block {
     in_c: &'static [CParam],
 }
 
-/// Parameter names of a signature, and their defaults.
+/// Names, defaults and C types of the parameters of a signature, with the Rust types `A` and `R`.
 pub struct SignatureBlock<A, R>(Block, PhantomData<fn(A) -> R>);
 
 impl<A, R> SignatureBlock<A, R> {
@@ -43,7 +43,7 @@ impl<A, R> SignatureBlock<A, R> {
         Self(Block { names, defaults: &[], in_c: &[] }, PhantomData)
     }
 
-    /// Sets the defaults; empty for a parameter without a default.
+    /// Sets the defaults of the parameters in order; an empty string means that a parameter has no default.
     #[must_use]
     pub const fn with_defaults(self, defaults: &'static [&'static str]) -> Self {
         Self(Block { defaults, ..self.0 }, PhantomData)
@@ -63,7 +63,7 @@ impl<A, R> SignatureBlock<A, R> {
 /// Signature block of the method `M`.
 pub type BlockOf<M> = SignatureBlock<<M as Method>::Args, <M as Method>::Result>;
 
-/// Zero-sized marker of a function in a class.
+/// Zero-sized marker with the class and the types of the parameters and the result of a function.
 pub struct FunctionCell<C, A, R>(PhantomData<fn(C, A) -> R>);
 
 impl<C, A, R> FunctionCell<C, A, R> {
@@ -165,7 +165,7 @@ pub const fn static_function<M: StaticMethod>(
     Function { name, flags, overrides: "", block: block.0, metadata, declare }
 }
 
-/// Describes an event that only scripts implement. Without an implementation it returns the zero value.
+/// Describes an event that only scripts implement. An event without an implementation returns the zero value.
 pub const fn implementable_event<C: Class, A: NativeParams, R: NativeResult>(
     name: &'static str,
     flags: u64,
@@ -184,7 +184,7 @@ pub trait CustomThunk: 'static {
     /// Reads the parameters of the call, does the work and stores the result.
     ///
     /// # Errors
-    /// Error of the call; no result is stored then.
+    /// Returns the error of the call; no result is stored after an error.
     fn run(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError>;
 }
 
@@ -219,7 +219,7 @@ fn unbalanced(path: &str) -> CallError {
     ))
 }
 
-/// Describes a function without a body of its own: a script or the C library that the class is bound to implements it.
+/// Describes a function without a native body: a script, or the C library that the class is bound to, implements the function.
 pub(super) const fn without_body<C: Class, A: NativeParams, R: NativeResult>(
     name: &'static str,
     flags: u64,

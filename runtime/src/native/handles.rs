@@ -1,5 +1,5 @@
-//! Handles of members of a class declared at run time, used by bodies instead of names: a declaration returns a handle, bodies capture
-//! clones, and the name is resolved once per class.
+//! Handles to members of a class declared at run time. A declaration returns a handle; function bodies capture clones of the handle and
+//! use them instead of names. A handle resolves its name once per class.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -19,8 +19,9 @@ use crate::object::thunk::{Frame, Thunk, idle};
 use crate::object::typed::FrameValue;
 use crate::object::value::Value;
 
-/// A property of a class declared at run time, with the Rust type of its values. Valid for objects of that class and its subclasses, in
-/// the one runtime built with the declaration. Clones refer to the same property. Keeps nothing alive. Game thread only.
+/// Handle to a property of a class declared at run time; `T` is the Rust type of its values. Valid for objects of the class and its
+/// subclasses, in the runtime that was built with the declaration. Clones refer to the same property. Keeps nothing alive. Game thread
+/// only.
 ///
 /// # Examples
 /// ```rust
@@ -40,7 +41,7 @@ pub struct PropertyHandle<T> {
     values: PhantomData<fn(T) -> T>,
 }
 
-/// A property like [`PropertyHandle`] whose type has no Rust type in the host.
+/// Handle like [`PropertyHandle`], for a property whose type has no Rust type in the host.
 ///
 /// # Examples
 /// ```rust
@@ -64,8 +65,8 @@ pub struct AnyPropertyHandle {
     key: PropertyRef,
 }
 
-/// A function of a class declared at run time, with the Rust types of its parameters and result. Valid for the same objects as a
-/// [`PropertyHandle`]. Game thread only.
+/// Handle to a function of a class declared at run time, with the Rust types of its parameters and result. Valid for the same objects
+/// as a [`PropertyHandle`]. Game thread only.
 ///
 /// # Examples
 /// ```rust
@@ -89,19 +90,19 @@ impl<T: NativeValue> PropertyHandle<T> {
     /// Reads the property.
     ///
     /// # Errors
-    /// [`CallError::Stale`] when the object is destroyed, [`CallError::WrongClass`] when it is of another class.
+    /// [`CallError::Stale`] when the object is destroyed, [`CallError::WrongClass`] when the object is of another class.
     #[inline]
     pub fn get(&self, world: &World, object: ObjectHandle) -> Result<T, CallError> {
         let raw = self.of.get(world, object)?;
-        // An enum value without an entry ends this read.
+        // `from_raw` unwinds with an error for an enum value without an entry.
         failing(|| Ok(T::from_raw(raw)))
     }
 
     /// Overwrites the property.
     ///
     /// # Errors
-    /// The errors of [`PropertyHandle::get`]; [`CallError::WrongClass`] also when the value is an object that does not match the class
-    /// of the property; [`CallError::DuringRebuild`] during a reload that could not undo the write.
+    /// Returns the errors of [`PropertyHandle::get`]. Also returns [`CallError::WrongClass`] when the value is an object that does not
+    /// match the class of the property. Returns [`CallError::DuringRebuild`] when a reload in progress could not undo the write.
     #[inline]
     pub fn set(&self, world: &World, object: ObjectHandle, value: T) -> Result<(), CallError> {
         self.of.set(world, object, value.into_raw())
@@ -112,16 +113,16 @@ impl AnyPropertyHandle {
     /// Reads the property as a Rust type with the same memory layout, such as [`ObjectHandle`] for a reference to an object.
     ///
     /// # Errors
-    /// The errors of [`PropertyHandle::get`]; [`CallError::Signature`] when the property has another type.
+    /// Returns the errors of [`PropertyHandle::get`], and [`CallError::Signature`] when the property has another type.
     #[inline]
     pub fn get<T: FrameValue>(&self, world: &World, object: ObjectHandle) -> Result<T, CallError> {
         world.get(object, &self.key).map_err(|error| self.explained(world, object, error))
     }
 
-    /// Overwrites the property with a value of the same memory layout.
+    /// Overwrites the property with a value of a Rust type with the same memory layout.
     ///
     /// # Errors
-    /// The errors of [`PropertyHandle::set`]; [`CallError::Signature`] when the property has another type.
+    /// Returns the errors of [`PropertyHandle::set`], and [`CallError::Signature`] when the property has another type.
     #[inline]
     pub fn set<T: FrameValue>(&self, world: &World, object: ObjectHandle, value: T) -> Result<(), CallError> {
         world.set(object, &self.key, value).map_err(|error| self.explained(world, object, error))
@@ -130,7 +131,7 @@ impl AnyPropertyHandle {
     /// Reads the property as a [`Value`].
     ///
     /// # Errors
-    /// The errors of [`PropertyHandle::get`].
+    /// Returns the errors of [`PropertyHandle::get`].
     pub fn read(&self, world: &World, object: ObjectHandle) -> Result<Value, CallError> {
         world.read(object, &self.key).map_err(|error| self.explained(world, object, error))
     }
@@ -138,7 +139,7 @@ impl AnyPropertyHandle {
     /// Overwrites the property with a [`Value`].
     ///
     /// # Errors
-    /// The errors of [`PropertyHandle::set`]; [`CallError::Signature`] when the property has another type.
+    /// Returns the errors of [`PropertyHandle::set`], and [`CallError::Signature`] when the property has another type.
     pub fn write(&self, world: &World, object: ObjectHandle, value: &Value) -> Result<(), CallError> {
         world.write(object, &self.key, value).map_err(|error| self.explained(world, object, error))
     }
@@ -153,15 +154,16 @@ impl<A: NativeParams, R: NativeResult> FunctionHandle<A, R> {
     /// Calls the most derived body of the function.
     ///
     /// # Errors
-    /// [`CallError::Stale`] when the object is destroyed, [`CallError::WrongClass`] when it is of another class, and when the body
-    /// fails.
+    /// [`CallError::Stale`] when the object is destroyed, [`CallError::WrongClass`] when the object is of another class, or the error
+    /// of the body.
     pub fn call(&self, world: &World, object: ObjectHandle, arguments: A) -> Result<R, CallError> {
         let called = failing(|| core_of(world).call_typed(object, &self.key, None, arguments));
         called.map_err(|error| explained(world, object, &self.class, (&self.key).name(), error))
     }
 }
 
-/// Converts a missing member of an object of another class to [`CallError::WrongClass`]; returns other errors unchanged.
+/// Converts the error for a missing member to [`CallError::WrongClass`] if the object is of another class. Returns any other error
+/// unchanged.
 fn explained(world: &World, object: ObjectHandle, class: &str, member: &str, error: CallError) -> CallError {
     let is_foreign = matches!(error, CallError::NotFound { .. }) && !world.is_a(object, class);
     match world.class_of(object).filter(|_| is_foreign) {
@@ -175,7 +177,7 @@ fn explained(world: &World, object: ObjectHandle, class: &str, member: &str, err
 
 impl NativeClass {
     /// Adds a property with a Rust type and returns the handle by which bodies access it. `flags` are bits of `property_flags`;
-    /// `default` is parsed by its kind, empty means zero.
+    /// `default` is parsed by the kind of the property; an empty string means zero.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -202,7 +204,7 @@ impl NativeClass {
         PropertyHandle { of, values: PhantomData }
     }
 
-    /// Adds a property of a type without a Rust type in the host.
+    /// Adds a property whose type has no Rust type in the host.
     #[must_use = "bodies use the property by this handle; `property` declares one that none uses"]
     pub fn add_any_property(
         &mut self,

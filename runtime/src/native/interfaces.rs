@@ -58,7 +58,7 @@ use crate::object::origin::Origin;
     label = "declare it with `#[uinterface(package = \"…\")]`, or take `Obj<Class>` for objects of one class"
 )]
 pub trait Interface: Sized + 'static {
-    /// View of an object as the interface: functions of the interface, then those of any object.
+    /// View of an object with the functions of the interface and the functions of any object.
     type View<'f>: View<'f>;
     /// `/Script/Package.Name`.
     const PATH: &'static str;
@@ -71,10 +71,11 @@ pub trait Interface: Sized + 'static {
 }
 
 impl<'f> ObjectView<'f> {
-    /// Returns a view of the object as an interface, whose functions can be called.
+    /// Returns a view of the object through which the functions of the interface `I` can be called.
     ///
     /// # Errors
-    /// [`CallError::WrongClass`] when its class does not implement the interface; [`CallError::Stale`] when the object is destroyed.
+    /// [`CallError::WrongClass`] when the class of the object does not implement the interface; [`CallError::Stale`] when the object is
+    /// destroyed.
     pub fn as_interface<I: Interface>(&self) -> Result<I::View<'f>, CallError> {
         let At { world, object } = self.at();
         core_of(world).check_implements(object, I::PATH)?;
@@ -82,15 +83,16 @@ impl<'f> ObjectView<'f> {
     }
 }
 
-/// Describes a function with parameters `A` and result `R`, for the checks of a class.
+/// Describes an interface function with parameters `A` and result `R`, for the compile-time checks of a class.
 pub const fn compared<A: NativeParams, R: NativeResult>(name: &'static str, text: &'static str) -> InterfaceFunction {
     InterfaceFunction::new(name, text, fingerprint::<A, R>())
 }
 
-/// Compiles if values of the type can be parameters; expanded at the type's span in the source.
+/// Compiles only if values of type `T` can be parameters. The macro expands the call at the source span of the type.
 pub const fn crosses<T: NativeValue>() {}
 
-/// Checks that the function has parameters `A` and result `R`. Returns true for an unknown name, which another check reports.
+/// Checks that the interface function `name` has parameters `A` and result `R`. Returns true for an unknown name, because another check
+/// reports unknown names.
 pub const fn has_signature<I: Interface, A: NativeParams, R: NativeResult>(name: &str) -> bool {
     interface_check::has_signature(I::FUNCTIONS, name, fingerprint::<A, R>())
 }
@@ -103,15 +105,15 @@ pub struct Bodies<C: 'static, I> {
 }
 
 impl<C, I: Interface> Bodies<C, I> {
-    /// Bodies of a class without a block for the interface.
+    /// Bodies of a class without an `impl` block for the interface.
     pub const NONE: Self = Self { functions: &[], are_written: false, of: PhantomData };
 
-    /// Creates bodies from the functions of a block.
+    /// Creates bodies from the functions of an `impl` block.
     pub const fn new(functions: &'static [Function<C>]) -> Self {
         Self { functions, are_written: true, of: PhantomData }
     }
 
-    /// Returns whether the required block exists.
+    /// Returns whether the `impl` block exists, or the interface has no functions.
     pub const fn are_there(&self) -> bool {
         self.are_written || I::FUNCTIONS.is_empty()
     }

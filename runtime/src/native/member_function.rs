@@ -1,4 +1,4 @@
-//! Function of a native class for the accessors of its view, with call caches for bodies in modules and in the host.
+//! Function of a native class that the view of the class calls, with a call cache for bodies in modules and in the host.
 
 use std::cell::Cell;
 
@@ -12,12 +12,12 @@ use crate::object::World;
 use crate::object::member::{FunctionKey as _, FunctionRef};
 use crate::object::native_value::{NativeParams, NativeResult, SlotRow, fingerprint};
 
-/// A function of a class. Calls the most derived body, or with a class the body of that class. Keeps nothing alive. Game thread only.
+/// A function of a class. Calls the most derived body, or the body of a requested class. Keeps nothing alive. Game thread only.
 #[derive(Debug)]
 pub struct MemberFunction {
     key: FunctionRef,
     cache: CallCache,
-    /// Fingerprint of the signature that the call cache is for.
+    /// Fingerprint of the signature for which the call cache was filled.
     print: Cell<u64>,
 }
 
@@ -28,7 +28,7 @@ impl MemberFunction {
         Self { key: FunctionRef::new(name), cache: CallCache::default(), print: Cell::new(0) }
     }
 
-    /// Calls the most derived body, or exactly that of the class `of`.
+    /// Calls the most derived body, or the body of the class `of`.
     #[inline]
     pub(super) fn call<A: NativeParams + SlotRow, R: NativeResult>(
         &self,
@@ -56,7 +56,7 @@ impl MemberFunction {
         })
     }
 
-    /// Fills the call cache for the class of this object.
+    /// Fills the call cache for the class of `object`.
     #[cold]
     fn resolve<A: NativeParams, R: NativeResult>(&self, host: &HostOfWorld, object: ObjectHandle) {
         let print = fingerprint::<A, R>();

@@ -75,11 +75,11 @@ pub trait Method: 'static {
     type Args: Params;
     /// Result type.
     type Result: NativeResult;
-    /// Rust return type: the result, or a `Result` of it.
+    /// Rust return type: the result type, or a `Result` with the result type.
     type Returned: NativeReturned<Value = Self::Result>;
     /// Receiver of the method.
     type Receiver: Receiver;
-    /// Name, for errors.
+    /// Name of the method, for errors.
     const NAME: &'static str;
     /// Source location.
     const LOCATION: SourceLocation;
@@ -96,7 +96,7 @@ pub trait StaticMethod: 'static {
     type Args: Params;
     /// Result type.
     type Result: NativeResult;
-    /// Rust return type: the result, or a `Result` of it.
+    /// Rust return type: the result type, or a `Result` with the result type.
     type Returned: NativeReturned<Value = Self::Result>;
     /// Source location.
     const LOCATION: SourceLocation;
@@ -121,7 +121,7 @@ pub type Arguments<'f, M> = <<M as Method>::Args as Params>::Seen<'f>;
 /// Receiver value of a method.
 pub type Held<'p, M> = <<M as Method>::Receiver as Receiver>::Ref<'p, <M as Method>::Class>;
 
-/// Returns the part of an object, built at the first use.
+/// Returns the part of an object, and builds the part at the first use.
 pub(super) fn part_of<C: Part>(parts: &Parts<C>, this: This<'_, C>) -> Result<Rc<PartCell<C>>, CallError> {
     let At { world, object } = this.view.at();
     parts.get(object, || world.is_alive(object), || C::red_constructor(this))
@@ -142,7 +142,7 @@ pub(super) fn run<M: Method>(
     returned.crossing(|| M::LOCATION.into())
 }
 
-/// Runs `code` for an object. The caller has checked that the object is of the class.
+/// Runs `code` for an object. The caller has checked that the object is of class `C`.
 pub(crate) fn run_for<C: Class, R>(
     world: &World,
     object: ObjectHandle,

@@ -1,4 +1,4 @@
-//! Host structs with their own network serialization: expansion of `#[net_serialize]` of a native struct.
+//! Host structs with their own network serialization: expansion of `#[net_serialize]` on a native struct.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub(crate) struct NetFunctions {
 /// Serialization functions of the host's structs, by path.
 pub(crate) type NetStructs = BTreeMap<String, NetFunctions>;
 
-/// The `#[net_serialize]` of a struct, if present.
+/// Serialization functions of a struct with `#[net_serialize]`; `None` for any other struct.
 pub struct NetHooks(Option<fn() -> NetFunctions>);
 
 /// A struct with its own network serialization.

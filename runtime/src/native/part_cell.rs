@@ -11,12 +11,12 @@ use crate::boundary::CallError;
 use crate::handles::ObjectHandle;
 use crate::{panic_guard, thread_stack};
 
-/// The Rust fields of one object. Its drop does not panic: a panic of the fields' own drops is logged.
+/// The Rust fields of one object. Dropping the cell does not panic: panics from the drops of the fields are logged.
 pub struct PartCell<C> {
     borrows: Cell<Borrows>,
     /// Name of the method that borrowed last and has not returned.
     holder: Cell<&'static str>,
-    /// Source of new borrows while an exclusive borrow is lent: the lent reference.
+    /// Lent reference while an exclusive borrow is lent; new borrows derive from the lent reference.
     borrowed: Cell<Option<NonNull<C>>>,
     part: UnsafeCell<ManuallyDrop<C>>,
 }
@@ -42,7 +42,7 @@ impl<C> PartCell<C> {
         self.try_share(method, code).ok_or_else(|| self.refused(object, method))
     }
 
-    /// Makes the fields available to calls of `code`. `part` is the exclusive borrow, unused during this.
+    /// Makes the fields available to calls that `code` makes. `part` is the exclusive borrow, which is unused while `code` runs.
     ///
     /// # Errors
     /// When `part` is of another object or already lent; [`CallError::WrongStack`] on the stack of a coroutine.
@@ -68,7 +68,7 @@ impl<C> PartCell<C> {
 
     #[inline]
     fn pointer(&self) -> NonNull<C> {
-        // The cell has the address of its content.
+        // The `UnsafeCell` has the same address as its content.
         self.borrowed.get().unwrap_or_else(|| NonNull::from(&self.part).cast())
     }
 
@@ -87,8 +87,9 @@ impl<C> PartCell<C> {
     #[inline]
     pub(super) fn try_share<R>(&self, method: &'static str, code: impl FnOnce(&C) -> R) -> Option<R> {
         let _borrow = self.try_begin(method, Event::Share, Event::EndShare)?;
-        // SAFETY: the borrows allow a shared one, so no exclusive one is in use until `_borrow` ends; the pointer is the cell's own, or
-        // is derived from the exclusive reference that was passed to `reborrow` and is unused until `reborrow` returns.
+        // SAFETY: the borrow state allows a shared borrow, so no exclusive borrow is in use until `_borrow` ends. The pointer is the
+        // cell's own, or is derived from the exclusive reference that was passed to `reborrow`. That reference is unused until
+        // `reborrow` returns.
         Some(code(unsafe { self.pointer().as_ref() }))
     }
 
@@ -96,8 +97,9 @@ impl<C> PartCell<C> {
     #[inline]
     pub(super) fn try_take<R>(&self, method: &'static str, code: impl FnOnce(&mut C) -> R) -> Option<R> {
         let _borrow = self.try_begin(method, Event::Take, Event::EndTake)?;
-        // SAFETY: the borrows allow an exclusive one, so no other is in use until `_borrow` ends; the pointer is the cell's own, or is
-        // derived from the exclusive reference that was passed to `reborrow` and is unused until `reborrow` returns.
+        // SAFETY: the borrow state allows an exclusive borrow, so no other borrow is in use until `_borrow` ends. The pointer is the
+        // cell's own, or is derived from the exclusive reference that was passed to `reborrow`. That reference is unused until
+        // `reborrow` returns.
         Some(code(unsafe { self.pointer().as_mut() }))
     }
 
@@ -105,7 +107,7 @@ impl<C> PartCell<C> {
         self.borrows.get() != Borrows::FREE
     }
 
-    /// Returns the error of a method with that name whose borrow conflicts.
+    /// Returns the error for a borrow by `method` that conflicts with another borrow.
     #[cold]
     pub(super) fn refused(&self, object: ObjectHandle, method: &str) -> CallError {
         CallError::ReentrantBorrow { object, held: self.holder.get().to_owned(), requested_by: method.to_owned() }
@@ -124,7 +126,7 @@ impl<C> Drop for PartCell<C> {
     }
 }
 
-/// Returns the error of `reborrow` for fields that are not of `object`.
+/// Returns the error of `reborrow` for fields that do not belong to `object`.
 #[cold]
 pub(super) fn not_its_own(object: ObjectHandle) -> CallError {
     CallError::other(format!(
@@ -229,7 +231,7 @@ mod tests {
             cell.reborrow(OBJECT, part, || {
                 cell.take(OBJECT, "hello", |part| {
                     *part += 1;
-                    // Not lent by `hello`, so not free.
+                    // The borrow fails, because `hello` has not lent its `part`.
                     cell.share(OBJECT, "look", |part| *part)
                 })
             })

@@ -1,5 +1,5 @@
-//! Rust fields of native objects: one value per object of a class; `part_cell.rs` checks their borrows. The fields belong to the
-//! declaration of the class in one runtime, so runtimes of a process do not share them.
+//! Rust fields of native objects: one value per object of a class. `part_cell.rs` checks borrows of the fields. The fields belong to
+//! the declaration of the class in one runtime, so runtimes of a process do not share fields.
 
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -28,7 +28,7 @@ struct Entry<C> {
 /// Rust fields of all objects of a class, in one runtime. Game thread only.
 pub(super) struct Parts<C> {
     class: &'static str,
-    /// By object index.
+    /// Entries by object index.
     row: RefCell<Vec<Entry<C>>>,
     /// Addresses of existing parts.
     addresses: PartRow<C>,
@@ -63,7 +63,8 @@ impl<C> Parts<C> {
     /// objects have a part, because [`Parts::end`] is called when an object is destroyed.
     ///
     /// # Errors
-    /// [`CallError::Stale`] when the object is destroyed, also during the build; when the part is being built, and when it has ended.
+    /// [`CallError::Stale`] when the object is destroyed, also during the build. [`CallError::Unavailable`] when the part is being
+    /// built or has ended.
     #[inline]
     pub(super) fn get(
         &self,
@@ -115,8 +116,8 @@ impl<C> Parts<C> {
         entry.is_some_and(|entry| entry.object == object && matches!(entry.state, State::Building))
     }
 
-    /// Ends the part of an object. The caller drops the returned part with no open borrow. A part used by a running method stays until
-    /// [`Parts::drop_ended`].
+    /// Ends the part of an object. The caller must hold no borrow when it drops the returned part. A part that a running method uses is
+    /// kept until [`Parts::drop_ended`].
     pub(super) fn end(&self, object: ObjectHandle) -> Option<Rc<PartCell<C>>> {
         match self.put(object, State::Ended) {
             State::There(part) if part.is_in_use() => {
@@ -148,7 +149,7 @@ impl<C> Parts<C> {
         let mut parts = self.in_use.borrow_mut();
         let unused: Vec<_> = parts.extract_if(.., |part| !part.is_in_use()).collect();
         self.has_ended.set(!parts.is_empty());
-        // Drops of fields may end other parts.
+        // Releases the borrow first, because drops of fields may end other parts.
         drop(parts);
         drop(unused);
     }
@@ -168,7 +169,7 @@ impl<C> Parts<C> {
         }
     }
 
-    /// Replaces the state at the index of an object; returns the previous state, also of another object.
+    /// Replaces the state at the index of an object. Returns the previous state, which may belong to an earlier object with this index.
     fn put(&self, object: ObjectHandle, state: State<C>) -> State<C> {
         let there = if let State::There(part) = &state { Some(part) } else { None };
         self.addresses.put(object, there);

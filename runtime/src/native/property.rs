@@ -16,9 +16,9 @@ use crate::object::native_value::NativeValue;
             `HashMap` of these, delegates, and what `#[udelegate]` declares are; others are declared with `NativeClass`"
 )]
 pub trait NativeProperty: Sized + 'static {
-    /// Result of the accessor, for the running call.
+    /// Return type of the accessor, for use in the running call.
     type Seen<'f>;
-    /// For an enum, its integer kind and whether all numbers fit into a byte.
+    /// For an enum, the kind of its integers, and whether all numbers fit into a byte.
     const NUMBERS: Option<(PropertyKind, bool)> = None;
     /// Returns the declaration of a property with this type.
     fn declared(name: &str) -> PropertyDecl;
@@ -27,7 +27,7 @@ pub trait NativeProperty: Sized + 'static {
     /// Overwrites the property.
     ///
     /// # Errors
-    /// The errors of [`World::set`](crate::object::natives::World::set).
+    /// Returns the errors of [`World::set`](crate::object::natives::World::set).
     fn put<'f>(self, view: &impl View<'f>, property: &PropertyRef) -> Result<(), CallError>;
 }
 
@@ -36,7 +36,8 @@ pub trait IntoHost<T>: NativeProperty {}
 
 impl<T: NativeProperty> IntoHost<T> for T {}
 
-/// Returns whether scripts can access a property of the type. An enum must be based on a byte, or the property has `enum_as_byte`.
+/// Returns whether scripts can access a property of type `T`. The underlying type of an enum must be `u8`, or the property must have
+/// `enum_as_byte`.
 pub const fn scripts_have<T: NativeProperty>(as_byte: bool) -> bool {
     match T::NUMBERS {
         Some((kind, _)) => as_byte || kind.0 == PropertyKind::U8.0,

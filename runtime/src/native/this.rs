@@ -53,17 +53,17 @@ pub trait View<'f>: Copy {
 pub trait Class: Sized + 'static {
     /// Base class; [`Object`] is its own base.
     type Base: Class;
-    /// View with accessors and calls of the class, then those of its base.
+    /// View with the accessors and calls of the class and of its base classes.
     type View<'f>: View<'f>;
     /// `/Script/Package.Name`.
     const PATH: &'static str;
-    /// Bound C library; empty for most classes. A class with a library is final.
+    /// Name of the bound C library; empty for a class without a library. A class with a library is final.
     #[doc(hidden)]
     const LIBRARY: &'static str = "";
     /// Names of declared events, for messages of the compiler.
     #[doc(hidden)]
     const EVENTS: &'static [&'static str] = &[];
-    /// Paths of the interfaces that it lists.
+    /// Paths of the interfaces that the class lists.
     #[doc(hidden)]
     const IMPLEMENTS: &'static [&'static str] = &[];
 }
@@ -142,7 +142,7 @@ impl<'f> ObjectView<'f> {
         Some(This::new(world, outer))
     }
 
-    /// Returns the default subobject declared as root of the others, if it is of class `D`.
+    /// Returns the default subobject that is declared as the root subobject, if it is of class `D`.
     pub fn root_subobject<D: Class>(&self) -> Option<This<'f, D>> {
         let At { world, object } = self.0;
         let root = world.root_subobject(object).filter(|root| world.is_a(*root, D::PATH))?;
@@ -155,10 +155,10 @@ impl<'f> ObjectView<'f> {
     }
 }
 
-/// An object during a native call for it. Game thread only, and not longer than the call.
+/// An object during a native call on this object. Usable only on the game thread, and only during the call.
 ///
-/// Dereferences to the view of its class, with property accessors and function calls, then those of every base class up to
-/// [`ObjectView`].
+/// Dereferences to the view of its class, which has property accessors and function calls. This view dereferences to the view of the
+/// base class, and so on up to [`ObjectView`].
 ///
 /// # Examples
 /// ```rust
@@ -238,11 +238,11 @@ impl<'f, C: Class> This<'f, C> {
         This { view: C::View::new(At { world, object }), part: Some(part) }
     }
 
-    /// Lends `part`, the `&mut self` of the running method, back to its object while `code` runs, so that calls made by `code` may
-    /// borrow the Rust fields again. Needed if a call may reenter this object.
+    /// Lends `part`, the `&mut self` of the running method, back to its object while `code` runs. Calls that `code` makes may then
+    /// borrow the Rust fields again. Required if a call may reenter this object.
     ///
-    /// Ends the running call with a typed error if `part` is not of this object. `&self` needs no lending, because shared borrows do
-    /// not exclude each other.
+    /// Ends the running call with a typed error if `part` does not belong to this object. `&self` needs no lending, because shared
+    /// borrows do not exclude each other.
     ///
     /// # Examples
     /// ```rust
@@ -286,7 +286,7 @@ impl<'f, C: Class> This<'f, C> {
         borrowed.unwrap_or_else(|error| fail(error))
     }
 
-    /// Returns the object of `obj`, if it is alive and of the class.
+    /// Returns the object that `obj` refers to, if this object is alive and of class `D`.
     pub fn get<D: Class>(&self, obj: Obj<D>) -> Option<This<'f, D>> {
         let world = self.view.at().world;
         (world.is_alive(obj.0) && world.is_a(obj.0, D::PATH)).then(|| This::new(world, obj.0))
@@ -299,7 +299,7 @@ impl<'f, C: Class> This<'f, C> {
     }
 }
 
-/// A reference to an object of a class, or to none. A property or parameter of this type has that class.
+/// A reference to an object of class `C`, or to no object. A property or parameter of this type is declared with class `C`.
 ///
 /// # Examples
 /// ```rust
@@ -349,19 +349,19 @@ impl<C> Default for Obj<C> {
 }
 
 impl<C> Obj<C> {
-    /// Returns the reference to no object.
+    /// Returns a reference to no object.
     #[must_use]
     pub const fn none() -> Self {
         Self::new(ObjectHandle::NONE)
     }
 
-    /// Returns whether the reference is none.
+    /// Returns whether the reference refers to no object.
     #[must_use]
     pub const fn is_none(self) -> bool {
         self.0.is_none()
     }
 
-    /// Refers to the object of this handle. The class is checked at each use.
+    /// Creates a reference to the object with this handle. The class is checked at each use.
     pub const fn new(object: ObjectHandle) -> Self {
         Self(object, PhantomData)
     }

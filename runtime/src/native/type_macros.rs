@@ -16,7 +16,7 @@ macro_rules! __alcedo_native_pod {
 
             impl $crate::native::__private::Declared for $struct {
                 fn add_to(natives: $crate::native::__private::Natives) -> $crate::native::__private::Natives {
-                    // An inherent constant takes precedence.
+                    // An inherent `ALCEDO_NET` takes precedence over the constant of `WithoutNet`.
                     #[allow(unused_imports, reason = "a struct may have its own")]
                     use $crate::native::__private::WithoutNet as _;
                     $crate::native::__private::add_struct::<$struct>(natives, $package, &<$struct>::ALCEDO_NET)
@@ -42,7 +42,7 @@ macro_rules! __alcedo_native_structure {
 
             impl $crate::native::__private::Declared for $struct {
                 fn add_to(natives: $crate::native::__private::Natives) -> $crate::native::__private::Natives {
-                    // An inherent constant takes precedence.
+                    // An inherent `ALCEDO_NET` takes precedence over the constant of `WithoutNet`.
                     #[allow(unused_imports, reason = "a struct may have its own")]
                     use $crate::native::__private::WithoutNet as _;
                     let fields = ::std::vec![
@@ -207,7 +207,7 @@ macro_rules! __alcedo_native_interface {
     };
 }
 
-/// Rejects earlier names of types and members of a host.
+/// Rejects earlier names of native types and members at compile time.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_earlier_names {

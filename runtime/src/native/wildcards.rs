@@ -1,5 +1,5 @@
-//! Placeholder types in declarations of native functions with a custom thunk that accept any array, set or map. Reflection sees a
-//! container of `i32`; the metadata state that scripts may pass another type.
+//! Placeholder types for parameters of native functions with a custom thunk. Such a parameter accepts any array, set or map. In
+//! reflection, the parameter is a container of `i32`; its metadata state that scripts may pass another type.
 
 use crate::kinds::PropertyKind;
 use crate::object::host_value::HostValue;
@@ -32,10 +32,10 @@ macro_rules! wildcards {
     )*};
 }
 wildcards! {
-    /// Any array: a parameter that `array_parm` or `array_type_dependent_params` names.
+    /// Any array, for a parameter that `array_parm` or `array_type_dependent_params` lists.
     ArrayWildcard: ARRAY, "i32";
-    /// Any set: a parameter that `custom_struct_param` names.
+    /// Any set, for a parameter that `custom_struct_param` lists.
     SetWildcard: SET, "i32";
-    /// Any map: a parameter that `custom_struct_param` names.
+    /// Any map, for a parameter that `custom_struct_param` lists.
     MapWildcard: MAP, "i32, i32";
 }

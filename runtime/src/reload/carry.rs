@@ -1,4 +1,4 @@
-//! Transfers the values of one object into its new body, following the plan of its class.
+//! Transfers the values of one object into its new body, according to the plan of its class.
 
 use std::rc::Rc;
 
@@ -22,7 +22,7 @@ use crate::reload::sources::{Carried, Sources, Surroundings, has_default, own_va
 /// Values by property name.
 pub(super) type OwnValues = Vec<(Rc<str>, Value)>;
 
-/// Report text for a removed property.
+/// Report string for a removed property.
 const REMOVED: &str = "removed";
 
 /// Value source of one property.
@@ -30,10 +30,10 @@ enum Decision<'p> {
     /// The object's own value, copied byte for byte.
     Copy(&'p Property),
     Write(Value),
-    /// Result of a conversion that runs later; the default until then. The own value is put aside.
+    /// Result of a conversion that runs later. Until then the property has its default, and the own value is put aside.
     Convert(PendingConversion, &'p PropertyDefault),
     Default(&'p PropertyDefault),
-    /// Leaves the property unset for now.
+    /// Leaves the property unset; a later step sets it.
     Leave,
 }
 
@@ -75,8 +75,8 @@ pub(super) fn carry(
     Ok(body)
 }
 
-/// Returns the values that differ from the old default, to be set after the new construction, and the values that the new class
-/// has no property for.
+/// Returns the values to set after the object is constructed again, and the values for which the new class has no property.
+/// Omits values equal to the old default.
 pub(super) fn own_values(
     around: Surroundings<'_>,
     carried: impl Into<Carried>,
@@ -104,7 +104,7 @@ pub(super) fn own_values(
     })
 }
 
-/// Returns the state that an object keeps while its class is gone. `fields` are those of its plugin part.
+/// Returns the state that an object keeps while its class does not exist. `fields` are the kept fields of its plugin part.
 pub(super) fn asleep(
     around: Surroundings<'_>,
     carried: impl Into<Carried>,
@@ -141,8 +141,8 @@ pub(super) fn asleep(
         bases.pop();
         return Ok(Dormant { class: Rc::clone(&plan.old.path), bases, values, fields });
     };
-    // The object remains dormant and keeps the values that its body cannot hold. A returned base class can hold some of them
-    // again.
+    // The object remains dormant and keeps the values that its body cannot hold. If a base class has returned, its properties
+    // can hold some of these values again.
     let restored = plan.restored(&dormant);
     dormant.values.retain(|(name, _)| !restored.contains(&**name));
     for (_, value) in &dormant.values {
@@ -154,7 +154,7 @@ pub(super) fn asleep(
     Ok(dormant)
 }
 
-/// Puts aside non-default values of removed properties.
+/// Puts the non-default values of removed properties aside.
 fn keep_removed(
     sources: &Sources<'_>,
     plan: &ClassPlan,
@@ -164,7 +164,7 @@ fn keep_removed(
     for (property, was, change) in &plan.removed {
         remove(sources, (property, Some(was)), &mut changes[*change], removed)?;
     }
-    // An awakened class may lack properties that its objects had before they became dormant.
+    // The class of an object that was dormant may lack properties that the object had before.
     let asleep = sources.dormant.filter(|_| !matches!(plan.object_plan, ObjectPlan::Dormant { .. }));
     let Some(dormant) = asleep else { return Ok(()) };
     let restored = plan.restored(dormant);
@@ -181,7 +181,7 @@ fn keep_removed(
     Ok(())
 }
 
-/// Puts the own value of a property of the old class aside.
+/// Puts the own value of a property aside. The property is one of the old class.
 fn remove(
     sources: &Sources<'_>,
     (property, was): (&Rc<Property>, Option<&PropertyDefault>),
@@ -193,7 +193,7 @@ fn remove(
     Ok(())
 }
 
-/// Puts an own value aside, and counts it; `None` is the value of an object that had the default.
+/// Puts an own value aside, and counts it. `own` is `None` for an object that had the default.
 fn put_aside((name, own): (&Rc<str>, Option<Aside>), change: &mut PropertyChange, removed: &mut RemovedValues) {
     match own {
         Some(own) => {
@@ -204,8 +204,8 @@ fn put_aside((name, own): (&Rc<str>, Option<Aside>), change: &mut PropertyChange
     }
 }
 
-/// Copies the own value of a property. A value equal to the new default is also put aside, so that it does not follow the next
-/// default.
+/// Copies the own value of a property. If the value equals the new default, it is also put aside, so that the property does not
+/// follow the next default.
 fn keep<'p>(
     sources: &Sources<'_>,
     property: &Property,
@@ -241,7 +241,7 @@ fn decide<'p>(
                 changes[*change].kept += 1;
                 return keep(sources, property, (from, default), removed);
             }
-            // `earlier` may hold references to objects that are of the right class again.
+            // `earlier` may refer to objects whose class the property accepts again.
             let is_as_before = earlier.is_none() && !fixed::has_fixed(property);
             let own = own_value(sources, from, was.as_ref(), earlier)?;
             if is_as_before && own.as_ref().is_some_and(|own| sources.around.suits(&property.ty, &own.value)) {
@@ -251,7 +251,7 @@ fn decide<'p>(
             (own, default, *change, is_checked.then_some(references::MOVED), true)
         }
         Action::Convert { from, was, default, change, is_same } => {
-            // Value of an earlier type, which the current type may accept again.
+            // The value put aside has an earlier type. The current type may accept it again.
             let earlier = removed.take(&from.text);
             (own_value(sources, from, was.as_ref(), earlier)?, default, *change, Some(""), *is_same)
         }
@@ -268,7 +268,7 @@ fn decide<'p>(
                         }
                     };
                     match (**name != *property.text).then(|| removed.take(&property.text)).flatten() {
-                        // Each value returns with its own name.
+                        // Puts the own value aside under its own name, since each of the two values returns under its own name.
                         Some(restored) => {
                             let change = PropertyChange::line(changes, sources.label, name, REMOVED);
                             put_aside((&Rc::from(&**name), own), &mut changes[change], removed);
@@ -294,7 +294,7 @@ fn decide<'p>(
     }
     let fitting = fitting(sources, property, &own);
     let (words, which): (_, fn(&mut PropertyChange) -> &mut u64) = match (&fitting, lost) {
-        // An earlier reload has already reported the value as put aside.
+        // An earlier reload has already reported that the rest of the value is put aside.
         (Some((_, Extent::Part)), None) => ("", |change| &mut change.kept),
         (Some((_, Extent::Part)), Some(_)) => (CUT, |change| &mut change.dormant),
         (Some(_), _) if is_same => ("", |change| &mut change.kept),
@@ -306,7 +306,8 @@ fn decide<'p>(
         words.clone_into(&mut changes[change].change);
     }
     *which(&mut changes[change]) += 1;
-    // An own value that equals the new default is put aside as a whole, so that it does not follow later defaults.
+    // If the own value equals the new default, the whole value is put aside, so that the property does not follow later
+    // defaults.
     let is_default = match (&fitting, default) {
         (Some((value, _)), PropertyDefault::Value) => sources.new_default.read(property)? == *value,
         _ => false,
@@ -326,8 +327,8 @@ fn decide<'p>(
     Ok(fitting.map_or(Decision::Default(default), |(value, _)| Decision::Write(value)))
 }
 
-/// Takes the value put aside under the new name of a renamed property, if the property can hold it, and puts the value of the earlier
-/// name aside instead: each of the two returns with its own name.
+/// Restores the value that was put aside under the new name of a renamed property, if the property can hold it. The value of
+/// the earlier name is put aside instead. Each of the two values returns under its own name.
 fn take_restored(
     sources: &Sources<'_>,
     (property, action): (&Property, &Action),
@@ -347,14 +348,14 @@ fn take_restored(
     Ok(Some(restored))
 }
 
-/// Checks if a value may become invalid although the type of the property is unchanged: referenced objects may have another
-/// class, and the length of a fixed array is not part of a type.
+/// Checks if a value may become invalid although the type of the property is unchanged. Referenced objects may have another
+/// class now, and a type does not contain the length of a fixed array.
 fn is_checked(property: &Property) -> bool {
     !is_subobject(property) && (property.ty.names_objects() || fixed::has_fixed(property))
 }
 
-/// Converts an own value to the type of the property, as far as possible: its original form if its original type is back, else its
-/// present form, unless the original form converts better.
+/// Converts an own value to the type of the property, as far as possible. If the property has the original type again, converts
+/// the original form. Otherwise converts the present form, unless the original form converts better.
 fn fitting(sources: &Sources<'_>, property: &Property, own: &Aside) -> Option<(Value, Extent)> {
     let world = &sources.around.core.world;
     let default = if fixed::has_fixed(property) { sources.new_default.read(property).ok() } else { None };
@@ -367,7 +368,7 @@ fn fitting(sources: &Sources<'_>, property: &Property, own: &Aside) -> Option<(V
     let now = own.instead.as_ref().filter(|_| !own.is_of(&property.ty)).and_then(fit);
     match (now, original) {
         (Some((now, extent)), None) => Some((now, extent.max(Extent::OneWay))),
-        // An original of unknown type that fits as it is precedes.
+        // The present form wins, unless the original form has an unknown type and fits without a conversion.
         (Some((now, extent)), Some((value, other)))
             if extent <= other && now != value && !(own.ty == 0 && other == Extent::Whole) =>
         {

@@ -1,4 +1,4 @@
-//! Changes and phase durations of a reload, for journal and report.
+//! Changes and phase durations of a reload, used by the journal and the report.
 
 use std::fmt;
 use std::time::Duration;
@@ -115,12 +115,12 @@ impl Phases {
     }
 }
 
-/// Converts milliseconds; zero for a number that cannot be a duration.
+/// Converts milliseconds to a duration. Returns zero for a number that no duration can represent.
 fn duration(ms: f64) -> Duration {
     Duration::try_from_secs_f64(ms / 1e3).unwrap_or_default()
 }
 
-/// Change of one property, counted over all living objects of a class.
+/// Change of one property, with counts of the living objects of a class.
 ///
 /// # Examples
 /// ```rust
@@ -138,29 +138,29 @@ pub struct PropertyChange {
     pub class: String,
     /// Name of the property.
     pub property: String,
-    /// Description of the change of the declaration.
+    /// Description of how the declaration has changed.
     pub change: String,
     /// Number of objects that kept their own value.
     pub kept: u64,
-    /// Number of objects whose own value was converted, without loss or by a function of the module.
+    /// Number of objects whose own value was converted: without loss, or by a function of the module.
     #[serde(default)]
     pub converted: u64,
     /// Number of objects that follow the new default.
     pub followed: u64,
-    /// Number of objects with the new default because their value could not be converted.
+    /// Number of objects that have the new default because their value could not be converted.
     pub defaulted: u64,
-    /// Number of objects whose own value is put aside in this process: as a whole until a property of that name returns, or in
-    /// part until the property can hold the rest.
+    /// Number of objects whose own value is put aside in this process. A whole value is put aside until a property of that name
+    /// returns. A part is put aside until the property can hold it.
     pub dormant: u64,
-    /// Number of objects whose value was discarded with the property; only in worlds loaded from a file.
+    /// Number of objects whose value was discarded with the property. Nonzero only for worlds loaded from a file.
     pub dropped: u64,
 }
 
-/// Report text for a property that can hold only part of a value.
+/// Report string for a property that can hold only a part of a value.
 pub(crate) const CUT: &str = "has no room for all of it now";
 
 impl PropertyChange {
-    /// Returns the index of the line of that property, adding one if needed.
+    /// Returns the index of the line of a property. Adds a line if the property has none.
     pub(crate) fn line(changes: &mut Vec<Self>, class: &str, property: &str, change: &str) -> usize {
         let is_it = |known: &Self| known.class == class && known.property == property;
         let known = changes.iter().position(is_it);
@@ -184,7 +184,7 @@ impl PropertyChange {
     }
 }
 
-/// Counts of all values of the affected objects. Each value is counted once.
+/// Numbers of the values in all affected objects, by outcome. Each value is counted once.
 ///
 /// # Examples
 /// ```rust
@@ -201,11 +201,11 @@ pub struct ValueCounts {
     pub kept: u64,
     /// Values that follow the new default.
     pub followed: u64,
-    /// Values converted to another type, without loss or by a function of the module.
+    /// Values converted to another type: without loss, or by a function of the module.
     pub converted: u64,
     /// Values that the new type cannot represent: the property has its default, and the value is put aside.
     pub defaulted: u64,
-    /// Values put aside because the property is gone or can hold only a part.
+    /// Values that are put aside because the property is gone or can hold only a part of the value.
     pub put_aside: u64,
 }
 
@@ -227,7 +227,7 @@ impl ValueCounts {
     }
 }
 
-/// Outcome for the objects of a class whose bodies were not simply migrated.
+/// Outcome for the objects of a class, if their bodies were not simply migrated.
 ///
 /// # Examples
 /// ```rust

@@ -1,5 +1,5 @@
-//! Maps each class to the new class of its objects. Computed once per class after the new types are declared, then used for
-//! every object and every reference.
+//! Maps each class to the class that its objects have after the reload. Each class is mapped once, after the new types are
+//! declared. The mapping is then used for every object and every reference.
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -11,17 +11,17 @@ use crate::object::class::Class;
 use crate::reload::object_plan::{Before, ObjectPlan, plan_objects};
 use crate::reload::plan::native_ancestor;
 
-/// Returns the living objects of classes of these modules and all dormant objects, in creation order, without class default
-/// objects and their templates.
+/// Returns the living objects whose class belongs to these modules, and all dormant objects, in creation order. Omits class
+/// default objects and their templates.
 pub(crate) fn living_of(core: &Core, modules: &BTreeSet<ModuleId>) -> Vec<ObjectHandle> {
     let objects = &core.world.objects;
-    // The most-derived class decides: the module of a base is never replaced without the modules that depend on it.
+    // Checks only the most-derived class: replacing the module of a base class always replaces the modules that depend on it.
     let is_theirs = |body: &Body| body.dormant.is_some() || modules.contains(&ModuleId(body.class().tag));
     let concerns = |object: &ObjectHandle| objects.with_body(*object, is_theirs) == Ok(true);
     objects.living().into_iter().filter(concerns).collect()
 }
 
-/// Class of an object's body, and for dormant objects the path of the class they wait for.
+/// Class of an object's body. For a dormant object, also the path of the class that it waits for.
 pub(super) type ClassKey = (ClassId, Option<Rc<str>>);
 
 pub(super) fn key_of(core: &Core, object: ObjectHandle) -> Option<ClassKey> {
@@ -33,7 +33,7 @@ pub(super) fn key_of(core: &Core, object: ObjectHandle) -> Option<ClassKey> {
 pub(super) struct ClassTarget {
     pub(super) object_plan: ObjectPlan,
     pub(super) class: Rc<Class>,
-    /// Path of the class the objects belong to, which may not exist.
+    /// Path of the class that the objects belong to. The class may not exist.
     pub(super) path: Rc<str>,
     pub(super) objects: u64,
 }
@@ -42,8 +42,8 @@ pub(super) struct ClassTarget {
 pub(crate) struct ClassMapping(pub(super) HashMap<ClassKey, ClassTarget>);
 
 impl ClassMapping {
-    /// Returns the class that an object will have when all objects have their new bodies. `None` for destroyed objects and for
-    /// objects that will be dormant.
+    /// Returns the class that an object will have once all objects have their new bodies. Returns `None` for destroyed objects
+    /// and for objects that will be dormant.
     pub(super) fn class_after(&self, core: &Core, object: ObjectHandle) -> Option<Rc<Class>> {
         match self.0.get(&key_of(core, object)?) {
             Some(ClassTarget { object_plan: ObjectPlan::Dormant { .. }, .. }) => None,

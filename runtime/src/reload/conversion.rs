@@ -1,5 +1,5 @@
-//! Conversions of plugin authors at a reload: which function converts a value, and the call. The functions run after all objects have
-//! their new memory, and before a plugin part is built; a failure rolls the reload back.
+//! Conversions of plugin authors at a reload. Selects the function that converts a value, and calls it. The functions run after
+//! all objects have their new memory, and before a plugin part is built. If a function fails, the reload is rolled back.
 
 use std::rc::Rc;
 
@@ -22,7 +22,7 @@ use crate::object::thunk::{ParamBlock, run_over_block};
 use crate::object::value::Value;
 use crate::object::values::fits;
 
-/// Conversions of a class and its bases, by property; the list with the empty name is for whole objects, bases first.
+/// Conversions of a class and its bases, by property. The empty name lists the conversions of whole objects, bases first.
 pub(crate) type Conversions = FxHashMap<Rc<str>, Vec<Rc<Function>>>;
 
 /// Returns the conversions of a class and its bases.
@@ -36,22 +36,23 @@ pub(crate) fn conversions_of(class: &Rc<Class>) -> Conversions {
     found
 }
 
-/// Checks that a type with the text `earlier` in the replaced build is the type `now` of this build, perhaps by another name.
+/// Checks that the type `earlier` of the replaced build is the type `now` of this build, possibly under another name.
 pub(crate) fn is_same_type(world: &World, earlier: &str, now: &PropertyType) -> bool {
     world.types.to_current_paths(earlier) == now.to_string()
 }
 
-/// Returns the function that converts an own value of an object, and the value in the form that the function takes. `ty` is the type of
-/// the property, `held` the type and value of the property in the replaced build, if it had a form of the own value.
+/// Returns the function that converts an own value of an object, and the value in the type that the function takes. `ty` is the
+/// type of the property. `held` is the type and value of the property in the replaced build, if that property had a form of the
+/// own value.
 ///
-/// The value that the property had is converted; a value that was put aside only if no property had a form of it.
+/// Converts the value that the property had. If no property had a form of the own value, converts the value that was put aside.
 pub(crate) fn select(
     world: &World,
     functions: &[Rc<Function>],
     own: &Aside,
     (ty, held): (&PropertyType, Option<(&PropertyType, &Value)>),
 ) -> Option<(Rc<Function>, Value)> {
-    // The original form is back, as after an undo.
+    // The property has the original type of the value again, as after an undo.
     if own.is_of(ty) {
         return None;
     }
@@ -62,7 +63,7 @@ pub(crate) fn select(
         let is_for = match &live {
             Some(live) => is_same_type(world, live, from),
             None if own.ty != 0 => own.is_of(from),
-            // A world on disk has no types of dormant values.
+            // A world file contains no types for dormant values.
             None => fits(from, value).is_ok() && fits(ty, value).is_err(),
         };
         let argument = if is_for { convert(value, from, &world.names, world) } else { None };
@@ -70,8 +71,8 @@ pub(crate) fn select(
     })
 }
 
-/// Calls a conversion. It may run before the commit, as it is of the new build or of a module that was staged before. No object is being
-/// rebuilt, so the function cannot write to any.
+/// Calls a conversion. The function may run before the commit, since it belongs to the new build or to a module that was staged
+/// before. No object is in its rebuild turn, so the function cannot write to any object.
 ///
 /// # Errors
 /// The error or the panic of the function.
@@ -90,13 +91,14 @@ fn described(world: &World, function: &Function, argument: &Value) -> String {
     format!("{subject}, {} ({types}),", line(&argument.print(&world.names)))
 }
 
-/// Property that receives a converted value, and the value that the undo restores, if the object had an own one.
+/// Property that receives a converted value. If the object had an own value, also the value that an undo restores.
 pub(crate) type Target = (Rc<Property>, Option<Aside>);
 
-/// Conversion of one object that waits until all objects have their memory.
+/// Conversion for one object. Runs when all objects have their new memory.
 pub(crate) struct PendingConversion {
     pub(crate) object: ObjectHandle,
-    /// Object with the new defaults: the class default object, or a subobject of that of the owner's class.
+    /// Object with the new defaults: the class default object, or for a subobject its template in the class default object of
+    /// the owner's class.
     pub(crate) template: ObjectHandle,
     pub(crate) function: Rc<Function>,
     pub(crate) argument: Value,
@@ -107,7 +109,8 @@ impl PendingConversion {
     /// Calls the function, and returns its result for each target.
     ///
     /// # Errors
-    /// The description of the value and the error, if the function fails, or if it returns an object that the property cannot hold.
+    /// Returns the description of the value and the error if the function fails, or if it returns an object that the property
+    /// cannot hold.
     pub(crate) fn run(self, core: &Core) -> Result<Vec<(Target, Value)>, (String, CallError)> {
         let Self { function, argument, targets, .. } = self;
         let world = &core.world;
@@ -130,8 +133,8 @@ impl PendingConversion {
     }
 }
 
-/// Puts the original of a converted value aside, so that an undo restores it. A result that equals the default is also put aside, so that
-/// it does not follow later defaults.
+/// Puts the original of a converted value aside, so that an undo restores it. If the result equals the default, the result is
+/// also put aside, so that the property does not follow later defaults.
 pub(crate) fn keep_original(
     core: &Core,
     (object, template): (ObjectHandle, ObjectHandle),
@@ -139,7 +142,7 @@ pub(crate) fn keep_original(
     value: &Value,
 ) -> Result<(), CallError> {
     let objects = &core.world.objects;
-    // An original of the type that the property has now would return at the next reload.
+    // Discards an original of the type that the property has now: the next reload would restore it.
     let before = original.filter(|own| !own.was_of(&property.ty)).map(Box::new);
     if before.is_some() || objects.read_value(template, &property.text)? == *value {
         let own = Aside { before, ..Aside::from(value.clone()).of_type(&property.ty) };
@@ -191,14 +194,14 @@ mod tests {
         let own = || Aside::from(Value::F64(2.5));
         check(&own(), Some((&f64, Value::F64(2.5))), "of_number(2.5)");
         check(&Aside::from(Value::F32(2.5)), Some((&f32, Value::F32(2.5))), "");
-        // A value that was put aside has a type of its own, or is recognized by its form.
+        // A value that was put aside has a recorded type, or its type is recognized by its form.
         check(&own().of_type(&f64), None, "of_number(2.5)");
         check(&own().of_type(&f32), None, "");
         check(&own(), None, "of_number(2.5)");
         check(&Value::I32(7).into(), None, "");
         // The property already has a form of the value.
         check(&own().of_type(&f64), Some((&i32, Value::I32(2))), "");
-        // The form that the property had is converted; the original is restored where its type is back.
+        // Converts the form that the property had. The original is restored if the property has its type again.
         check(&own().of_type(&f64), Some((&text, Value::Text("warm".into()))), "of_text(\"warm\")");
         check(&Aside::from(Value::I32(7)).of_type(&i32), Some((&f64, Value::F64(7.5))), "");
     }

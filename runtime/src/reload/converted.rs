@@ -1,4 +1,4 @@
-//! Values of one object that conversions of plugin authors compute, by the plan of its class.
+//! Computes the values of one object that conversions of plugin authors provide, according to the plan of its class.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -14,14 +14,15 @@ use crate::reload::conversion::{PendingConversion, select};
 use crate::reload::plan::{Action, ClassPlan, OwnReference};
 use crate::reload::sources::{Sources, held, own_value};
 
-/// Work on objects that waits until all of them have their new memory.
+/// Work on objects that must wait until all objects have their new memory.
 #[derive(Default)]
 pub(super) struct Later {
     pub(super) conversions: Vec<PendingConversion>,
     pub(super) to_own: Vec<OwnReference>,
 }
 
-/// Returns the conversion of an own value, if a function of the author takes it. An undo restores the own value.
+/// Returns the conversion of an own value, if a function of the plugin author accepts the value. An undo restores the own
+/// value.
 pub(super) fn own_conversion(
     sources: &Sources<'_>,
     (property, action): (&Rc<Property>, &Action),
@@ -47,8 +48,8 @@ pub(super) fn own_conversion(
     }))
 }
 
-/// Returns the conversions of the object as a whole, with its old values: none if all of these are defaults, or if a function cannot take
-/// them.
+/// Returns the conversions of the object as a whole, with its old values. Omits a conversion if all of its old values are
+/// defaults, or if the function cannot take them.
 pub(super) fn whole_conversions(sources: &Sources<'_>, plan: &ClassPlan) -> Result<Vec<PendingConversion>, CallError> {
     let mut found = Vec::new();
     for whole in &plan.whole {
@@ -76,8 +77,9 @@ pub(super) fn whole_conversions(sources: &Sources<'_>, plan: &ClassPlan) -> Resu
     Ok(found)
 }
 
-/// Leaves a property to the conversion of the whole object that sets it, and counts it; false if none does. The own value that it
-/// had becomes the original of the result; a value put aside earlier is discarded, since the old values are newer.
+/// Checks if a conversion of the whole object sets this property; if so, leaves the property to the conversion and counts it.
+/// The own value that the property had becomes the original of the result. A value put aside earlier is discarded, since the
+/// own value is newer.
 pub(super) fn leave_to_whole(
     sources: &Sources<'_>,
     (property, action): (&Rc<Property>, &Action),

@@ -1,8 +1,8 @@
-//! Dump of the world as lines of text, grouped in parts. Tests and tools compare two digests of one runtime to verify a
+//! Dump of the world as lines of text, grouped into parts. Tests and tools compare two digests of one runtime to verify a
 //! rollback.
 //!
-//! Includes identities as well as content, such as addresses of bodies and keys of conjugates: a rollback restores the old
-//! world, it does not build an equal one.
+//! Includes identities as well as content, such as addresses of bodies and keys of conjugates. A rollback must restore the old
+//! world itself, not build an equal world.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -119,7 +119,8 @@ fn numbers(core: &Core) -> Vec<String> {
     lines
 }
 
-/// Lists the leases of the Master's modules, and modules that accept none. Posted closures are omitted, as in [`jobs`].
+/// Lists the leases of the Master's modules, and the modules that accept no leases. Posted closures are omitted, as in
+/// [`jobs`].
 fn leases(loads: &Loads) -> Vec<String> {
     let modules = loads.master().map(|master| master.modules).unwrap_or_default();
     let of = |module: &Rc<MasterModule>| {
@@ -134,7 +135,7 @@ fn leases(loads: &Loads) -> Vec<String> {
     lines
 }
 
-/// Lists private copies of libraries. Spare files of removed images are not part of the world.
+/// Lists private copies of libraries. Omits the spare files of removed images, which are not part of the world.
 fn files(loads: &Loads) -> Vec<String> {
     let entries = std::fs::read_dir(loads.stage_dir.path()).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());

@@ -1,5 +1,5 @@
-//! Log of a reload in progress. The report is built from it once, when the outcome is known, so that the report of a rollback
-//! contains only facts that hold after it.
+//! Records a reload in progress. When the outcome is known, the report is built from this record. So the report of a rollback
+//! contains only facts that hold after the rollback.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -44,15 +44,15 @@ pub(crate) struct Changes {
 
 #[derive(Default)]
 pub(crate) struct Done {
-    /// Listeners called by the load context, and modules whose code ran.
+    /// Events for which listeners were called, and modules whose code ran.
     pub record: Record,
     /// Objects that were created and destroyed again, by the path of their class.
     pub constructions: BTreeMap<String, u64>,
-    /// Calls that left the new modules, by name.
+    /// Calls from the new modules to code outside of them, by name.
     pub calls: BTreeMap<String, CallCount>,
     /// Objects added to the root set, and objects removed from it.
     pub roots: (Vec<ObjectHandle>, Vec<ObjectHandle>),
-    /// Names of calls that were resolved and keep their handles.
+    /// Names of calls that were resolved during the reload, and that keep their handles.
     pub resolved: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ impl Journal {
         Self { from, modules: names(modules), ..Self::default() }
     }
 
-    /// Records that `file` was refused: the reload then concerns only the module that was loaded from it, if any.
+    /// Records that `file` was refused. The reload then affects only the module that was loaded from this file, if any.
     pub(crate) fn record_refused(&mut self, file: &Path, modules: &[Rc<MasterModule>]) {
         let of_file = |module: &&Rc<MasterModule>| module.info().origin.as_deref() == Some(file);
         if let Some(module) = modules.iter().find(of_file) {

@@ -32,11 +32,11 @@ pub(crate) struct Migration {
     pub objects: Vec<ObjectHandle>,
     pub kept: u64,
     pub removed_subobjects: Vec<ObjectHandle>,
-    /// Set if base classes or interfaces of objects have changed, so that references to them may be invalid.
+    /// Set if the class of an object has other base classes or interfaces now, so that references to the object may be invalid.
     pub have_moved: bool,
 }
 
-/// Object that gets new subobjects or finds existing ones again.
+/// Object that gets new subobjects, or refers to existing subobjects again.
 struct Growing {
     object: ObjectHandle,
     plan: Rc<ClassPlan>,
@@ -50,18 +50,18 @@ struct Walk<'a> {
     plans: HashMap<ClassKey, Rc<ClassPlan>>,
     doomed: HashSet<ObjectHandle>,
     growing: Vec<Growing>,
-    /// Objects to construct again, with the values they keep.
+    /// Objects that are constructed again, with the values that they keep.
     reconstructed: Vec<(ObjectHandle, OwnValues)>,
-    /// Objects without a plugin part from now on.
+    /// Objects that become dormant and so have no plugin part.
     sleeping: HashSet<ObjectHandle>,
     later: Later,
     removed_subobjects: Vec<ObjectHandle>,
     have_moved: bool,
 }
 
-/// Stages new memory for every living object. Saved fields of objects that become dormant move into the new memory; returns the
-/// remaining fields, including those of awakened objects. Returns an error if a new subobject cannot be constructed, or an
-/// object cannot be constructed again.
+/// Stages new memory for every living object. The saved fields of objects that become dormant are stored in the new memory.
+/// Returns the saved fields of all other objects, including objects that are no longer dormant. Returns an error if a new
+/// subobject cannot be constructed, or an object cannot be constructed again.
 pub(crate) fn migrate(
     core: &Core,
     living: &[ObjectHandle],
@@ -83,7 +83,7 @@ pub(crate) fn migrate(
         have_moved: false,
     };
     for object in living {
-        // Owners are created before their subobjects, so doomed subobjects are known by now.
+        // Owners are staged before their subobjects, so the subobjects to destroy are known here.
         if !walk.doomed.contains(object) {
             walk.stage(*object, changes)?;
         }
@@ -167,8 +167,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Returns the templates of a subobject: the subobjects of the same name in the old and the new class default object of its
-    /// owner's class.
+    /// Returns the old and the new template of a subobject. The templates are the subobjects of the same name in the class
+    /// default objects of its owner's old and new class.
     fn templates_in_owner(&self, object: ObjectHandle) -> Option<(ObjectHandle, ObjectHandle)> {
         let (objects, names) = (&self.core.world.objects, &self.core.world.names);
         let (mut path, mut at) = (Vec::new(), object);
@@ -179,7 +179,7 @@ impl Walk<'_> {
         if path.is_empty() {
             return None;
         }
-        // Owners are created before their subobjects, so the owner already has its new body if its class changes.
+        // Owners are staged before their subobjects, so an owner whose class changes already has its new body here.
         let found = objects.class(at)?;
         let (old, new) = match self.plans.iter().find(|(key, plan)| key.1.is_none() && Rc::ptr_eq(&plan.new, &found)) {
             Some((_, plan)) => (Rc::clone(&plan.old), found),
@@ -209,7 +209,7 @@ impl Walk<'_> {
         Ok(Some(plan))
     }
 
-    /// Moves the kept fields of a dormant object back to the fields for its new plugin part.
+    /// Restores the kept fields of a dormant object, so that its new plugin part receives them.
     fn wake(&mut self, object: ObjectHandle) {
         let fields =
             self.core.world.objects.with_body(object, |body| {
@@ -221,8 +221,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Runs the conversions of plugin authors. All objects have their new memory by now, which the functions may read. Values of objects
-    /// that are constructed again are written after that.
+    /// Runs the conversions of plugin authors. All objects have their new memory by now, so the functions may read any object.
+    /// Objects that are constructed again receive their values later.
     fn convert(&mut self) -> Result<(), LoadError> {
         let (core, objects) = (self.core, &self.core.world.objects);
         let again = self.reconstructed.iter().enumerate().map(|(at, (object, _))| (*object, at));
@@ -247,7 +247,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Creates new subobjects. All objects have their new memory by now, since constructors access the new world.
+    /// Creates new subobjects. All objects have their new memory by now, since constructors may access any object.
     fn grow(&mut self) -> Result<(), LoadError> {
         for Growing { object, plan, was_dormant } in std::mem::take(&mut self.growing) {
             for subobject in &plan.added_subobjects {
@@ -264,7 +264,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Refers to an existing subobject of an awakened object again, if its class matches.
+    /// Makes an object that was dormant refer to its existing subobject again, if the class of the subobject matches.
     fn find_again(&mut self, object: ObjectHandle, class: &Class, subobject: &Subobject) -> Result<bool, CallError> {
         let objects = &self.core.world.objects;
         let Some(child) = objects.subobject(object, &subobject.name) else { return Ok(false) };
@@ -280,7 +280,7 @@ impl Walk<'_> {
         Ok(false)
     }
 
-    /// Removes subobjects that the class does not declare or declares with another class.
+    /// Removes subobjects that the class no longer declares, or declares with another class.
     fn part_with_others(&mut self, object: ObjectHandle, class: &Rc<Class>) {
         let objects = &self.core.world.objects;
         let chain = class.chain();

@@ -1,8 +1,8 @@
-//! Outcome of a reload for the objects of one class, decided from paths only.
+//! Decides the outcome of a reload for the objects of one class. The decision needs only paths.
 
 use std::rc::Rc;
 
-/// Class of living objects before the reload.
+/// Class of some living objects before the reload.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Before {
     /// Path of the class; for dormant objects, the path of the class they wait for.
@@ -16,7 +16,7 @@ pub(crate) struct Before {
 pub(crate) enum ObjectPlan {
     /// The objects get the new layout and a new plugin part.
     Carried,
-    /// The native part must change: the objects are constructed again under their handles.
+    /// The objects need another native part, so they are constructed again under their handles.
     Reconstructed {
         /// Path of the native base of the new class.
         onto: Rc<str>,
@@ -28,9 +28,11 @@ pub(crate) enum ObjectPlan {
     },
 }
 
-/// Decides the outcome. `native_of` returns the nearest native class of a class by path, if the class will exist.
+/// Decides the outcome. `native_of` returns the path of the nearest native class of a class, if that class exists after the
+/// reload.
 ///
-/// Dormant objects use the nearest remaining base with the same native class, so that they need no new construction.
+/// A dormant object uses the body of its nearest remaining base class with the same native class. So the object need not be
+/// constructed again.
 pub(crate) fn plan_objects(before: &Before, native_of: impl Fn(&str) -> Option<Rc<str>>) -> ObjectPlan {
     match native_of(&before.path) {
         Some(native) if native == before.native => ObjectPlan::Carried,

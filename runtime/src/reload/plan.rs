@@ -1,5 +1,5 @@
-//! Migration plan of one class, property by property. Computed once per class from the difference of its two builds and applied
-//! to each object by `carry.rs`.
+//! Migration plan of one class, property by property. The plan is computed once per class, from the difference between its two
+//! builds. `carry.rs` applies it to each object.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -26,27 +26,28 @@ use crate::reload::changes::PropertyChange;
 use crate::reload::conversion::{Conversions, conversions_of, is_same_type};
 use crate::reload::object_plan::ObjectPlan;
 
-/// Action for one property of the new class. `change` is the index of its line in the report.
+/// Action for one property of the new class. `change` is the index of the property's line in the report.
 pub(super) enum Action {
     /// Copies the old value, or uses the new default if the old value was the old default.
     Carry { from: Rc<Property>, was: Option<PropertyDefault>, default: PropertyDefault, change: usize },
-    /// Converts the old value to another type, as far as possible. `is_same` is set if only names in the type have changed.
+    /// Converts the old value to another type, as far as possible. `is_same` is set if the two types differ only in names.
     Convert { from: Rc<Property>, was: Option<PropertyDefault>, default: PropertyDefault, change: usize, is_same: bool },
-    /// Restores the value that the object kept under one of these names while it was dormant or its class lacked the property;
-    /// else uses the new default.
+    /// Restores the value that the object kept under one of these names while it was dormant or while its class lacked the
+    /// property. Without such a value, uses the new default.
     Restore { names: Vec<String>, default: PropertyDefault, change: usize },
-    /// Subobject, created or found again after all objects have their new memory.
+    /// Subobject. Created, or found again, when all objects have their new memory.
     Subobject,
 }
 
-/// Default of a property in one build of a class. Detects objects that never departed from the default, and is copied into
-/// objects that follow it.
+/// Default of a property in one build of a class. Used to detect objects that have the default, and copied into objects that
+/// follow it.
 #[derive(Clone)]
 pub(crate) enum PropertyDefault {
     Value,
-    /// Own subobject of this name; the class default object refers to its subobject of the same name.
+    /// Own subobject of this name. The class default object refers to its own subobject of this name.
     OwnSubobject(Rc<str>),
-    /// Value of the class default object, with references to its subobjects replaced by the object's own.
+    /// Value of the class default object. References to its subobjects are replaced by references to the object's own
+    /// subobjects.
     OwnParts,
 }
 
@@ -60,8 +61,8 @@ impl PropertyDefault {
         }
     }
 
-    /// Checks if an object has the default, by comparing its body with that of the class default object. Returns an error if
-    /// the property is missing in one of the bodies.
+    /// Checks if an object has the default of a property, by comparing its body with that of the class default object. Returns
+    /// an error if one of the two bodies lacks the property.
     pub(crate) fn is_had(
         &self,
         core: &Core,
@@ -79,9 +80,9 @@ impl PropertyDefault {
         }
     }
 
-    /// Copies the default from the body of the class default object to an object that follows it. Returns the default if the
-    /// property must refer to the object's own subobjects; [`refer_to_own`] sets these once all objects have their new memory.
-    /// Returns an error if the property is missing in one of the bodies.
+    /// Copies the default from the body of the class default object to an object that follows the default. Returns the default
+    /// if the property must refer to the object's own subobjects. [`refer_to_own`] sets these references once all objects have
+    /// their new memory. Returns an error if one of the two bodies lacks the property.
     pub(crate) fn give(&self, property: &Property, to: View<'_>, default: View<'_>) -> Result<Option<Self>, CallError> {
         if !matches!(self, Self::OwnSubobject(_)) {
             to.copy_from(property, default, property)?;
@@ -102,18 +103,18 @@ pub(super) struct ClassPlan {
     pub(super) left: Vec<(Rc<Property>, PropertyDefault, usize)>,
     /// Class of the objects in the report, which may differ from the class of their bodies.
     pub(super) label: String,
-    /// Index of the report line that counts values which remain dormant.
+    /// Index of the report line that counts the values that stay dormant.
     pub(super) asleep: usize,
-    /// Subobjects that the objects lack.
+    /// Subobjects that the new class declares and the objects lack.
     pub(super) added_subobjects: Vec<Subobject>,
     pub(super) removed_subobjects: Vec<String>,
     /// Functions of plugin authors that convert values of properties.
     pub(super) conversions: Conversions,
-    /// Functions that convert whole objects, of which the old class has the earlier declaration.
+    /// Functions that convert whole objects. Each takes an earlier declaration that the old class has.
     pub(super) whole: Vec<WholeConversion>,
 }
 
-/// Conversion of whole objects from the old class.
+/// A function that converts whole objects of the old class.
 pub(super) struct WholeConversion {
     pub(super) function: Rc<Function>,
     /// Properties of the old class whose values the function takes, with their defaults.
@@ -123,7 +124,8 @@ pub(super) struct WholeConversion {
 }
 
 impl ClassPlan {
-    /// Returns the names under which a dormant object keeps values that properties accept: of each property the first that has a value.
+    /// Returns the names of values of a dormant object that are restored: for each property, the first of its names that has a
+    /// value.
     pub(super) fn restored(&self, dormant: &Dormant) -> FxHashSet<&str> {
         let kept: FxHashSet<&str> = dormant.values.iter().map(|(name, _)| &**name).collect();
         let mut restored = FxHashSet::default();
@@ -141,8 +143,8 @@ pub(super) struct Notes<'a> {
     pub(super) structure: &'a mut Vec<String>,
 }
 
-/// Plans the migration from bodies of `old` to bodies of `new`. `waits_for` is the path of the class that dormant objects wait
-/// for. Report lines without a description are only counters.
+/// Plans the migration from bodies of `old` to bodies of `new`. If the objects are dormant, `waits_for` is the path of the
+/// class that they wait for. A report line without a description only counts values.
 pub(super) fn plan_class(
     core: &Core,
     (old, new): (&Rc<Class>, &Rc<Class>),
@@ -156,7 +158,8 @@ pub(super) fn plan_class(
     let current_names = OldNames::new(&redirects).resolve(&in_use);
     let difference = diff::difference(&shape(core, old), &shape(core, new), &redirects);
     let is_dormant = matches!(object_plan, ObjectPlan::Dormant { .. });
-    // Dormant objects change to the class of a base: only their values are compared, not the structure of the two classes.
+    // Dormant objects get the body of a base class. Their values are compared, but differences between the two classes are not
+    // reported.
     let should_report = !is_dormant && !was_dormant;
     let short = path::short(waits_for.unwrap_or(if is_dormant { &old.path } else { &new.path }));
     let note = |property: &str, change: String, changes: &mut Vec<PropertyChange>| {
@@ -193,7 +196,8 @@ pub(super) fn plan_class(
                     let change = note(&property.text, words, notes.changes);
                     Action::Convert { from: source, was, default, change, is_same }
                 } else {
-                    // References differ between any two class default objects; this is not a change of the declaration.
+                    // Every class default object has its own subobjects, so a different reference is not a change of the
+                    // declaration.
                     let is_change = should_report && before != after && !refers(&after);
                     let words = || format!("default {} → {}", print(core, &before), print(core, &after));
                     let words = if is_change { words() } else { String::new() };
@@ -233,7 +237,7 @@ pub(super) fn plan_class(
     for from in whole.iter().filter_map(|conversion| types_of(&conversion.function)).map(|(from, _)| from) {
         notes.structure.push(format!("{short}: objects are converted by their module, from {from}"));
     }
-    // A dormant object keeps its subobjects, as they are separate objects.
+    // A dormant object keeps its subobjects, since they are objects of their own.
     let removed_subobjects = difference.removed_subobjects.into_iter().filter(|_| !is_dormant);
     Ok(ClassPlan {
         old: Rc::clone(old),
@@ -251,7 +255,8 @@ pub(super) fn plan_class(
     })
 }
 
-/// Returns the conversions of whole objects whose earlier properties the old class has: for each property one.
+/// Returns the conversions of whole objects that apply to the old class. A conversion applies if the class has the earlier
+/// properties that the function takes. Returns at most one conversion per property.
 fn whole_conversions(
     core: &Core,
     (old, new): (&Rc<Class>, &Rc<Class>),
@@ -265,7 +270,7 @@ fn whole_conversions(
             is_same_type(&core.world, &source.ty.to_string(), &field.ty).then_some(source)
         };
         let Some(sources) = from.fields().iter().map(source).collect::<Option<Vec<_>>>() else { continue };
-        // A derived class may declare the earlier properties as its own, so its objects have nothing to convert.
+        // A derived class may still declare the earlier properties itself. Its objects have no values to convert.
         let is_current = |field: &Property| {
             new.find_property(&field.text).is_some_and(|found| found.ty.to_string() == field.ty.to_string())
         };
@@ -281,7 +286,7 @@ fn whole_conversions(
             targets: to.fields().iter().filter_map(|field| new.find_property(&field.text).cloned()).collect(),
         });
     }
-    // The declaration with the most properties is the nearest to that of the replaced build.
+    // Prefers the conversion that takes the most properties, since its declaration is nearest to the replaced build.
     found.sort_by_key(|whole| Reverse(whole.sources.len()));
     let mut known = FxHashSet::default();
     found.retain(|whole| {
@@ -294,7 +299,7 @@ fn whole_conversions(
     Ok(found)
 }
 
-/// Returns a hint if one property is removed and one of its type is added.
+/// Returns a hint if one property was removed and one property of the same type was added.
 fn rename_hint(short: &str, (old, new): (&Class, &Class), difference: &diff::Difference) -> Option<String> {
     let [from] = &difference.removed[..] else { return None };
     let mut added = new.properties.iter().zip(&difference.properties).filter(|(_, diff)| **diff == PropertyDiff::Added);
@@ -325,7 +330,7 @@ fn report_structure(short: &str, difference: &diff::Difference, is_reconstructed
     }
 }
 
-/// Returns the name of the default subobject of `class` that a value of its class default object refers to.
+/// Returns the name of the default subobject that `value` refers to. `value` is a value of the class default object of `class`.
 fn subobject_named(core: &Core, class: &Class, value: &Value) -> Option<Rc<str>> {
     let Value::Object(template) = value else { return None };
     let objects = &core.world.objects;
@@ -335,7 +340,7 @@ fn subobject_named(core: &Core, class: &Class, value: &Value) -> Option<Rc<str>>
     objects.name(*template).map(|name| core.world.names.text(name))
 }
 
-/// Checks if a value of the class default object refers to a subobject of that object.
+/// Checks if a value of a class default object refers to a subobject of this object.
 fn has_parts(core: &Core, class: &Class, value: &Value) -> bool {
     let (objects, cdo) = (&core.world.objects, class.cdo.get());
     let mut found = false;
@@ -381,12 +386,12 @@ pub(crate) fn native_ancestor(class: &Rc<Class>) -> Rc<str> {
     class.nearest_native().map_or_else(|| "".into(), |class| Rc::clone(&class.path))
 }
 
-/// Checks if a property is omitted when an object is constructed again.
+/// Checks if a property is transient. Its value is not saved to a file, and is not kept when its object is constructed again.
 pub(crate) fn is_transient(property: &Property) -> bool {
     property.flags & property_flags::TRANSIENT != 0
 }
 
-/// Reference to be set when all subobjects exist.
+/// Reference to an own subobject. Set when all subobjects exist.
 pub(crate) struct OwnReference {
     pub object: ObjectHandle,
     pub property: Rc<str>,
@@ -394,7 +399,7 @@ pub(crate) struct OwnReference {
     pub to: PropertyDefault,
 }
 
-/// Sets a property whose default names subobjects to the object's own subobjects. All subobjects exist by now.
+/// Makes a property whose default names subobjects refer to the object's own subobjects. All subobjects must exist.
 pub(crate) fn refer_to_own(core: &Core, own: &OwnReference) -> Result<(), CallError> {
     let (objects, object) = (&core.world.objects, own.object);
     match &own.to {
@@ -412,13 +417,13 @@ pub(crate) fn refer_to_own(core: &Core, own: &OwnReference) -> Result<(), CallEr
     }
 }
 
-/// Returns a value of a class default object with its subobjects replaced by those of the object.
+/// Returns a value of a class default object. References to its subobjects are replaced by references to those of the object.
 pub(crate) fn with_own_parts(core: &Core, value: Value, cdo: ObjectHandle, object: ObjectHandle) -> Value {
     let pairs = parts_of(core, cdo, object);
     with_objects(&value, &mut |named| pairs.iter().find(|(part, _)| *part == named).map_or(named, |(_, own)| *own))
 }
 
-/// Pairs the subobjects of a class default object with an object's subobjects of the same names.
+/// Pairs each subobject of a class default object with the object's subobject of the same name.
 fn parts_of(core: &Core, cdo: ObjectHandle, object: ObjectHandle) -> Vec<(ObjectHandle, ObjectHandle)> {
     let objects = &core.world.objects;
     let own = |part: ObjectHandle| {

@@ -1,6 +1,6 @@
-//! Checks references in objects that a reload does not migrate. A referenced object may no longer be of the property's class,
-//! if its module was replaced and the class has another base now. References in migrated objects are checked when their values
-//! are carried.
+//! Checks references in objects that a reload does not migrate. If the module of a referenced object was replaced, the class of
+//! the object may have another base now. The property may then no longer accept the object. References in migrated objects are
+//! checked when their values are carried.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -20,12 +20,12 @@ use crate::object::values::fits;
 use crate::reload::class_mapping::class_awake;
 use crate::reload::plan::{OwnReference, PropertyDefault, is_subobject, refer_to_own, with_own_parts};
 
-/// Report text for a property whose referenced objects have other classes than before.
+/// Report string for a property that refers to objects whose class has changed.
 pub(super) const MOVED: &str = "what it refers to is of another class now";
 
-/// Resets properties that refer to an object of a wrong class to their default and puts the value aside; restores put-aside
-/// values whose objects are all of the right class again. All objects must have their new bodies. Returns one line per
-/// property, with the number of objects.
+/// Checks the references in all properties. A property that refers to an object of a wrong class is reset to its default, and
+/// its value is put aside. A value that was put aside is restored if the property accepts the classes of all its objects again.
+/// All objects must have their new bodies. Returns one line per property, with the number of objects.
 pub(super) fn check_all(core: &Core) -> Vec<String> {
     let objects = &core.world.objects;
     let mut holders: FxHashMap<ClassId, Vec<Rc<Property>>> = FxHashMap::default();

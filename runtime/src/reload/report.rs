@@ -40,7 +40,7 @@ pub enum Outcome {
     },
 }
 
-/// Effects of a rolled back reload that the rollback cannot undo, such as listeners called and module code run. The world, the
+/// Effects of a rolled back reload that the rollback cannot undo, such as calls of listeners and of module code. The world, the
 /// plugin parts and the registries are restored except for the effects listed here.
 ///
 /// # Examples
@@ -64,7 +64,7 @@ pub struct Remainder {
     /// Events for which listeners of the load context were called, in order, including those of the rollback: `Unloading 3`,
     /// `PreStartup 4`, `Resumed 3`.
     pub events: Vec<String>,
-    /// Priorities of the unloading callbacks called, in order.
+    /// Priorities of the unloading callbacks that were called, in order.
     pub unloading_callbacks: Vec<i32>,
     /// New modules whose main was called, in order. Effects of a main outside of the host's world are not undone.
     pub mains: Vec<String>,
@@ -73,25 +73,25 @@ pub struct Remainder {
     /// Kept modules whose `suspend` was called, in order.
     #[serde(default)]
     pub suspended: Vec<String>,
-    /// Suspended modules whose `resume` was called, in order: all of them.
+    /// Modules whose `resume` was called, in order. Contains all suspended modules.
     #[serde(default)]
     pub resumed: Vec<String>,
-    /// Objects that were created and destroyed again, usually class default objects: the native constructors of their bases
-    /// ran.
+    /// Objects that were created and destroyed again, usually class default objects. The native constructors of their bases
+    /// have run.
     pub constructions: Vec<Named>,
     /// Functions outside of the new modules that were called before the failure because they are declared pure.
     pub pure_calls: Vec<Named>,
-    /// Calls and functions that new code tried to call and that were refused before anything ran.
+    /// Calls and functions that new code tried to call. Each was refused before any code of it ran.
     pub refused_calls: Vec<Named>,
-    /// Objects that a listener added to the root set, as text; they remain in it.
+    /// Objects that a listener added to the root set, as text. The objects remain in the root set.
     pub roots_added: Vec<String>,
-    /// Objects that a listener removed from the root set, as text; they remain removed.
+    /// Objects that a listener removed from the root set, as text. The objects remain outside of it.
     pub roots_removed: Vec<String>,
-    /// Names of calls that were resolved for the first time; they keep their handles.
+    /// Names of calls that were resolved for the first time. The names keep their handles.
     pub names_resolved: Vec<String>,
 }
 
-/// Name with a count.
+/// A name, and the number of its occurrences.
 ///
 /// # Examples
 /// ```rust
@@ -135,7 +135,7 @@ impl Remainder {
         }
     }
 
-    /// Formats the module code that ran, whose effects outside of the host's world remain, as one line.
+    /// Formats the modules whose code ran as one line. Effects of this code outside of the host's world remain.
     fn outside(&self) -> Option<String> {
         let ran =
             [("main", &self.mains), ("exit hook", &self.exit_hooks)].into_iter().filter(|(_, list)| !list.is_empty());
@@ -169,7 +169,7 @@ impl Remainder {
     }
 }
 
-/// Report of one reload. The default is a commit that changed nothing.
+/// Report of one reload. The default value is the report of a commit that changed nothing.
 ///
 /// # Examples
 /// ```rust
@@ -198,9 +198,9 @@ pub struct ReloadReport {
     pub requests: u64,
     /// Affected modules, in dependency order.
     pub modules: Vec<String>,
-    /// Modules that were not replaced, with their generation, in a reload of changed modules only.
+    /// Modules that were not replaced, with their generation. Filled only for a reload of changed modules.
     pub kept_modules: Vec<String>,
-    /// Reason per replaced module, in a reload of changed modules only.
+    /// Reason for each replaced module. Filled only for a reload of changed modules.
     pub replaced_because: Vec<String>,
     /// Generation before the reload.
     pub from: u64,
@@ -213,26 +213,27 @@ pub struct ReloadReport {
     pub objects_kept: u64,
     /// Number of living objects whose plugin part was rebuilt.
     pub conjugates_rebuilt: u64,
-    /// Number of class constructors that ran a second time on an object. Always zero in a sound host.
+    /// Number of class constructors that ran a second time on an object. Zero in a correct host.
     pub class_constructors_rerun: u64,
-    /// Number of restored kept fields of plugin parts.
+    /// Number of kept fields of plugin parts that were restored.
     pub fields_kept: u64,
     /// Kept fields that no longer fit: class, field, reason, and number of objects.
     pub fields_lost: Vec<String>,
     /// Counts per changed property.
     pub properties: Vec<PropertyChange>,
-    /// Counts of all values of the affected objects, changed or not, without default subobjects.
+    /// Counts of all values of the affected objects, including unchanged values. Omits references to default subobjects.
     #[serde(default)]
     pub values: ValueCounts,
-    /// Classes that are gone, back, renamed, or on another native class, with the number of their objects.
+    /// Classes that are gone, have returned, were renamed, or have another native base. Includes the number of objects of each
+    /// class.
     pub classes: Vec<ClassChange>,
     /// Default subobjects created for or removed from living objects, and inserted base classes.
     pub structure: Vec<String>,
     /// Images that stay mapped, with the reason.
     pub parked: Vec<String>,
-    /// Report of the old generation, if its images were gone by the end of the reload.
+    /// Unload report of the old generation, if its images were unmapped by the end of the reload.
     pub retired: Option<UnloadReport>,
-    /// Blockers of the old generation, if its images were still mapped by then.
+    /// Blockers of the old generation, if its images were still mapped at the end of the reload.
     pub blocked: Option<BlockerReport>,
     /// Effects that the rollback could not undo; empty after a commit.
     pub remainder: Remainder,
@@ -243,7 +244,7 @@ pub struct ReloadReport {
 }
 
 impl ReloadReport {
-    /// Creates the report of a reload that had nothing to replace.
+    /// Creates the report of a reload that replaced no module.
     pub(crate) fn unchanged(journal: Journal) -> Self {
         let generation = journal.from;
         Self::of(journal, generation, Outcome::Committed)
@@ -267,7 +268,7 @@ impl ReloadReport {
         }
     }
 
-    /// Creates the report of a rollback, with the number of objects of the old generation.
+    /// Creates the report of a rollback. `objects` is the number of objects of the old generation.
     pub(crate) fn rolled_back(mut journal: Journal, phase: Phase, error: &LoadError, objects: u64) -> Self {
         let (generation, done) = (journal.from, std::mem::take(&mut journal.done));
         Self {
@@ -277,7 +278,7 @@ impl ReloadReport {
         }
     }
 
-    /// Creates the part of the report that is common to all outcomes.
+    /// Creates a report with the fields that are common to all outcomes.
     fn of(journal: Journal, generation: u64, outcome: Outcome) -> Self {
         let Journal { from, modules, reruns, ended, warnings, phases, .. } = journal;
         let (parked, retired) = ended.as_ref().map(|it| (it.parked_lines(), it.end_report())).unwrap_or_default();
@@ -305,7 +306,7 @@ impl ReloadReport {
     /// Converts the report to a result, for callers that treat a rollback as an error.
     ///
     /// # Errors
-    /// The report of a reload that was rolled back.
+    /// Returns the report itself if the reload was rolled back.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -324,8 +325,8 @@ impl ReloadReport {
         if self.is_committed() { Ok(self) } else { Err(Box::new(self)) }
     }
 
-    /// Returns the changes of types and values, a line each: reasons to replace modules whose own files are unchanged; classes;
-    /// properties; default subobjects; lost fields. Empty if only code has changed.
+    /// Returns the changes of types and values, one line each. Lists the reasons for replacing modules whose own files are
+    /// unchanged, then classes, properties, default subobjects and lost fields. Empty if only code has changed.
     ///
     /// # Examples
     /// ```rust
@@ -349,9 +350,9 @@ impl ReloadReport {
         lines
     }
 
-    /// Returns the remarks that need attention, a line each: resources that the host could not release, images that stay mapped,
-    /// a late unload, effects of a rollback outside of the world, warnings. Empty after most reloads. Omits durations, counts and
-    /// resources that were released, which [`Display`](fmt::Display) has.
+    /// Returns the remarks that need attention, one line each: resources that the host could not release, images that stay
+    /// mapped, a late unload, effects of a rollback outside of the world, warnings. Empty after most reloads.
+    /// [`Display`](fmt::Display) also prints durations, counts, and resources that were released.
     ///
     /// # Examples
     /// ```rust
@@ -409,7 +410,7 @@ impl fmt::Display for ReloadReport {
         }
         let phases: Vec<_> = Phase::ALL
             .iter()
-            // Hosts without a canary have no such phase.
+            // Omits this phase for hosts without a canary.
             .filter(|phase| **phase != Phase::Canary || self.phases.0.contains_key(phase.name()))
             .map(|phase| format!("{phase} {:.1}", self.phases.ms(*phase)))
             .collect();

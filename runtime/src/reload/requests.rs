@@ -1,4 +1,5 @@
-//! Merges the requests made inside calls into one plan at the safe point. Decides only; the root module executes the plan.
+//! Merges the requests made inside calls into one plan for the safe point. This file only computes the plan; the root module
+//! executes it.
 
 use std::path::PathBuf;
 
@@ -35,14 +36,14 @@ pub enum ReloadScope {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Plan {
-    /// A single reload for all requests.
+    /// A single reload that replaces all requests.
     Reload {
         libraries: Vec<PathBuf>,
         scope: ReloadScope,
         /// Number of requests merged into this reload.
         answers: u64,
     },
-    /// Unload of the Master; requested reloads are dropped.
+    /// Unload of the Master. Requests for reloads are dropped.
     Unload {
         /// Number of dropped reload requests.
         moot: u64,
@@ -51,8 +52,8 @@ pub(crate) enum Plan {
 
 /// Merges all requests since the last safe point, in order.
 ///
-/// An unload wins over every reload, since its result would be unloaded. Several reloads become one: from the libraries of the
-/// last request, with the widest scope.
+/// An unload wins over every reload, since the result of the reload would be unloaded. Several reloads become one reload from
+/// the libraries of the last request, with the widest scope.
 pub(crate) fn plan(requests: &[Request]) -> Option<Plan> {
     let mut reload: Option<(&[PathBuf], ReloadScope)> = None;
     let mut answers = 0;
@@ -74,7 +75,7 @@ mod tests {
 
     use super::{Plan, ReloadScope, Request, plan};
 
-    /// `ab` is a reload of a and b, `ab?` the same with scope `Changed`, `!` an unload.
+    /// Parses requests: `ab` is a reload of a and b, `ab?` is this reload with the scope `Changed`, `!` is an unload.
     fn check(requests: &str, expected: &str) {
         let libraries = |names: &str| names.chars().map(|name| PathBuf::from(name.to_string())).collect();
         let request = |word: &str| match (word, word.strip_suffix('?')) {

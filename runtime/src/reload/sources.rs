@@ -1,4 +1,5 @@
-//! Bodies from which a reload computes the new values of one object: its own, and those of the class default objects.
+//! Bodies from which a reload computes the new values of one object: the body of the object, and the bodies of the class
+//! default objects.
 
 use std::rc::Rc;
 
@@ -24,7 +25,7 @@ pub(super) struct Surroundings<'a> {
 }
 
 impl Surroundings<'_> {
-    /// Checks if all objects in the value will have classes that the type accepts.
+    /// Checks if the type accepts the classes that all objects in the value will have.
     pub(super) fn suits(self, ty: &PropertyType, value: &Value) -> bool {
         let class_of = |object| self.mapping.class_after(self.core, object);
         self.core.world.check_objects_as(ty, value, String::new, &class_of).is_ok()
@@ -34,8 +35,8 @@ impl Surroundings<'_> {
 #[derive(Clone, Copy)]
 pub(super) struct Carried {
     pub(super) object: ObjectHandle,
-    /// Old and new template, if these are not the class default objects. A subobject uses those in the class default objects of
-    /// its owner's class, which may have other defaults.
+    /// Old and new template, if these are not the class default objects. The templates of a subobject are inside the class
+    /// default objects of its owner's class, and may have other defaults.
     pub(super) templates: Option<(ObjectHandle, ObjectHandle)>,
 }
 
@@ -45,9 +46,9 @@ impl From<ObjectHandle> for Carried {
     }
 }
 
-/// Object and the three bodies its new values are computed from.
+/// An object, and the three bodies from which its new values are computed.
 pub(super) struct Sources<'a> {
-    /// Class of the object in the report.
+    /// Name of the object's class in the report.
     pub(super) label: &'a str,
     pub(super) around: Surroundings<'a>,
     pub(super) object: ObjectHandle,
@@ -94,8 +95,8 @@ pub(super) fn with_sources<R>(
     })???
 }
 
-/// Returns the own value of a property of the old class, merged with its put-aside value, and its present form if that differs. `None`
-/// if the object has the default.
+/// Returns the own value of a property of the old class, merged with the value that was put aside. Also returns the present
+/// form of the value if the two differ. Returns `None` if the object has the default.
 pub(super) fn own_value(
     sources: &Sources<'_>,
     property: &Property,
@@ -109,7 +110,7 @@ pub(super) fn own_value(
     let now = sources.own.read(property)?;
     let default = sources.old_default.read(property)?;
     let world = &sources.around.core.world;
-    // A write to the result of an author's function ends the undo of that function.
+    // If the result of an author's function was overwritten, the original of that function is discarded.
     if earlier.instead.as_ref().map_or(!has_default, |instead| *instead != now) {
         earlier.before = None;
     }
@@ -118,25 +119,26 @@ pub(super) fn own_value(
         let held = convert_in_part(&earlier.value, property, Some(&default), &world.names, world);
         let extent = held.as_ref().map_or(Extent::OneWay, |(_, extent)| *extent);
         match earlier.instead.clone().or(held.map(|(part, _)| part)) {
-            // The property still has the part that it could hold.
+            // The property still contains the part of the value that it could hold.
             Some(part) if part == now => {
                 let instead = joined().and_then(|own| own.instead);
                 return Ok(Some(Aside { instead, ..earlier }));
             }
             Some(part) if !(names_object(&part) && names_object(&earlier.value)) => {
-                // The property had all of the put-aside value, so the default was written since.
+                // The property contained the whole value, so the default was written later.
                 if extent == Extent::OneWay {
                     return Ok(None);
                 }
             }
-            // The property could not hold the put-aside value.
+            // The property could not hold the value that was put aside.
             _ => return Ok(Some(Aside { instead: None, ..earlier })),
         }
     }
     Ok(Some(joined().unwrap_or_else(|| now.clone().into())))
 }
 
-/// Returns the present value of a property of the old class; `None` if that is a default, since the property cannot hold the own value.
+/// Returns the present value of a property of the old class. Returns `None` if the property has a default because it cannot
+/// hold the own value.
 pub(super) fn held(
     sources: &Sources<'_>,
     property: &Property,

@@ -1,5 +1,5 @@
-//! Steps of a reload, in order, each timed. Fallible steps run first; the commit swaps pointers, runs no plugin code and cannot
-//! fail; unloading the old generation never undoes the commit.
+//! Runs the steps of a reload in order, and measures the time of each. Steps that can fail run before the commit. The commit
+//! swaps pointers, runs no plugin code and cannot fail. A failure while unloading the old generation does not undo the commit.
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -35,9 +35,9 @@ use crate::unload::steps::{UnloadCause, UnloadStep};
 use crate::unload::subject::GenerationUnload;
 use crate::zcall::table::Issued;
 
-/// Replaces the modules of the Master by those in `paths`: all of them, or only changed modules and their dependents. The
-/// caller must be at a safe point. Returns an error if no Master is loaded. A failed reload is not an error: its report
-/// contains the failure, and the world is unchanged.
+/// Replaces the modules of the Master by the modules in `paths`: all modules, or only changed modules and their dependents. The
+/// caller must be at a safe point. Returns an error if no Master is loaded. A failed reload does not return an error: the
+/// report contains the failure, and the world is unchanged.
 pub(crate) fn reload(
     core: &Rc<Core>,
     loads: &Loads,
@@ -68,7 +68,7 @@ pub(crate) fn reload(
         },
     };
     loads.recorder.begin();
-    // Discards calls recorded while the world was loaded.
+    // Discards the calls that were recorded before this reload.
     let _earlier = core.world.mode.take_calls();
     match run.forward(paths) {
         Ok(None) => {
@@ -93,9 +93,9 @@ pub(crate) fn reload(
 
 struct Staged {
     modules: Vec<Rc<MasterModule>>,
-    /// All modules of the new Master, kept modules included.
+    /// All modules of the new Master, including kept modules.
     all: Vec<Rc<MasterModule>>,
-    /// Set if a listener was called for the generation.
+    /// Set if a listener was called for the new generation.
     is_known: bool,
     /// Set if the shadow of the types is active.
     has_shadow: bool,
@@ -108,15 +108,15 @@ struct Committed {
     objects_kept: u64,
 }
 
-/// State before the reload that the stores do not record.
+/// State before the reload that the stores themselves do not record.
 struct Before {
-    /// Counter of class constructors that ran a second time.
+    /// Number of class constructors that had run a second time.
     reruns: u64,
-    /// Handles of calls.
+    /// Handles of calls that had been issued.
     issued: Issued,
     /// Ids of lazy references after the unloading listeners of the old generation were called.
     lazy: lazy::Table,
-    /// Root set at the same point.
+    /// Root set after the unloading listeners of the old generation were called.
     roots: Bits,
 }
 
@@ -130,9 +130,9 @@ struct Run<'a> {
     scope: ReloadScope,
     generation: Generation,
     journal: Journal,
-    /// `None` before the new modules are mapped and after the commit.
+    /// New modules. `None` before they are mapped and after the commit.
     staged: Option<Staged>,
-    /// Set until the commit; in a rollback until its end.
+    /// Set until the commit; in a rollback, until the end of the rollback.
     coming_up: Option<ComingUp>,
     before: Before,
 }
@@ -168,7 +168,7 @@ impl Run<'_> {
         result.map_err(|error| (phase, error))
     }
 
-    /// Moves the time and the failures of the canary from `Phase::Stage` to `Phase::Canary`.
+    /// Moves the duration and the failures of the canary from `Phase::Stage` to `Phase::Canary`.
     fn without_canary<T>(&mut self, staged: Step<T>) -> Step<T> {
         if let Some(time) = self.loads.take_canary_time() {
             let ms = time.as_secs_f64() * 1e3;
@@ -208,7 +208,7 @@ impl Run<'_> {
         Ok(Some(emit(core, &master::declarers(&modules), &master::declarers(&staged.all))?))
     }
 
-    /// Reports warnings about the new generation's files that no earlier report contains.
+    /// Records warnings about the new generation's files, except warnings that an earlier report contains.
     fn report_warnings(&mut self) {
         let Some(master) = self.loads.master() else { return };
         for info in master.modules.iter().map(|module| module.info()) {
@@ -217,11 +217,11 @@ impl Run<'_> {
         }
     }
 
-    /// Sets the old generation aside without dropping it. Its conjugates are stale from here on.
+    /// Suspends the old generation without dropping it. Its conjugates are stale from this step on.
     fn quiesce(&mut self) -> Result<(Vec<ObjectHandle>, ClassMapping, KeptFields), LoadError> {
         let core = self.core;
         self.notify_unloading()?;
-        // All changes from here on can be undone by the rollback.
+        // The rollback can undo all changes after this line.
         self.before.lazy = core.world.lazy.snapshot();
         self.before.roots = core.world.objects.root_set();
         core.world.objects.begin_shadow();
@@ -250,8 +250,8 @@ impl Run<'_> {
         Ok((living, mapping, kept))
     }
 
-    /// Calls the unloading listeners while the old generation is alive: they use the old types, created objects persist, and no
-    /// call reaches the new modules. Suspends the old modules last, since any listener may call them.
+    /// Calls the unloading listeners while the old generation is alive. Listeners use the old types, objects that they create
+    /// persist, and no call reaches the new modules. The old modules are suspended last, since any listener may call them.
     fn notify_unloading(&mut self) -> Result<(), LoadError> {
         let (core, new) = (self.core, self.staged.as_ref().map(|staged| &*staged.modules).unwrap_or_default());
         let _lowered = core.world.types.lower_shadow();
@@ -305,7 +305,7 @@ impl Run<'_> {
         Committed { bodies, classes, removed_subobjects, objects_kept }
     }
 
-    /// Unloads the old generation; failures do not affect the new one.
+    /// Unloads the old generation. A failure does not affect the new generation.
     fn unload_old(&mut self, committed: Committed) {
         let core = self.core;
         self.loads.raise(&MasterEvent::Loaded(self.generation));
@@ -322,7 +322,7 @@ impl Run<'_> {
         };
         let ticket = generation::unload(core, self.loads, &unload, &mut |step| {
             if step == UnloadStep::EndObjects {
-                // Dropping the last class frees the C library it is bound to, which the generation waits for.
+                // Dropping the last class bound to a C library closes the library. The end of the generation waits for this.
                 let classes = replaced.take().map(|(_bodies, classes)| classes).unwrap_or_default();
                 self.journal.changes.structure.extend(unbind_broken(core));
                 let defaults = classes.iter().map(|class| class.cdo.get());
@@ -335,7 +335,7 @@ impl Run<'_> {
         self.journal.phases.0.insert(Phase::Retire.name(), begun.elapsed().as_secs_f64() * 1e3);
     }
 
-    /// Closes the journal: later events belong to no reload.
+    /// Closes the journal. Later events are not part of this reload.
     fn close(mut self) -> Journal {
         let (core, mut journal) = (self.core, std::mem::take(&mut self.journal));
         journal.reruns = core.world.counters.class_constructors_rerun.get() - self.before.reruns;
@@ -345,7 +345,7 @@ impl Run<'_> {
         journal
     }
 
-    /// Drops the new side and restores the old one.
+    /// Drops the new generation and restores the old generation.
     fn roll_back(mut self, phase: Phase, error: &LoadError) -> ReloadReport {
         let core = self.core;
         core.world.mode.rebuild_turn(ObjectHandle::NONE);
@@ -357,7 +357,7 @@ impl Run<'_> {
                 is_known,
             };
             let ticket = generation::unload(core, self.loads, &unload, &mut |step| match step {
-                // Jobs that other modules have scheduled since.
+                // Drops jobs that other modules have scheduled since the reload began.
                 UnloadStep::DropJobs => core.tasks.end_staged(&core.world, &core.red),
                 UnloadStep::EndObjects => {
                     if core.world.objects.is_in_shadow() {
@@ -380,9 +380,9 @@ impl Run<'_> {
             });
             self.journal.warnings.extend(self.loads.unloads.take_problems(self.old.generation));
             self.journal.ended = Some(ticket);
-            // The new generation has released the resources it had acquired.
+            // The new generation has released its resources, so the suspended modules can acquire them again.
             self.journal.warnings.extend(master::resume(core, self.loads, &self.suspended));
-            // A failure in `Phase::Stage` never suspended the old generation.
+            // A failure in `Phase::Stage` occurs before the old generation is suspended, so no `Resumed` event is raised.
             if phase != Phase::Stage {
                 self.loads.raise(&MasterEvent::Resumed(self.old.generation));
             }

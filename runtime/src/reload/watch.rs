@@ -1,6 +1,6 @@
-//! Watches the files of a Master, so that the host can reload them after a build. Reports a change only once the files are
-//! quiet, since a build writes a library in many steps. A script package is a folder: every source file in it counts, including
-//! added and removed ones.
+//! Watches the files of a Master, so that the host can reload them after a build. A build writes a library in many steps, so a
+//! change is reported only once the files are quiet. A script package is a folder. Changes, additions and removals of its
+//! source files are reported.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crossbeam_channel::{Receiver, Select, unbounded};
 use notify::event::{AccessKind, AccessMode};
 use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-/// Required quiet time of a file. Linkers never pause for this long while writing.
+/// Time without changes after which a file is quiet. Linkers never pause for this long while writing.
 const QUIET: Duration = Duration::from_millis(15);
 
 /// File extension of script sources.
@@ -18,7 +18,7 @@ const TEXT: &str = "uc";
 /// Manifest of a script package, which contains its version.
 const MANIFEST: &str = "package.toml";
 
-/// Interval at which a wait checks `is_over`.
+/// Interval at which [`FileWatch::wait`] checks `is_over`.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Error of watching files.
@@ -29,7 +29,7 @@ pub struct WatchError {
     source: notify::Error,
 }
 
-/// Debouncer of changed files. Pure: the time is an argument.
+/// Debouncer of changed files. Reads no clock: the time is an argument.
 #[derive(Debug, Default)]
 struct Debounce {
     changed: BTreeSet<PathBuf>,
@@ -52,13 +52,13 @@ impl Debounce {
     }
 }
 
-/// Watch over some files. A watcher thread collects events; [`FileWatch::is_quiet`] is called at safe points.
+/// Watch over some files. A watcher thread collects events, and [`FileWatch::is_quiet`] reads them at safe points.
 pub(crate) struct FileWatch {
     files: Vec<PathBuf>,
     events: Receiver<PathBuf>,
     debounce: Debounce,
     start: Instant,
-    /// Watched files that are folders.
+    /// Watched paths that are folders of script packages.
     packages: Vec<PathBuf>,
     watcher: RecommendedWatcher,
 }
@@ -73,10 +73,10 @@ impl FileWatch {
             move |source| WatchError { path, source }
         };
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-            // Reads are ignored: the reload itself reads the file, which would trigger another reload.
+            // Ignores read events: a reload itself reads the file, and would cause another reload.
             let paths = event.ok().filter(|event| is_change(event.kind)).map(|event| event.paths);
             for path in paths.unwrap_or_default() {
-                // The receiver is dropped before the watcher.
+                // Fails only after the receiver is dropped, which happens before the watcher is dropped.
                 let _sent = sender.send(path);
             }
         })
@@ -84,7 +84,8 @@ impl FileWatch {
         let files: Vec<PathBuf> =
             files.iter().map(|file| std::path::absolute(file).unwrap_or_else(|_| file.clone())).collect();
         let packages: Vec<PathBuf> = files.iter().filter(|file| file.is_dir()).cloned().collect();
-        // Includes the parents of packages, where the re-creation of a removed package folder is reported.
+        // Watches the parents of packages as well, since the re-creation of a removed package folder is reported for its
+        // parent.
         let folders: BTreeSet<&Path> = files.iter().filter_map(|file| file.parent()).collect();
         for folder in folders.into_iter().filter(|folder| !packages.iter().any(|package| folder.starts_with(package))) {
             watcher.watch(folder, RecursiveMode::NonRecursive).map_err(failed(folder))?;
@@ -96,7 +97,7 @@ impl FileWatch {
     }
 
     /// Blocks until a watched file has changed and is quiet, then returns true. Returns false if `stop` receives a message or
-    /// loses its sender, or if `is_over` returns true, which is checked a few times per second.
+    /// loses its sender. Also returns false if `is_over` returns true, which is checked a few times per second.
     pub(crate) fn wait(&mut self, stop: &Receiver<()>, is_over: impl Fn() -> bool) -> bool {
         loop {
             let mut select = Select::new();
@@ -113,7 +114,7 @@ impl FileWatch {
         }
     }
 
-    /// Checks if a watched file has changed since the last call and is quiet now. Never blocks.
+    /// Checks if a watched file has changed since the last call and is quiet now. Does not block.
     pub(crate) fn is_quiet(&mut self) -> bool {
         let now = self.start.elapsed();
         while let Ok(path) = self.events.try_recv() {
@@ -127,9 +128,9 @@ impl FileWatch {
         self.debounce.take_quiet(now)
     }
 
-    /// Watches a re-created folder again, since the system treats it as a new one.
+    /// Watches a folder again after it was removed and created again: for the system it is a new folder.
     fn watch_again(&mut self, package: &Path) {
-        // The watcher may have dropped the removed folder itself.
+        // Fails if the watcher has already dropped the removed folder.
         let _ = self.watcher.unwatch(package);
         if let Err(error) = self.watcher.watch(package, RecursiveMode::Recursive) {
             tracing::warn!(path = %package.display(), %error, "a folder that is there again cannot be watched");

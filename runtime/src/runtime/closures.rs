@@ -1,4 +1,5 @@
-//! Closures of a host that are bound to delegates, and their generated classes. `host/closures.rs` binds them.
+//! Stores the closures of a host that are bound to delegates, and the classes generated for them. `host/closures.rs` binds the
+//! closures.
 
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
@@ -10,13 +11,13 @@ use crate::handles::ObjectHandle;
 
 #[derive(Default)]
 pub(crate) struct Closures {
-    /// Class paths by the Rust types of the signature.
+    /// Paths of the generated classes, by the Rust types of the signature.
     pub(crate) classes: RefCell<BTreeMap<TypeId, String>>,
     pub(crate) bound: RefCell<BTreeMap<ObjectHandle, Registered<Rc<dyn Any>>>>,
 }
 
 impl Closures {
-    /// Removes and returns all bound closures, because the host ends.
+    /// Removes and returns all bound closures at the end of the host.
     pub(crate) fn take(&self) -> Vec<Registered<Rc<dyn Any>>> {
         self.bound.take().into_values().collect()
     }

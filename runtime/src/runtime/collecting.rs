@@ -1,4 +1,4 @@
-//! Collection of objects: whole, or incremental in slices limited by a time budget per frame.
+//! Garbage collection of objects: in one step, or incrementally with a time budget per tick.
 
 use std::time::{Duration, Instant};
 
@@ -33,7 +33,7 @@ use crate::object::collect::{Progress, RootSource, begin, go_on, unreachable};
 pub struct Collected {
     /// Number of destroyed objects.
     pub objects: usize,
-    /// Number of ticks of the mark phase; one for a whole collection.
+    /// Number of ticks that the mark phase took; 1 for a collection in one step.
     pub slices: u32,
 }
 
@@ -50,12 +50,12 @@ pub struct Collected {
 pub struct Collection<'a>(pub(super) &'a Runtime);
 
 impl Collection<'_> {
-    /// Destroys every unreachable object and returns their number. Roots are the root set and values owned by plugin code. A mark in
-    /// slices in progress is aborted.
+    /// Destroys every unreachable object and returns their number. Roots are the root set and values owned by plugin code. Aborts an
+    /// incremental mark in progress.
     ///
     /// # Errors
-    /// When plugin code is on the stack; the collection then runs at the next safe point. When an `add_references` of a native class
-    /// panics; nothing is destroyed then.
+    /// Returns an error when plugin code is on the stack, and requests the collection for the next safe point. Returns an error when an
+    /// `add_references` hook of a native class panics, and destroys no object.
     ///
     /// # Examples
     /// ```rust
@@ -75,14 +75,14 @@ impl Collection<'_> {
         Ok(core.collect()?)
     }
 
-    /// Requests an incremental collection. From the next safe point on, each tick marks for as long as its [`Budget`](crate::Budget)
-    /// allows, and the world continues in between. A reload aborts the mark and restarts it afterwards. [`Collection::take_done`]
-    /// returns the result.
+    /// Requests an incremental collection. Each tick continues the mark within its [`Budget`](crate::Budget), beginning at the next
+    /// safe point. The world runs normally between these ticks. A reload aborts the mark and restarts it afterwards.
+    /// [`Collection::take_done`] returns the result.
     pub fn begin_in_slices(&self) {
         self.0.inner.core.collection.request(Requested::InSlices);
     }
 
-    /// Returns whether a mark in slices is in progress.
+    /// Returns whether an incremental mark is in progress.
     pub fn is_in_progress(&self) -> bool {
         self.0.inner.core.world.objects.is_marking()
     }
@@ -94,7 +94,7 @@ impl Collection<'_> {
 }
 
 impl Runtime {
-    /// Does the collection work of a safe point. `time` limits the mark, but not the destruction of objects.
+    /// Runs a requested collection, and continues an incremental mark. `time` limits the mark, but not the destruction of objects.
     pub(super) fn tend_collections(&self, time: Duration) {
         let core = &self.inner.core;
         if self.inner.slicing.get() && !core.world.objects.is_marking() {
@@ -136,13 +136,13 @@ impl Runtime {
 }
 
 impl Core {
-    /// Destroys every unreachable object and returns their number. At safe points only. If an `add_references` panics, returns the
-    /// error and destroys nothing.
+    /// Destroys every unreachable object and returns their number. Must be called at a safe point. If an `add_references` hook panics,
+    /// returns the error and destroys no object.
     fn collect(&self) -> Result<usize, CallError> {
         Ok(self.end_all(&unreachable(&self.world, self)?))
     }
 
-    /// Begins a mark in slices, unless one is in progress. At safe points only.
+    /// Begins an incremental mark, unless such a mark is in progress. Must be called at a safe point.
     fn begin_collecting(&self) {
         if !self.world.objects.is_marking() {
             self.collection.slices.set(0);
@@ -150,8 +150,9 @@ impl Core {
         }
     }
 
-    /// Continues a mark in slices in progress, while `has_time` returns true. Returns the number of destroyed objects and of slices
-    /// when the mark is done. At safe points only. If an `add_references` panics, aborts the mark and returns the error.
+    /// Continues the incremental mark in progress, while `has_time` returns true. When the mark is done, returns the numbers of
+    /// destroyed objects and of slices. Must be called at a safe point. If an `add_references` hook panics, aborts the mark and returns
+    /// the error.
     fn go_on_collecting(&self, has_time: &mut dyn FnMut() -> bool) -> Result<Option<(usize, u32)>, CallError> {
         if !self.world.objects.is_marking() {
             return Ok(None);
@@ -165,7 +166,7 @@ impl Core {
 
     fn end_all(&self, dead: &[ObjectHandle]) -> usize {
         for object in dead {
-            // A subobject is already destroyed with its owner.
+            // The call fails for a subobject that was already destroyed with its owner.
             let _gone = self.end_object(*object);
         }
         self.finalizer.release();
@@ -174,7 +175,7 @@ impl Core {
     }
 }
 
-/// Roots outside the object store: values in host memory that plugin code owns.
+/// Reports the roots outside the object store: objects that values owned by plugin code refer to.
 impl RootSource for Core {
     fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
         if self.collection.owned_values_are_roots.get() {
@@ -218,7 +219,7 @@ mod tests {
         core.owned_values.make(ModuleId(1), TypeNumber(1), list, None, Instant::now()).expect("an open gate");
         assert_eq!(core.collect(), Ok(usize::from(!owned_values_are_roots)));
         assert_eq!(core.world.objects.is_alive(object), owned_values_are_roots);
-        // An incremental collection has the same result.
+        // A following incremental collection destroys no object.
         core.begin_collecting();
         let ended = core.go_on_collecting(&mut || true);
         assert_eq!(ended, Ok(Some((0, 1))));

@@ -1,5 +1,5 @@
-//! Values by number: lends values of objects for a call, owns values of the host, and inspects values that plugin code owns. For tools,
-//! scripts and tests; code with static types uses properties.
+//! Access to conjugates (values with a number): lends values of objects for a call, stores values of the host, and inspects values of
+//! plugin code. Tools, scripts and tests use this interface; code with static types uses properties.
 
 use std::time::{Duration, Instant};
 
@@ -17,8 +17,8 @@ use crate::object::owned::OwnedValue;
 use crate::object::property::PropertyType;
 use crate::object::value::Value;
 
-/// A value by number: red (owned by the host and lent for a call) or black (owned by the side that created it). Using an expired
-/// conjugate is an error with its kind and age. Numbers are never reused.
+/// Number of a value that is red (owned by the host and lent for a call) or black (owned by the side that created the value). Using an
+/// expired conjugate returns an error with the kind and age of the conjugate. Numbers are never reused.
 ///
 /// # Examples
 /// ```rust
@@ -55,27 +55,27 @@ pub struct ConjugateInfo {
     pub color: Color,
     /// Kind of the value.
     pub kind: PropertyKind,
-    /// True if the value cannot be accessed, permanently or now.
+    /// True if the value cannot be accessed, temporarily or permanently.
     pub is_expired: bool,
-    /// Minimum time since the conjugate was created or lent.
+    /// Lower bound of the time since the conjugate was created or lent.
     pub age: Duration,
-    /// True if `age` is exact; false once the slot is reused.
+    /// True if `age` is exact; false once the slot of the conjugate is reused.
     pub is_exact: bool,
 }
 
 impl AnyConjugate {
-    /// Returns the number used in slots of calls.
+    /// Returns the number that identifies the conjugate in the slots of a call.
     pub fn number(self) -> u64 {
         self.0.0
     }
 
-    /// Wraps a number, which need not be of an existing conjugate.
+    /// Wraps a number. A conjugate with this number need not exist.
     pub fn from_number(number: u64) -> Self {
         Self(ConjugateHandle(number))
     }
 }
 
-/// Values by number; see [`Runtime::conjugates`]. Game thread only.
+/// Access to values by number; see [`Runtime::conjugates`]. Game thread only.
 ///
 /// ```
 /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -109,7 +109,8 @@ impl Conjugates<'_> {
         self.0.inner.core.owned_values.report()
     }
 
-    /// Enables or disables recording of the creation site of each black conjugate. Costs a look-up per creation; off by default.
+    /// Enables or disables recording of the creation site of each black conjugate. Recording costs one lookup per creation and is off
+    /// by default.
     pub fn keep_sites(&self, keeps: bool) {
         self.0.inner.core.owned_values.keep_sites(keeps);
     }
@@ -157,8 +158,8 @@ impl Conjugates<'_> {
         self.keep(conjugates::copy(&self.0.inner.core, conjugate.0, Instant::now())?.0)
     }
 
-    /// Releases a black owned by the host. No effect for a released black, for reds, and for blacks owned by plugin code, which only
-    /// that code can release.
+    /// Releases a black conjugate owned by the host. Has no effect on a released conjugate, a red conjugate, or a black conjugate owned
+    /// by plugin code. Only plugin code can release its own conjugates.
     pub fn give_back(&self, black: AnyConjugate) {
         let (owned_values, black) = (&self.0.inner.core.owned_values, BlackHandle(black.0.0));
         match owned_values.owner(black) == Some(ModuleId::HOST) {
@@ -192,7 +193,7 @@ impl Conjugates<'_> {
     /// Reads the value of a conjugate.
     ///
     /// # Errors
-    /// When it has expired, with its kind and age.
+    /// When the conjugate has expired; the error contains its kind and age.
     pub fn read(&self, conjugate: AnyConjugate) -> Result<Value, Error> {
         Ok(conjugates::copy(&self.0.inner.core, conjugate.0, Instant::now())?.0.read())
     }
@@ -200,12 +201,12 @@ impl Conjugates<'_> {
     /// Overwrites the value of a conjugate.
     ///
     /// # Errors
-    /// When the conjugate has expired, its owner must not be written now, or the value does not fit.
+    /// When the conjugate has expired, the owner of the value must not be written now, or `value` does not fit.
     pub fn write(&self, conjugate: AnyConjugate, value: &Value) -> Result<(), Error> {
         Ok(conjugates::write(&self.0.inner.core, conjugate.0, value, Instant::now())?)
     }
 
-    /// Returns the color of the plugin part of an object; `None` if the object has no plugin part or it has expired.
+    /// Returns the color of the plugin part of an object; `None` if the plugin part has expired or does not exist.
     pub fn color_of(&self, object: ObjectHandle) -> Option<Color> {
         let word = self.0.inner.core.world.objects.conjugate(object)?;
         self.0.inner.core.pairs.color(ConjugateKey::from_word(word)?)

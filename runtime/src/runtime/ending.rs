@@ -1,4 +1,4 @@
-//! Waiting for finalizers, and orderly shutdown of a host with a report of the remainder.
+//! Waits for finalizers, and shuts a host down with a report of everything that could not be ended.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -34,9 +34,9 @@ use crate::unload::backoff::Backoff;
 pub struct Drained {
     /// Plugin parts dropped during the wait.
     pub dropped: u64,
-    /// Plugin parts not dropped: with a running or queued finalizer, or of parked modules.
+    /// Plugin parts that are not dropped, because their finalizer is queued or running, or their module is parked.
     pub pending: u64,
-    /// Finalizers that panicked during the wait, with their module. Their plugin parts count as dropped.
+    /// Finalizers that panicked during the wait, each with its module. The plugin parts of these finalizers count as dropped.
     pub failures: Vec<String>,
     /// Finalizer still running at the deadline.
     pub running: Option<Blocker>,
@@ -46,7 +46,7 @@ pub struct Drained {
     pub duration: Duration,
 }
 
-/// Report of the end of a runtime.
+/// Report of the shutdown of a runtime.
 ///
 /// # Examples
 /// ```rust
@@ -63,16 +63,16 @@ pub struct Drained {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ShutdownReport {
-    /// Remainder, one line each: images that stay mapped, and Slims that are still unloading, with reasons.
+    /// Everything that could not be ended, one line each with the reason: images that stay mapped, and Slims that are still unloading.
     pub left: Vec<String>,
-    /// Black conjugates that were not dropped or were released only at the end: leaked by plugins, stored in their statics, or held by
-    /// the host.
+    /// Black conjugates that were never dropped, or were released only at the end. Plugins leaked them or stored them in statics, or
+    /// the host holds them.
     pub owned_values: Vec<BlackCount>,
     /// Plugin parts whose finalizers did not run or have not returned.
     pub plugin_parts: u64,
-    /// Unfinished tasks, timers and posted closures at the start of the shutdown. They were dropped with their module.
+    /// Tasks, timers and posted closures that were unfinished at the start of the shutdown. Each was dropped with its module.
     pub jobs: Vec<JobInfo>,
-    /// Leases that kept code mapped: of the Master when it was parked, of Slims at the end of the wait.
+    /// Leases that kept code of the Master mapped when it was parked, or code of Slims at the end of the wait.
     pub leases: Vec<Blocker>,
     /// Objects of native classes still alive after all modules were unloaded.
     pub objects: u64,
@@ -133,7 +133,7 @@ impl fmt::Display for ShutdownReport {
 }
 
 impl Inner {
-    /// Records the failures of finalizers since the last call, and returns them. The finalizer thread has logged them.
+    /// Records and returns the failures of finalizers since the last call. The finalizer thread has already logged these failures.
     pub(super) fn note_finalizer_failures(&self) -> Vec<String> {
         let failures = self.core.finalizer.failures().into_iter();
         let noted = failures.map(|failure| {
@@ -144,7 +144,7 @@ impl Inner {
         noted.collect()
     }
 
-    /// Returns the sites of all callbacks, which may own a handle to this runtime.
+    /// Returns the registration sites of the callbacks that may own a handle to this runtime.
     fn sites(&self) -> Vec<Site> {
         let mut sites = self.tickers.sites();
         sites.extend(self.before_destroy.sites());
@@ -156,7 +156,7 @@ impl Inner {
         sites
     }
 
-    /// Drops every callback, because the host has ended.
+    /// Marks the host as ended, and drops every callback.
     pub(super) fn let_go(&self) {
         self.has_ended.set(true);
         self.core.world.mode.close_direct();
@@ -189,7 +189,7 @@ impl Inner {
             core.pump_while_waiting();
             backoff.sleep();
         };
-        // Releases the blacks that finalizers have dropped.
+        // Releases the black conjugates that finalizers have dropped.
         core.owned_values.flush_all();
         Drained {
             dropped: core.finalizer.dropped() - dropped,
@@ -208,7 +208,7 @@ impl Runtime {
     }
 
     /// Waits until the finalizer thread has dropped every queued plugin part, at most for `deadline`. Runs closures posted to the game
-    /// thread during the wait, because a finalizer may wait for one.
+    /// thread during the wait, because a finalizer may wait for a posted closure.
     ///
     /// # Errors
     /// When plugin code is on the stack.
@@ -217,18 +217,19 @@ impl Runtime {
         Ok(self.inner.drain(deadline))
     }
 
-    /// Shuts the runtime down: unloads the Master, then every Slim, and waits for finalizers. Returns a report of the remainder.
-    /// Listeners to the Default are called last. Other handles to the runtime then see a host without modules.
+    /// Shuts the runtime down: unloads the Master, then every Slim, and waits for finalizers. Returns a report of everything that could
+    /// not be ended. Calls listeners to the Default last. Other handles to the runtime then refer to a host without modules.
     ///
-    /// Dropping the last handle does the same without a report. [`std::process::exit`] does not, nor does a handle that is never
-    /// dropped; see [`Contexts::raise_at_exit`](crate::Contexts::raise_at_exit) for those cases.
+    /// Dropping the last handle also shuts the runtime down, but returns no report. [`std::process::exit`] does not shut the runtime
+    /// down, and a handle that is never dropped prevents the shutdown; see [`Contexts::raise_at_exit`](crate::Contexts::raise_at_exit)
+    /// for these cases.
     ///
     /// At the end every callback is dropped: tickers, listeners, unloading callbacks, registered functions, resolvers and handlers of
-    /// load contexts. This breaks the reference cycle of a callback that owns a handle to this host (see [`Runtime::downgrade`]). The
-    /// log warns about such a callback with its kind and registration site. If several callbacks share a handle, for example in an
-    /// `Rc`, the last of them is logged.
+    /// load contexts. A callback that owns a handle to this host forms a reference cycle, which the drop breaks (see
+    /// [`Runtime::downgrade`]). The log warns about each such callback, with its kind and registration site. If several callbacks share
+    /// a handle, for example in an `Rc`, the log names only the callback that is dropped last.
     ///
-    /// While plugin code is on the stack or an exclusive operation is in progress, nothing is done and `left` contains the reason.
+    /// Does nothing while plugin code is on the stack or an exclusive operation is in progress; `left` then contains the reason.
     ///
     /// # Examples
     /// ```rust
@@ -259,7 +260,8 @@ impl Runtime {
         let mut leases = inner.end_unloads();
         let slims = inner.loads.registry.close(inner.loads.unloads.policy.shutdown);
         leases.extend(slims.blockers);
-        // Plugin parts of objects collected earlier; those of a generation were awaited with its images.
+        // Waits for the plugin parts of objects that were collected earlier. The unload of a generation has already waited for its
+        // plugin parts.
         let drained = inner.drain(inner.loads.unloads.policy.shutdown);
         let masters = match unloaded {
             Ok(()) => inner.loads.unloads.parked(),

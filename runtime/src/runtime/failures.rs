@@ -1,5 +1,5 @@
-//! Log of failing events: a failure per tick is logged the first time, and then at 10, 100, 1000 times. Objects of a class share a
-//! counter, so ten thousand failures of a batch are five lines.
+//! Logs failing events: repeats of a failure are logged only at 1, 10, 100, 1000 times and so on. Objects of a class share a counter,
+//! so ten thousand failures in a batch are logged in five lines.
 
 use crate::error::Error;
 use crate::handles::ObjectHandle;
@@ -28,7 +28,7 @@ impl Objects<'_> {
     }
 }
 
-/// Returns the source location that identifies repeats of a failure.
+/// Returns the key that identifies repeats of a failure: the source location, or the message without digits.
 fn location(error: &Error) -> (String, u32) {
     match error {
         Error::Call(error) => logs::location(error),

@@ -37,7 +37,7 @@ impl Budget {
         Self::seconds(1.0 / 60.0)
     }
 
-    /// Returns the budget of a frame of `seconds`.
+    /// Returns the budget of a tick that advances game time by `seconds`.
     pub fn seconds(seconds: f32) -> Self {
         Self { seconds, collection: Duration::from_millis(1) }
     }
@@ -50,8 +50,8 @@ impl Budget {
 }
 
 impl Runtime {
-    /// Runs one frame: advances game time, calls all tickers, runs timers and tasks of modules, then runs a safe point. While plugin
-    /// code holds a slice of host memory, for example in a logger that it calls, a tick only logs a warning.
+    /// Runs one frame: advances game time, calls all tickers, runs timers and tasks of modules, then runs a safe point. Only logs a
+    /// warning while plugin code holds a slice of host memory, for example if plugin code calls a logger that runs a tick.
     ///
     /// # Examples
     /// ```rust
@@ -88,7 +88,7 @@ impl Runtime {
         self.safe_point_within(budget.collection);
     }
 
-    /// Calls the tickers. A tick inside a ticker calls none.
+    /// Calls the tickers, unless a ticker is already running.
     fn call_tickers(&self, seconds: f32) {
         if self.inner.ticking.replace(true) {
             return;
@@ -108,14 +108,14 @@ impl Runtime {
             true => let_go(self.inner.loads.registry.id(), gone),
             false => gone.into_iter().for_each(drop_caught),
         }
-        // A panic of a ticker is passed to the host, but the remaining tickers stay registered.
+        // A panic of a ticker is passed to the host; all tickers stay registered.
         if let Some(panic) = panic {
             resume_unwind(panic);
         }
     }
 
-    /// Runs a safe point: posted closures, requested reloads, a requested collection, freeing of memory. No effect while code of a
-    /// plugin or script is on the stack.
+    /// Runs a safe point: runs posted closures, a requested reload and a requested collection, and frees memory. Has no effect while
+    /// code of a plugin or script is on the stack.
     ///
     /// # Examples
     /// ```rust
@@ -132,7 +132,7 @@ impl Runtime {
         self.safe_point_within(Budget::frame().collection);
     }
 
-    /// Runs a safe point with a time limit for a mark in slices.
+    /// Runs a safe point; `time` limits an incremental mark.
     fn safe_point_within(&self, time: Duration) {
         let core = &self.inner.core;
         if core.code_runs() || core.world.slices.are_out() || self.inner.busy.get().is_some() {
@@ -175,9 +175,10 @@ impl Runtime {
         self.inner.core.world.objects.free_graveyard();
     }
 
-    /// Sleeps until another thread posts or wakes something or work is pending, at most for `timeout`. Returns true if work is pending:
-    /// then call [`Runtime::tick`], or [`Runtime::safe_point`] without advancing game time. For hosts that are idle between requests,
-    /// such as servers. Timers of plugins use game time, which does not advance during the wait.
+    /// Sleeps until work is pending, at most for `timeout`. Closures posted and tasks woken by other threads are pending work. Returns
+    /// true if work is pending. The host then calls [`Runtime::tick`], or [`Runtime::safe_point`] if game time must not advance.
+    /// Intended for hosts that are idle between requests, such as servers. Timers of plugins use game time, which does not advance
+    /// during the wait.
     ///
     /// # Examples
     /// ```rust

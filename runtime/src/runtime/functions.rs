@@ -1,4 +1,4 @@
-//! Functions by name: calls with values, and registration of host functions.
+//! Calls functions by name with values, and registers host functions.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub(super) type HostFunction = RefCell<Option<Rc<HostBody>>>;
 
 pub(super) type HostBody = dyn Fn(&Runtime, &[Value]) -> Result<Option<Value>, CallError>;
 
-/// Functions by name; see [`Runtime::calls`]. Game thread only.
+/// Calls functions by name, and registers host functions; see [`Runtime::calls`]. Game thread only.
 ///
 /// ```
 /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -42,12 +42,12 @@ pub(super) type HostBody = dyn Fn(&Runtime, &[Value]) -> Result<Option<Value>, C
 pub struct Calls<'a>(pub(super) &'a Runtime);
 
 impl Calls<'_> {
-    /// Calls a function by ZCall name with values. For tools and tests; static callers resolve once and fill slots themselves. A
-    /// function of an object takes the object as the first argument, a property takes the object and the value to write, `nd:/` the
-    /// delegate.
+    /// Calls a function by ZCall name with values. Intended for tools and tests; static callers resolve the name once and fill slots
+    /// themselves. For a function of an object and for a property, the first argument is the object. For `nd:/`, the first argument is
+    /// the delegate. To write a property, the second argument is the value.
     ///
     /// # Errors
-    /// Errors of [`Calls::resolve`]; when the arguments do not fit or the callee fails.
+    /// Returns the errors of [`Calls::resolve`], and an error when the arguments do not fit or the callee fails.
     ///
     /// # Examples
     /// ```rust
@@ -68,7 +68,7 @@ impl Calls<'_> {
     /// Calls a function as [`Calls::call`] does, and also returns the values of its out parameters in order.
     ///
     /// # Errors
-    /// Errors of [`Calls::call`].
+    /// Returns the errors of [`Calls::call`].
     pub fn call_with_out_parameters(
         &self,
         name: &str,
@@ -80,8 +80,8 @@ impl Calls<'_> {
     /// Resolves a ZCall name to a handle for repeated calls. A handle is valid for the generation of its callee and is never reused.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] with the called resolvers when the name cannot be resolved; [`CallError::NoMaster`] when additionally
-    /// no Master is loaded.
+    /// [`CallError::NotFound`], which lists the called resolvers, when the name cannot be resolved. [`CallError::NoMaster`] when the
+    /// name cannot be resolved and no Master is loaded.
     ///
     /// # Examples
     /// ```rust
@@ -98,7 +98,7 @@ impl Calls<'_> {
     /// ```
     pub fn resolve(&self, name: &str) -> Result<ZCallHandle, Error> {
         Ok(dynamic_call::resolve(&self.0.inner.core, name).map_err(|error| match error {
-            // An invalid name fails with any modules.
+            // An invalid name would also fail with a Master, so its error stays `NotFound`.
             CallError::NotFound { message }
                 if self.0.inner.loads.master().is_none() && built_in().read(name).is_ok() =>
             {
@@ -109,7 +109,7 @@ impl Calls<'_> {
         })?)
     }
 
-    /// Calls by handle with values.
+    /// Calls a function by handle with values.
     ///
     /// # Errors
     /// [`CallError::DeadHandle`] when the generation of the handle has ended; when the arguments do not fit or the callee fails.
@@ -117,8 +117,8 @@ impl Calls<'_> {
         Ok(dynamic_call::call(&self.0.inner.core, handle, arguments)?)
     }
 
-    /// Explains the resolution of a name, for people and tools: the resolvers in order, the registrant and the answer of each. Calls no
-    /// function and caches nothing.
+    /// Explains the resolution of a name: lists the resolvers in order, each with its registrant and its answer. Does not call the
+    /// function and caches no result.
     ///
     /// # Errors
     /// When the name is invalid, or [`Calls::resolve`] fails before it calls a resolver.
@@ -139,8 +139,8 @@ impl Calls<'_> {
         Ok(self.0.inner.core.chain.explain(name)?)
     }
 
-    /// Sets whether calls by name are counted and timed, and whether they are `tracing` spans. Both are off at first, which costs one
-    /// comparison per call. For tools: an observed call takes about a microsecond longer.
+    /// Sets whether calls by name are counted and timed, and whether they create `tracing` spans. Both are off by default; a call then
+    /// costs one additional comparison. Intended for tools: observation makes a call about a microsecond slower.
     ///
     /// A span is named `call`, with the target `alcedo::calls`, the level trace and the fields `kind` (the protocol) and `name`. If
     /// observation is turned on inside a call, operations in progress are not observed: calls of a module on several objects, batches,
@@ -236,11 +236,12 @@ impl Calls<'_> {
         self.register_as(name, signature, Effect::Any, body)
     }
 
-    /// Registers a host function without side effects, so code of a new generation may call it before the commit, in a main or a red
-    /// constructor. The host vouches for this; the report of a rollback lists the calls anyway.
+    /// Registers a host function without side effects. Code of a new generation may call the function before the commit, in a main or a
+    /// red constructor. The host guarantees that the function has no side effects. The report of a rollback nevertheless lists its
+    /// calls.
     ///
     /// # Errors
-    /// Errors of [`Calls::register`].
+    /// Returns the errors of [`Calls::register`].
     ///
     /// # Examples
     /// ```rust
@@ -263,8 +264,9 @@ impl Calls<'_> {
     }
 
     /// Registers a host function that any thread may call, so its body has no access to the runtime. Modules of Slims, pinned contexts
-    /// and the Default can call it as well, on any thread and concurrently; functions that modules offer under the same name take
-    /// precedence. Otherwise like [`Calls::register`]. Functions of [`Calls::register_leaf`] are available to these modules, too.
+    /// and the Default can also call the function, on any thread and concurrently. A function that a module offers under the same name
+    /// takes precedence. Otherwise the function behaves like one of [`Calls::register`]. Modules of these contexts can also call the
+    /// functions of [`Calls::register_leaf`].
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -283,8 +285,8 @@ impl Calls<'_> {
     /// ```
     ///
     /// # Errors
-    /// When the name is taken or invalid, or a type of the signature does not fit into a slot. Allowed are numbers, `bool`, `String`,
-    /// `Name` and `Object`.
+    /// When the name is taken or invalid, or a type of the signature does not fit into a slot. The allowed types are numbers, `bool`,
+    /// `String`, `Name` and `Object`.
     #[track_caller]
     pub fn register_shared(
         &self,
@@ -322,8 +324,8 @@ impl Calls<'_> {
 }
 
 impl Runtime {
-    /// Returns the body of a function with values. The body receives the runtime, keeps argument objects alive during the call, and
-    /// checks the result. `path` names the function in errors.
+    /// Returns the body of a dynamic call that calls `function`. The body passes the runtime, keeps argument objects alive during the
+    /// call, and checks the result. `path` names the function in errors.
     pub(super) fn body(&self, path: &str, signature: &Signature, function: Rc<HostFunction>) -> dynamic_call::Body {
         let (weak, path, signature) = (self.downgrade(), path.to_owned(), signature.clone());
         Rc::new(move |values: &[Value]| {

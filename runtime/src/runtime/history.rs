@@ -1,5 +1,5 @@
-//! Bounded queue of events at safe points that the host has not taken yet. Keeps only the last events, so that the queue of a host
-//! that never takes them has a limit.
+//! Bounded queue of results of safe points that the host has not taken yet. Keeps only the newest entries, because a host may never
+//! take the entries.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ impl<T, const MOST: usize> Default for History<T, MOST> {
 }
 
 impl<T, const MOST: usize> History<T, MOST> {
-    /// Appends an entry; drops the oldest beyond `MOST`.
+    /// Appends an entry. Drops the oldest entry if the queue has `MOST` entries already.
     pub(super) fn push(&self, value: T) {
         let oldest = {
             let mut row = self.0.borrow_mut();

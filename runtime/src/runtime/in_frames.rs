@@ -1,6 +1,6 @@
-//! Uncounted access of direct calls to the host and to the body of a registered function in a red frame. The end of a host is delayed
-//! until the outermost red frame has closed, so a direct call needs no reference of its own. Counting would cost two dependent writes
-//! per call.
+//! Lets direct calls in a red frame access the host and the body of a registered function without counting references. The end of a
+//! host is delayed until the outermost red frame has closed, so a direct call needs no counted reference. Counting would cost two
+//! dependent writes per call.
 #![expect(unsafe_code, reason = "uses values that a red frame keeps alive, without counting a reference")]
 
 use std::cell::Cell;
@@ -9,14 +9,14 @@ use std::rc::Rc;
 
 use super::{Runtime, WeakRuntime};
 
-/// Returns an uncounted handle to the host, or `None` if no handle is left. Clones of it are counted.
+/// Returns an uncounted handle to the host, or `None` if no counted handle is left. Clones of the result are counted.
 ///
 /// # Safety
-/// A red frame of that host is open as long as the result is used.
+/// A red frame of the host must stay open as long as the result is used.
 #[inline]
 pub(super) unsafe fn runtime_in_a_frame(weak: &WeakRuntime) -> Option<ManuallyDrop<Runtime>> {
-    // SAFETY: a handle exists now, so the pointer is valid. The last handle is dropped when no red frame is open: until then
-    // `Runtime::end` keeps another. The result is never dropped, so the count stays balanced.
+    // SAFETY: a handle exists now, so the pointer is valid. The last handle is not dropped while a red frame is open, because
+    // `Runtime::end` then keeps another handle. The result is never dropped, so the count stays balanced.
     weak.is_there().then(|| ManuallyDrop::new(Runtime { inner: unsafe { Rc::from_raw(weak.inner.as_ptr()) } }))
 }
 
@@ -38,14 +38,15 @@ impl<B> KeptBody<B> {
         self.0.take()
     }
 
-    /// Borrows the body without counting.
+    /// Borrows the body without counting a reference.
     ///
     /// # Safety
-    /// The body is not taken out as long as the result is used.
+    /// The body must not be taken out as long as the result is used.
     #[inline]
     pub(super) unsafe fn borrow(&self) -> Option<&B> {
-        // SAFETY: the cell belongs to one thread, and no other code runs while the reference to its content exists. The result is
-        // stored behind the `Rc`, whose body stays, as the caller promises, also while `share` takes the `Rc` and returns it.
+        // SAFETY: the cell belongs to one thread, and no other code runs while the reference to its content exists. The result points
+        // into the allocation of the `Rc`. The caller promises that the body is not taken out. `share` moves the `Rc` out of the cell
+        // and back, but does not move the body.
         unsafe { (*self.0.as_ptr()).as_deref() }
     }
 }

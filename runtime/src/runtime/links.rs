@@ -11,7 +11,7 @@ use crate::object::property::PropertyType;
 use crate::object::value::Value;
 use crate::runtime::Runtime;
 
-/// References of all kinds, and delegates; see [`Runtime::links`]. Game thread only.
+/// Access to references of all kinds, and to delegates; see [`Runtime::links`]. Game thread only.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -28,13 +28,13 @@ use crate::runtime::Runtime;
 pub struct Links<'a>(pub(super) &'a Runtime);
 
 impl Links<'_> {
-    /// Returns the id that lazy references use for an object; `None` if no lazy reference to it was ever made.
+    /// Returns the id that lazy references use for an object; `None` if no lazy reference to the object was ever created.
     pub fn lazy_id_of(&self, object: ObjectHandle) -> Option<u128> {
         let id = self.0.core().world.lazy.find(object)?;
         Some(u128::from(id.high) << 64 | u128::from(id.low))
     }
 
-    /// Returns the alive object with an id.
+    /// Returns the alive object to which lazy references with this id refer.
     pub fn object_of_lazy_id(&self, id: u128) -> Option<ObjectHandle> {
         let id = LazyRaw { high: (id >> 64) as u64, low: id as u64 };
         self.0.core().world.lazy.object(id).filter(|object| self.0.objects().is_alive(*object))
@@ -72,7 +72,8 @@ impl Links<'_> {
         self.0.objects().set(object, property, &self.0.core().world.reference_to(&ty, target)?)
     }
 
-    /// Returns the object that a reference property of any kind resolves to now, or none if it does not exist.
+    /// Returns the object that a reference property of any kind currently resolves to, or [`ObjectHandle::NONE`] if that object does
+    /// not exist.
     ///
     /// # Errors
     /// When the object is destroyed or has no such property.
@@ -81,7 +82,7 @@ impl Links<'_> {
         Ok(self.0.core().world.resolve_reference(&ty, &value))
     }
 
-    /// Sets a class reference property to the class with that path; an empty path sets none.
+    /// Sets a class reference property to the class with the path `class`; an empty path clears the reference.
     ///
     /// # Errors
     /// When the class does not fit, or a `SubclassOf` would refer to a class that does not exist.
@@ -90,7 +91,7 @@ impl Links<'_> {
         self.0.objects().set(object, property, &self.0.core().world.class_reference(&ty, class)?)
     }
 
-    /// Returns the path of the class that a property refers to now; `None` if the class does not exist.
+    /// Returns the path of the class that a property currently refers to; `None` if the class does not exist.
     ///
     /// # Errors
     /// When the object is destroyed or has no such property.
@@ -99,7 +100,7 @@ impl Links<'_> {
         Ok(self.0.core().world.resolve_class(&ty, &value).map(|class| class.path.to_string()))
     }
 
-    /// Sets a field path property to the property with that path; an empty path sets none.
+    /// Sets a field path property to the property with the path `field`; an empty path clears the field path.
     ///
     /// # Errors
     /// When the property does not exist.
@@ -116,7 +117,7 @@ impl Links<'_> {
         Ok(self.0.core().world.resolve_field(&value).map(|field| format!("{}:{}", field.owner, field.text)))
     }
 
-    /// Binds a delegate property to a function of an object. A multicast delegate adds the binding, unless it exists.
+    /// Binds a delegate property to a function of an object. For a multicast delegate, adds the binding unless it already exists.
     ///
     /// # Errors
     /// When the function does not exist or has another signature, or the property is not a delegate.
@@ -141,8 +142,8 @@ impl Links<'_> {
         Ok(Delegate::of(binding))
     }
 
-    /// Removes bindings from a delegate property and returns their number: those to the object and function, with an empty name all to
-    /// the object, without an object all.
+    /// Removes bindings from a delegate property and returns their number. Removes the bindings to `function` of `target`. Removes all
+    /// bindings to `target` if `function` is empty, and all bindings if `target` is none.
     ///
     /// # Errors
     /// When the property is not a delegate or must not be written now.
@@ -157,13 +158,13 @@ impl Links<'_> {
         Ok(core.delegates.unbind(&core.world, (object, property), &ty, target, function)?)
     }
 
-    /// Calls the bindings of a delegate property, last added first, and returns the result of a single delegate. Bindings to destroyed
-    /// objects are removed. A binding removed during the broadcast is not called any more; a binding added is first called by the next
-    /// broadcast.
+    /// Calls the bindings of a delegate property, newest first, and returns the result of a single delegate. Removes bindings to
+    /// destroyed objects. A binding that is removed during the broadcast is no longer called. A binding that is added during the
+    /// broadcast is first called by the next broadcast.
     ///
     /// # Errors
-    /// When a single delegate is unbound, the arguments do not fit, or delegate calls are nested too deep. When a callee fails; a
-    /// multicast delegate calls all bindings and returns the first error.
+    /// When a single delegate is unbound, the arguments do not fit, or delegate calls are nested too deep. When a callee fails: a
+    /// multicast delegate still calls all bindings, and then returns the first error.
     ///
     /// # Examples
     /// ```rust

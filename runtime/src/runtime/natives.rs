@@ -10,7 +10,7 @@ impl Objects<'_> {
     /// Creates an object of a native class, as [`Objects::spawn`] does.
     ///
     /// # Errors
-    /// Errors of [`Objects::spawn`].
+    /// Returns the errors of [`Objects::spawn`].
     ///
     /// # Examples
     /// ```rust
@@ -56,8 +56,8 @@ impl Objects<'_> {
         (self.is_alive(object) && self.is_a(object, C::PATH)).then(|| Obj::new(object))
     }
 
-    /// Runs `code` for an object with the accessors and calls of its class, like the `this` of a method. A failing accessor ends `code`
-    /// with its error.
+    /// Runs `code` with a view of the object that has the accessors and calls of class `C`, like `this` in a method. A failing accessor
+    /// ends `code`; its error is returned.
     ///
     /// ```
     /// use alcedo_runtime::native::{This, uclass};

@@ -1,5 +1,6 @@
-//! Network serialization of structs. A struct with `net_serialize`, of the host or of a module, writes and reads itself. All others,
-//! and those whose `net_serialize` defers to the host, are sent field by field as text. The first byte specifies the format.
+//! Network serialization of structs. A struct of the host or of a module can write and read itself with `net_serialize`. All other
+//! structs are sent field by field as text, as are structs whose `net_serialize` returns `NotHandled`. The first byte of the data
+//! specifies the format.
 
 use alcedo_abi::net::{NetOutcome, joined, split};
 
@@ -49,8 +50,8 @@ impl Runtime {
     /// Serializes a struct property for another machine. A struct with `#[net_serialize]` writes itself. Game thread only.
     ///
     /// # Errors
-    /// When the object is destroyed or has no such property, or the property is not a struct. When `net_serialize` fails or returns no
-    /// success ([`CallError::Returned`]).
+    /// When the object is destroyed or has no such property, or the property is not a struct. When `net_serialize` fails or reports a
+    /// failure ([`CallError::Returned`]).
     ///
     /// # Examples
     /// ```rust
@@ -104,12 +105,12 @@ impl Runtime {
         Ok([&[BY_FIELDS], value.print(&self.core().world.names).as_bytes()].concat())
     }
 
-    /// Overwrites a struct property with the result of [`Runtime::net_write`] on another machine. Unknown objects become none. On an
-    /// error the property is unchanged.
+    /// Overwrites a struct property with the result of [`Runtime::net_write`] on another machine. References to unknown objects become
+    /// none. The property is unchanged after an error.
     ///
     /// # Errors
-    /// Errors of [`Runtime::net_write`]; when the bytes are invalid for the struct; [`CallError::WrongClass`] when an object does not
-    /// fit its field; while writes are not allowed.
+    /// Returns the errors of [`Runtime::net_write`]. Returns an error when the bytes are invalid for the struct, or while writes are
+    /// not allowed. Returns [`CallError::WrongClass`] when an object does not fit its field.
     pub fn net_read(
         &self,
         object: ObjectHandle,

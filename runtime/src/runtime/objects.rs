@@ -1,4 +1,4 @@
-//! Objects of a host, for the host's own code: creates and destroys them, accesses their properties, calls their functions.
+//! Objects of a host, for the host's own code: creates and destroys objects, accesses properties and calls functions.
 
 use std::ops::Deref;
 use std::rc::Rc;
@@ -52,12 +52,13 @@ impl Deref for Objects<'_> {
 }
 
 impl Objects<'_> {
-    /// Creates an object of a class, named by a path or a [`ClassRef`](crate::ClassRef). The object exists until it is destroyed. Also
-    /// allowed in a callback of [`Unloads::on_unloading`](crate::Unloads::on_unloading), with the same lifetime.
+    /// Creates an object of a class, named by a path or a [`ClassRef`](crate::ClassRef). The object is in the root set, so it exists
+    /// until it is destroyed. A callback of [`Unloads::on_unloading`](crate::Unloads::on_unloading) may also create objects, with the
+    /// same lifetime.
     ///
     /// # Errors
-    /// When the class does not exist, or a step of the construction failed; nothing of the object is left then. While an exclusive
-    /// operation such as a reload is in progress.
+    /// When the class does not exist, or an exclusive operation such as a reload is in progress. When a step of the construction fails;
+    /// the incomplete object is then destroyed.
     ///
     /// # Examples
     /// ```rust
@@ -74,11 +75,12 @@ impl Objects<'_> {
         self.spawn_in(class, ObjectHandle::NONE)
     }
 
-    /// Creates an object inside another. Only a property that refers to the object protects it from collection, as for any object that
-    /// is not a root.
+    /// Creates an object inside `outer`. Unless `outer` is none, the object is not a root: only a property that refers to the object
+    /// protects it from collection.
     ///
     /// # Errors
-    /// Errors of [`Objects::spawn`]. When `outer` is destroyed, or is a class default object or a part of one.
+    /// Returns the errors of [`Objects::spawn`]. Returns an error when `outer` is destroyed, or is a class default object or a part of
+    /// one.
     ///
     /// # Examples
     /// ```rust
@@ -94,8 +96,8 @@ impl Objects<'_> {
         self.construct(&class.find(self.0.types())?, outer)
     }
 
-    /// Destroys an object and its subobjects. No effect on a destroyed object. Only logs a warning for a class default object, and in a
-    /// listener of a reload in progress.
+    /// Destroys an object and its subobjects. Has no effect on a destroyed object. Only logs a warning for a class default object, and
+    /// when called by a listener during a reload.
     ///
     /// # Examples
     /// ```rust
@@ -124,8 +126,8 @@ impl Objects<'_> {
         self.0.inner.core.world.objects.living().into_iter()
     }
 
-    /// Returns the class path of a dormant object, whose class a reload removed. A dormant object has no plugin part and appears as an
-    /// object of its nearest base class; it becomes active when the class returns.
+    /// Returns the class path of a dormant object: an object whose class was removed by a reload. A dormant object has no plugin part
+    /// and appears as an object of its nearest base class; it becomes active when the class returns.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -144,7 +146,7 @@ impl Objects<'_> {
         self.0.inner.core.world.objects.waits_for(object).map(|class| class.to_string())
     }
 
-    /// Returns the object with that name in `outer`, or at the top level for none. Constant time.
+    /// Returns the object named `name` inside `outer`, or at the top level if `outer` is none. Takes constant time.
     ///
     /// # Examples
     /// ```rust
@@ -161,10 +163,11 @@ impl Objects<'_> {
         self.0.inner.core.world.objects.find(outer, name)
     }
 
-    /// Renames an object and moves it to another outer; either may be unchanged. References to the object stay valid.
+    /// Renames an object and moves it to the outer object `outer`. The name or the outer object may be the current one. References to
+    /// the object stay valid.
     ///
     /// # Errors
-    /// [`RenameError`] with the reason; nothing has changed then.
+    /// [`RenameError`] with the reason; the object is then unchanged.
     ///
     /// # Examples
     /// ```rust
@@ -207,7 +210,7 @@ impl Objects<'_> {
         self.0.inner.core.world.objects.is_root(object)
     }
 
-    /// Removes an object from the root set; references still keep it alive. Returns whether it was a root.
+    /// Removes an object from the root set; references to the object still keep it alive. Returns whether the object was a root.
     ///
     /// # Examples
     /// ```rust
@@ -257,8 +260,8 @@ impl Objects<'_> {
     ///
     /// # Errors
     /// When the object is destroyed or has no such property, or the property has another type. [`CallError::WrongClass`] when the value
-    /// is an object that does not match the class or interface of the property. [`CallError::NotFound`] and [`CallError::Signature`]
-    /// when a delegate is bound to a function that its object lacks, or that has other parameters.
+    /// is an object that does not match the class or interface of the property. [`CallError::NotFound`] when a delegate is bound to a
+    /// function that its object lacks. [`CallError::Signature`] when the bound function has other parameters.
     ///
     /// # Examples
     /// ```rust
@@ -363,7 +366,7 @@ impl Objects<'_> {
     /// initial value for each out parameter.
     ///
     /// # Errors
-    /// Errors of [`Objects::call`].
+    /// Returns the errors of [`Objects::call`].
     pub fn call_with_out_parameters(
         &self,
         object: ObjectHandle,
@@ -380,8 +383,9 @@ impl Objects<'_> {
         Ok(call_with_out_parameters(world, &function, object, arguments, Dispatch::Virtual)?)
     }
 
-    /// Calls a function by name with Rust types, once. Overrides take precedence. An [`Obj<Object>`](crate::native::Obj) fits each parameter
-    /// whose class the object has, and the result type `()` fits every function. [`Runtime::function`] is faster for repeated calls.
+    /// Calls a function once, by name and with Rust types. Overrides take precedence. An [`Obj<Object>`](crate::native::Obj) is
+    /// accepted for each parameter whose class the object has. The result type `()` is accepted for every function.
+    /// [`Runtime::function`] is faster for repeated calls.
     ///
     /// # Errors
     /// When the object is destroyed or has no such function, an argument or the result has another type, or the body fails.

@@ -42,8 +42,8 @@ impl Inner {
     }
 }
 
-/// Resolves the names of one protocol to functions. Called on the game thread, also before the commit of new code, so it must have no
-/// side effects. It may resolve other names.
+/// Resolves the names of one protocol to functions. The runtime calls a resolver on the game thread, also before the commit of new
+/// code, so a resolver must have no side effects. A resolver may resolve other names.
 ///
 /// # Examples
 /// ```rust
@@ -72,11 +72,11 @@ impl Inner {
 /// # }
 /// ```
 pub trait ZCallResolver {
-    /// Returns the function for `name`, the part after `protocol:/`. A function is cached under its handle; a declined name is resolved
-    /// again each time.
+    /// Returns the function for `name`, which is the part after `protocol:/`. The runtime caches a function under its handle, and
+    /// resolves a declined name again each time.
     ///
     /// # Errors
-    /// When the function does not exist, with the reason for the caller's error.
+    /// Returns [`Declined`] when the function does not exist; the caller's error contains the reason.
     fn resolve(&self, runtime: &Runtime, name: &str) -> Result<ZCallFunction, Declined>;
 }
 
@@ -138,8 +138,8 @@ impl ZCallFunction {
         Self { signature, effect: Effect::Any, body: Rc::new(body), site }
     }
 
-    /// Returns a function without side effects, for which the host vouches. New code may call it before the commit. See
-    /// [`Calls::register_pure`].
+    /// Returns a function for which the host guarantees that it has no side effects. New code may call the function before the commit.
+    /// See [`Calls::register_pure`].
     #[track_caller]
     pub fn pure(
         signature: Signature,
@@ -156,8 +156,8 @@ impl fmt::Debug for ZCallFunction {
 }
 
 impl Calls<'_> {
-    /// Adds a protocol with the resolver of its names `protocol:/…`, for modules and for the host. A protocol has one such resolver.
-    /// Reloads, rollbacks and unloads do not affect the resolver and the handles of its functions.
+    /// Adds a protocol and the resolver of its names `protocol:/…`, for modules and for the host. Such a protocol has only this
+    /// resolver. Reloads, rollbacks and unloads do not affect the resolver and the handles of its functions.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -174,8 +174,8 @@ impl Calls<'_> {
     /// ```
     ///
     /// # Errors
-    /// When the protocol is taken, built in or invalid. A protocol has up to 32 lower-case letters, digits, `+`, `-` and `.`, and
-    /// starts with a letter.
+    /// When the protocol is taken, built in or invalid. The name of a protocol has up to 32 lower-case letters, digits, `+`, `-` and
+    /// `.`, and starts with a letter.
     #[track_caller]
     pub fn add_value_resolver(&self, protocol: &str, resolver: impl ZCallResolver + 'static) -> Result<(), Error> {
         let site = Site::new("resolver", &resolver);
@@ -201,8 +201,8 @@ impl Calls<'_> {
         Ok(())
     }
 
-    /// Adds a protocol, which parses the names that begin with its word. [`Self::add_resolver`] adds a resolver for these names.
-    /// [`Self::add_value_resolver`] is shorter if the functions take values.
+    /// Adds a protocol that parses the names beginning with its [word](Protocol::word). [`Self::add_resolver`] adds a resolver for
+    /// these names. [`Self::add_value_resolver`] is shorter if the functions take values.
     ///
     /// ```
     /// use alcedo_runtime::zcall::{Answer, Call, NameError, Protocol, Reader, Resolved, Resolver, ZCallName};
@@ -264,12 +264,12 @@ impl Calls<'_> {
         Ok(())
     }
 
-    /// Adds a resolver for the names of a protocol of the host. If a protocol has several resolvers, the smallest priority is called
-    /// first and the first answer is used; errors name each resolver by its `label`. Modules do not affect the resolver; see
-    /// [`Self::add_value_resolver`].
+    /// Adds a resolver for the names of a protocol of the host. The resolvers of a protocol are called in ascending order of priority,
+    /// and the first function found is used. Errors name each resolver by its `label`. Reloads, rollbacks and unloads do not affect the
+    /// resolver, as for [`Self::add_value_resolver`].
     ///
     /// Uncommitted code cannot call a resolved function unless it is [`pure`](crate::zcall::Resolved::pure). A panic in the resolver or
-    /// in its function is an error of the caller.
+    /// in its function is returned to the caller as an error.
     ///
     /// # Errors
     /// When the host has added no such protocol, or the protocol has a resolver with that label.
@@ -299,7 +299,7 @@ impl Calls<'_> {
 }
 
 impl Runtime {
-    /// Wraps a function with its checks: before a commit only pure functions run, and none after the host has ended.
+    /// Wraps a function with checks: only pure functions run before a commit, and no function runs after the end of the host.
     pub(super) fn guarded(&self, name: String, function: Resolved, site: Site) -> Resolved {
         let mode = self.core().world.mode.clone();
         let effect = function.effect();
@@ -316,7 +316,7 @@ impl Runtime {
     }
 }
 
-/// Returns the protocol of the chain for a protocol of the host, with its cached strings. Its names are invalid after the host has
+/// Wraps a protocol of the host for the resolver chain, and caches its strings. Names of the protocol are invalid after the host has
 /// ended.
 fn described(code: Rc<Kept<dyn Protocol>>) -> Result<Rc<dyn Protocol>, CallError> {
     let protocol = code.borrow().clone().ok_or_else(ended)?;

@@ -12,12 +12,12 @@ use crate::reload::transaction;
 use crate::reload::watch::FileWatch;
 
 impl Runtime {
-    /// Loads libraries, and with the feature `script` folders of script packages, into a new Master load context. Paths are absolute,
-    /// as in every load.
+    /// Loads libraries into a new Master load context. With the feature `script`, also loads folders of script packages. Each path must
+    /// be absolute.
     ///
     /// # Errors
-    /// When a path is relative, a file is unreadable, a check fails, or a main or class default object panics. Nothing stays loaded
-    /// then.
+    /// When a path is relative, a file is unreadable, a check fails, or a main or class default object panics. No module stays loaded
+    /// after an error.
     ///
     /// # Examples
     /// ```rust
@@ -37,7 +37,7 @@ impl Runtime {
         }
     }
 
-    /// Loads these libraries as [`Runtime::create_master`] does, also under `alcedo dev`.
+    /// Loads `libraries` as [`Runtime::create_master`] does, even if the host runs under `alcedo dev`.
     pub(crate) fn create_master_of(&self, libraries: &[PathBuf]) -> Result<(), Error> {
         let _busy = self.at_safe_point("creating the Master")?;
         Ok(master::create(&self.inner.core, &self.inner.loads, &self.with_scripts(libraries))?)
@@ -72,7 +72,7 @@ impl Runtime {
     /// stay valid. If no library has changed, nothing is reloaded and the report states this.
     ///
     /// # Errors
-    /// Errors of [`Runtime::reload`].
+    /// Returns the errors of [`Runtime::reload`].
     ///
     /// # Examples
     /// ```rust,no_run
@@ -90,7 +90,7 @@ impl Runtime {
         self.reload_for(&owned(libraries), ReloadScope::Changed, 0)
     }
 
-    /// Reloads on behalf of `answers` requests; zero for a direct call.
+    /// Reloads the Master. `answers` is the number of requests that this reload fulfills; zero for a direct call.
     pub(crate) fn reload_for(
         &self,
         libraries: &[PathBuf],
@@ -107,8 +107,8 @@ impl Runtime {
         Ok(report)
     }
 
-    /// Requests a reload at the next safe point. Several requests are combined into one reload of the last named libraries; a request
-    /// to unload discards it. [`Runtime::take_reloads`] returns the report with the number of requests.
+    /// Requests a reload at the next safe point. Several requests are combined into one reload with the libraries of the last request.
+    /// A request to unload discards the reload. [`Runtime::take_reloads`] returns the report with the number of requests.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -154,7 +154,7 @@ impl Runtime {
         self.inner.reloads.take()
     }
 
-    /// Watches the files of the Master and reloads completely written changes at the next safe point.
+    /// Watches the files of the Master. Once changed files are completely written, reloads them at the next safe point.
     ///
     /// # Errors
     /// When no Master is loaded, or its folders cannot be watched.
@@ -175,14 +175,15 @@ impl Runtime {
     /// Watches the files as [`Runtime::watch`] does, and replaces only changed modules and their dependents.
     ///
     /// # Errors
-    /// Errors of [`Runtime::watch`].
+    /// Returns the errors of [`Runtime::watch`].
     pub fn watch_changed(&self) -> Result<(), Error> {
         self.watch_for(ReloadScope::Changed)
     }
 
     fn watch_for(&self, scope: ReloadScope) -> Result<(), Error> {
         if self.inner.agent.get().is_some() {
-            // The tool that builds the plugins reports complete builds. The scripts that the host loads itself are unknown to the tool.
+            // `alcedo dev` builds the plugins and reports complete builds. Scripts that the host loads itself are not part of these
+            // reports.
             let scripts = self.inner.scripts.borrow().clone();
             if !scripts.is_empty() {
                 *self.inner.watch.borrow_mut() = Some(FileWatch::new(&scripts)?);

@@ -1,5 +1,5 @@
-//! Function tables that the host and its modules exchange at load time. An entry is an ordinary function: `ex:/` for the host, `nm:/`
-//! for a module. A table lists entries by their Rust types and has one fingerprint.
+//! Function tables that the host and its modules exchange at load time. Each entry is a function with a ZCall name: `ex:/` for an entry
+//! of the host, `nm:/` for an entry of a module. A table declares its entries by Rust types and has one fingerprint for all entries.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -54,16 +54,16 @@ use crate::signature::Signature;
 pub struct Tables<'a>(pub(super) &'a Runtime);
 
 impl Tables<'_> {
-    /// Offers a table of the host to modules loaded from now on. Modules of the Master call its entries on the game thread; modules of
-    /// Slims, pinned contexts and the Default on any thread. Entries are also available as functions `ex:/table/entry`. After
-    /// [`Runtime::shutdown`] a call of an entry is an error.
+    /// Offers a table of the host to modules that are loaded later. Modules of the Master call the entries on the game thread. Modules
+    /// of Slims, pinned contexts and the Default call the entries on any thread. Each entry is also available as the function
+    /// `ex:/table/entry`. After [`Runtime::shutdown`], a call of an entry returns an error.
     ///
-    /// An entry without captures is as fast as a function of [`Calls::register_leaf`](crate::Calls::register_leaf). From the Master,
-    /// other entries are as fast as [`Calls::register_typed`](crate::Calls::register_typed); other contexts hold a guard during each
-    /// call. New code cannot call entries before its commit.
+    /// An entry without captures is as fast as a function of [`Calls::register_leaf`](crate::Calls::register_leaf). For modules of the
+    /// Master, an entry with captures is as fast as a function of [`Calls::register_typed`](crate::Calls::register_typed). Modules of
+    /// other contexts hold a guard during each call of such an entry. New code cannot call entries before its commit.
     ///
     /// # Errors
-    /// When a table with this name is already offered.
+    /// When a table with this name is already offered, the name of an entry is taken, or a type of an entry has no path.
     ///
     /// # Examples
     /// ```rust
@@ -92,8 +92,8 @@ impl Tables<'_> {
         self.offer_as(table, Effect::Any)
     }
 
-    /// Offers a table whose entries have no side effects. New code may call them before its commit, in its entry method and its main.
-    /// See [`Calls::register_pure`](crate::Calls::register_pure).
+    /// Offers a table whose entries have no side effects. New code may call these entries before its commit, in its entry method and
+    /// its main. See [`Calls::register_pure`](crate::Calls::register_pure).
     ///
     /// # Errors
     /// Returns the errors of [`Tables::offer`].
@@ -117,8 +117,8 @@ impl Tables<'_> {
         Ok(())
     }
 
-    /// Rejects modules loaded from now on that implement this table with another definition: [`LoadError::Table`]. Otherwise such a
-    /// module is loaded, and [`Tables::of_module`] fails.
+    /// Makes later loads fail with [`LoadError::Table`] if a module implements this table with another definition. Without this call,
+    /// such a module is loaded, and [`Tables::of_module`] fails.
     ///
     /// # Errors
     /// When a type of an entry has no path.
@@ -131,8 +131,8 @@ impl Tables<'_> {
     /// of the module, a call of an entry fails with [`CallError::DeadHandle`], and the table must be requested again.
     ///
     /// # Errors
-    /// [`LoadError::NoModule`] without such a module, [`CallError::NotFound`] when the module implements another table or none,
-    /// [`LoadError::Table`] when the definitions differ.
+    /// [`LoadError::NoModule`] when the Master has no such module, [`CallError::NotFound`] when the module implements another table or
+    /// none, [`LoadError::Table`] when the definitions differ.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -166,9 +166,9 @@ impl Tables<'_> {
 }
 
 impl LoadContext {
-    /// Returns the table that a module of the current generation implements, for any thread. Once that generation unloads, also by a
-    /// [`replace`](LoadContext::replace), a call of an entry fails with [`ContextUnloading`](crate::ContextError::ContextUnloading),
-    /// and the table must be requested again.
+    /// Returns the table that a module of the current generation implements. Any thread may use the table. Once the generation unloads,
+    /// for example after a [`replace`](LoadContext::replace), a call of an entry fails with
+    /// [`ContextUnloading`](crate::ContextError::ContextUnloading). The table must then be requested again.
     ///
     /// ```no_run
     /// use alcedo_runtime::tables::OfContext;
@@ -268,7 +268,7 @@ pub trait HostEntries: Sized {
 /// # }
 /// ```
 pub trait ModuleEntries: Sized {
-    /// Contexts of the modules that implement the table.
+    /// Kind of load context whose modules implement the table.
     type Context: TableContext;
     /// Name of the table.
     const NAME: &'static str;
@@ -332,9 +332,9 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// Contexts of the modules that implement a table: [`OfMaster`] or [`OfContext`].
+/// Kind of load context whose modules implement a table: [`OfMaster`] or [`OfContext`].
 pub trait TableContext: sealed::Sealed + 'static {
-    /// Entry of a module's table.
+    /// Type of an entry in a table of such a module.
     type Entry<A: ValueParams, R: NativeResult>;
 
     /// Module that implements a table.
@@ -353,11 +353,11 @@ pub trait TableContext: sealed::Sealed + 'static {
     ) -> Result<Self::Entry<A, R>, Error>;
 }
 
-/// Tables of modules of the Master, for the game thread; see [`Tables::of_module`].
+/// Marker type for tables of modules of the Master, which are used on the game thread; see [`Tables::of_module`].
 #[derive(Debug)]
 pub enum OfMaster {}
 
-/// Tables of modules of Slims, pinned contexts and the Default, for any thread; see [`LoadContext::table`].
+/// Marker type for tables of modules of Slims, pinned contexts and the Default, which any thread may use; see [`LoadContext::table`].
 ///
 /// # Examples
 /// ```rust
@@ -409,9 +409,9 @@ impl TableContext for OfContext {
     }
 }
 
-/// Typed entry of a table implemented by a module of a Slim, a pinned context or the Default. Valid for one generation: once that
-/// unloads, each call is an error, also after a [`replace`](crate::LoadContext::replace). Keeps nothing alive. Any thread; a clone is
-/// another handle to the same entry.
+/// Typed entry of a table implemented by a module of a Slim, a pinned context or the Default. Valid for one generation: once the
+/// generation unloads, each call returns an error, also after a [`replace`](crate::LoadContext::replace). Keeps nothing alive. Can be
+/// used on any thread. A clone refers to the same entry.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -444,19 +444,19 @@ impl<A: ValueParams, R: NativeResult> ContextEntry<A, R> {
     /// Calls the entry on this thread.
     ///
     /// # Errors
-    /// [`ContextError::ContextUnloading`] once its generation unloads; [`CallError::TooDeep`] if the stack of the thread is
-    /// nearly exhausted; when the entry panics.
+    /// [`ContextError::ContextUnloading`] once the generation of the entry unloads; [`CallError::TooDeep`] if the stack of the thread
+    /// is nearly exhausted; an error if the entry panics.
     #[track_caller]
     pub fn call(&self, arguments: A) -> Result<R, ContextError> {
         self.entry.within(Location::caller(), |trampoline| call_hot(trampoline, arguments))?
     }
 
-    /// Runs `code` for many calls with a single check: the generation is not unloaded until `code` has returned. Each call then costs
-    /// as much as a C call by pointer.
+    /// Runs `code`, which can call the entry many times after a single check. The generation is not unloaded until `code` has returned.
+    /// Each call costs as much as a C call through a pointer.
     ///
     /// # Errors
-    /// [`ContextError::ContextUnloading`] once its generation unloads; [`CallError::TooDeep`] if the stack of the thread is
-    /// nearly exhausted.
+    /// [`ContextError::ContextUnloading`] once the generation of the entry unloads; [`CallError::TooDeep`] if the stack of the thread
+    /// is nearly exhausted.
     #[track_caller]
     pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, ContextError> {
         self.entry.within(Location::caller(), |trampoline| code(HotFunction::new(trampoline)))
@@ -464,8 +464,8 @@ impl<A: ValueParams, R: NativeResult> ContextEntry<A, R> {
 }
 
 /// Declares a table of functions that a host and a module exchange: `host struct` for a table of the host, `module struct` for a table
-/// of a module. Both sides include the same declaration; a module expands it with the macro of this name in `alcedo_plugin_api`.
-/// Entries take and return numbers, `bool` and names. See `runtime/docs/calls.md`.
+/// of a module. Both sides include the same declaration. A module expands the declaration with the macro of the same name in
+/// `alcedo_plugin_api`. Entries take and return numbers, `bool` and names. See `runtime/docs/calls.md`.
 ///
 /// In a host, a `host struct` has a function or closure for each entry and is passed to [`Tables::offer`](crate::Tables::offer). A
 /// `module struct` is returned by [`Tables::of_module`](crate::Tables::of_module) and

@@ -1,5 +1,5 @@
-//! Typed functions of the host. Their calls create no values, and plugins call their code directly. The code is compiled for the types,
-//! including the panic guard.
+//! Typed functions of the host. Calls of typed functions create no `Value`, and plugins call the code directly. The code and its panic
+//! guard are compiled for the types of the signature.
 #![expect(unsafe_code, reason = "follows the context that is stored with the code, and reads the state of a red frame")]
 
 use std::any::Any;
@@ -31,7 +31,7 @@ use crate::zcall::call::{Call, Resolved};
 
 impl Calls<'_> {
     /// Registers a typed host function under `ex:/name`. Parameters and result are numbers, `bool` or names. Calls create no
-    /// [`Value`](crate::Value), and plugins call the code directly. Otherwise like [`Calls::register`].
+    /// [`Value`](crate::Value), and plugins call the code directly. Otherwise the function behaves like one of [`Calls::register`].
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -58,10 +58,10 @@ impl Calls<'_> {
         self.register_code(name, Effect::Any, site, body)
     }
 
-    /// Registers a leaf: a function that depends only on its parameters and has no access to the runtime. `body` is a `fn` or a closure
-    /// without captures, so a plugin calls it by address, the fastest call into the host. The host vouches that a leaf has no side
-    /// effects, so new code may call it before its commit; see [`Calls::register_pure`]. Modules of Slims, pinned contexts and the
-    /// Default can call it as well, on any thread.
+    /// Registers a leaf: a function that depends only on its parameters and has no access to the runtime. `body` is a `fn` item or a
+    /// closure without captures. A plugin calls a leaf by address, which is the fastest call into the host. The host guarantees that a
+    /// leaf has no side effects, so new code may call the leaf before its commit; see [`Calls::register_pure`]. Modules of Slims,
+    /// pinned contexts and the Default can also call the leaf, on any thread.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -106,8 +106,8 @@ impl Calls<'_> {
         self.share_code(name, site, body, Some(leaf_code::<F, A, R>()))
     }
 
-    /// Registers an entry of a table for all modules. For modules of the Master it is a leaf if it has no captures, and otherwise like
-    /// a function of [`Calls::register_typed`].
+    /// Registers an entry of a table for all modules. For modules of the Master, an entry without captures is a leaf. An entry with
+    /// captures is like a function of [`Calls::register_typed`].
     #[track_caller]
     pub(super) fn register_entry<A: ValueParams + SlotRow<Read = A>, R: NativeResult, F: EntryBody<A, R>>(
         &self,
@@ -128,7 +128,7 @@ impl Calls<'_> {
         self.share_code(name, site, move |args| shared.run(args), None)
     }
 
-    /// Offers a function to modules of contexts without a thread.
+    /// Offers a function to modules of Slims, pinned contexts and the Default.
     fn share_code<A: ValueParams + SlotRow<Read = A>, R: NativeResult>(
         &self,
         name: &str,
@@ -177,7 +177,7 @@ impl Calls<'_> {
     }
 }
 
-/// Runs a body with arguments from slots, and stores its result in the slot after them.
+/// Runs a body with arguments from slots, and stores its result in the slot after the arguments.
 fn run_in_slots<A: ValueParams + SlotRow<Read = A>, R: NativeResult>(
     buffer: &mut BufferMut<'_>,
     path: &str,
@@ -189,7 +189,7 @@ fn run_in_slots<A: ValueParams + SlotRow<Read = A>, R: NativeResult>(
     if result { buffer.put(A::COUNT, returned.into_slot()) } else { Ok(()) }
 }
 
-/// Returns whether a result is an object, whose class a slot does not specify.
+/// Returns whether the result type is an object. Such a result is rejected, because a slot does not specify its class.
 const fn is_object<R: NativeResult>() -> bool {
     matches!(R::VALUE, Some((kind, _)) if kind.0 == PropertyKind::OBJECT.0)
 }
@@ -202,7 +202,7 @@ fn other_arguments(path: &str) -> CallError {
 trait Body: 'static {
     type Args: ValueParams + SlotRow<Read = Self::Args>;
     type Returned: NativeReturned;
-    /// Returns the code, with `function` as context if the code needs the body.
+    /// Returns the direct code. Its context is `function` if the code needs the body.
     fn direct(function: &Rc<Typed<Self>>) -> BlackCode
     where
         Self: Sized;
@@ -218,9 +218,9 @@ trait Body: 'static {
 
 type ResultOf<B> = <<B as Body>::Returned as NativeReturned>::Value;
 
-/// A registered function; its body is taken when the host ends.
+/// A registered function, whose body is taken out when the host ends.
 struct Typed<B> {
-    /// Call cache that direct calls check.
+    /// Call cache, with which direct calls check that a red frame is open.
     fast_paths: FastPaths,
     body: KeptBody<B>,
     /// Registration site, used as the location of errors that the function returns.
@@ -270,8 +270,8 @@ where
     type Returned = R;
 
     fn direct(function: &Rc<Typed<Self>>) -> BlackCode {
-        // SAFETY: the code has the form for this number of arguments, all passed in slots, as `register_code` checks; its context is
-        // this function, which lives as long as the code.
+        // SAFETY: the code takes this number of arguments, all in slots, as `register_code` checks. Its context is `function`, which is
+        // stored with the code.
         unsafe { BlackCode::new(address::<A::Bits, Code<Self>>(), Some(Rc::clone(function) as Rc<dyn Any>)) }
     }
 
@@ -297,8 +297,8 @@ where
     A: ValueParams + SlotRow<Read = A>,
     R: NativeResult,
 {
-    // SAFETY: the code has the form for this number of arguments, all passed in slots, as `register_code` checks. It dereferences no
-    // context, and `register_stateless` demands that any thread may run the body.
+    // SAFETY: the code takes this number of arguments, all in slots, as `register_code` checks. The code dereferences no context. The
+    // bounds of `register_stateless` permit any thread to run the body.
     unsafe { LeafCode::new(address::<A::Bits, LeafBody<F, A, R>>) }
 }
 
@@ -366,8 +366,8 @@ impl<F: Send + Sync + 'static> Stateless<F> {
 
     #[inline]
     fn get(&self) -> &F {
-        // SAFETY: `of` checks that `F` has no bytes, and forgets its argument instead of dropping it. So a value exists, which any
-        // thread may use.
+        // SAFETY: `of` checks that `F` has size zero, and forgets its argument instead of dropping it. So a value of `F` exists. Any
+        // thread may use this value, because `F` is `Send` and `Sync`.
         unsafe { std::ptr::NonNull::<F>::dangling().as_ref() }
     }
 }
@@ -375,7 +375,7 @@ impl<F: Send + Sync + 'static> Stateless<F> {
 struct Code<B>(PhantomData<B>);
 
 impl<B: Body> DirectBody<<B::Args as SlotRow>::Bits> for Code<B> {
-    /// Stored with the code by `WithRuntime::direct`. The caller promises that the table that keeps it exists.
+    /// `WithRuntime::direct` stores this context with the code. The caller promises that the table that owns the context exists.
     type Context = Typed<B>;
 
     #[inline]
@@ -417,8 +417,8 @@ where
     #[inline]
     unsafe fn run(_context: &(), _object: ObjectHandle, bits: A::Bits) -> DirectAnswer {
         guarded(|| {
-            // SAFETY: `register_leaf` and `Stateless::of` check that a leaf has no captures, so it has no bytes to read. They received
-            // a `Copy` value, so a value exists.
+            // SAFETY: `register_leaf` and `Stateless::of` check that a leaf has no captures, so `F` has size zero. Both functions
+            // received a value, and `F` is `Copy`, so a value exists.
             let body = unsafe { std::ptr::NonNull::<F>::dangling().as_ref() };
             match A::of_bits(bits) {
                 Some(args) => to_answer(Ok(body(args))),

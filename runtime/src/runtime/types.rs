@@ -11,9 +11,9 @@ use crate::object::class::Class;
 use crate::object::meta::value_of;
 use crate::object::origin::Origin;
 
-/// Cached class for creating many objects, instead of its path. Resolves to the current class of the path: after a reload the new
-/// class, or none while it does not exist. Keeps nothing alive; another runtime resolves it to its own class with that path. Game
-/// thread only.
+/// Cached lookup of a class by its path, for creating many objects. Resolves to the current class with the path: the new class after a
+/// reload, or none while no such class exists. Keeps nothing alive. Another runtime resolves the reference to its own class with the
+/// path. Game thread only.
 ///
 /// # Examples
 /// ```rust
@@ -116,7 +116,7 @@ impl Types<'_> {
         Ok(ClassRef { path: path.into(), found: RefCell::new(Found { epoch, class }) })
     }
 
-    /// Returns whether the class `class` is `base` or extends it; both are paths.
+    /// Returns whether `class` is `base` or a subclass of `base`; both arguments are class paths.
     ///
     /// # Examples
     /// ```rust
@@ -139,8 +139,8 @@ impl Types<'_> {
         }
     }
 
-    /// Redirects `old`, a former path of a type, a member or an enum entry, to `new`, unless a declaration has the path `old`. If `new`
-    /// is not declared and `old` is, for example after a rename was undone, `new` resolves to `old`.
+    /// Redirects `old`, a former path of a type, a member or an enum entry, to `new`. The redirect is unused while a declaration has
+    /// the path `old`. If only `old` is declared, for example after a rename was undone, `new` resolves to `old`.
     ///
     /// # Errors
     /// When `new` redirects to `old`.
@@ -159,7 +159,7 @@ impl Types<'_> {
     /// # Ok::<(), alcedo_runtime::Error>(())
     /// ```
     pub fn redirect(&self, old: &str, new: &str) -> Result<(), Error> {
-        // An operation in progress may be rolled back, and the redirect with it.
+        // A rollback of an operation in progress would also undo the redirect.
         let _busy = self.0.at_safe_point("redirecting a name")?;
         let types = &self.0.inner.core.world.types;
         if old == new || types.resolves_to(new, old) {
@@ -200,13 +200,13 @@ impl Types<'_> {
         Some(of_delegate(&*world.types.delegate_by_path(path)?, &world.names))
     }
 
-    /// Returns whether a struct is `base` or extends it, directly or indirectly; both are paths.
+    /// Returns whether the struct `path` is `base` or extends it, directly or indirectly. Both arguments are struct paths.
     pub fn struct_extends(&self, path: &str, base: &str) -> bool {
         let types = &self.0.inner.core.world.types;
         types.struct_by_path(path).zip(types.struct_by_path(base)).is_some_and(|(of, base)| of.is_a(&base))
     }
 
-    /// Returns whether the class with that path, or a base class, implements an interface.
+    /// Returns whether the class `class` or one of its base classes implements an interface. Both arguments are paths.
     pub fn implements(&self, class: &str, interface: &str) -> bool {
         self.0.inner.core.world.types.class_by_path(class).is_some_and(|class| class.implements(interface))
     }
@@ -233,7 +233,7 @@ impl Types<'_> {
         property.or_else(|| types.function_by_path(path).map(|function| function.flags))
     }
 
-    /// Returns the metadata of a property or function for a key.
+    /// Returns the metadata value for a key of a property or function.
     pub fn member_meta(&self, path: &str, key: &str) -> Option<String> {
         let types = &self.0.inner.core.world.types;
         match types.property_by_path(path) {
@@ -260,7 +260,7 @@ impl Types<'_> {
         Some(of_loaded(module, found.described()))
     }
 
-    /// Returns the native types of the host, like [`Builder::declared`](crate::Builder::declared) before the build.
+    /// Returns the native types of the host. [`Builder::declared`](crate::Builder::declared) returns them without building a host.
     ///
     /// # Examples
     /// ```rust

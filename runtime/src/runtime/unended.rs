@@ -1,5 +1,6 @@
-//! Warning for a runtime that never ends. When its thread has ended, the remaining handles are owned by its own callbacks, or `exit`
-//! was called with a handle on the stack. The runtime is not ended here, because thread-locals that it needs may be destroyed.
+//! Warns about a runtime that is never ended. A handle that is left at the end of the thread is owned by a callback of the runtime, or
+//! was on the stack when `exit` was called. The warning does not end the runtime, because thread-locals that the runtime needs may be
+//! destroyed.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -11,7 +12,7 @@ use super::{Runtime, WeakRuntime};
 use crate::callback::Site;
 use crate::panic_guard;
 
-/// Maximum wait of an ending thread for the log line.
+/// Maximum time that an ending thread waits for the log line.
 const LONGEST: Duration = Duration::from_secs(2);
 
 thread_local! {
@@ -31,8 +32,9 @@ impl Drop for Runtimes {
     }
 }
 
-/// Logs the warning on another thread, because thread-locals of the subscriber may be destroyed on this thread. The wait is limited:
-/// this thread may hold a lock that the subscriber needs. On Windows no thread starts while another thread ends.
+/// Logs the warning on another thread, because thread-locals of the subscriber may be destroyed on this thread. Waits for the other
+/// thread at most for `LONGEST`, because this thread may hold a lock that the subscriber needs. On Windows, logs on this thread,
+/// because no thread can start while another thread ends.
 fn log_warning(callbacks: String, folder: PathBuf) {
     let warn = move || {
         tracing::warn!(

@@ -1,4 +1,4 @@
-//! Unloads as seen by a host: requests, progress, waits and parking.
+//! Unloads, for the host's own code: requests, progress, waiting and parking.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::unload::ticket::UnloadTicket;
 use crate::unload::unloads::UnloadingCallback;
 
 impl Inner {
-    /// Waits for unloads in progress when the host ends, then parks them. Returns their blockers.
+    /// Waits for unloads in progress when the host ends. Parks unloads that do not finish in time, and returns their blockers.
     pub(super) fn end_unloads(&self) -> Vec<Blocker> {
         let deadline = self.loads.unloads.policy.shutdown;
         if in_progress::wait_for_all(&self.core, &self.loads, deadline) {
@@ -49,12 +49,13 @@ impl Inner {
 pub struct Unloads<'a>(pub(super) &'a Runtime);
 
 impl Unloads<'_> {
-    /// Adds a callback that runs before a generation ends, with its number: in an unload, and in each reload, which may still be rolled
-    /// back. Smaller priorities are called first, equal ones in the order of registration. A panic does not affect other callbacks and
-    /// is recorded on the ticket of the unload.
+    /// Adds a callback that runs before a generation ends, and receives the number of the generation. The callback runs in an unload
+    /// and in each reload, which may still be rolled back. Callbacks run in ascending order of priority; callbacks with equal
+    /// priorities run in the order of registration. A panic does not affect other callbacks and is recorded on the ticket of the
+    /// unload.
     ///
-    /// The callback stays registered until [`LocalRegistration`] removes it, until [`Runtime::shutdown`], or until the runtime ends. It
-    /// should use its argument and not own a handle to the runtime; see [`Runtime::downgrade`].
+    /// The callback stays registered until [`LocalRegistration`] removes it, until [`Runtime::shutdown`], or until the runtime ends.
+    /// The callback should use its `&Runtime` argument instead of owning a handle to the runtime; see [`Runtime::downgrade`].
     ///
     /// # Examples
     /// ```rust
@@ -81,8 +82,8 @@ impl Unloads<'_> {
         self.0.registration(site, |inner, site| inner.loads.unloads.callbacks.remove(site))
     }
 
-    /// Keeps a module of the current Master mapped while the lease is held, on any thread; for a host that has borrowed data of the
-    /// module. `owner` names the reason in reports.
+    /// Keeps a module of the current Master mapped while the lease is held, for a host that has borrowed data of the module. Any thread
+    /// may hold the lease. Reports state `owner` as the reason.
     ///
     /// # Errors
     /// When the module is unknown or unloading.
@@ -111,7 +112,7 @@ impl Unloads<'_> {
     /// Keeps all modules of the current Master mapped, as [`Unloads::lease`] does for one.
     ///
     /// # Errors
-    /// When no Master is loaded, or it is unloading.
+    /// When no Master is loaded, or the Master is unloading.
     #[track_caller]
     pub fn lease_master(&self, owner: &str) -> Result<Lease, Error> {
         let master = self.0.inner.loads.master().ok_or(LoadError::NoMaster)?;
@@ -122,7 +123,7 @@ impl Unloads<'_> {
         Ok(Lease::of_all(leases).ok_or(LoadError::NoMaster)?)
     }
 
-    /// Returns all leases on modules of the current Master, with their module.
+    /// Returns all leases on modules of the current Master, each with the name of its module.
     pub fn leases(&self) -> Vec<ModuleBlocker> {
         let modules = self.0.inner.loads.master().map(|master| master.modules).unwrap_or_default();
         let of = |module: &Rc<MasterModule>| {
@@ -137,8 +138,9 @@ impl Unloads<'_> {
         self.0.inner.loads.unloads.tickets()
     }
 
-    /// Waits until every unloading generation is unmapped or parked, at most for `deadline`. Returns whether all are. Raises the events
-    /// of the Master during the wait. Exit handlers of a module can exceed the deadline.
+    /// Waits until every unloading generation is unmapped or parked, at most for `deadline`. Returns whether every generation is
+    /// unmapped or parked. Raises the events of the Master during the wait. Exit handlers of a module can make the wait exceed the
+    /// deadline.
     ///
     /// # Errors
     /// When plugin code is on the stack.
@@ -162,7 +164,8 @@ impl Unloads<'_> {
         Ok(in_progress::wait_for_all(&self.0.inner.core, &self.0.inner.loads, deadline))
     }
 
-    /// Parks a generation whose unload does not finish: its images stay mapped until the process ends, and are counted and listed.
+    /// Parks a generation whose unload does not finish: its images stay mapped until the process ends. [`Unloads::parked`] lists these
+    /// images.
     ///
     /// # Errors
     /// When the generation is not unloading, or plugin code is on the stack.
@@ -185,7 +188,7 @@ impl Unloads<'_> {
         }
     }
 
-    /// Returns the state of every generation of the Master that is not unmapped, including those that cannot be unmapped.
+    /// Returns the state of every generation of the Master that is not unmapped, including generations that cannot be unmapped.
     pub fn generations(&self) -> Vec<GenerationInfo> {
         let states = self.0.inner.loads.unloads.states().into_iter();
         states.map(|(generation, state)| GenerationInfo { number: generation.0, state }).collect()

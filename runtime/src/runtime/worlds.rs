@@ -26,12 +26,12 @@ use crate::world::{self, WorldLoadReport};
 pub struct Worlds<'a>(pub(super) &'a Runtime);
 
 impl Worlds<'_> {
-    /// Saves all alive objects to a file and returns their number: classes, names, outers, values that differ from the defaults, and
-    /// kept data of plugin parts. Transient properties are left out. `docs/world-format.md` describes the format.
+    /// Saves all alive objects to a file and returns their number. The file contains classes, names, outers, values that differ from
+    /// the defaults, and kept data of plugin parts. Transient properties are not saved. `docs/world-format.md` describes the format.
     ///
     /// # Errors
-    /// When plugin code is on the stack, a kept field does not serialize, or the file cannot be written. An existing file is then
-    /// unchanged.
+    /// When plugin code is on the stack, a kept field does not serialize, or the file cannot be written. An existing file is unchanged
+    /// after an error.
     ///
     /// # Examples
     /// ```rust
@@ -48,13 +48,13 @@ impl Worlds<'_> {
         Ok(world::save(&self.0.inner.core, path.as_ref())?)
     }
 
-    /// Replaces the alive objects, which are destroyed, by the world of a file. Plugin parts of loaded objects are built by red
-    /// constructors, as after a reload, and no class constructor runs again. Values that were default use the current default. Changed
-    /// types are converted if no information is lost. Objects of unknown classes are dormant.
+    /// Destroys the alive objects, and replaces them by the objects in a file. Red constructors build the plugin parts of loaded
+    /// objects, as in a reload; class constructors do not run again. A value that was the default becomes the current default. A value
+    /// whose type has changed is converted if no information is lost. Objects of unknown classes are dormant.
     ///
     /// # Errors
     /// When plugin code is on the stack, the file is damaged, truncated or newer than this host, or an object cannot be created. The
-    /// world is unchanged then.
+    /// world is unchanged after an error.
     ///
     /// # Examples
     /// ```rust
@@ -81,8 +81,8 @@ impl Worlds<'_> {
         Ok(report)
     }
 
-    /// Returns a hash of the alive objects with class, name, outer and all property values, equal for equal worlds. Data on the plugin
-    /// side is not included.
+    /// Returns a hash of all alive objects with handle, class, name, outer and all property values. Equal worlds have equal hashes. The
+    /// hash does not include data on the plugin side.
     ///
     /// # Examples
     /// ```rust
@@ -101,7 +101,7 @@ impl Worlds<'_> {
         let mut hasher = DefaultHasher::new();
         for object in self.0.objects().iter() {
             (object, world.objects.name(object), world.objects.outer(object)).hash(&mut hasher);
-            // An alive object has a body.
+            // The closure always runs, because an alive object has a body.
             let _body = world.objects.with_body(object, |body| {
                 body.class().path.hash(&mut hasher);
                 body.view().hash_into(&mut hasher);
@@ -111,8 +111,9 @@ impl Worlds<'_> {
     }
 
     /// Returns the world as text in parts: objects, values, plugin parts, types, calls, modules, and mutual references of modules and
-    /// host. Equal before and after a rolled-back reload, except for `ReloadReport::remainder`; [`WorldDigest::differences`] lists the
-    /// differences. Of data on the plugin side it includes the location and not the content.
+    /// host. A rolled-back reload leaves the digest unchanged, except for changes listed in `ReloadReport::remainder`.
+    /// [`WorldDigest::differences`] compares two digests. For data on the plugin side, the digest contains the location but not the
+    /// content.
     ///
     /// # Examples
     /// ```rust

@@ -1,5 +1,5 @@
-//! Converts a checked package into declarations of reflection. Bodies are linked once the classes exist; until then each thunk
-//! refers to an empty cell.
+//! Converts a checked package into declarations of reflection. Bodies are linked after the classes are created. Until then each
+//! thunk refers to an empty cell.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ impl Bodies {
     pub(crate) fn fill(&self, mut body: impl FnMut(&str) -> Option<Thunk>) {
         for (path, cell) in &self.0 {
             if let Some(body) = body(path) {
-                // The cell was empty: a package is linked once.
+                // Cannot fail: a package is linked once, so the cell is empty.
                 let _first = cell.set(body);
             }
         }
@@ -48,7 +48,7 @@ impl Bodies {
     }
 }
 
-/// Returns the declarations of a package. `tag` is the number of the module.
+/// Returns the declarations of a package. `tag` is the id of the module.
 pub(crate) fn batch(package: &hir::Package, tag: u64) -> (Batch, Bodies) {
     let mut bodies = Bodies::default();
     let batch = Batch {
@@ -147,12 +147,12 @@ fn property(found: &hir::Property) -> PropertyDecl {
 fn typed(name: &str, ty: &hir::Type) -> PropertyDecl {
     match ty.type_text() {
         Some(text) => PropertyDecl::new(name, text.kind()).of_type(&text.path()),
-        // The checker rejects such types in declarations; reflection would refuse this placeholder.
+        // The checker rejects such types in declarations. Reflection would also reject this placeholder.
         None => PropertyDecl::new(name, PropertyKind(0)),
     }
 }
 
-/// Returns the metadata of a parameter that other packages of scripts need.
+/// Returns the metadata of a parameter that the checker needs in other script packages.
 fn param_metadata(found: &hir::Param) -> impl Iterator<Item = (String, String)> {
     let words = [("optional", found.optional), ("coerce", found.coerce)];
     words.into_iter().filter(|(_, is)| *is).map(|(word, _)| (word.to_owned(), "true".to_owned()))
@@ -177,7 +177,7 @@ fn params(found: &[hir::Param], result: Option<&hir::Type>) -> Vec<PropertyDecl>
     found.iter().map(param).chain(result).collect()
 }
 
-/// Returns the bit, or zero.
+/// Returns `bit` if `is_set`, otherwise zero.
 fn flag(is_set: bool, bit: u64) -> u64 {
     if is_set { bit } else { 0 }
 }
@@ -193,7 +193,7 @@ fn function(class: &hir::Class, found: &hir::Function, tag: u64, bodies: &mut Bo
     };
     let thunk = match found.body {
         Some(_) => bodies.thunk(format!("{}:{}", class.path, found.name)),
-        // A subclass or a C library may provide the body; without one, a call returns the zero value.
+        // A subclass or a C library may provide the body. Without a body, a call returns the zero value.
         None => idle(),
     };
     FunctionDecl {

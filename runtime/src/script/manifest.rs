@@ -1,5 +1,5 @@
-//! `package.toml`: version of a package of scripts, and required modules with their versions. A package without the file has
-//! version 0.0.0, and its dependencies follow from its source.
+//! `package.toml`: version of a package of scripts, and required modules with their versions. A package without this file has
+//! version 0.0.0, and its dependencies are determined from its source.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -38,10 +38,10 @@ struct Written {
     dependencies: BTreeMap<String, VersionReq>,
 }
 
-/// Parses the file of a package.
+/// Parses the manifest of a package.
 ///
 /// # Errors
-/// Returns the problem, with its line if there is one.
+/// Returns the problem, with the line if it is known.
 pub(crate) fn read(package: &str, text: &str) -> Result<Manifest, String> {
     let written: Written =
         toml::from_str(text).map_err(|error| with_location(package, text, error.span(), error.message()))?;

@@ -1,6 +1,6 @@
-//! Packages of scripts: folders of source that are modules like libraries. A package is read and parsed here, so that its
-//! declarations and names are known before anything is loaded. `emit` creates its classes after the types of its dependencies are
-//! declared; `load` stores the package as the code of a module.
+//! Packages of scripts: folders of source that are loaded as modules. A package is read and parsed here, so that its
+//! declarations and names are known before any module is loaded. `emit` creates the classes of a package after the types of its
+//! dependencies are declared. `load` stores the package as the code of a module.
 
 pub(crate) mod declare;
 pub(crate) mod defaults;

@@ -1,5 +1,5 @@
-//! Parts of a package that are known without its dependencies: the declared types, and the words in its source, by which the
-//! required modules are found.
+//! Data of a package that is known without its dependencies: the declared types, and the words in its source. The words
+//! determine the required modules.
 
 use std::collections::BTreeSet;
 
@@ -25,8 +25,8 @@ pub(crate) struct Outline {
 /// Returns the outline of the files of a package.
 ///
 /// # Errors
-/// Returns syntax errors with their locations, and uses of unsupported parts of the language, which would not be reported before
-/// the syntax is right.
+/// Returns syntax errors with their locations. Also returns uses of unsupported parts of the language, which the checker would
+/// report only after the syntax errors are fixed.
 #[cfg(test)]
 fn outline(package: &str, sources: &[Source]) -> Result<Outline, Vec<Diagnostic>> {
     let parsed = Parsed::of(sources);

@@ -1,5 +1,5 @@
-//! A package of scripts on disk: the `.uc` files of a folder, or of its folder `Classes`, the traditional layout of UnrealScript
-//! sources. Files are read once, so that every step uses the same source.
+//! A package of scripts on disk. Contains the `.uc` files of a folder, or of its subfolder `Classes`, which is the traditional
+//! layout of UnrealScript sources. Files are read once, so that every step uses the same source.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -17,13 +17,13 @@ use crate::sync::lock;
 /// Extension of files with classes.
 pub(crate) const ENDING: &str = "uc";
 
-/// Subfolder of a package that may hold the files.
+/// Subfolder of a package that may contain the files.
 pub(crate) const CLASSES: &str = "Classes";
 
 /// Maximum total bytes of the `.uc` files of a package.
 const LARGEST: u64 = 64 << 20;
 
-/// Maximum number of messages of a package that are rendered.
+/// Maximum number of diagnostics of a package that are rendered.
 const MOST_MESSAGES: usize = 200;
 
 /// Source of a package. Any thread.
@@ -37,9 +37,9 @@ pub(crate) struct Package {
     pub manifest: Manifest,
     /// Digest of the sources and the manifest.
     pub digest: Digest,
-    /// Declarations and names, as far as known without other types.
+    /// Declarations and names of the package that are known without the types of other packages.
     pub outline: Outline,
-    /// Syntax trees of the files until the check. They take several times the memory of the source.
+    /// Syntax trees of the files, kept only until the check: they take several times the memory of the source.
     parsed: Arc<Mutex<Option<Parsed>>>,
 }
 
@@ -75,7 +75,7 @@ pub enum PackageError {
         /// The folder.
         path: PathBuf,
     },
-    /// Source with syntax errors.
+    /// The source has syntax errors.
     #[error("the package {package} has errors, so none of it was loaded:\n\n{diagnostics}")]
     Text {
         /// The package.
@@ -83,7 +83,7 @@ pub enum PackageError {
         /// Diagnostics, a paragraph each, with file, line and source.
         diagnostics: String,
     },
-    /// An invalid `package.toml`.
+    /// The `package.toml` is invalid.
     #[error("{problem}; it has `version = \"1.0.0\"`, and below `[dependencies]` lines such as `magic_cube = \"^1\"`")]
     Manifest {
         /// The problem and its location.
@@ -116,7 +116,8 @@ impl Package {
         }
     }
 
-    /// Reads the folder of a package. Also returns true if the syntax of all its files is right.
+    /// Reads the folder of a package, even if its source has syntax errors. Also returns true if the syntax of all files is
+    /// valid.
     ///
     /// # Errors
     /// Returns the errors of [`Package::read`] except [`PackageError::Text`].
@@ -135,7 +136,7 @@ impl Package {
                 _ => PackageError::Io { path: path.clone(), source },
             })?;
             left -= bytes.len() as u64;
-            // Messages name a file by its path in the package, independent of the folder's location.
+            // Messages name a file by its path in the package, so they do not depend on the location of the folder.
             let relative = path.strip_prefix(folder).unwrap_or(&path);
             let file = format!("{name}/{}", relative.display());
             sources.push(Source::decode(&file, &bytes));
@@ -149,8 +150,8 @@ impl Package {
         Ok((Self { name, sources, manifest, digest, outline, parsed: Arc::new(Mutex::new(Some(parsed))) }, is_right))
     }
 
-    /// Returns the syntax trees of the files. The first call moves them out; a later call, for a check of the package after a
-    /// rollback, parses again.
+    /// Returns the syntax trees of the files. The first call moves the trees out. A later call parses the files again, which
+    /// happens when a package is checked again after a rollback.
     pub(crate) fn take_parsed(&self) -> Parsed {
         let parsed = lock(&self.parsed).take();
         parsed.unwrap_or_else(|| Parsed::of(&self.sources))
@@ -166,7 +167,8 @@ fn written(folder: &Path, package: &str) -> Result<Option<String>, PackageError>
     }
 }
 
-/// Renders the messages of a package, a paragraph each: the first [`MOST_MESSAGES`], and the number of the remaining ones.
+/// Renders the diagnostics of a package, one paragraph each. Renders the first [`MOST_MESSAGES`] diagnostics, and states the
+/// number of the others.
 pub(crate) fn rendered(found: &[Diagnostic], sources: &[Source]) -> String {
     let first = found.iter().take(MOST_MESSAGES).map(|found| found.render(sources).trim_end().to_owned());
     let others = found.get(MOST_MESSAGES..).unwrap_or_default();
@@ -182,7 +184,7 @@ pub(crate) fn rendered(found: &[Diagnostic], sources: &[Source]) -> String {
     first.chain(count).collect::<Vec<_>>().join("\n\n")
 }
 
-/// Returns the folders that may hold the files of a package.
+/// Returns the folders that may contain the files of a package.
 pub(crate) fn folders(folder: &Path) -> [PathBuf; 2] {
     [folder.to_owned(), folder.join(CLASSES)]
 }
@@ -199,7 +201,7 @@ fn paths(folder: &Path) -> Result<Vec<PathBuf>, PackageError> {
         for entry in entries.map_err(failed)? {
             let path = entry.map_err(failed)?.path();
             let is_source = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(ENDING));
-            // Editors and systems create hidden files next to a source file, with names that start with a dot.
+            // Skips hidden files, which editors and systems create next to a source file. Their names start with a dot.
             let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
             if is_source && !is_hidden && path.is_file() {
                 found.push(path);

@@ -1,30 +1,30 @@
-//! Formats values that are known when a source is checked, in the form in which reflection parses values of their types.
+//! Formats values that are known when a source is checked. Reflection parses the resulting strings as values of their types.
 
 use alcedo_uc::hir::{Const, Type};
 
 use crate::object::{listed, quote};
 
-/// Object in a value, which is known only when the value is parsed.
+/// Object that a value refers to. The object is known only when reflection parses the value.
 #[derive(Clone, Copy)]
 pub(crate) enum Named<'a> {
-    /// The object itself.
+    /// The object whose property is set.
     Itself,
-    /// Owner of the object.
+    /// Owner of that object.
     Owner,
-    /// Subobject of the owner with this name.
+    /// Subobject of the owner, with this name.
     Subobject(&'a str),
-    /// Existing object with this name.
+    /// Existing object, with this name.
     Existing(&'a str),
 }
 
-/// Formats the objects of a value before any object exists.
+/// Formats references to objects for contexts in which no object exists yet.
 pub(crate) fn no_object(_named: Named<'_>) -> String {
     NONE.to_owned()
 }
 
 const NONE: &str = "none";
 
-/// Formats a value; `object` formats the objects in it.
+/// Formats a value. `object` formats the references to objects in the value.
 pub(crate) fn of_const(value: &Const, object: &dyn Fn(Named<'_>) -> String) -> String {
     match value {
         Const::Bool(value) => value.to_string(),
@@ -49,8 +49,8 @@ fn bound(object: &str, function: &str) -> String {
     if object == NONE { NONE.to_owned() } else { format!("{object}:{}", quote(function)) }
 }
 
-/// Returns the initial value of a fixed array, which has all its elements from the beginning; empty for other types, whose initial
-/// value is zero bytes.
+/// Returns the initial value of a fixed array, which has all elements from the start. Returns an empty string for other types,
+/// whose initial value is zero bytes.
 pub(crate) fn start(ty: &Type) -> String {
     match ty {
         Type::Fixed(of, len) => listed((0..*len).map(|_| element(of))),
@@ -64,7 +64,7 @@ fn element(ty: &Type) -> String {
         Type::Num(_) => "0".to_owned(),
         Type::Bool => "false".to_owned(),
         Type::Text | Type::Utf8Text | Type::AnsiText | Type::LocalText | Type::Name => "\"\"".to_owned(),
-        // `()` is an empty container, or a struct whose fields have their defaults.
+        // `()` is an empty container, or a struct whose fields all have their defaults.
         Type::Struct(_) | Type::Array(_) | Type::Set(_) | Type::Map(..) => "()".to_owned(),
         Type::Enum(..) => "0".to_owned(),
         _ => NONE.to_owned(),

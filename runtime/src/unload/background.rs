@@ -1,6 +1,6 @@
-//! Background unloader: drives unloads that no thread waits for. Its threads exist only during unloads; a blocked context is
-//! polled about fifty times per second. A supervisor thread replaces the polling thread if that does not return, since polling
-//! may run an exit hook or a listener.
+//! Background unloader: continues unloads that no thread waits for. Its threads exist only while unloads are in progress. A
+//! blocked context is polled about fifty times per second. Polling may run an exit hook or a listener, so a supervisor thread
+//! replaces a polling thread that does not return.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use crate::unload::ticket::UnloadTicket;
 /// Initial and maximum sleep.
 const SLEEP_RANGE: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(20));
 
-/// Maximum time to poll all tickets, after which another thread polls.
+/// Maximum time for polling all tickets. After this time a new thread polls.
 const LONGEST_POLL: Duration = Duration::from_millis(250);
 
 #[derive(Default)]
@@ -32,7 +32,7 @@ struct Kept {
 }
 
 impl BackgroundUnloader {
-    /// Drives an unload until it is over.
+    /// Continues an unload in the background until the unload is over.
     pub(crate) fn watch(self: &Arc<Self>, ticket: UnloadTicket) {
         let mut kept = lock(&self.kept);
         kept.tickets.push(ticket);
@@ -86,7 +86,7 @@ impl BackgroundUnloader {
     }
 }
 
-/// Tickets to poll, and the age at which one is parked.
+/// Tickets to poll, and the age at which a context is parked.
 struct Round {
     tickets: Vec<UnloadTicket>,
     park_after: Option<Duration>,
@@ -95,7 +95,7 @@ struct Round {
 impl Round {
     fn poll(self) {
         for ticket in self.tickets {
-            // A panic of a subscriber or of a callback of the host does not stop the polling of the others.
+            // A panic of a log subscriber or a host callback does not prevent polling the other tickets.
             let polled = panic_guard::caught(|| {
                 let state = ticket.poll();
                 if !state.is_over() && self.park_after.is_some_and(|after| ticket.age() >= after) {
@@ -109,14 +109,14 @@ impl Round {
     }
 }
 
-/// Polling thread. Exits when this value is dropped and its current round returns.
+/// Polling thread. The thread exits when this value is dropped and the current round has returned.
 struct Poller {
     rounds: Sender<Round>,
     done: Receiver<()>,
 }
 
 impl Poller {
-    /// Starts the thread. `None` if the system cannot create one.
+    /// Starts the thread. Returns `None` if the system cannot create a thread.
     fn start() -> Option<Self> {
         let ((rounds, to_do), (is_done, done)) = (channel::<Round>(), channel());
         let work = move || {
@@ -131,7 +131,7 @@ impl Poller {
         Some(Self { rounds, done })
     }
 
-    /// Polls one round. `None` if the thread did not return in time.
+    /// Polls the tickets of one round. Returns `None` if the thread has not returned in time.
     fn poll(self, round: Round) -> Option<Self> {
         self.rounds.send(round).ok()?;
         self.done.recv_timeout(LONGEST_POLL).ok()?;

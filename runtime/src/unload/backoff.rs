@@ -5,7 +5,7 @@ use std::time::Duration;
 /// Shortest and longest sleep.
 const SLEEP_RANGE: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(2));
 
-/// Sleeps of increasing length.
+/// Sleeps with increasing durations.
 pub(crate) struct Backoff(Duration);
 
 impl Default for Backoff {

@@ -1,11 +1,12 @@
-//! Conversion of holders of an image to the blockers of a report.
+//! Converts the holders of an image to the blockers of a report.
 
 use alcedo_sys::process::describe_thread;
 use alcedo_sys::{Holder, HolderKind};
 
 use crate::lease::{Blocker, LeaseKind};
 
-/// Converts holders to blockers. A running thread is listed once, without its thread-locals, which it will drop itself.
+/// Converts holders to blockers. A running thread is listed once. Its thread-locals are omitted, because the thread
+/// drops them when it ends.
 pub(super) fn blockers_of(holders: Vec<Holder>) -> Vec<Blocker> {
     let threads: Vec<_> = holders.iter().filter(|holder| holder.kind == HolderKind::Thread).cloned().collect();
     let is_of_a_thread = |holder: &Holder| threads.iter().any(|thread| thread.thread == holder.thread);
@@ -30,21 +31,22 @@ fn blocker(holder: Holder) -> Blocker {
     Blocker { kind, owner, thread, age: holder.since.elapsed(), place: None }
 }
 
-/// Formats the blockers of an image that stays mapped as its reason.
+/// Formats the blockers of an image as the reason for keeping the image mapped.
 pub(crate) fn kept_by(blockers: &[Blocker]) -> String {
     let words = blockers.iter().map(Blocker::lasting);
     let words: Vec<_> = words.chain(hints(blockers).into_iter().map(str::to_owned)).collect();
     format!("kept by {}", words.join("; "))
 }
 
-/// Prefixes of the names of crates' threads, as truncated by the system, each with the help on how to end such a thread.
+/// Thread names of crates, as prefixes because the system truncates names. Each entry contains help on how to end such a
+/// thread.
 const THREADS_OF_CRATES: [(&str, &str); 3] = [
     ("\"tokio-r", "drop its tokio runtime in `exit`, with the servers and clients that run on it"),
     ("\"actix-", "stop its actix server in `exit` (`ServerHandle::stop`), and wait for the end of its `System`"),
     ("\"reqwest-intern", "drop its `reqwest::blocking::Client` in `exit`"),
 ];
 
-/// Returns the help for threads of crates that end only on request.
+/// Returns the help for threads of crates that end only when they are stopped.
 pub(super) fn hints(blockers: &[Blocker]) -> Vec<&'static str> {
     let has = |start: &str| {
         blockers.iter().any(|blocker| blocker.kind == LeaseKind::Thread && blocker.owner.starts_with(start))

@@ -1,5 +1,5 @@
-//! Unloads a generation of the Master in the order of `steps.rs`: for an unload, a shutdown, a committed or rolled back reload,
-//! or a failed create. The caller performs its own part of each step, such as choosing the objects to destroy.
+//! Unloads a generation of the Master in the order of `steps.rs`. Causes are an unload, a shutdown, a committed or rolled back
+//! reload, and a failed create. The caller performs its own part of each step, such as choosing the objects to destroy.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -12,7 +12,8 @@ use crate::unload::steps::{LATER, UnloadStep};
 use crate::unload::subject::{GenerationUnload, UnloadHost, UnloadModule};
 use crate::unload::ticket::UnloadTicket;
 
-/// Unloads a generation as far as possible within a short time. `own` is called in every step for the caller's part.
+/// Unloads a generation as far as possible within the grace period. Calls `own` after each step for the caller's part of the
+/// step.
 pub(crate) fn unload<M: UnloadModule>(
     core: &Core,
     host: &dyn UnloadHost,
@@ -24,7 +25,7 @@ pub(crate) fn unload<M: UnloadModule>(
         step_now(core, host, unload, step, begun);
         own(step);
     }
-    // The caller is at a safe point. Destroyed objects hold their class, which may hold a C library.
+    // Allowed, because the caller is at a safe point. Destroyed objects keep their class, which may hold a C library.
     core.world.objects.free_graveyard();
     in_progress::hand_over(core, host, unload, &LATER, begun)
 }
@@ -44,7 +45,7 @@ fn step_now<M: UnloadModule>(
             for module in modules {
                 module.shut();
                 core.value_types.wind_down(module.id());
-                // Precedes the exit hooks, since one of them may join a thread that waits for this request.
+                // Requests the stop before the exit hooks, because an exit hook may join a thread that waits for this request.
                 module.request_stop();
             }
         }
@@ -74,9 +75,9 @@ fn step_now<M: UnloadModule>(
             // No code of the modules calls the host after this point.
             core.world.mode.end_staging();
         }
-        // Performed by the caller.
+        // The caller performs these steps.
         UnloadStep::EndObjects | UnloadStep::Resume => {}
-        // Performed later, by `in_progress.rs` and the ticket.
+        // `in_progress.rs` and the ticket perform these steps later.
         UnloadStep::EndOwnedValues | UnloadStep::EndTypeNumbers | UnloadStep::EndImages => {}
     }
 }
@@ -105,8 +106,8 @@ fn release(core: &Core, modules: &BTreeSet<ModuleId>) {
     }
 }
 
-/// Waits until the finalizer thread has dropped its queue, or `grace` has passed since `begun`. Runs posted closures while
-/// waiting, since a finalizer may wait for one.
+/// Waits until the finalizer thread has dropped its queue, or until `grace` has passed since `begun`. Runs posted closures
+/// during the wait, because a finalizer may wait for a posted closure.
 fn await_finalizers(core: &Core, grace: Duration, begun: Instant) {
     core.finalizer.release();
     if core.finalizer.pending() == 0 {

@@ -1,4 +1,4 @@
-//! Unload of a module's image, in an order that leaves no pointer into it.
+//! Unloads the image of a module, in an order that leaves no pointer into the image.
 #![expect(unsafe_code, reason = "ends images of unused modules")]
 
 use std::path::Path;
@@ -16,13 +16,13 @@ use crate::unload::report::{ModuleEnd, OpenFile, ParkedImage, UnwaitedProcess};
 /// Facts about an image that the image itself does not contain.
 pub(crate) struct ImageFacts {
     pub module: String,
-    /// Called last; clears the module's link to the host.
+    /// Clears the module's link to the host. This is the last call into the module.
     pub detach: extern "C" fn(),
-    /// Returns the bytes in use on the module's own heap. `None` for modules built with an older API.
+    /// Returns the bytes in use on the module's own heap. `None` if the module was built with an older API.
     pub heap_bytes: Option<extern "C" fn() -> u64>,
     /// Reason why the image must stay mapped, if any.
     pub will_park: Option<String>,
-    /// Reason why other code may free the module's C heap blocks, so that the host must not.
+    /// Reason why the host must not free the module's C heap blocks, if other code may free them.
     pub c_heap_shared: Option<String>,
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct ImageUnload {
 
 enum Stage {
     Mapped(Box<Image>),
-    /// The image stays mapped, and its module is detached from the host.
+    /// The image stays mapped, although its module is detached from the host.
     WillPark(Box<Image>, String),
     Ending(Box<Ending>),
     Over,
@@ -51,8 +51,8 @@ impl ImageUnload {
     /// Creates the unload of a mapped image.
     ///
     /// # Safety
-    /// After the last lease of the module has ended and the finalizers queued before have run, no code that the host has called
-    /// uses anything of the image: no plugin part, conjugate, thunk or record.
+    /// Once the last lease of the module has ended and the previously queued finalizers have run, no code called by the host
+    /// may use any part of the image. This includes plugin parts, conjugates, thunks and records.
     pub(crate) unsafe fn new(image: Image, facts: ImageFacts, policy: &UnloadPolicy) -> Self {
         let ImageFacts { module, detach, heap_bytes, will_park, c_heap_shared } = facts;
         let policy_of_image = policy.of_an_image();
@@ -81,7 +81,7 @@ impl ImageUnload {
         self.ledger.as_ref().map(|ledger| ledger.holders()).unwrap_or_default()
     }
 
-    /// Drops thread-locals of this thread before the module is detached, since their destructors may log.
+    /// Drops the thread-locals of this thread, whose destructors may log, and then detaches the module.
     fn let_go_of_host(&self) {
         if let Some(ledger) = &self.ledger {
             ledger.run_thread_locals_here();
@@ -104,8 +104,8 @@ impl CodeUnload for ImageUnload {
         }
     }
 
-    /// The module's threads, and destructors of its thread-locals on host threads, may log. The module therefore stays attached
-    /// until these have ended or are about to be evicted. Thread-locals of this thread are dropped here.
+    /// Checks that no thread of the module runs and that no thread-locals of the module are left on host threads. Both may log,
+    /// so the module stays attached until they have ended or are about to be evicted. Drops the thread-locals of this thread.
     fn is_quiet(&self) -> bool {
         if self.evict_after.is_some_and(|after| self.begun.elapsed() >= after) {
             return true;
@@ -121,8 +121,8 @@ impl CodeUnload for ImageUnload {
         self.stage = match self.will_park.take() {
             Some(reason) => Stage::WillPark(image, reason),
             None => {
-                // SAFETY: the leases are sealed and none is held, and the caller of `new` promised that no other code called by
-                // the host uses anything of the image; what the image does by itself is in its ledger.
+                // SAFETY: the leases are sealed and none is held. The caller of `new` promised that no other code called by the
+                // host uses any part of the image. The ledger records the remaining uses by the image itself.
                 let ending = unsafe { image.begin_end(self.policy) };
                 Stage::Ending(Box::new(ending))
             }
@@ -142,7 +142,7 @@ impl CodeUnload for ImageUnload {
                     CodeStep::Parked(self.parked(&path, reason))
                 }
             },
-            // Calls are still active, or the image is parked or gone.
+            // Parks the image: calls are still active, or the image was parked or unmapped before.
             Stage::Mapped(_) | Stage::WillPark(..) | Stage::Over => {
                 self.park().map_or_else(|| CodeStep::Waiting(Vec::new()), CodeStep::Parked)
             }

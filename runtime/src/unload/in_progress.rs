@@ -1,5 +1,5 @@
-//! Unloads of generations in progress: polls them in every safe point and parks them when the policy requires it. The game
-//! thread sleeps in the first poll only, for a short time.
+//! Polls unloading generations in every safe point, and parks a generation when the policy requires it. The game thread sleeps
+//! only in `hand_over`, within the grace period, and in `wait_for_all`.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -17,8 +17,8 @@ use crate::unload::subject::{GenerationUnload, MasterEvent, UnloadHost, UnloadMo
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::unloads::OneUnload;
 
-/// Starts the remaining unload once no module code needs the game thread. Continues within the grace period that began with the
-/// unload, and leaves the rest to the safe points.
+/// Starts the remaining steps, once no module code needs the game thread. Polls them within the grace period, which began with
+/// the unload. Safe points poll the unload afterwards.
 pub(super) fn hand_over<M: UnloadModule>(
     core: &Core,
     host: &dyn UnloadHost,
@@ -28,19 +28,19 @@ pub(super) fn hand_over<M: UnloadModule>(
 ) -> UnloadTicket {
     let GenerationUnload { generation, modules, is_known, .. } = *unload;
     let unloads = host.unloads();
-    // Releases values that exit hooks and objects of other modules dropped since.
+    // Releases the values that exit hooks and objects of other modules have dropped since the last release.
     core.finalizer.release();
     let policy = &unloads.policy;
     let jobs = modules.iter().rev().filter_map(|module| Some(ModuleUnload::new(module.unload_job(policy)?)));
     let jobs = jobs.collect();
     let thread_locals: Vec<_> = modules.iter().rev().filter_map(|module| module.thread_locals()).collect();
     let ids: Vec<_> = modules.iter().map(|module| module.id()).collect();
-    // Thread-locals used by a finalizer can be dropped on the finalizer thread only.
+    // Only the finalizer thread can drop thread-locals that finalizers have created on it.
     let barrier = core.finalizer.barrier(generation, ids.clone(), move || {
         thread_locals.iter().for_each(|end_here| end_here());
     });
     let work = ModuleUnloads::new(jobs, Some(barrier));
-    // Remaining grace period of this function.
+    // Remaining part of the grace period.
     let patience = unloads.policy.grace.saturating_sub(begun.elapsed());
     let ticket = UnloadTicket::new(format!("generation {generation}"), patience, work);
     unloads.begin_unload(generation, &ticket);
@@ -73,13 +73,13 @@ pub(super) fn hand_over<M: UnloadModule>(
     ticket
 }
 
-/// Polls every unloading generation. Does not sleep. The caller is at a safe point.
+/// Polls every unloading generation without sleeping. The caller must be at a safe point.
 pub(crate) fn tend_all(core: &Core, host: &dyn UnloadHost) {
     let unloads = host.unloads();
     if !unloads.is_busy() {
         return;
     }
-    // A listener may access the list while it is called.
+    // Copies the list, because a listener may access the list during its call.
     let in_progress = unloads.in_progress.borrow().clone();
     for unload in in_progress {
         if !tend(core, host, &unload) && unloads.policy.should_park(unload.ticket.age()) {
@@ -89,7 +89,8 @@ pub(crate) fn tend_all(core: &Core, host: &dyn UnloadHost) {
     unloads.in_progress.borrow_mut().retain(|unload| !unload.ticket.state().is_over());
 }
 
-/// Waits until all generations are unloaded or `deadline` has passed; returns true if all are. Posted closures still run.
+/// Waits until all generations are unloaded or `deadline` has passed. Returns true if all are unloaded. Runs posted closures
+/// during the wait.
 pub(crate) fn wait_for_all(core: &Core, host: &dyn UnloadHost, deadline: Duration) -> bool {
     let until = crate::deadline::after(deadline);
     let mut backoff = Backoff::default();
@@ -106,7 +107,7 @@ pub(crate) fn wait_for_all(core: &Core, host: &dyn UnloadHost, deadline: Duratio
     }
 }
 
-/// Parks one generation, or all unloading ones. Returns their number.
+/// Parks the generation `only`, or all unloading generations. Returns the number of parked generations.
 pub(crate) fn park(core: &Core, host: &dyn UnloadHost, only: Option<Generation>) -> usize {
     let in_progress = host.unloads().in_progress.borrow().clone();
     let meant = |unload: &&Rc<OneUnload>| only.is_none_or(|generation| unload.generation == generation);
@@ -117,13 +118,14 @@ pub(crate) fn park(core: &Core, host: &dyn UnloadHost, only: Option<Generation>)
 
 fn park_one(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) {
     end_values(core, unload);
-    // Precedes giving up the finalizers, so that the report names the running one.
+    // Parks before abandoning the finalizers, so that the report names the running finalizer.
     unload.ticket.park();
     core.finalizer.abandon(&unload.modules);
     tend(core, host, unload);
 }
 
-/// Destroys values owned by the modules, after all finalizers have run or were abandoned. Acts once.
+/// Destroys the values that the modules own. Called after all finalizers have run or were abandoned. Later calls have no
+/// effect.
 fn end_values(core: &Core, unload: &OneUnload) {
     unload.left.take().iter().for_each(|step| step_later(core, &unload.modules, *step));
 }
@@ -183,12 +185,12 @@ fn raise(host: &dyn UnloadHost, unload: &OneUnload, event: impl FnOnce(Generatio
     }
 }
 
-/// Runs the steps that follow the end or abandonment of all finalizers. Game thread.
+/// Runs a step that must follow the end or abandonment of all finalizers. Game thread only.
 fn step_later(core: &Core, modules: &[ModuleId], step: UnloadStep) {
     match step {
         UnloadStep::EndOwnedValues => drop(core.owned_values.end_modules(&modules.iter().copied().collect())),
         UnloadStep::EndTypeNumbers => modules.iter().for_each(|module| core.value_types.end_module(*module)),
-        // Performed by the ticket, without the game thread.
+        // The ticket performs this step, without the game thread.
         UnloadStep::EndImages => {}
         UnloadStep::Seal
         | UnloadStep::Notify

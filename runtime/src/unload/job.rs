@@ -1,5 +1,5 @@
-//! Unload job of a module: the work left after the game thread's part. Any holder of the ticket may drive it, on any thread.
-//! Only [`CodeUnload`] depends on the kind of module.
+//! Unload job of a module: the work that is left after the part of the game thread. Any holder of the ticket may continue
+//! the job, on any thread. The job depends on the kind of module only through [`CodeUnload`].
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,32 +13,32 @@ use crate::unload::report::{ModuleEnd, ParkedImage};
 /// State that a module hands over once it accepts no calls.
 pub(crate) struct UnloadJob {
     pub name: String,
-    /// Sealed leases on the module's code.
+    /// Leases on the module's code. The leases are sealed.
     pub leases: Arc<Leases>,
-    /// Leases on other modules, released after this module is gone.
+    /// Leases on other modules. They are released after this module is gone.
     pub keeps: Vec<Lease>,
-    /// Number of active calls. If a host shuts down inside a call, the code stays mapped.
+    /// Number of active calls. Not zero if the host shuts down inside a call; the code then stays mapped.
     pub calls: u32,
     pub code: Box<dyn CodeUnload>,
     /// Called once the code is gone.
     pub forget: Box<dyn FnOnce() + Send>,
 }
 
-/// Code of a module that is no longer called. Any thread.
+/// Code of a module that is no longer called. Usable on any thread.
 pub(crate) trait CodeUnload: Send {
-    /// Returns running threads, registered callbacks and other holders in the code itself.
+    /// Returns the holders in the code itself, such as running threads and registered callbacks.
     fn holders(&self) -> Vec<Blocker>;
 
-    /// Checks if everything that may still call the host has ended.
+    /// Checks that everything in the code that may still call the host has ended.
     fn is_quiet(&self) -> bool;
 
-    /// Detaches the code from the host. Called once, after the last lease has ended and the code is quiet.
+    /// Detaches the code from the host. Called once, after the last lease has ended and `is_quiet` has returned true.
     fn begin(&mut self);
 
-    /// Continues without blocking.
+    /// Continues the unload without blocking.
     fn advance(&mut self) -> CodeStep;
 
-    /// Leaves the code mapped permanently. `None` if the code is already gone or parked.
+    /// Leaves the code mapped permanently. Returns `None` if the code is already gone or parked.
     fn park(&mut self) -> Option<ParkedImage>;
 }
 
@@ -48,7 +48,7 @@ pub(crate) enum CodeStep {
     Parked(ParkedImage),
 }
 
-/// Module that accepts no calls and waits for its leases to end.
+/// Unload of a module that accepts no calls. The unload first waits until the leases of the module have ended.
 pub(crate) struct ModuleUnload {
     job: UnloadJob,
     begun: Instant,
@@ -59,9 +59,9 @@ pub(crate) struct ModuleUnload {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Calls into the module are active, or its threads may still call the host.
+    /// Leases or calls of the module are active, or its threads may still call the host.
     Used,
-    /// Only the code itself must still end.
+    /// The code is detached; only the code itself must still end.
     Ending,
     Over,
 }
@@ -94,13 +94,13 @@ impl ModuleUnload {
         Blocker { kind: LeaseKind::Call, owner, thread, age: self.begun.elapsed(), place: None }
     }
 
-    /// Continues the unload. `None` if it is already over.
+    /// Continues the unload. Returns `None` if the unload is already over.
     pub(super) fn advance(&mut self) -> Option<CodeStep> {
         if self.stage == Stage::Used {
             if self.job.calls != 0 || self.job.leases.count() != 0 || !self.job.code.is_quiet() {
                 return Some(CodeStep::Waiting(self.blockers()));
             }
-            // If the final functions of the module panic, the unload is over and the code stays.
+            // If `begin` panics in module code, the unload is over and the code stays.
             self.stage = Stage::Over;
             self.job.code.begin();
             self.stage = Stage::Ending;
@@ -121,7 +121,8 @@ impl ModuleUnload {
         Some(step)
     }
 
-    /// Leaves the code mapped. `None` if the unload is already over. `above` are blockers shared with other modules.
+    /// Leaves the code mapped. Returns `None` if the unload is already over. `above` are blockers that apply to several
+    /// modules.
     pub(super) fn park(&mut self, above: &[Blocker]) -> Option<ParkedImage> {
         if self.is_over() {
             return None;
@@ -136,7 +137,7 @@ impl ModuleUnload {
         Some(image)
     }
 
-    /// Ends the unload of staying code, and leaks its leases on other modules, which it may reach.
+    /// Ends the unload of code that stays. Leaks the leases on other modules, because the code may access these modules.
     fn leak_keeps(&mut self) {
         self.stage = Stage::Over;
         std::mem::forget(std::mem::take(&mut self.job.keeps));
@@ -151,7 +152,7 @@ mod tests {
     use super::{CodeStep, CodeUnload, ModuleUnload, ParkedImage, UnloadJob};
     use crate::lease::{Blocker, LeaseKind, Leases};
 
-    /// Code that is gone once the flag is set.
+    /// Code that is reported as gone once the flag is set.
     struct Slow(Arc<AtomicBool>);
 
     impl CodeUnload for Slow {

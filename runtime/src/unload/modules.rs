@@ -2,21 +2,22 @@ use crate::conjugate::finalizer::Barrier;
 use crate::unload::job::{CodeStep, ModuleUnload};
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
-/// Modules of an unloading context, which wait for its last finalizer.
+/// Modules of an unloading context, which wait for the last finalizer of the context.
 pub(crate) struct ModuleUnloads {
     finalizers: Option<Barrier>,
-    /// Dependents first.
+    /// Unloads of the modules, dependents first.
     modules: Vec<ModuleUnload>,
     unloaded: Unloaded,
 }
 
 impl ModuleUnloads {
-    /// Creates the work for these modules, dependents first. `finalizers` is passed after their last finalizer.
+    /// Creates the work for these modules, dependents first. The barrier `finalizers` is passed after the last finalizer of the
+    /// modules.
     pub(crate) fn new(modules: Vec<ModuleUnload>, finalizers: Option<Barrier>) -> Box<Self> {
         Box::new(Self { finalizers, modules, unloaded: Unloaded::default() })
     }
 
-    /// Appends modules, to be unloaded after the existing ones.
+    /// Appends modules. They are unloaded after the existing modules.
     pub(crate) fn add(&mut self, modules: impl IntoIterator<Item = ModuleUnload>) {
         self.modules.extend(modules);
     }

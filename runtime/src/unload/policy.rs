@@ -1,11 +1,11 @@
-//! Policy of unloads: when an unload counts as blocked, and when it is parked. Reads no clock.
+//! Policy of unloads: decides when an unload counts as blocked and when it is parked. Reads no clock.
 #![expect(unsafe_code, reason = "two options of a host are sound for some modules only")]
 
 use std::time::Duration;
 
 use alcedo_sys::{EndPolicy, ReferenceSearch};
 
-/// Settings of the host for unloads that do not complete by themselves.
+/// Settings for unloads that do not complete by themselves.
 ///
 /// # Examples
 /// ```rust
@@ -27,37 +27,37 @@ use alcedo_sys::{EndPolicy, ReferenceSearch};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnloadPolicy {
-    /// Maximum time for which [`Runtime::reload`](crate::Runtime::reload) and
-    /// [`Runtime::unload_master`](crate::Runtime::unload_master) wait on the game thread for images to be unmapped. Remaining
-    /// unloads count as blocked and are polled in every safe point. Default: 50 ms.
+    /// Maximum wait of the game thread for images to be unmapped, in [`Runtime::reload`](crate::Runtime::reload) and
+    /// [`Runtime::unload_master`](crate::Runtime::unload_master). Remaining unloads count as blocked and are polled in every
+    /// safe point. Default: 50 ms.
     pub grace: Duration,
-    /// Time after `grace` until a blocked context is parked: its images stay mapped, and the report names the blockers.
-    /// `None` waits without limit. Default: 10 s.
+    /// Time between the end of `grace` and parking a blocked context. The images of a parked context stay mapped, and the
+    /// report names the blockers. With `None` a context is never parked. Default: 10 s.
     pub park_after: Option<Duration>,
-    /// Maximum number of images parked on purpose; once exceeded, no more modules are loaded. Default: 64.
+    /// Maximum number of images that may be parked. If more images are parked, no more modules are loaded. Default: 64.
     pub parked_budget: usize,
     /// Maximum time that the host's shutdown waits for unloading contexts. Default: 5 s.
     pub shutdown: Duration,
-    /// Waits for child processes of a module that the module has not waited for: ended ones when the module is unloaded, the
-    /// others in the safe point after their end. By default they are only reported, and an ended one remains a zombie. For
-    /// hosts where no code except the module waits for these processes.
+    /// Waits for child processes of a module that the module has not waited for. Processes that have ended are waited for when
+    /// the module is unloaded, and the others at the first safe point after their end. By default these processes are only
+    /// reported, and an ended process remains a zombie. Intended for hosts in which only the module waits for these processes.
     pub reap_children: bool,
     /// Set by [`UnloadPolicy::evict_after`].
     pub(crate) evict_after: Option<Duration>,
     /// Set by [`UnloadPolicy::close_fds`].
     close_fds: bool,
-    /// Frees blocks of the C heap that a module left, unless the module may have passed some to other code: modules that
-    /// dynamically link a library of their own, or call `getline`. Default: true.
+    /// Frees the C heap blocks that a module left. Blocks are kept if the module may have passed some to other code. This is
+    /// assumed if the module dynamically links a library of its own, or calls `getline`. Default: true.
     pub free_c_heap: bool,
-    /// Modules for which the memory of the process is searched for references to the image before it is unmapped, such as a
-    /// callback registered in a table of a library. While a reference exists the image stays mapped, and a report states its
-    /// location and target. Default: modules that use system libraries; in [development](crate::Builder::development) all
-    /// modules.
+    /// Selects modules whose image is unmapped only after a memory search. The search looks up references to the image in the
+    /// memory of the process, such as a callback in a table of a library. While a reference exists, the image stays mapped,
+    /// and a report states the location and the target of the reference. Default: modules that use system libraries; in
+    /// [development](crate::Builder::development) all modules.
     ///
-    /// A search took 0.3 to 0.5 ms in a small host, and 0.8 s where variables of a library pointed to 100 MB on the C heap in
-    /// blocks of 1 kB (debug build). It stops after 64 MiB, 262,144 blocks or one second; the image then stays mapped, and a
-    /// report states the limit. Pointers in the program's own variables are not followed, and few of those in the C library's.
-    /// An unrelated value may look like an address and keep an image mapped.
+    /// In a small host a search took 0.3 to 0.5 ms. It took 0.8 s where variables of a library pointed to 100 MB on the C heap
+    /// in blocks of 1 kB (debug build). A search stops after 64 MiB, 262,144 blocks or one second; the image then stays
+    /// mapped, and a report states the limit. Pointers in the program's own variables are not followed, and few of the
+    /// pointers in the C library's variables are. An unrelated value may look like an address and keep an image mapped.
     pub search_references: ReferenceSearch,
 }
 
@@ -79,34 +79,35 @@ impl Default for UnloadPolicy {
 
 impl UnloadPolicy {
     /// Sets the time after which threads that a module left in a blocking system call are evicted by force. Default: never.
-    /// Values on their stacks and their thread-locals are not dropped, so this is for plugins whose threads cannot be stopped
-    /// otherwise. Threads that block all signals, or wait for a condition variable of the C library, cannot be evicted: the
-    /// image stays mapped.
+    /// The values on the stack of an evicted thread and its thread-locals are not dropped. Intended for plugins whose threads
+    /// cannot be stopped otherwise. A thread that blocks all signals, or waits for a condition variable of the C library,
+    /// cannot be evicted: the image then stays mapped.
     ///
     /// # Safety
     ///
-    /// No address in the stack of an evicted thread is used afterwards. A thread that waits in [`std::thread::scope`] has
-    /// lent its stack to other threads.
+    /// No address in the stack of an evicted thread may be used after the eviction. For example, a thread that waits in
+    /// [`std::thread::scope`] has lent its stack to other threads.
     pub unsafe fn evict_after(&mut self, after: Option<Duration>) {
         self.evict_after = after;
     }
 
-    /// Sets if file descriptors left open by a module are closed. By default they are only reported.
+    /// Sets whether the host closes file descriptors that a module left open. By default the descriptors are only reported.
     ///
     /// # Safety
     ///
-    /// No descriptor that a module has opened belongs to other code by then, such as one passed to the host or to another
-    /// module.
+    /// No descriptor that a module has opened may belong to other code when the module is unloaded. For example, the module
+    /// must not have passed a descriptor to the host or to another module.
     pub unsafe fn close_fds(&mut self, closes: bool) {
         self.close_fds = closes;
     }
 
-    /// Checks if a context has been unloading for so long that it is parked.
+    /// Checks if a context has been unloading for so long that it must be parked.
     pub(crate) fn should_park(&self, age: Duration) -> bool {
         self.park_after.is_some_and(|after| age >= self.grace.saturating_add(after))
     }
 
-    /// Returns the policy of one image. Its grace period is zero: the driver of the unload waits, polling never does.
+    /// Returns the policy of one image. The grace period of an image is zero, because polling must not wait; the caller that
+    /// drives the unload waits instead.
     pub(crate) fn of_an_image(&self) -> EndPolicy {
         EndPolicy {
             grace: Duration::ZERO,

@@ -10,7 +10,7 @@ use crate::lease::Blocker;
 use crate::unload::blockers::hints;
 use crate::unload::state::ContextState;
 
-/// Resources that an unmapped module had left, and how the host released them. Modules that release their own resources leave
+/// Resources that an unmapped module had left, and how the host released them. A module that releases its own resources leaves
 /// none.
 ///
 /// # Examples
@@ -27,65 +27,66 @@ use crate::unload::state::ContextState;
 pub struct ModuleEnd {
     /// Name of the module.
     pub module: String,
-    /// Number of thread-local destructors run on their own threads.
+    /// Number of thread-local destructors that the host ran, each on its own thread.
     pub thread_locals_run: u64,
-    /// Number of ended threads that had not been joined.
+    /// Number of ended threads that the module had not joined; the host joined them.
     pub threads_joined: u64,
     /// Number of threads evicted from a system call, if the host allows this.
     pub threads_evicted: u64,
-    /// Number of process exit handlers, run during the unload.
+    /// Number of process exit handlers of the module; the host ran them during the unload.
     pub exit_handlers: u64,
     /// Number of removed signal handlers.
     pub signals: u64,
     /// Number of deleted keys of thread-specific data.
     pub keys: u64,
-    /// Bytes not freed on the module's own heap: `forget`, `leak`, statics.
+    /// Bytes that were not freed on the module's own heap, for example because of `forget`, `leak` or statics.
     pub leaked_heap_bytes: u64,
     /// Bytes of the C heap freed by the host.
     pub c_heap_bytes: u64,
     /// Blocks of the C heap freed by the host.
     pub c_heap_blocks: u64,
-    /// Bytes of the C heap that are kept, because they may belong to other code by now.
+    /// Bytes of the C heap that are kept, because other code may own them.
     #[serde(default)]
     pub c_heap_kept_bytes: u64,
     /// Blocks of the C heap that are kept.
     #[serde(default)]
     pub c_heap_kept_blocks: u64,
-    /// Reason for keeping them; empty if none are kept.
+    /// Reason for keeping C heap blocks; empty if none are kept.
     #[serde(default)]
     pub c_heap_kept_for: String,
     /// Number of unwind tables deregistered from the unwinder.
     #[serde(default)]
     pub frames: u64,
-    /// Number of addresses in the module that were replaced in the environment or in variables of the C library (`putenv`,
+    /// Number of addresses in the module that the host replaced, in the environment or in variables of the C library (`putenv`,
     /// `stdout`).
     #[serde(default)]
     pub addresses: u64,
-    /// Process limits whose signals the module has handled, and timers set by direct system calls, each with its outcome.
+    /// Process limits whose signals the module has handled, and timers that the module set by direct system calls, each with
+    /// its outcome.
     #[serde(default)]
     pub put_back: Vec<String>,
     /// Number of memory searches for references to the module.
     #[serde(default, rename = "looks")]
     pub searches: u64,
-    /// Total time of these searches.
+    /// Total time of the memory searches.
     #[serde(default, rename = "look_took")]
     pub search_time: Duration,
     /// Bytes of memory maps released by the host.
     pub maps_bytes: u64,
-    /// Number of memory maps kept because their owner is unknown: the module referenced them, but created them by direct system
-    /// calls, or the host owns them.
+    /// Number of memory maps that are kept because their owner is unknown. Either the module referenced such a map but created
+    /// it by a direct system call, or the host owns the map.
     #[serde(default)]
     pub maps_unknown: u64,
-    /// Bytes of these maps.
+    /// Bytes of the memory maps that are kept because their owner is unknown.
     #[serde(default)]
     pub maps_unknown_bytes: u64,
     /// File descriptors that the module left open.
     pub fds_left: Vec<OpenFile>,
     /// Number of file descriptors closed, if the host allows this.
     pub fds_closed: u64,
-    /// Child processes of the module that were not waited for.
+    /// Child processes of the module that the module had not waited for.
     pub children_left: Vec<UnwaitedProcess>,
-    /// Number of ended child processes waited for, if the host enables this.
+    /// Number of ended child processes that the host waited for, if the host enables this.
     pub children_reaped: u64,
 }
 
@@ -105,7 +106,7 @@ pub struct ModuleEnd {
 pub struct OpenFile {
     /// Number of the descriptor.
     pub fd: i32,
-    /// Target as named by the kernel: a path, `socket:[4711]`.
+    /// Target of the descriptor as named by the kernel, such as a path or `socket:[4711]`.
     #[serde(rename = "leads_to")]
     pub target: String,
 }
@@ -142,13 +143,13 @@ pub struct UnwaitedProcess {
 pub struct ParkedImage {
     /// Name of the module.
     pub module: String,
-    /// File name of the private copy it was mapped from.
+    /// File name of the private copy that was mapped.
     pub file: String,
     /// Reason why the image stays mapped.
     pub reason: String,
 }
 
-/// Report of a completed unload, whose images are gone.
+/// Report of a completed unload. All images of the subject are gone.
 ///
 /// # Examples
 /// ```rust
@@ -166,21 +167,21 @@ pub struct ParkedImage {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct UnloadReport {
-    /// Subject of the unload: `generation 3`, `Slim "reports"`.
+    /// Subject of the unload, such as `generation 3` or `Slim "reports"`.
     pub subject: String,
     /// Resources that each module had left.
     pub modules: Vec<ModuleEnd>,
     /// Non-fatal problems: panics of callbacks, exit hooks and finalizers, and resources that cannot be released.
     pub problems: Vec<String>,
-    /// Tasks, timers and posted closures that were dropped. Empty for Slims.
+    /// Numbers of tasks, timers and posted closures that were dropped. Empty for Slims.
     #[serde(default)]
     pub jobs: Vec<JobCount>,
-    /// Time from sealing to the unmapping of the last image.
+    /// Time from sealing the modules to unmapping the last image.
     #[serde(rename = "took")]
     pub duration: Duration,
 }
 
-/// Report of an incomplete unload, with its blockers.
+/// Report of an incomplete unload, with the blockers of the unload.
 ///
 /// # Examples
 /// ```rust
@@ -196,7 +197,7 @@ pub struct UnloadReport {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BlockerReport {
-    /// Subject of the unload: `generation 3`, `Slim "reports"`.
+    /// Subject of the unload, such as `generation 3` or `Slim "reports"`.
     pub subject: String,
     /// State of the unload.
     pub state: ContextState,
@@ -208,12 +209,13 @@ pub struct BlockerReport {
     pub parked: Vec<ParkedImage>,
     /// Non-fatal problems.
     pub problems: Vec<String>,
-    /// Tasks, timers and posted closures that were dropped. Empty for Slims.
+    /// Numbers of tasks, timers and posted closures that were dropped. Empty for Slims.
     #[serde(default)]
     pub jobs: Vec<JobCount>,
 }
 
-/// Shorter unloads are not reported as blocked: a thread needs some milliseconds to end.
+/// Minimum duration of an unload that is logged as blocked. An ending thread needs some milliseconds, so shorter unloads are
+/// normal.
 const ORDINARY_UNLOAD: Duration = Duration::from_secs(1);
 
 impl BlockerReport {
@@ -269,8 +271,8 @@ impl fmt::Display for UnloadReport {
 const ORDINARY_HEAP: u64 = 64 << 10;
 
 impl ModuleEnd {
-    /// Formats what the module left as one line. Returns `None` if nothing is left except for resources that every module
-    /// leaves: heap of statics and thread-local destructors.
+    /// Formats the resources that the module left, as one line. Returns `None` if nothing is left except resources that every
+    /// module leaves: heap of statics and thread-local destructors.
     #[must_use]
     pub fn line(&self) -> Option<String> {
         let ordinary = Self {
@@ -310,8 +312,8 @@ impl ModuleEnd {
         self.sentence(&words)
     }
 
-    /// Formats as one line only what the host could not release, which is a leak of the module. Returns `None` if there is
-    /// nothing of this kind.
+    /// Formats the resources that the host could not release, as one line. These resources are leaks of the module. Returns
+    /// `None` if the host could release all resources.
     #[must_use]
     pub fn leaks(&self) -> Option<String> {
         self.sentence(&self.unreleased())

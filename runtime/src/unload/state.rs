@@ -1,5 +1,5 @@
-//! State machine of a load context, from construction to the unmapping of its image. The unloader counts leases and unmaps, and
-//! passes the results as events.
+//! State machine of a load context, from construction to the unmapping of its image. Leases are counted and images are unmapped
+//! elsewhere; the results are passed in as events.
 
 use thiserror::Error;
 
@@ -18,11 +18,11 @@ use thiserror::Error;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextState {
-    /// Accepts calls, loads and leases.
+    /// The context accepts calls, loads and leases.
     Alive,
-    /// Sealed: callbacks, finalizers and exit hooks run, then leases are counted and the image is unmapped.
+    /// The context is sealed. Callbacks, finalizers and exit hooks run; then leases are counted and the image is unmapped.
     Unloading,
-    /// A lease or the platform's loader holds the image. The unload is tried again.
+    /// A lease or the platform's loader holds the image. The unload is tried again later.
     Blocked,
     /// The image stays mapped permanently, on purpose.
     Parked,
@@ -61,17 +61,17 @@ pub enum StateChange {
     LeasesGone,
     /// The image is verified to be unmapped.
     ImageGone,
-    /// The image is still mapped after unmapping.
+    /// The image is still mapped after an attempt to unmap it.
     ImageRemains,
     /// The host stops trying to unmap the image.
     Park,
 }
 
-/// Event that is invalid in the current state.
+/// Error of an event that is invalid in the current state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
 #[error("the context is {state} and cannot {event}: {}", state.help())]
 pub struct ContextStateError {
-    /// Unchanged state.
+    /// State of the context, which is unchanged.
     pub state: ContextState,
     /// Rejected event.
     pub event: StateChange,
@@ -81,14 +81,14 @@ impl ContextState {
     /// Returns the state after `event`.
     ///
     /// # Errors
-    /// If the event is invalid in this state.
+    /// Returns an error if the event is invalid in this state.
     pub fn step(self, event: StateChange) -> Result<Self, ContextStateError> {
         match (self, event) {
             (Self::Alive, StateChange::BeginUnload) => Ok(Self::Unloading),
             (Self::Unloading, StateChange::LeasesRemain | StateChange::ImageRemains) => Ok(Self::Blocked),
-            // The last lease has ended: continue or start unmapping.
+            // The last lease has ended: a blocked context continues, and an unloading context starts to unmap.
             (Self::Unloading | Self::Blocked, StateChange::LeasesGone) => Ok(Self::Unloading),
-            // A blocked context is polled repeatedly, usually without a change.
+            // A blocked context is polled repeatedly, and usually remains blocked.
             (Self::Blocked, StateChange::LeasesRemain | StateChange::ImageRemains) => Ok(Self::Blocked),
             (Self::Unloading | Self::Blocked, StateChange::ImageGone) => Ok(Self::Dead),
             (Self::Blocked, StateChange::Park) => Ok(Self::Parked),
@@ -152,7 +152,7 @@ mod tests {
         StateChange::Park,
     ];
 
-    /// Rows are states, columns events, in the order above; `-` is rejected.
+    /// Transition table: one row per state, one column per event, in the orders above. `-` means that the event is rejected.
     const TABLE: [&str; 5] = [
         "unloading - - - - -",
         "- blocked unloading dead blocked -",

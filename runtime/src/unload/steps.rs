@@ -1,6 +1,5 @@
-//! Order of the unload steps, per cause. `generation.rs`, `in_progress.rs` and, for Slims, `load/context/unloading.rs` perform
-//! the steps. No code of a module may run after something that it may access is gone, so steps that run module code precede
-//! steps that destroy what it accesses.
+//! Order of the unload steps for each cause. `generation.rs`, `in_progress.rs` and, for Slims, `load/context/unloading.rs`
+//! perform the steps. A step that runs module code precedes every step that destroys something which module code may access.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum UnloadCause {
@@ -12,7 +11,7 @@ pub(crate) enum UnloadCause {
     RolledBack,
     /// The Master could not be created.
     NotCreated,
-    /// Some modules were mapped, and mapping another one failed.
+    /// Some modules were mapped, but another module could not be mapped.
     NotStaged,
     /// A Slim is unloaded or replaced. Slims have no objects, values or jobs.
     Slim,
@@ -22,9 +21,11 @@ pub(crate) enum UnloadCause {
 pub(crate) enum UnloadStep {
     /// Rejects new leases.
     Seal,
-    /// Calls unloading listeners, unloading callbacks and object end listeners. All objects exist, and all calls work.
+    /// Calls unloading listeners, unloading callbacks and object end listeners. At this step all objects exist, and all calls
+    /// work.
     Notify,
-    /// Closes the gates: new calls fail with `Unavailable`. Values owned by the module remain. Requests its threads to stop.
+    /// Closes the gates, so that new calls fail with `Unavailable`. Values owned by the modules remain. Requests the threads
+    /// of the modules to stop.
     ShutGates,
     DropJobs,
     /// Destroys the objects of the generation and the state of their classes.
@@ -33,16 +34,17 @@ pub(crate) enum UnloadStep {
     ReleasePluginParts,
     /// Makes the suspended generation callable again.
     Resume,
-    /// Waits for finalizers, up to the host's limit. A hanging finalizer does not prevent the remaining steps.
+    /// Waits for finalizers, but no longer than the host's limit. A hanging finalizer does not prevent the remaining steps.
     AwaitFinalizers,
-    /// Runs exit hooks of modules whose mains have returned, dependents first, and drops values deferred to the exit of each
-    /// module.
+    /// Runs the exit hooks of modules whose mains have returned, dependents first. Also drops the values that were deferred to
+    /// the exit of each module.
     ExitHooks,
-    /// Drops thread-locals of the current thread. Those of the finalizer thread are dropped after its last finalizer.
+    /// Drops the thread-locals of the current thread. The thread-locals of the finalizer thread are dropped after its last
+    /// finalizer.
     EndThreadLocals,
-    /// Drops owned values in host memory, once every finalizer has run or was abandoned.
+    /// Drops owned values in host memory, after every finalizer has run or was abandoned.
     EndOwnedValues,
-    /// Frees the type ids of these values.
+    /// Frees the type numbers of the modules.
     EndTypeNumbers,
     /// Unmaps the images once they are unused.
     EndImages,
@@ -57,11 +59,11 @@ impl UnloadCause {
         let has_parts = self != Self::Slim;
         let all = [
             (UnloadStep::Seal, true),
-            // A replaced generation called these listeners when it was suspended.
+            // A replaced generation has already called these listeners when it was suspended.
             (UnloadStep::Notify, self == Self::Unloaded),
             (UnloadStep::ShutGates, true),
             (UnloadStep::DropJobs, has_parts),
-            // No type was declared and no main has run.
+            // A generation that was not staged has declared no type and run no main, so it has no objects.
             (UnloadStep::EndObjects, has_parts && self != Self::NotStaged),
             (UnloadStep::ReleasePluginParts, has_parts),
             (UnloadStep::Resume, self == Self::RolledBack),
@@ -98,7 +100,7 @@ mod tests {
         UnloadStep::EndThreadLocals,
     ];
 
-    /// Steps that destroy what module code may access.
+    /// Steps that destroy things which module code may access.
     const GOES: [UnloadStep; 3] = [UnloadStep::EndOwnedValues, UnloadStep::EndTypeNumbers, UnloadStep::EndImages];
 
     fn at(end: UnloadCause, step: UnloadStep) -> Option<usize> {

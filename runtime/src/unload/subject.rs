@@ -1,5 +1,5 @@
-//! Interfaces of an unload to its subject: a generation, its modules, and the loader. Independent of the kind of module and of
-//! the listeners.
+//! Interfaces between an unload and its subject: the generation, its modules, and the loader. Independent of the kind of
+//! module and of the listeners.
 
 use std::rc::Rc;
 
@@ -13,17 +13,17 @@ use crate::unload::steps::UnloadCause;
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::unloads::Unloads;
 
-/// Unloading generation, or the part of it that a reload replaces.
+/// Unloading generation. If a reload replaces only some modules, this is the replaced part of the generation.
 pub(crate) struct GenerationUnload<'a, M> {
     pub cause: UnloadCause,
     pub generation: Generation,
     /// Modules, dependencies first.
     pub modules: &'a [Rc<M>],
-    /// Set if a listener was called for the generation. Generations that never started end without events.
+    /// Set if listeners know the generation. A generation that never started ends without events.
     pub is_known: bool,
 }
 
-/// Unload interface of a module. Game thread.
+/// Interface of a module for its unload. Game thread only.
 pub(crate) trait UnloadModule {
     fn name(&self) -> &str;
     fn id(&self) -> ModuleId;
@@ -33,29 +33,29 @@ pub(crate) trait UnloadModule {
     fn request_stop(&self);
     /// Checks if the main has returned, so that the exit hook must run.
     fn has_started(&self) -> bool;
-    /// Runs the exit hook if the main has returned, and drops values deferred to the exit. Last call into the module. Returns
-    /// an error if the module panics.
+    /// Runs the exit hook if the main has returned, and drops the values that were deferred to the exit. This is the last call
+    /// into the module. Returns an error if the module panics.
     fn exit(&self, red: &RedStack) -> Result<(), CallError>;
     /// Runs the destructors of the module's thread-locals on this thread.
     fn end_thread_locals_here(&self);
-    /// Returns a function that does the same on another thread while the image is mapped. `None` for modules without
-    /// thread-locals.
+    /// Returns a function that runs the destructors of the module's thread-locals on another thread, while the image is
+    /// mapped. Returns `None` for modules without thread-locals.
     fn thread_locals(&self) -> Option<Box<dyn Fn() + Send>>;
-    /// Returns the remaining unload job once the module accepts no calls. `None` if it was already taken.
+    /// Returns the remaining unload job, once the module accepts no calls. Returns `None` if the job was already taken.
     fn unload_job(&self, policy: &UnloadPolicy) -> Option<UnloadJob>;
 }
 
-/// Unload interface of the loader. Game thread.
+/// Interface of the loader for an unload. Game thread only.
 pub(crate) trait UnloadHost {
     fn unloads(&self) -> &Unloads;
-    /// Calls all listeners for the end of a generation.
+    /// Calls all listeners that are registered for the end of a generation.
     fn notify_unloading(&self, generation: Generation);
-    /// Records that the exit hook of that module is about to run.
+    /// Records that the exit hook of this module is about to run.
     fn runs_exit_hook(&self, module: &str);
     fn begins(&self, generation: Generation, ticket: &UnloadTicket);
     /// Removes a generation that is completely gone.
     fn is_gone(&self, generation: Generation);
-    /// Calls all listeners of Master events.
+    /// Calls all listeners for an event of the Master.
     fn raise(&self, event: &MasterEvent);
 }
 
@@ -82,20 +82,20 @@ pub enum MasterEvent {
     PreStartup(Generation),
     /// The main of a module has returned.
     Startup(Generation, String),
-    /// All mains have returned.
+    /// The mains of all modules have returned.
     PostStartup(Generation),
     /// The generation is complete and live.
     Loaded(Generation),
-    /// The generation accepts no new calls. Raised once.
+    /// The generation accepts no new calls. This event is raised once.
     Unloading(Generation),
-    /// These modules of older generations are kept in the new generation. Raised before `PreStartup` in a reload of changed
-    /// modules only.
+    /// These modules of older generations are kept in the new generation. In a reload of changed modules only, this event is
+    /// raised before `PreStartup`.
     Kept(Generation, Vec<String>),
     /// A reload failed, and the old generation continues.
     Resumed(Generation),
     /// All conjugates and finalizers of the generation have ended.
     Unloaded(Generation),
-    /// These blockers hold images of the generation. Raised once; the unload is polled in every safe point.
+    /// These blockers hold images of the generation. This event is raised once. The unload is polled in every safe point.
     Blocked(Generation, Vec<String>),
     /// The images of the generation are unmapped.
     Dead(Generation),

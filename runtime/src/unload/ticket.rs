@@ -1,6 +1,6 @@
-//! Ticket of an unload of a generation or a Slim, returned immediately when the unload is requested. Any thread can check,
-//! drive and wait for the unload: polling continues it as far as possible without blocking. The remaining work does not need
-//! the game thread.
+//! Ticket of the unload of a generation or a Slim. The ticket is returned immediately when the unload is requested. Any thread
+//! can check the unload, continue it by polling, and wait for it. Polling continues the unload as far as possible without
+//! blocking. The remaining work does not need the game thread.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -17,13 +17,14 @@ use crate::unload::report::{BlockerReport, UnloadReport};
 use crate::unload::state::{ContextState, StateChange};
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
-/// Maximum sleep of a waiter before it polls again, since an ending thread signals no condition.
+/// Maximum time that a waiting thread sleeps before it polls again. Polling is required, because the end of a thread signals no
+/// condition variable.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
-/// Reports name the driving thread if polling takes longer: an exit hook, a destructor or a listener does not return.
+/// Polling time after which reports name the polling thread. An exit hook, a destructor or a listener is then assumed to hang.
 const LONG_POLL: Duration = Duration::from_millis(100);
 
-/// Maximum time that a park waits for another driving thread.
+/// Maximum time that a park request waits for a poll on another thread to return.
 const PARK_WAIT: Duration = Duration::from_secs(1);
 
 struct Status {
@@ -39,7 +40,7 @@ struct Status {
 struct Shared {
     subject: String,
     begun: Instant,
-    /// Time during which the unload is not reported as blocked.
+    /// Time after which an unload with blockers counts as blocked.
     patience: Duration,
     status: Mutex<Status>,
     changed: Condvar,
@@ -48,7 +49,7 @@ struct Shared {
     is_to_be_parked: AtomicBool,
 }
 
-/// Remaining work. The driving thread takes it out, so that no lock is held while module code runs.
+/// Remaining work. The polling thread takes the work out of the ticket, so that no lock is held while module code runs.
 enum Work {
     Here(Box<dyn UnloadWork>),
     Driven(Driver),
@@ -71,7 +72,7 @@ impl Driver {
         self.thread.id() == thread::current().id()
     }
 
-    /// Returns the blocker to report if the driving thread does not return.
+    /// Returns the blocker that reports the polling thread.
     fn blocker(&self) -> Blocker {
         Blocker {
             kind: LeaseKind::Call,
@@ -83,15 +84,15 @@ impl Driver {
     }
 }
 
-/// Poll in progress. Returns the work to the ticket on drop, also if module code panics; otherwise waiting threads would block
-/// permanently.
+/// Poll in progress. Dropping the value returns the work to the ticket, also if module code panics. Otherwise waiting threads
+/// would block permanently.
 struct Poll<'a> {
     ticket: &'a UnloadTicket,
     work: Option<Box<dyn UnloadWork>>,
 }
 
-/// Handle of an unload that has begun. Clones share the unload; a ticket may be kept without limit and dropped at any time. Any
-/// thread.
+/// Handle of an unload that has begun. Clones refer to the same unload. A ticket may be kept without limit and dropped at any
+/// time. Usable on any thread.
 ///
 /// # Examples
 /// ```rust
@@ -117,7 +118,8 @@ pub struct UnloadTicket {
 }
 
 impl UnloadTicket {
-    /// Creates a ticket for `work`, starting now. The unload counts as unloading until `patience` has passed, then as blocked.
+    /// Creates a ticket for `work`; the unload begins now. The state is unloading until `patience` has passed. After that, an
+    /// unload with blockers is blocked.
     pub(crate) fn new(subject: impl Into<String>, patience: Duration, work: Box<dyn UnloadWork>) -> Self {
         let status = Status {
             state: ContextState::Unloading,
@@ -140,7 +142,7 @@ impl UnloadTicket {
         Self { shared: Arc::new(shared) }
     }
 
-    /// Returns the subject of the unload: `generation 3`, `Slim "reports"`.
+    /// Returns the subject of the unload, such as `generation 3` or `Slim "reports"`.
     #[must_use]
     pub fn subject(&self) -> &str {
         &self.shared.subject
@@ -160,11 +162,11 @@ impl UnloadTicket {
 
     /// Continues the unload as far as possible without blocking, and returns its state.
     ///
-    /// Destructors of a module's thread-locals on the calling thread, its exit handlers and its finalizers may run inside this
-    /// call.
+    /// This call may run destructors of the module's thread-locals on the calling thread, exit handlers of the module, and its
+    /// finalizers.
     pub fn poll(&self) -> ContextState {
         let Some(mut poll) = self.take_work() else { return self.state() };
-        // No lock is held here: module code runs, and a listener of its events may poll this ticket.
+        // Holds no lock, because `advance` runs module code, and a listener may poll this ticket.
         match poll.work().advance() {
             Progress::Waiting { blockers, drained } => {
                 let mut status = self.status();
@@ -175,8 +177,8 @@ impl UnloadTicket {
                 status.blockers = blockers;
                 drop(status);
                 drop(poll);
-                // Checked after the work was returned: an earlier park request is stored in the flag, and a later one takes the
-                // work itself.
+                // Checks the flag after the work was returned: an earlier park request has set the flag, and a later park
+                // request takes the work itself.
                 if self.shared.is_to_be_parked.load(Ordering::Acquire)
                     && let Some(poll) = self.take_work()
                 {
@@ -194,11 +196,11 @@ impl UnloadTicket {
 
     /// Waits until the images are gone, `deadline` has passed, or the host has parked the unload.
     ///
-    /// May be called on the game thread of a Master, but work that requires a safe point does not run during the wait. Events
-    /// of the Master are always raised at the next safe point.
+    /// Allowed on the game thread of a Master. Work that requires a safe point does not run during the wait. Events of the
+    /// Master are raised at the next safe point.
     ///
     /// # Errors
-    /// The blockers, if the images are not gone.
+    /// Returns the blockers if some image is not gone.
     pub fn wait(&self, deadline: Duration) -> Result<UnloadReport, BlockerReport> {
         let until = deadline::after(deadline);
         loop {
@@ -216,10 +218,10 @@ impl UnloadTicket {
         }
     }
 
-    /// Returns the blockers as of the last poll; empty if the context is dead.
+    /// Returns the blockers as of the last poll. The report has no blockers if the context is dead.
     #[must_use]
     pub fn report(&self) -> BlockerReport {
-        // Excludes this thread: module code may request the report inside a poll.
+        // Excludes this thread, because module code may request the report inside a poll.
         let driver = self.driver().filter(|driver| !driver.is_here() && driver.since.elapsed() >= LONG_POLL);
         let status = self.status();
         let mut blockers = status.blockers.clone();
@@ -235,7 +237,7 @@ impl UnloadTicket {
         }
     }
 
-    /// Returns the resources that the modules had left, once the context is dead.
+    /// Returns the resources that the modules had left. Returns `None` until the context is dead.
     #[must_use]
     pub fn end_report(&self) -> Option<UnloadReport> {
         let status = self.status();
@@ -258,19 +260,19 @@ impl UnloadTicket {
         self.status().problems.push(problem);
     }
 
-    /// Adds the dropped jobs.
+    /// Adds the numbers of dropped jobs.
     pub(crate) fn note_jobs(&self, ended: Vec<JobCount>) {
         self.status().jobs.extend(ended);
     }
 
-    /// Parks the unload: remaining images stay mapped, with their blockers as reason. No effect on a completed unload. Waits
-    /// up to one second for another driving thread; if that thread does not return, or the caller is inside a poll, the unload
-    /// is parked once that poll ends.
+    /// Parks the unload: the remaining images stay mapped, and their blockers are recorded as the reason. Does nothing if the
+    /// unload is complete. If another thread polls the unload, waits up to one second for the end of that poll. If the poll
+    /// does not end in time, or the caller is inside a poll, the unload is parked when the poll ends.
     pub(crate) fn park(&self) {
         self.park_within(PARK_WAIT);
     }
 
-    /// Does the same as [`UnloadTicket::park`], with a given maximum wait.
+    /// Parks the unload like [`UnloadTicket::park`], but waits at most `wait`.
     pub(crate) fn park_within(&self, wait: Duration) {
         let until = Instant::now() + wait;
         loop {
@@ -284,7 +286,7 @@ impl UnloadTicket {
             };
             if is_late {
                 self.shared.is_to_be_parked.store(true, Ordering::Release);
-                // The poll may have ended before the flag was set.
+                // Tries again, because the poll may have ended before the flag was set.
                 return self.take_work().map_or((), |poll| self.park_work(poll));
             }
             thread::sleep(POLL_INTERVAL);
@@ -298,7 +300,7 @@ impl UnloadTicket {
         }
     }
 
-    /// Takes the remaining work to drive it on this thread. `None` during another poll and after completion.
+    /// Takes the remaining work to continue the unload on this thread. Returns `None` during another poll and after completion.
     fn take_work(&self) -> Option<Poll<'_>> {
         let mut work = self.work();
         match std::mem::replace(&mut *work, Work::Driven(Driver::this())) {

@@ -1,5 +1,5 @@
-//! State of the Master's generations until they are gone: tickets, problems noted before a ticket exists, unloading callbacks,
-//! and parked images.
+//! State of the generations of the Master until they are gone: tickets, problems noted before a ticket exists, unloading
+//! callbacks, and parked images.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -15,24 +15,24 @@ use crate::unload::state::ContextState;
 use crate::unload::steps::UnloadStep;
 use crate::unload::ticket::UnloadTicket;
 
-/// Maximum number of problems kept for a live generation.
+/// Maximum number of problems that are kept for a generation without a ticket.
 const MOST_PROBLEMS: usize = 32;
 
-/// Host callback called before a generation ends, with its number.
+/// Callback of the host that is called before a generation ends. The argument is the number of the generation.
 pub(crate) type UnloadingCallback = Rc<dyn Fn(u64)>;
 
 pub(super) struct OneUnload {
     pub(super) generation: Generation,
-    /// Unloading modules; a reload may have kept others of this generation.
+    /// Modules that are unloading. A reload may have kept other modules of this generation.
     pub(super) modules: Vec<ModuleId>,
     pub(super) ticket: UnloadTicket,
     pub(super) left: Cell<&'static [UnloadStep]>,
-    /// Set if a listener was called for the generation. Generations that never started end without events.
+    /// Set if listeners know the generation. A generation that never started ends without events.
     pub(super) is_known: bool,
     pub(super) raised_unloaded: Cell<bool>,
     pub(super) raised_blocked: Cell<bool>,
     pub(super) logged_blocked: Cell<bool>,
-    /// Prevents a second report if a listener polls the unload while it is called for the end.
+    /// Set once the end was reported. Prevents a second report if a listener polls the unload during its call.
     pub(super) raised_end: Cell<bool>,
 }
 
@@ -65,11 +65,11 @@ impl Unloads {
     /// Removes a generation that was rejected before it was mapped, or whose images are gone.
     pub(crate) fn forget(&self, generation: Generation) {
         let ended = self.lives.borrow_mut().remove(&generation);
-        // Dropped after the borrow has ended, since this may be the last clone of the ticket.
+        // Drops the record after the borrow has ended, because the record may contain the last clone of the ticket.
         drop(ended);
     }
 
-    /// Checks if anything of the generation is left.
+    /// Checks if the generation exists or has images left.
     pub(crate) fn is_known(&self, generation: Generation) -> bool {
         self.lives.borrow().contains_key(&generation)
     }
@@ -93,13 +93,14 @@ impl Unloads {
         self.parked.borrow().clone()
     }
 
-    /// Returns the parked images if they exceed the host's budget, in which case no more modules are loaded.
+    /// Returns the parked images if their number exceeds the host's budget. No more modules are loaded then.
     pub(crate) fn beyond_budget(&self) -> Option<Vec<String>> {
         let parked = self.parked.borrow();
         self.policy.is_spent(parked.len()).then(|| parked.clone())
     }
 
-    /// Calls every callback. A panic does not prevent the others and is noted on the ticket. Returns the priorities, in order.
+    /// Calls every callback. A panic does not prevent the other callbacks, and is noted as a problem of the generation.
+    /// Returns the priorities, in the order of the calls.
     pub(crate) fn call_back(&self, generation: Generation) -> Vec<i32> {
         let mut called = Vec::new();
         self.callbacks.each(|priority, callback| {
@@ -117,14 +118,14 @@ impl Unloads {
         called
     }
 
-    /// Notes a non-fatal problem. Problems of a generation that is gone appear in the log only: a kept module may outlive the
-    /// generation it was mapped in.
+    /// Notes a non-fatal problem of a generation. If the generation is gone, the problem is not stored and appears only in the
+    /// log: a kept module may outlive the generation that mapped it.
     pub(crate) fn note(&self, generation: Generation, problem: String) {
         let mut lives = self.lives.borrow_mut();
         let Some(life) = lives.get_mut(&generation) else { return };
         match &life.ticket {
             Some(ticket) => ticket.note(problem),
-            // A plugin part may fail to drop in every frame; the log contains all failures.
+            // Limits the number, because a plugin part may fail to drop in every frame. The log contains all failures.
             None if life.problems.len() < MOST_PROBLEMS => life.problems.push(problem),
             None => {}
         }
@@ -134,7 +135,7 @@ impl Unloads {
         self.lives.borrow_mut().entry(generation).or_default().jobs.extend(ended);
     }
 
-    /// Takes the problems of a generation without a ticket.
+    /// Takes the problems that were noted before the generation had a ticket.
     pub(crate) fn take_problems(&self, generation: Generation) -> Vec<String> {
         let mut lives = self.lives.borrow_mut();
         lives.get_mut(&generation).map(|life| mem::take(&mut life.problems)).unwrap_or_default()

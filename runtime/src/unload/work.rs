@@ -3,16 +3,16 @@ use crate::unload::report::{ModuleEnd, ParkedImage};
 
 /// Remaining work of an unload. Does not need the game thread.
 pub(crate) trait UnloadWork: Send {
-    /// Continues as far as possible without blocking.
+    /// Continues the unload as far as possible without blocking.
     fn advance(&mut self) -> Progress;
 
-    /// Parks the unload: the remaining images stay mapped.
+    /// Parks the unload, so that the remaining images stay mapped.
     fn park(&mut self) -> Unloaded;
 }
 
 pub(crate) enum Progress {
     Waiting {
-        /// Blockers; empty if only another poll is needed.
+        /// Blockers of the unload. Empty if only another poll is needed.
         blockers: Vec<Blocker>,
         /// Set if every finalizer has run.
         drained: bool,

@@ -1,5 +1,5 @@
-//! Current activities of a thread, readable by other threads. Publishing costs a copy of two short strings and a rarely contended lock,
-//! or only a read of one flag without a watchdog.
+//! Current activities of a thread, readable by other threads. Publishing an activity copies two short strings under a rarely contended
+//! lock. Without a watchdog, publishing only reads one flag.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -10,7 +10,7 @@ use crate::sync::lock;
 pub(crate) enum Activity {
     /// A phase of a host operation.
     Phase(String),
-    /// A call into a module that has not returned.
+    /// A call into a module; the call has not returned.
     Call {
         /// Module name; empty if unknown.
         module: String,
@@ -18,7 +18,7 @@ pub(crate) enum Activity {
     },
 }
 
-/// An activity with its number. Numbers increase and are unique on a thread.
+/// An activity with its number. On each thread, numbers are unique and increase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Published {
     pub id: u64,
@@ -37,14 +37,14 @@ impl Published {
     }
 }
 
-/// Published activities of one thread. Only that thread adds and removes entries; any thread may read.
+/// Published activities of one thread. Only that thread adds and removes entries; any thread may read them.
 #[derive(Debug, Default)]
 pub(crate) struct Activities {
     on: AtomicBool,
     stack: Mutex<Stack>,
 }
 
-/// Ended entries are kept to reuse the memory of their strings.
+/// Stack of published entries. Entries beyond `depth` have ended; they are kept to reuse the memory of their strings.
 #[derive(Debug, Default)]
 struct Stack {
     last: u64,
@@ -60,7 +60,7 @@ struct Entry {
     what: String,
 }
 
-/// Keeps an activity published until dropped.
+/// Keeps an activity published until this value is dropped.
 #[must_use]
 pub(crate) struct Entered<'a>(Option<&'a Activities>);
 

@@ -1,4 +1,5 @@
-//! Detects activities that take too long, and tracks reported ones. Pure: time and activity numbers are arguments.
+//! Detects activities that take too long, and records which activity was reported. Reads no clock: time and activity numbers are
+//! arguments.
 
 use std::time::Duration;
 
@@ -6,7 +7,7 @@ use std::time::Duration;
 pub(super) enum Verdict {
     /// No report is due.
     Fine,
-    /// An activity has not changed for too long.
+    /// An activity has lasted too long.
     Stuck {
         /// Index of the activity, counted from the outermost.
         at: usize,
@@ -14,7 +15,7 @@ pub(super) enum Verdict {
     },
     /// The activity reported last has ended.
     Over {
-        /// Observed duration.
+        /// Time from the first observation of the activity to its end.
         after: Duration,
     },
 }
@@ -30,15 +31,15 @@ pub(super) struct Judge {
 }
 
 impl Judge {
-    /// Creates a judge that reports activities longer than `limit`.
+    /// Creates a judge that reports activities that last `limit` or longer.
     pub(super) fn new(limit: Duration) -> Self {
         Self { limit, seen: Vec::new(), reported: None }
     }
 
-    /// Checks the thread's activities at `now`, outermost first.
+    /// Compares the activities of the thread at the time `now`, outermost first, with those of the last check.
     ///
-    /// Reports the innermost activity that takes too long, because the outer ones only wait for it. An activity that began before an
-    /// already reported one is not reported: it was waiting and does not hang itself.
+    /// Reports the innermost activity that takes too long, because the outer activities only wait for it. Does not report an
+    /// activity that began before an already reported activity: the earlier activity only waited.
     pub(super) fn check(&mut self, now: Duration, activity: &[u64]) -> Verdict {
         let same = self.seen.iter().zip(activity).take_while(|((seen, _), now)| seen == *now).count();
         self.seen.truncate(same);
@@ -66,7 +67,7 @@ mod tests {
     use super::{Judge, Verdict};
     use std::time::Duration;
 
-    /// Checks once a second with a limit of three seconds, and compares the verdicts.
+    /// Simulates one check per second with a limit of three seconds, and compares the verdicts.
     fn check(rounds: &[(&[u64], Verdict)]) {
         let mut judge = Judge::new(Duration::from_secs(3));
         for (second, (activity, expected)) in rounds.iter().enumerate() {

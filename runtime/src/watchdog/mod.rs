@@ -1,5 +1,6 @@
-//! Watchdog: a thread that observes other threads and reports activities that take too long. It ends nothing, because only the plugin
-//! can end a hanging call. `activity.rs` publishes the activities of a thread, `judge.rs` decides what takes too long.
+//! Watchdog: a thread that observes other threads and reports activities that take too long. The watchdog does not end a hanging
+//! call, because only the plugin can do this. `activity.rs` publishes the activities of a thread, and `judge.rs` decides which
+//! activities take too long.
 
 mod activity;
 mod judge;
@@ -26,10 +27,10 @@ const SHORTEST_REST: Duration = Duration::from_millis(5);
 /// Maximum interval between checks; a longer one would delay reports.
 const LONGEST_REST: Duration = Duration::from_millis(250);
 
-/// Name of the thread whose hang blocks the world, in reports.
+/// Name of the game thread in reports. A hang of this thread blocks the whole world.
 pub(crate) const GAME_THREAD: &str = "game thread";
 
-/// An activity of a thread that takes too long. Reported once per activity.
+/// An activity of a thread that takes too long. Each activity is reported at most once.
 ///
 /// # Examples
 /// ```rust
@@ -49,17 +50,18 @@ pub(crate) const GAME_THREAD: &str = "game thread";
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Hang {
-    /// `game thread` or `finalizer thread`.
+    /// Name of the thread: `game thread` or `finalizer thread`.
     pub thread: &'static str,
-    /// Module whose code has not returned; empty for the host.
+    /// Module of the function that has not returned; empty for the host.
     pub module: String,
-    /// Function that has not returned: `Game.MagicCube:say_hello`, `exit hook of magic_cube`; empty for a phase.
+    /// Function that has not returned, such as `Game.MagicCube:say_hello` or `exit hook of magic_cube`. Empty if a phase of the host
+    /// hangs.
     pub function: String,
-    /// Phases of the host, outermost first: `a reload`, `retire`. Empty in an ordinary frame.
+    /// Phases of the host, outermost first, such as `a reload`, `retire`. Empty in an ordinary frame.
     pub phase: Vec<String>,
-    /// Minimum duration when the hang was detected.
+    /// Observed duration of the activity when the hang was detected. The actual duration may be longer.
     pub since: Duration,
-    /// Open calls, outermost first, including the function. Inner calls may change between checks.
+    /// Calls that have not returned, outermost first, including `function`. Calls inside `function` may change between checks.
     pub calls: Vec<String>,
 }
 
@@ -79,25 +81,26 @@ impl fmt::Display for Hang {
     }
 }
 
-/// A thread to observe. Its activities are read on the watchdog's own thread.
+/// A thread to observe. The watchdog reads the activities on its own thread.
 pub(crate) struct Source {
-    /// Name in reports.
+    /// Name of the thread in reports.
     pub thread: &'static str,
     /// Returns the current activities, outermost first.
     pub activity: Box<dyn Fn() -> Vec<Published> + Send>,
 }
 
-/// Listener for hangs. Called on the watchdog's thread during the hang.
+/// Listener for hangs. The watchdog's thread calls the listener while the observed thread hangs.
 pub(crate) type Listener = Arc<dyn Fn(&Hang) + Send + Sync>;
 
-/// Handle of the watchdog's thread, which ends when this is dropped.
+/// Handle of the watchdog's thread. The thread ends when the handle is dropped.
 pub(crate) struct Watchdog {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Watchdog {
-    /// Starts to observe `sources`, with `limit` as the maximum duration. Fails if no thread can be started.
+    /// Starts a thread that observes `sources`. Activities that last `limit` or longer are reported. Fails if no thread can be
+    /// started.
     pub(crate) fn start(
         limit: Duration,
         sources: Vec<Source>,

@@ -1,5 +1,5 @@
-//! Creates the objects of a file next to the existing objects: memory, values, subobjects, plugin parts. The surrounding transaction
-//! rolls everything back if a step fails.
+//! Creates the objects of a file next to the existing objects: memory, values, subobjects, plugin parts. If a step fails, the
+//! surrounding transaction undoes all steps.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -43,21 +43,21 @@ pub(super) struct Bringing<'a> {
     report: &'a mut WorldLoadReport,
     /// Object of each record.
     objects: Vec<ObjectHandle>,
-    /// Subobjects that no class declares any more.
+    /// Subobjects that their owner's class no longer declares.
     doomed: HashSet<ObjectHandle>,
-    /// Properties that refer to an own subobject because the default does; set when all subobjects exist.
+    /// References to own subobjects that follow from defaults. Set when all subobjects exist.
     to_own: Vec<OwnReference>,
-    /// Conversions of saved values; run when all objects have their values.
+    /// Conversions of saved values. Run when all objects have their values.
     conversions: Vec<PendingConversion>,
 }
 
 /// Saved values that are written to properties.
 type Fitting = Vec<(Rc<Property>, Value)>;
 
-/// Saved values of dormant properties, by name.
+/// Saved values that stay dormant, by property name.
 type Asleep = Vec<(Rc<str>, KeptValue)>;
 
-/// Saved values that do not fit their properties, or fit only partly.
+/// Saved values that do not fit their properties, or fit only in part.
 type SavedAside = Vec<(Rc<str>, Aside)>;
 
 /// Resolves saved references.
@@ -73,7 +73,8 @@ impl FromFile for References<'_> {
             FileReference::None => ObjectHandle::NONE,
             FileReference::In(index) => self.objects.get(*index as usize).copied().unwrap_or_default(),
             FileReference::Path(path) => {
-                // Only objects that belong to the code are not in the file; other objects of the old world will be destroyed.
+                // Accepts only templates. A reference by path is saved only for objects that belong to the code, and the load
+                // destroys all other objects of the old world.
                 let world = &self.core.world;
                 world.object_at(path).filter(|object| world.objects.is_template(*object)).unwrap_or_else(|| {
                     self.lost.push(line(path));
@@ -113,7 +114,7 @@ impl<'a> Bringing<'a> {
         Ok(())
     }
 
-    /// Builds the plugin parts in the original order of construction, and restores their kept fields.
+    /// Builds the plugin parts in the order in which the objects were constructed originally, and restores their kept fields.
     pub(super) fn build_plugin_parts(&mut self) -> Result<(), WorldError> {
         let (mut kept, mut objects) = (KeptFields::default(), Vec::new());
         for (object, record, plan) in self.all() {
@@ -133,7 +134,7 @@ impl<'a> Bringing<'a> {
         })
     }
 
-    /// Returns the created objects that are still alive, in the order of the file.
+    /// Returns the created objects that are alive, in the order of the file.
     pub(super) fn made(&self) -> impl Iterator<Item = (ObjectHandle, &'a ObjectRecord)> {
         self.all()
             .filter(|(object, _, _)| self.core.world.objects.is_alive(*object))
@@ -158,7 +159,7 @@ impl<'a> Bringing<'a> {
         Ok(())
     }
 
-    /// Allocates every object with zeroed properties, its name and its outer.
+    /// Allocates every object: sets its name and its outer, and zeroes its properties.
     fn allocate(&mut self) -> Result<(), WorldError> {
         let (core, file, plans) = (self.core, self.file, self.plans);
         let (objects, names) = (&core.world.objects, &core.world.names);
@@ -178,7 +179,7 @@ impl<'a> Bringing<'a> {
                 core.world.lazy.put(LazyRaw { high: id.0, low: id.1 }, object);
             }
         }
-        // Objects that were moved into a younger object.
+        // Sets the outer of objects whose outer was created after them.
         for index in later {
             let record = &file.objects[index];
             let outer = record.outer.map(|outer| self.objects[outer as usize]).unwrap_or_default();
@@ -233,8 +234,8 @@ impl<'a> Bringing<'a> {
         Ok(())
     }
 
-    /// Splits the saved values into those written to properties, dormant ones, and those set aside. Values that functions of plugin
-    /// authors convert are among none of these.
+    /// Splits the saved values into values written to properties, dormant values, and values put aside. Omits values that
+    /// functions of plugin authors convert.
     fn saved(
         &mut self,
         object: ObjectHandle,
@@ -300,7 +301,7 @@ impl<'a> Bringing<'a> {
                 }
             }
         }
-        // Properties that had their default when they were saved.
+        // Handles the properties that had their default when the object was saved.
         for index in (0..plan.targets.len()).filter(|index| is_default[*index]) {
             match &plan.targets[index] {
                 Target::Sleep => asleep.push((class.properties[index].name.as_str().into(), KeptValue::Default)),
@@ -327,7 +328,7 @@ impl<'a> Bringing<'a> {
         Ok(())
     }
 
-    /// Reconstructs an object whose class has another native base class now, and then writes its values.
+    /// Constructs an object again if its class has another native base class now, and then writes its values.
     fn reconstruct_object(
         &mut self,
         object: ObjectHandle,
@@ -349,7 +350,8 @@ impl<'a> Bringing<'a> {
         Ok(())
     }
 
-    /// Gathers the subobjects: refers to those of the right class, dooms the others, and creates missing ones.
+    /// Makes an object refer to its subobjects of the right class, marks the other subobjects for destruction, and creates
+    /// missing ones.
     fn gather_parts(&mut self, object: ObjectHandle, _: &ObjectRecord, plan: &ClassPlan) -> Result<(), CallError> {
         let objects = &self.core.world.objects;
         let chain = plan.class.chain();
@@ -398,7 +400,7 @@ impl<'a> Bringing<'a> {
     }
 }
 
-/// Creates the conversion of a saved value; `None` if the function cannot take it.
+/// Creates the conversion of a saved value. Returns `None` if the function cannot take the value.
 fn pending(
     core: &Core,
     object: ObjectHandle,

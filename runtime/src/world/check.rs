@@ -1,5 +1,5 @@
-//! Validation of a whole file: names of records are valid, unique items are unique, and references resolve to records. An invalid file
-//! is rejected before any object is created, with the index of the record.
+//! Validates a whole file: names of records are valid, unique items are unique, and references resolve to records. An invalid
+//! file is rejected before any object is created. The error contains the index of the invalid record.
 
 use alcedo_abi::names::{is_identifier, is_type_path};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -51,7 +51,7 @@ fn properties(what: &str, records: &[PropertyRecord]) -> Result<(), FormatError>
                 line(name)
             )));
         }
-        // A property saved while its class was missing has no type.
+        // A property that was saved while its class was missing has no type.
         if !ty.is_empty() {
             let error = ty.parse::<TypeText>().err();
             error
@@ -114,7 +114,7 @@ fn object(file: &WorldFile, at: usize, record: &ObjectRecord) -> Result<(), Form
     Ok(())
 }
 
-/// Returns the name of a struct field in a value that is invalid or a duplicate.
+/// Returns the name of a struct field in the value, if the name is invalid or occurs twice in one struct.
 fn bad_field(value: &FileValue) -> Option<&str> {
     match value {
         FileValue::Struct(fields) => {
@@ -131,9 +131,9 @@ fn bad_field(value: &FileValue) -> Option<&str> {
     }
 }
 
-/// Checks that the chain of outers of every object ends.
+/// Checks that the chain of outers of every object ends, so that it has no cycle.
 fn outers(file: &WorldFile) -> Result<(), FormatError> {
-    // The walk in which each object was visited; objects of earlier walks are known to be valid.
+    // Start of the walk that visited each object. The chain of an object that an earlier walk visited is known to end.
     let mut seen = vec![usize::MAX; file.objects.len()];
     for start in 0..file.objects.len() {
         let mut at = Some(start);
@@ -151,7 +151,7 @@ fn outers(file: &WorldFile) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Checks that each path, each part of an outer and each lazy reference id belongs to only one object.
+/// Checks that no two objects have one path, one role as a default subobject of an outer, or one lazy reference id.
 fn once(file: &WorldFile) -> Result<(), FormatError> {
     let (mut paths, mut parts, mut ids) = (FxHashMap::default(), FxHashSet::default(), FxHashMap::default());
     for (at, record) in file.objects.iter().enumerate() {
@@ -171,7 +171,7 @@ fn once(file: &WorldFile) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Returns the path of an object for errors: the innermost names.
+/// Returns the path of an object for errors. A long path is cut to its innermost names.
 fn path_of(file: &WorldFile, at: usize) -> String {
     let outer = |at: &usize| file.objects[*at].outer.map(|outer| outer as usize);
     let mut around: Vec<_> = std::iter::successors(Some(at), outer).take(MAX_NAMES + 1).collect();

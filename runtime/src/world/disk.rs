@@ -1,5 +1,5 @@
-//! File access. A world is written to a temporary file in the same folder and renamed when complete, so a crash leaves either the old
-//! or the new file.
+//! Reads and writes the file of a world. A world is written to a temporary file in the same folder, which is renamed when it is
+//! complete. So after a crash either the old or the new file exists.
 
 use std::fs::File;
 use std::io::{Read as _, Write as _};
@@ -19,13 +19,13 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), WorldError> {
     file.write_all(bytes).map_err(failed("writing the new content of"))?;
     file.as_file().sync_all().map_err(failed("writing the new content of"))?;
     file.persist(path).map_err(|error| failed("replacing")(error.error))?;
-    // The folder entry with the new name must be on the disk as well.
+    // The folder entry with the new name must also be written to the disk.
     let synced = File::open(folder).and_then(|folder| folder.sync_all());
     synced.map_err(failed("syncing the folder of"))
 }
 
-/// Reads a file that may be a saved world. Only regular files are opened, because opening others may block forever. If the head is not
-/// of a world, the rest is not read.
+/// Reads a file that may be a saved world. Opens only regular files, because opening other files may block forever. If the head
+/// of the file is not that of a world, does not read the rest.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, WorldError> {
     let failed = |source| WorldError::Disk { doing: "reading", path: path.to_owned(), source };
     let (mut file, found) =
@@ -37,7 +37,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>, WorldError> {
     let mut bytes = Vec::new();
     (&mut file).take(HEAD as u64).read_to_end(&mut bytes).map_err(failed)?;
     check_head(&bytes, length).map_err(|source| WorldError::Format { path: path.to_owned(), source })?;
-    // A file that grows during the read has another length than its head states.
+    // If the file grows during the read, the check finds that its length differs from the length in its head.
     (&mut file).take(length.saturating_add(1)).read_to_end(&mut bytes).map_err(failed)?;
     Ok(bytes)
 }
@@ -64,7 +64,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let error = read(folder.path()).unwrap_err();
         assert!(matches!(error, WorldError::NotAFile { .. }), "{error}");
-        // A sparse file as large as a disk.
+        // Creates a sparse file as large as a disk.
         let path = folder.path().join("sparse");
         let file = std::fs::File::create(&path).unwrap();
         file.set_len(1 << 42).unwrap();

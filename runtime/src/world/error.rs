@@ -7,7 +7,7 @@ use crate::escape::line;
 use crate::object::construction::ConstructionFailed;
 use crate::world::records::FormatError;
 
-/// Error of saving or loading a world. The world and an existing file are unchanged.
+/// Error of saving or loading a world. On an error the world is unchanged, and so is an existing file.
 ///
 /// # Examples
 /// ```rust
@@ -61,7 +61,7 @@ pub enum WorldError {
         /// Path of its nearest native class.
         native: String,
     },
-    /// A class saved as native is not native here.
+    /// A class that was saved as native is not native in this host.
     #[error(
         "objects of {class} are stated to extend the native class {native}, which is not native here: redirect its path \
          to that of the native class"
@@ -72,7 +72,7 @@ pub enum WorldError {
         /// Saved path of its nearest native class.
         native: String,
     },
-    /// A kept field of a plugin part does not serialize.
+    /// A kept field of a plugin part cannot be serialized.
     #[error("the kept fields of {object} were not saved: {error}")]
     Keep {
         /// Class and name of the object.
@@ -88,7 +88,7 @@ pub enum WorldError {
         /// Error of the creation.
         error: CallError,
     },
-    /// A construction during the load failed.
+    /// A construction failed during the load.
     #[error(transparent)]
     Construction(#[from] ConstructionFailed),
 }

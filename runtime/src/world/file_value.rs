@@ -1,5 +1,5 @@
-//! A value in a file: with its kind, with strings instead of interned names, and with indices of the file instead of handles. Valid in
-//! any process, and convertible if the type of its property has changed.
+//! A value in a file. Contains its kind, strings instead of interned names, and file indices of objects instead of handles. The
+//! value is valid in any process, and can be converted if the type of its property has changed.
 
 use alcedo_abi::value::LazyRaw;
 use serde::{Deserialize, Serialize};
@@ -42,7 +42,7 @@ pub(crate) enum FileValue {
     Bool(bool),
     #[serde(rename = "String")]
     Text(String),
-    /// An enum entry by name, and its number when it was written.
+    /// An enum entry by name, with the number that the entry had when it was written.
     Enum(String, String),
     #[serde(rename = "Utf8String")]
     Utf8(String),
@@ -74,7 +74,7 @@ pub(crate) enum FileValue {
     #[serde(rename = "SparseDelegate")]
     Sparse(Vec<FileBinding>),
     FieldPath(String),
-    /// A value of a kind without its own form: the kind's name, and the value as a string.
+    /// A value of a kind that has no variant here: the name of the kind, and the value as a string.
     #[serde(rename = "printed")]
     Printed(String, String),
 }
@@ -82,20 +82,21 @@ pub(crate) enum FileValue {
 /// Binding of a delegate.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct FileBinding {
-    /// The object; none if unbound.
+    /// The object; `None` if the delegate is unbound.
     pub(crate) object: FileReference,
     pub(crate) function: String,
 }
 
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum FileReference {
-    /// Reference to none or to a destroyed object.
+    /// An empty reference, or a reference to a destroyed object.
     #[serde(rename = "none")]
     None,
     /// Reference to the object with this index in the file.
     #[serde(rename = "in")]
     In(u32),
-    /// Reference to an object that is not saved because it belongs to the code: a class default object, or an object inside one.
+    /// Reference to an object that is not saved because it belongs to the code: a class default object, or an object inside a
+    /// class default object.
     #[serde(rename = "path")]
     Path(String),
 }
@@ -108,7 +109,7 @@ pub(crate) trait ToFile {
 
 /// Resolves references when a value is read.
 pub(crate) trait FromFile {
-    /// Returns the object of a saved reference; none if it does not exist.
+    /// Returns the object of a saved reference. Returns `NONE` if the object does not exist.
     fn object(&mut self, reference: &FileReference) -> ObjectHandle;
 }
 
@@ -165,13 +166,13 @@ impl FileValue {
             Value::Struct(fields) => Self::Struct(
                 fields.iter().map(|(name, value)| (name.to_string(), Self::of(value, names, to))).collect(),
             ),
-            // Kinds without their own form.
+            // Writes values of kinds that have no variant as strings.
             #[allow(unreachable_patterns, reason = "every kind has one, but for those that only tests have")]
             other => Self::Printed(other.kind_name().to_owned(), other.print(names)),
         }
     }
 
-    /// Converts the value for this world.
+    /// Converts the value to a value of this world.
     pub(crate) fn value(&self, names: &Names, from: &mut impl FromFile) -> Value {
         match self {
             Self::U8(value) => Value::U8(*value),
@@ -206,7 +207,7 @@ impl FileValue {
             Self::FieldPath(path) => Value::FieldPath(names.intern(path)),
             Self::Printed(kind, text) => {
                 let parsed = PropertyType::plain_named(kind).and_then(|ty| Value::parse(text, &ty, names).ok());
-                // A kind unknown to this host can only be reported as a string.
+                // A value of a kind unknown to this host becomes a string, so that reports can print it.
                 parsed.unwrap_or_else(|| Value::Text(text.clone()))
             }
             Self::LazyObject(high, low) => Value::LazyObject(LazyRaw { high: *high, low: *low }),
@@ -232,7 +233,7 @@ impl FileValue {
         }
     }
 
-    /// Returns a file index in the value that is not below `objects`.
+    /// Returns a file index in the value that is out of range: not below `objects`.
     pub(crate) fn object_beyond(&self, objects: usize) -> Option<u32> {
         match self {
             Self::Object(reference) | Self::WeakObject(reference) | Self::ScriptInterface(reference) => {
@@ -271,7 +272,7 @@ impl FileReference {
     }
 }
 
-/// Returns whether the value must be saved by its bits: CBOR preserves neither NaN bits nor the sign of zero.
+/// Checks if a number must be saved by its bits: CBOR preserves neither the bits of a NaN nor the sign of zero.
 fn needs_bits(value: f64) -> bool {
     value.is_nan() || (value == 0.0 && value.is_sign_negative())
 }

@@ -1,5 +1,5 @@
-//! File format of a world: an envelope that identifies a complete file and its version, and inside it one CBOR value of records.
-//! Converts between bytes and records without access to objects. `docs/world-format.md` documents the format.
+//! File format of a world. An envelope identifies a complete file and its version. Inside is one CBOR value that contains the
+//! records. Converts between bytes and records without access to objects. `docs/world-format.md` documents the format.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -9,12 +9,12 @@ use crate::world::records::{FormatError, WorldFile, malformed};
 
 /// First bytes of every file.
 pub(super) const MAGIC: [u8; 8] = *b"ALCWORLD";
-/// Written version. Incremented with every change that older readers would misread.
+/// Version that is written. Must be incremented with every change that older readers would misread.
 pub(super) const VERSION: u32 = 1;
 
-/// Bytes of magic, version, a reserved word and the length of the body.
+/// Size in bytes of magic, version, a reserved word and the length of the body.
 pub(super) const HEAD: usize = 24;
-/// Bytes of the digest of everything before it.
+/// Size in bytes of the digest at the end. The digest covers all bytes before it.
 const TAIL: usize = 8;
 
 impl WorldFile {
@@ -56,7 +56,7 @@ fn of_cbor(error: ciborium::de::Error<std::io::Error>) -> FormatError {
     })
 }
 
-/// Checks the head of a file with `found` bytes: magic, version and length.
+/// Checks the head of a file that has `found` bytes: magic, version and length.
 pub(super) fn check_head(bytes: &[u8], found: u64) -> Result<(), FormatError> {
     let is_ours = bytes.iter().zip(MAGIC).all(|(found, expected)| *found == expected);
     if !is_ours || bytes.is_empty() {
@@ -322,7 +322,7 @@ mod tests {
     fn an_invalid_body_is_malformed() {
         let mut bytes = file().encode().unwrap();
         bytes.truncate(bytes.len() - 8);
-        // The first byte of the body is the number of records.
+        // Replaces the first byte of the body, so that the body is a number instead of a map of records.
         bytes[24] = 0x07;
         bytes.extend(xxh3_64(&bytes).to_le_bytes());
         assert!(matches!(refusal(&bytes), FormatError::Malformed { .. }));
@@ -350,7 +350,7 @@ mod tests {
             (vec![0xff], "its body has an invalid value: "),
             (vec![0x80], "its body has an invalid value: "),
             (arrays, "its body "),
-            // More bytes, strings and values than the body has.
+            // The bodies state more bytes, strings and values than they contain.
             (vec![0x5b, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], "its body "),
             (
                 [&[0xa1, 0x67][..], b"objects", &[0x9b, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]].concat(),

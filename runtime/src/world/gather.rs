@@ -1,4 +1,4 @@
-//! Converts all alive objects to records without changing them. Plugins serialize their kept fields.
+//! Converts all alive objects to records without changing the objects. Plugins serialize their kept fields.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -26,11 +26,11 @@ struct ClassNotes {
     index: u32,
     /// Class of the bodies.
     class: Rc<Class>,
-    /// Saved properties, with the values that count as default.
+    /// Saved properties, with the default of each.
     properties: Vec<(Rc<Property>, PropertyDefault)>,
 }
 
-/// Property indices and values.
+/// Saved values, each with the index of its property.
 type Saved = Vec<(u32, FileValue)>;
 
 /// Index of each object in the file.
@@ -48,7 +48,7 @@ impl ToFile for FileIndexes<'_> {
     }
 }
 
-/// Returns whether objects of the class are closures of this process.
+/// Checks if objects of the class are closures, which exist only in this process.
 fn is_closure(class: &Class) -> bool {
     &*class.package == "Core" && class.name.starts_with(CLOSURE)
 }
@@ -80,9 +80,10 @@ pub(super) fn gather(core: &Core) -> Result<WorldFile, WorldError> {
     Ok(file)
 }
 
-/// Makes names unique within each outer. An object whose outer was destroyed is saved without an outer, where its name may be taken;
-/// and a class may have gained a subobject with the name of an existing object. Such an object is renamed in the file. Subobjects keep
-/// their names. `orphans`, the objects whose outer is not saved, are named last: they have no path that others could refer to.
+/// Makes names unique within each outer. Two cases cause duplicates. An object whose outer was destroyed is saved without an
+/// outer, and its name may already be in use there. And a class may have gained a subobject with the name of an existing
+/// object. In both cases the object gets a new name in the file; subobjects keep their names. `orphans` are the objects whose
+/// outer is not saved. They are named last, since no saved reference uses their path.
 fn name_apart(file: &mut WorldFile, orphans: &FxHashSet<usize>) {
     let mut used_names: FxHashSet<(Option<u32>, String)> = FxHashSet::default();
     let parts = file.objects.iter().filter(|record| record.part.is_some());
@@ -114,7 +115,7 @@ fn name_apart(file: &mut WorldFile, orphans: &FxHashSet<usize>) {
 struct Gathering<'a> {
     core: &'a Core,
     indexes: FileIndexes<'a>,
-    /// By class of the body, and path of the class that a dormant object waits for.
+    /// Key: class of the body, and for a dormant object the path of the class that it waits for.
     classes: FxHashMap<(ClassId, Option<Rc<str>>), Rc<ClassNotes>>,
     structs: BTreeMap<Rc<str>, StructRecord>,
     file: WorldFile,
@@ -209,7 +210,7 @@ impl Gathering<'_> {
         Ok((values, dormant.fields.clone()))
     }
 
-    /// Returns the dormant values by name. Their class is missing, so the types are taken from the values.
+    /// Returns the dormant values by name. The class of the object is missing, so the types are those of the values.
     fn asleep(&mut self, dormant: &Dormant, class: usize) -> Saved {
         let record = &mut self.file.classes[class];
         let mut values = Vec::new();
@@ -236,7 +237,7 @@ fn property_record(property: &Property) -> PropertyRecord {
     PropertyRecord { name: property.text.to_string(), ty: property.ty.to_string() }
 }
 
-/// Records every struct used in values of the type.
+/// Records every struct that values of the type contain.
 fn describe_structs(ty: &PropertyType, structs: &mut BTreeMap<Rc<str>, StructRecord>) {
     let PropertyType::Struct(of) = ty else {
         return ty.inner_types(&mut |inner| describe_structs(inner, structs));

@@ -6,7 +6,7 @@ use crate::world::file_value::FileValue;
 
 #[derive(Serialize, Deserialize, Clone, PartialEq, Debug, Default)]
 pub(crate) struct WorldFile {
-    /// Structs used by values, in order of their paths; for readers without a host.
+    /// Structs that values use, in order of their paths. Readers without a host need these declarations.
     pub(crate) structs: Vec<StructRecord>,
     /// Classes of the objects, in the order of first use.
     pub(crate) classes: Vec<ClassRecord>,
@@ -55,10 +55,10 @@ pub(crate) struct ObjectRecord {
     pub(crate) part: Option<String>,
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) root: bool,
-    /// Id used by lazy references, if one was ever made.
+    /// Id that lazy references use, if such a reference to the object was ever made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) lazy: Option<(u64, u64)>,
-    /// Values that differ from the default: index of the property in its class, and value.
+    /// Values that differ from the default. Each has the index of its property in the class.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) values: Vec<(u32, FileValue)>,
     /// Kept fields of the plugin part.
@@ -77,7 +77,7 @@ pub(crate) struct KeptRecord {
     pub(crate) data: Vec<u8>,
 }
 
-/// Error of an invalid world file. The reader of the file adds its path.
+/// Error of an invalid world file. The function that reads the file adds the path.
 ///
 /// # Examples
 /// ```rust
@@ -146,7 +146,7 @@ pub enum FormatError {
         /// Problem of the name.
         problem: &'static str,
     },
-    /// The file is complete but invalid, which only a program that writes such files itself can cause.
+    /// The file is complete but invalid. Only a program that writes world files itself can cause this error.
     #[error("{problem}: the program that wrote this file does not follow the format")]
     Malformed {
         /// Problem of the content.

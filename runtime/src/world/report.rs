@@ -1,4 +1,4 @@
-//! Report of loading a world: numbers of objects, and changes of values whose classes have changed.
+//! Report of loading a world: numbers of objects, and changes of values in classes that have changed.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::reload::changes::{ClassChange, PropertyChange};
 
-/// Report of a loaded world. Everything not listed was restored unchanged.
+/// Report of a loaded world. All items that are not listed were restored unchanged.
 ///
 /// # Examples
 /// ```rust
@@ -36,13 +36,13 @@ pub struct WorldLoadReport {
     pub fields_kept: u64,
     /// Kept fields of plugin parts that no longer fit: class, field, reason and number of objects.
     pub fields_lost: Vec<String>,
-    /// Values by property, if the declaration has changed.
+    /// Counts of values per property, for properties whose declaration has changed.
     pub properties: Vec<PropertyChange>,
-    /// Classes that are missing or have another native base class, with their objects.
+    /// Classes that are missing or have another native base class, with the number of their objects.
     pub classes: Vec<ClassChange>,
     /// Default subobjects added to or removed from objects, and renamed members.
     pub structure: Vec<String>,
-    /// References and bindings that cannot be resolved: owner and former target.
+    /// References and bindings that cannot be resolved. Each line names the owner and the former target.
     pub unresolved: Vec<String>,
 }
 

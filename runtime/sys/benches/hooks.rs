@@ -1,4 +1,4 @@
-//! Costs of recording a module's calls, compared with the C functions alone.
+//! Measures the cost of recording a module's calls of C functions, compared with the C functions alone.
 #![expect(unsafe_code, reason = "the hooks replace C functions")]
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -20,15 +20,15 @@ mod linux {
             bencher.iter(|| {
                 // SAFETY: `malloc` accepts any size.
                 let block = black_box(unsafe { libc::malloc(64) });
-                // SAFETY: the block is living.
+                // SAFETY: the block was allocated just now, and is freed once.
                 unsafe { libc::free(block) };
             });
         });
         group.bench_function("hooked", |bencher| {
             bencher.iter(|| {
-                // SAFETY: the word is that of a living ledger.
+                // SAFETY: the word belongs to a live ledger.
                 let block = black_box(unsafe { hooks::malloc(word, 64) });
-                // SAFETY: the block is living.
+                // SAFETY: the word belongs to a live ledger, and the block is freed once.
                 unsafe { hooks::free(word, block) };
             });
         });
@@ -40,7 +40,7 @@ mod linux {
         let word = ledger.word();
         criterion.bench_function("a thread-local destructor, registered and run", |bencher| {
             bencher.iter(|| {
-                // SAFETY: the word is that of a living ledger, and the destructor does nothing.
+                // SAFETY: the word belongs to a live ledger, and the destructor does nothing.
                 unsafe { hooks::thread_atexit(word, nothing, ptr::null_mut(), ptr::null_mut()) };
                 ledger.run_thread_locals_here()
             });
@@ -73,7 +73,7 @@ mod linux {
         group.bench_function("hooked", |bencher| {
             bencher.iter(|| {
                 let mut thread = 0;
-                // SAFETY: the word is that of a living ledger, and the routine only returns its argument.
+                // SAFETY: the word belongs to a live ledger, and the routine only returns its argument.
                 unsafe { hooks::thread_create(word, &raw mut thread, ptr::null(), return_at_once, ptr::null_mut()) };
                 // SAFETY: the thread was started just now.
                 unsafe { hooks::thread_join(word, thread, ptr::null_mut()) }

@@ -1,7 +1,8 @@
-//! Crash reports of this process. Fatal signals are recorded for another process to read, before they terminate this process as
-//! usual. All data that is needed besides the registers is noted in advance.
+//! Writes crash reports of this process. A fatal signal is recorded for another process to read, before it terminates this process as
+//! usual. All data except the registers is noted before a crash.
 //!
-//! Reports are written to files instead of a pipe: no reader has to run at the time, and their size cannot block a dying process.
+//! Reports are written to files instead of a pipe. A file needs no reader during the crash, and a full pipe would block the crashing
+//! process.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -11,16 +12,16 @@ use crate::{imp, notes};
 
 pub use crate::notes::{NOTES, module, stage};
 
-/// File with the signal and the registers, as lines.
+/// File with the signal and the registers, one value per line.
 pub const CRASH: &str = "crash";
 /// File with the bytes of the stack, from the address in the crash file.
 pub const STACK: &str = "stack";
 /// File with the content of `/proc/self/maps`.
 pub const MAPS: &str = "maps";
 
-/// Records fatal signals of this process in the existing `folder` before they take effect. The handling of signals is unchanged
-/// otherwise. The calling thread gets an alternate stack, so that an overflow of its stack can be reported as well. Once per process;
-/// any thread.
+/// Records fatal signals of this process in the existing `folder` before they take effect. Otherwise, signals are handled as before. The
+/// calling thread gets an alternate stack, so that an overflow of its stack is also reported. May be called once per process, on any
+/// thread.
 ///
 /// # Errors
 ///
@@ -29,12 +30,13 @@ pub fn report_into(folder: &Path) -> io::Result<()> {
     let create = |name: &str| OpenOptions::new().create(true).append(true).open(folder.join(name));
     let file = create(NOTES)?;
     imp::report_crashes([create(CRASH)?, create(STACK)?, create(MAPS)?])?;
-    // Only the first caller passes the previous line.
+    // Continues only for the first caller, because the previous line fails for later callers.
     notes::begin(std::path::absolute(folder)?, file)
 }
 
-/// Keeps the library copies of a host that reports into `folder` after the end of the host, until the result is dropped. Otherwise the
-/// next host removes them. For the process that reads the crash report; must be called before the host starts.
+/// Keeps the library copies of a host after the host exits, until the returned file is dropped. The host reports crashes into `folder`.
+/// Without this call, the next host removes the copies. The process that reads the crash report must call this function before it starts
+/// the host.
 ///
 /// # Errors
 ///

@@ -1,15 +1,15 @@
-//! Demands of a host on libraries.
+//! Requirements of a host for libraries.
 
 use crate::elf;
 use crate::signature::PublicKey;
 
-/// Demands of a host on libraries, checked before a library is parsed. Staged libraries meet the demands of their
-/// [`StageDir`](crate::StageDir), and all mapped libraries are staged.
+/// Requirements of a host for libraries, checked before a library is parsed. Every mapped library was staged, and
+/// therefore meets the demands of its [`StageDir`](crate::StageDir).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Demands {
     /// Maximum file size in bytes. Default: 1 GiB, ten times the size of a debug build of a large plugin.
     pub largest: u64,
-    /// Trusted keys, one of which must have signed the library; empty if unsigned libraries are accepted.
+    /// Trusted keys. A library must be signed with one of the keys. An empty list accepts unsigned libraries.
     pub trusted: Vec<PublicKey>,
 }
 

@@ -1,10 +1,10 @@
 //! Checks that a file is a complete shared library for this host, from its bytes alone.
 //!
-//! The C library does not validate mapped files: a wrong number causes a crash inside `dlopen` instead of an error. Therefore all
-//! data that the loader follows is checked here first, with one file per kind of table: every address that it reads, writes or jumps
-//! to must be valid for its purpose, and every walk must terminate. Linkers store most data redundantly (segments for the loader,
-//! sections for tools, the dynamic table for both), so truncated or corrupted files are inconsistent. This module only compares; it
-//! does no IO and maps nothing. The running time is linear in the size of the file.
+//! The C library does not validate a file that it maps: a wrong number in the file crashes `dlopen`. Therefore this module first checks all
+//! data that the loader uses. Every address that the loader reads, writes or jumps to must be valid for its purpose, and every walk must
+//! terminate. Each kind of table is checked in its own source file. Linkers store most data twice: segments serve the loader, sections
+//! serve tools, and the dynamic table serves both. A truncated or corrupted file is therefore inconsistent. This module only compares data:
+//! it does no I/O and maps nothing. The running time is linear in the size of the file.
 
 mod constants;
 mod dynamic;
@@ -51,30 +51,30 @@ const HOST: Machine = if cfg!(target_arch = "x86_64") {
 pub(crate) enum ElfError {
     /// The part `what` requires a file of `need` bytes.
     Truncated { what: String, need: u64 },
-    /// Possibly valid, but for another platform.
+    /// The file may be valid, but it is for another platform.
     Foreign { found: String },
-    /// ELF file of this machine that is not a shared library.
+    /// The file is an ELF file for this machine, but not a shared library.
     WrongKind { found: String },
-    /// Inconsistent or invalid data.
+    /// The data is inconsistent or invalid.
     Malformed { what: String },
 }
 
 #[derive(Debug)]
 pub(crate) struct Facts {
     pub(crate) sections: Vec<SectionFacts>,
-    /// Names of the needed libraries, in the order of the loader's search.
+    /// Names of the needed libraries, in the order in which the loader searches them.
     pub(crate) needed: Vec<String>,
     pub(crate) imports: Vec<String>,
     pub(crate) pinning: Pinning,
 }
 
-/// Reasons for which the loader never unmaps a library, as far as its file shows them.
+/// Properties of a file that make the loader keep the library mapped permanently.
 #[derive(Debug, Default)]
 pub(crate) struct Pinning {
     pub(crate) is_marked: bool,
     /// Defined symbols that are unique per process (`STB_GNU_UNIQUE`): the loader never unmaps a library that provided one of them.
     pub(crate) unique: Vec<String>,
-    /// Library of each import, if its version specifies one.
+    /// Name of the library that provides each import, if the version of the import specifies the library.
     pub(crate) libraries: Vec<Option<String>>,
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct Pinning {
 pub(crate) struct SectionFacts {
     pub(crate) name: String,
     pub(crate) range: Range<usize>,
-    /// The loader writes to the section during mapping.
+    /// `true` if the loader writes to the section during mapping.
     pub(crate) is_relocated: bool,
 }
 
@@ -113,7 +113,7 @@ struct Section<'a> {
     align: u64,
 }
 
-/// File with parsed headers, to be checked.
+/// File to be checked, with its parsed headers.
 #[derive(Debug)]
 struct Elf<'a> {
     bytes: &'a [u8],
@@ -121,7 +121,7 @@ struct Elf<'a> {
     sections: Vec<Section<'a>>,
 }
 
-/// Returns the facts about the file, or the first fault.
+/// Returns the facts about the file, or the first defect found.
 pub(crate) fn survey(bytes: &[u8]) -> Result<Facts, ElfError> {
     let elf = headers::read(bytes)?;
     program::refuse(&elf)?;
@@ -193,7 +193,7 @@ impl Section<'_> {
         self.kind == SHT_NOBITS && self.has(SHF_TLS.0)
     }
 
-    /// Requires that the range was checked against the file.
+    /// Returns the range of the section in the file. The caller must have checked that the file contains the range.
     fn file_range(&self) -> Range<usize> {
         self.offset as usize..self.file_end() as usize
     }
@@ -212,7 +212,7 @@ impl<'a> Elf<'a> {
         self.segments.iter().find(|segment| segment.kind == kind)
     }
 
-    /// Checks if the address is in a code section. Excludes the padding between sections.
+    /// Checks if the address is in a code section. Returns `false` for the padding between sections.
     fn is_code(&self, addr: u64) -> bool {
         self.code().any(|section| section.addr <= addr && addr < section.end())
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Selects the images for which memory is searched for references before they are closed.
+/// Selects the images that are closed only after a search of memory for references to them.
 ///
 /// # Examples
 /// ```
@@ -15,8 +15,8 @@ use std::time::Duration;
 pub enum ReferenceSearch {
     /// No image.
     Never,
-    /// Images that need or opened a library other than the host's and the C library: such a library may store addresses that it
-    /// received, and bypasses the hooks.
+    /// Images that need or opened a library other than the C library and the libraries of the host. Such a library may store addresses of
+    /// the image, and bypasses the hooks.
     #[default]
     WithLibraries,
     /// Every image.
@@ -30,13 +30,13 @@ pub struct EndPolicy {
     pub grace: Duration,
     /// Closes descriptors that the image left open.
     pub close_fds: bool,
-    /// Frees blocks of the C heap that the image left. Wrong only for an image that passes ownership of blocks to a C library.
+    /// Frees blocks of the C heap that the image left. Must be disabled only for an image that passes ownership of blocks to a C library.
     pub free_c_heap: bool,
-    /// Searches memory for references to the image before it is closed. The image stays while there are any, and the search is
-    /// repeated. Costs some milliseconds; see [`SearchResult`](crate::SearchResult).
+    /// Searches memory for references to the image before it is closed. While a reference exists, the image stays mapped and the search is
+    /// repeated. A search takes several milliseconds; see [`SearchResult`](crate::SearchResult).
     pub search: ReferenceSearch,
-    /// Time since the beginning after which threads in a blocking system call are forced out of it. Their stacks are abandoned
-    /// without running destructors. `None` disables this.
+    /// Time after the start of the ending, from which on threads are forced out of blocking system calls. The stacks of these threads are
+    /// abandoned without running destructors. `None` disables this.
     pub evict: Option<Duration>,
     /// Reaps child processes of the image as soon as they exit.
     pub reap_children: bool,
@@ -72,30 +72,30 @@ pub struct EndReport {
     pub threads_evicted: u64,
     /// Used bytes of the module's own heap at its end, if [`EndPolicy::live_heap`] is set.
     pub leaked_heap_bytes: u64,
-    /// Bytes of the regions of the module's own heap, now unmapped.
+    /// Unmapped bytes of the module's own heap.
     pub heap_bytes: u64,
-    /// Leaked bytes on the C heap, now freed.
+    /// Bytes of the leaked C heap blocks that were freed.
     pub c_heap_bytes: u64,
-    /// Leaked blocks on the C heap, now freed.
+    /// Number of leaked C heap blocks that were freed.
     pub c_heap_blocks: u64,
-    /// Leaked bytes on the C heap that are kept, because other code may own them now.
+    /// Bytes of the leaked C heap blocks that were kept, because other code may own these blocks now.
     pub c_heap_kept_bytes: u64,
-    /// Leaked blocks on the C heap that are kept.
+    /// Number of leaked C heap blocks that were kept.
     pub c_heap_kept_blocks: u64,
-    /// Unwind tables left registered, now removed.
+    /// Number of unwind tables that the image left registered and that were removed.
     pub frames: u64,
-    /// Variables of the C library and environment strings that referred to the image or its memory, now redirected to a copy or
-    /// restored.
+    /// Number of variables of the C library and environment strings that referred to the image or its memory. Each was redirected to a copy
+    /// or restored.
     pub addresses: u64,
-    /// Signal sources set without the hooks, and changed limits, each with its outcome.
+    /// Signal sources that were set without the hooks, and changed limits. Each description contains the outcome.
     pub put_back: Vec<String>,
     /// Number of memory searches.
     pub searches: u64,
     /// Total time of the memory searches.
     pub search_time: Duration,
-    /// Bytes left mapped, now unmapped.
+    /// Bytes that the image left mapped and that were unmapped.
     pub maps_bytes: u64,
-    /// Keys for thread-specific values left allocated, now deleted.
+    /// Number of keys for thread-specific values that the image left allocated and that were deleted.
     pub keys: u64,
     /// Signals whose handling was restored.
     pub signals: u64,
@@ -105,17 +105,17 @@ pub struct EndReport {
     pub fds_left: Vec<(i32, String)>,
     /// Descriptors of the image that were closed.
     pub fds_closed: Vec<(i32, String)>,
-    /// Descriptors opened since the image was mapped without a report of a hook: opened by direct system calls of the image, or by
-    /// the host.
+    /// Descriptors that were opened since the image was mapped, but not reported by a hook. Direct system calls of the image, or the host,
+    /// opened them.
     pub fds_unknown: Vec<(i32, String)>,
-    /// Mappings created since the image was mapped without a report of a hook, and referenced by the image's memory at its end:
-    /// created by direct system calls of the image, or by the host. They are kept.
+    /// Mappings that were created since the image was mapped, but not reported by a hook, and that the image's memory references at its
+    /// end. Direct system calls of the image, or the host, created them. They are kept.
     pub maps_unknown: u64,
     /// Bytes of [`EndReport::maps_unknown`].
     pub maps_unknown_bytes: u64,
-    /// Child processes of the image that were not waited for, each with a description.
+    /// Child processes of the image that no code waited for, each with a description.
     pub children_left: Vec<(i32, String)>,
-    /// Exited child processes, now reaped.
+    /// Number of exited child processes that were reaped.
     pub children_reaped: u64,
     /// Duration of the ending.
     pub elapsed: Duration,

@@ -1,5 +1,5 @@
-//! Stepwise ending of an image: its destructors run, its threads are awaited, and only when nothing enters it or refers to its
-//! memory any more, it is closed, verified to be unmapped, and its leftovers are freed.
+//! Ends an image step by step. First, the image's destructors run and its threads are awaited. The image is closed when no code can enter
+//! it and no reference to its memory remains. Finally, the image is verified to be unmapped, and its leftovers are freed.
 //!
 //! An ending is polled repeatedly and never blocks for long, so the host keeps running.
 #![expect(unsafe_code, reason = "closes images and calls a function of theirs")]
@@ -20,16 +20,16 @@ use crate::ledger::repair::Gone;
 use crate::ledger::{Holder, HolderKind, Ledger};
 use crate::stage::StagedFile;
 
-/// Maximum number of steps per poll before it reports waiting: code that creates work endlessly counts as a holder.
+/// Maximum number of steps per poll. Code that creates work endlessly therefore counts as a holder of the image.
 const MOST_STEPS: u32 = 64;
 
 /// Minimum and maximum time between two memory searches.
 const SEARCH_INTERVAL: Duration = Duration::from_millis(20);
 const LONGEST_SEARCH_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Ending of an image. Any thread may poll, one at a time.
+/// Ending of an image. Any thread may poll it, but only one thread at a time.
 ///
-/// Dropping it leaves the image mapped, as [`Ending::park`] does.
+/// Dropping an ending leaves the image mapped, as [`Ending::park`] does.
 #[must_use = "an ending progresses only when polled"]
 pub struct Ending {
     parts: Option<(Mapping, StagedFile)>,
@@ -50,22 +50,23 @@ pub struct Ending {
 /// State of an ending.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum EndState {
-    /// Other code must act first: these resources keep the image mapped, oldest first.
+    /// These resources keep the image mapped, oldest first. Other code must release them.
     Waiting(Vec<Holder>),
     /// The image was verified to be unmapped.
     Gone(EndReport),
     /// The image stays mapped until the process exits.
     Parked {
-        /// Path of the copy it was mapped from, which has been removed.
+        /// Path of the removed copy from which the image was mapped.
         path: PathBuf,
-        /// Reason.
+        /// Reason why the image stays mapped.
         reason: String,
         /// Findings and actions so far.
         report: EndReport,
     },
 }
 
-/// Reference to a ledger that leaks unless the image is unmapped: code that stays mapped may use the ledger's address at any time.
+/// Reference to a ledger. The reference leaks unless the image is unmapped, because code that stays mapped may use the ledger's address at
+/// any time.
 #[derive(Debug)]
 pub(crate) struct LedgerShare(Option<ManuallyDrop<Arc<Ledger>>>);
 
@@ -78,7 +79,7 @@ impl LedgerShare {
         self.0.as_deref()
     }
 
-    /// Releases the reference. The image is unmapped or was never mapped.
+    /// Releases the reference. The caller must have unmapped the image, or never mapped it.
     pub(crate) fn release(&mut self) {
         drop(self.0.take().map(ManuallyDrop::into_inner));
     }
@@ -117,8 +118,8 @@ impl Ending {
         self.share.ledger()
     }
 
-    /// Executes all steps that are possible now. Destructors, exit handlers and finalizers of the image run on the calling thread.
-    /// The result is final once it is not [`EndState::Waiting`].
+    /// Executes all steps that are possible now. Destructors, exit handlers and finalizers of the image run on the calling thread. Every
+    /// result except [`EndState::Waiting`] is final.
     pub fn poll(&mut self) -> EndState {
         loop {
             if let Some(over) = &self.over {
@@ -135,7 +136,7 @@ impl Ending {
         }
     }
 
-    /// Leaves the image and its resources mapped permanently; the reason contains its holders.
+    /// Leaves the image and its resources mapped permanently. The reason in the result names the holders of the image.
     pub fn park(mut self) -> EndState {
         if self.over.is_none() {
             let holders = self.holders();
@@ -150,7 +151,7 @@ impl Ending {
         self.poll()
     }
 
-    /// Returns what keeps the image mapped, oldest first.
+    /// Returns the holders that keep the image mapped, oldest first.
     pub fn holders(&self) -> Vec<Holder> {
         let Some(ledger) = self.share.ledger() else { return Vec::new() };
         let mut holders = ledger.holders();
@@ -158,7 +159,7 @@ impl Ending {
         holders
     }
 
-    /// Executes steps until the ending is over; the error contains the holders that must act first.
+    /// Executes steps until the ending is over. The error contains the holders that must act before the ending can continue.
     fn advance(&mut self) -> Result<(), Vec<Holder>> {
         let mut may_evict = self.policy.evict.is_some_and(|after| self.begun.elapsed() >= after);
         for _ in 0..MOST_STEPS {
@@ -183,8 +184,8 @@ impl Ending {
         Err(self.holders())
     }
 
-    /// Checks for references to the image after removing what can be removed. If there are any, the next search follows after an
-    /// interval that grows with the cost of the search.
+    /// Redirects the references to the image that can be redirected, and checks if other references remain. If so, the next search follows
+    /// after an interval that grows with the cost of the search.
     fn is_referenced(&mut self, ledger: &Ledger) -> bool {
         ledger.redirect_references(&mut self.report);
         if self.next_search.is_some_and(|next| Instant::now() < next) {
@@ -235,7 +236,8 @@ impl Ending {
                 self.share.release();
                 self.report.elapsed = self.begun.elapsed();
                 self.over = Some(EndState::Gone(self.report.clone()));
-                // A symbol reader may still use the mapped bytes of the file, which must then stay unchanged.
+                // Reuses the copy only if no other mapping of the file exists: a symbol reader may still use the mapped bytes, which must
+                // not change.
                 if is_unmapped {
                     staged.recycle();
                 }

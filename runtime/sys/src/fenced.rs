@@ -7,7 +7,8 @@ use crate::imp;
 
 pub use crate::imp::FENCE;
 
-/// Memory that ends at the end of a page. The memory after it and before its first page is inaccessible. Any thread.
+/// Memory that ends at the end of a page. The memory after its end and before its first page is inaccessible. Any
+/// thread may use it.
 #[derive(Debug)]
 pub struct Fenced(imp::Fence);
 
@@ -46,7 +47,7 @@ mod tests {
             assert!(!is_there((start & !4095).saturating_sub(FENCE)));
             drop(fenced);
         }
-        // More fences than can be reported.
+        // Allocates more fences than crash reports can contain.
         let many: Vec<_> = (0..200).map(|_| Fenced::new(8, &"long ".repeat(1000)).expect("memory")).collect();
         assert_eq!(many.len(), 200);
     }

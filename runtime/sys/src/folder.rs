@@ -1,5 +1,5 @@
-//! Folder for private copies: accessible to this user only, independent of the umask, and marked as in use by a lock that ends with
-//! the process. Folders of killed hosts are removed by the next host.
+//! Creates a folder for private copies. Only this user can access the folder, regardless of the umask. A lock that ends with the process
+//! marks the folder as in use. The next host removes the folders of killed hosts.
 
 use std::fs;
 use std::io;
@@ -20,7 +20,7 @@ const LOCK: &str = "lock";
 pub(crate) struct Folder {
     path: PathBuf,
     _dir: TempDir,
-    /// Dropped after the folder is removed. `None` if files cannot be locked; such a folder is never swept.
+    /// Lock of the folder, dropped after the folder is removed. `None` if files cannot be locked; a folder without a lock is never swept.
     lock: Mutex<Option<fs::File>>,
 }
 
@@ -40,7 +40,7 @@ impl Folder {
         Ok(Self { path, _dir: dir, lock })
     }
 
-    /// Creates the folder again, as [`Folder::new`] does, if it was removed. Any thread.
+    /// Creates the folder again, as [`Folder::new`] does, if it was removed. May be called on any thread.
     ///
     /// # Errors
     ///
@@ -89,11 +89,12 @@ mod imp {
     use super::{LOCK, PREFIX};
     use crate::notes;
 
-    /// Limits of removed folders and examined names per start; the next start continues.
+    /// Maximum numbers of removed folders and of examined names per start. The next start continues with the rest.
     const MOST_FOLDERS: usize = 64;
     const MOST_NAMES: usize = 20_000;
 
-    /// Owner of files whose owner does not exist in this user namespace: usually system folders, seen from a container.
+    /// User id that the system reports for a file whose owner does not exist in this user namespace. In a container, system folders usually
+    /// have this owner.
     const UNMAPPED: u32 = 65_534;
 
     const FOLDER: u32 = 0o700;

@@ -33,7 +33,7 @@ pub struct ImageFile {
     digest: Digest,
     is_sealed: bool,
     signed: Option<Signed>,
-    /// Path of the file, or its substitute.
+    /// Path of the file, or the name that replaces the path.
     name: PathBuf,
 }
 
@@ -65,20 +65,20 @@ impl ImageFile {
     ///
     /// # Errors
     ///
-    /// [`ImageError`] with the fault. A file that is being written causes [`ImageError::StillWritten`], so a watcher retries later;
-    /// if writers cannot be detected, the error is that of a damaged file.
+    /// [`ImageError`] with the first defect. A file that is being written causes [`ImageError::StillWritten`], so that a watcher can retry
+    /// later. If the platform cannot detect writers, the file is reported as damaged.
     pub fn read(path: &Path) -> Result<Self, ImageError> {
         let demands = Demands::default();
         let (bytes, copied) = source::read(path, demands.largest)?;
         Self::of_copy(path, Bytes::read(bytes), &copied, &demands)
     }
 
-    /// Makes a private copy of the file in `dir` and checks the copy against the [`Demands`] of `dir`. Combines the reading and
-    /// writing for a file that will be mapped.
+    /// Makes a private copy of the file in `dir` and checks the copy against the [`Demands`] of `dir`. Use it for a file that will be
+    /// mapped: it combines reading and copying.
     ///
     /// # Errors
     ///
-    /// Errors of [`ImageFile::read`], and failure to write the copy; the copy is removed then.
+    /// Errors of [`ImageFile::read`], and a failure to write the copy. In case of an error, the copy is removed.
     pub fn read_copy(path: &Path, dir: &StageDir) -> Result<Self, ImageError> {
         let source = Source::open(path, dir.demands().largest)?;
         let (bytes, copied) = Bytes::copy(source, path, dir).map_err(not_copied(path, dir))?;
@@ -100,7 +100,7 @@ impl ImageFile {
 
     fn of_copy(path: &Path, bytes: Bytes, copied: &Copied<'_>, demands: &Demands) -> Result<Self, ImageError> {
         match Self::survey(path, bytes, demands) {
-            // The seal covers all bytes.
+            // A valid seal covers all bytes, so the copy needs no further check.
             Ok(image) if image.is_sealed => Ok(image),
             Ok(image) => copied.is_of_one_moment(Some(image.digest.0)).map(|()| image),
             Err(error) => Err(copied.is_of_one_moment(None).err().unwrap_or(error)),
@@ -132,7 +132,7 @@ impl ImageFile {
         if bytes.is_empty() {
             return Err(ImageError::Empty { path: name.to_owned() });
         }
-        // Checking the seal has already computed the digest of a sealed file, so the content is hashed once.
+        // Reuses the digest of a sealed file, which the check of the seal has computed.
         let (len, sealed, signed) = match split(&bytes) {
             Seal::None(all) => (all.len(), None, None),
             Seal::Fits(Sealed { content, digest, signed }) => (content.len(), Some(digest), signed),
@@ -148,7 +148,7 @@ impl ImageFile {
         Ok(Self { bytes, facts, digest, is_sealed: sealed.is_some(), signed, name: name.to_owned() })
     }
 
-    /// Returns the path of the file, or its substitute.
+    /// Returns the path of the file, or the name that replaces the path.
     pub(crate) fn name(&self) -> &Path {
         &self.name
     }
@@ -191,10 +191,10 @@ impl ImageFile {
         &self.facts.imports
     }
 
-    /// Returns the [imports](ImageFile::imports) without hooks through which an image leaves untraceable references behind. Such an
-    /// image must stay mapped permanently.
+    /// Returns the [imports](ImageFile::imports) that have no hook and make an image leave untraceable references in the process. An image
+    /// with such an import must stay mapped permanently.
     ///
-    /// Excludes imports that only leak memory when not hooked (`malloc`, `mmap`, descriptors).
+    /// Excludes imports that only leak memory if they are not hooked (`malloc`, `mmap`, descriptors).
     pub fn bypassed_hooks(&self) -> Vec<&str> {
         let imports = || self.imports().iter().map(String::as_str);
         let has_facets = imports().any(|name| name.starts_with(CPP_FACET));
@@ -276,8 +276,8 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// Functions that register addresses of a library's code or data with the process: a later call of or access to the address, a thread
-/// that runs there, or the loader's refusal to unmap. Sorted.
+/// Functions that register addresses of a library's code or data with the process, in alphabetical order. After such a call, the process
+/// may call or access the address, a thread may run at the address, or the loader may refuse to unmap the library.
 const LEAVE_CODE_BEHIND: [&str; 145] = [
     "CRYPTO_get_ex_new_index",
     "CRYPTO_set_mem_functions",
@@ -429,8 +429,8 @@ const LEAVE_CODE_BEHIND: [&str; 145] = [
 /// Prefix of the symbols by which C++ starts threads inside its own shared library.
 const CPP_THREAD: &str = "_ZNSt6thread15_M_start_thread";
 
-/// Functions of the C++ runtime library that store an unreadable address of the module: stream callbacks and actions at thread exit.
-/// Handlers and similar registrations are excluded, because they are repaired.
+/// Functions of the C++ runtime library that store an address of the module where the host cannot read it: stream callbacks, and actions at
+/// thread exit. Excludes functions that register handlers and similar addresses, because those addresses are repaired.
 const CPP_KEEPS: [&str; 3] = [
     "_ZNSt8ios_base17register_callbackEPFvNS_5eventERS_iEi",
     "_ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv",
@@ -442,7 +442,7 @@ const CPP_FACET: &str = "_ZNSt6locale5_Impl16_M_install_facet";
 
 const CPP_GLOBAL_LOCALE: &str = "_ZNSt6locale6globalERKS_";
 
-/// Set the locale of a stream; relevant for the streams below.
+/// Functions that set the locale of a stream. They matter only if the image also imports one of the streams below.
 const CPP_IMBUE: [&str; 3] = [
     "_ZNSt8ios_base5imbueERKSt6locale",
     "_ZNSt9basic_iosIcSt11char_traitsIcEE5imbueERKSt6locale",

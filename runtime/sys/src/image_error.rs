@@ -8,7 +8,7 @@ use thiserror::Error;
 use crate::elf::{self, ElfError};
 use crate::signature::SignatureFound;
 
-/// Error of a file that cannot be mapped. Raised before anything is mapped.
+/// Error of a file that cannot be mapped. Reported before the file is mapped.
 ///
 /// # Examples
 /// ```

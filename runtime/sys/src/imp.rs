@@ -26,14 +26,15 @@ pub(crate) use chosen::{
     wake_all, write_panic,
 };
 
-/// Size of the inaccessible memory after the end and before the first page, in bytes. An access that skips all of it is not detected.
+/// Size in bytes of the inaccessible memory on each side of a fenced buffer's pages. An access beyond the inaccessible memory is not
+/// detected.
 pub const FENCE: usize = 64 * 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Writers {
     /// No process had write access.
     None,
-    /// A process has the file open for writing, or requested it.
+    /// A process has the file open for writing, or has requested to open it for writing.
     Some,
     /// The system does not report writers.
     Unknown,

@@ -41,11 +41,11 @@ pub struct Ledger {
     repairs: &'static [Repair],
     /// Resources of the image without a repair, with the time of their creation.
     unrepaired: Mutex<Vec<(&'static str, Instant)>>,
-    /// Reference from outside found by the last search.
+    /// Reference from outside of the image, found by the last search.
     outside: Mutex<Option<Holder>>,
     /// Set while the image is being closed: registrations are rejected.
     is_closing: AtomicBool,
-    /// Functions whose calls were rejected since.
+    /// Functions whose calls were rejected while the image was being closed.
     refused: Mutex<Vec<String>>,
     pub(crate) records: Records,
 }
@@ -73,7 +73,7 @@ pub enum HolderKind {
     Thread,
     /// Thread-local destructors that wait for their own thread, or are running on it.
     ThreadLocal,
-    /// Running handler of the image: of a signal, or called by the C library on one of its threads.
+    /// Running function of the image: a handler of a signal, or a function that the C library calls on one of its threads.
     Handler,
     /// Stream of the C library that refers to the image's memory.
     Stream,
@@ -179,7 +179,7 @@ impl Ledger {
         self.stop.load(Ordering::SeqCst) != 0
     }
 
-    /// Returns what keeps the image mapped, including the calling thread's own destructors, oldest first.
+    /// Returns the holders that keep the image mapped, including the calling thread's own destructors, oldest first.
     #[must_use]
     pub fn holders(&self) -> Vec<Holder> {
         let mut holders = Vec::new();
@@ -222,7 +222,8 @@ impl Ledger {
         let mut facts = Facts { outside: !lock(&self.unrepaired).is_empty(), ..Facts::default() };
         self.repairs.iter().for_each(|repair| (repair.facts)(self, &mut facts));
         facts.may_evict &= may_evict;
-        // These searches are the most expensive, and pending code may change their results.
+        // Searches for references from outside only before the image is closed: these searches are the most expensive, and pending code may
+        // change their results.
         let is_last = facts.next() == Step::Close;
         let outside = if is_last { self.repairs.iter().find_map(|repair| (repair.outside)(self)) } else { None };
         facts.outside |= outside.is_some();
@@ -262,8 +263,8 @@ impl Ledger {
         self.log_refused();
     }
 
-    /// Logs refused calls of finalizers. Runs after the closing: during it the loader is active, and a log listener may run arbitrary
-    /// code.
+    /// Logs refused calls of finalizers. Runs after the closing: during the closing, the loader is active, and a log listener may run
+    /// arbitrary code.
     fn log_refused(&self) {
         for function in mem::take(&mut *lock(&self.refused)) {
             tracing::warn!(
@@ -313,7 +314,8 @@ impl Ledger {
         false
     }
 
-    /// Checks if the image is being closed, so that a registration by `function` would outlive the image. Records the rejection.
+    /// Returns `true` if the image is being closed, so that a registration by `function` would outlive the image. Records the rejection in
+    /// this case.
     pub(crate) fn refuses(&self, function: &str) -> bool {
         let is_closing = self.is_closing();
         let mut refused = if is_closing { lock(&self.refused) } else { return false };

@@ -1,9 +1,9 @@
 //! System layer of the Alcedo runtime: inspects a library file, makes a private copy, maps it, and unmaps it with verification.
 //!
-//! The order of use is [`ImageFile::read`], [`StageDir::stage_with`], [`Image::map`] and [`Image::begin_end`]. The [`Ledger`] of a
-//! library records its resources in the process, as reported by its hooks. A [`NativeLibrary`] is a foreign library that is opened by
-//! name and closed only if its caller vouches for that. This crate is independent of the content of libraries. A single private
-//! module contains all platform-specific code: full support for Linux with glibc; the portable fallback leaves every image mapped and
+//! The order of use is [`ImageFile::read`], [`StageDir::stage_with`], [`Image::map`] and [`Image::begin_end`]. The [`Ledger`] of a library
+//! records its resources in the process, as reported by its hooks. A [`NativeLibrary`] is a foreign library that is opened by name and
+//! closed only if its caller vouches for that. This crate is independent of the content of libraries. A single private module contains all
+//! platform-specific code. Linux with glibc is fully supported. On other platforms, a portable fallback leaves every image mapped and
 //! reports that.
 
 pub mod crash;
@@ -58,7 +58,7 @@ pub use user_library::{UserLibrary, UserLibraryError};
 ///
 /// # Errors
 ///
-/// The platform has no exit handlers or accepts no more.
+/// The platform has no exit handlers or accepts no more exit handlers.
 pub fn at_exit(handler: extern "C" fn()) -> std::io::Result<()> {
     imp::at_exit(handler)
 }

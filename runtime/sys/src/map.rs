@@ -23,8 +23,8 @@ use crate::stage::StagedFile;
 
 /// Mapped library with its staged copy.
 ///
-/// Dropping it leaves the library mapped, as [`Image::park`] does: only [`Image::unmap`] runs its finalizers. It may be used from any
-/// thread; the owner is responsible for the thread rules of the library.
+/// Dropping an image leaves the library mapped, as [`Image::park`] does: only [`Image::unmap`] runs its finalizers. An image may be used
+/// from any thread; the owner is responsible for the thread rules of the library.
 #[derive(Debug)]
 pub struct Image {
     mapping: Mapping,
@@ -40,9 +40,9 @@ pub enum Unmapped {
     Gone,
     /// The image stays mapped until the process exits.
     Parked {
-        /// Path of the copy it was mapped from, which has been removed.
+        /// Path of the removed copy from which the image was mapped.
         path: PathBuf,
-        /// Reason.
+        /// Reason why the image stays mapped.
         reason: String,
     },
 }
@@ -63,7 +63,7 @@ pub enum MapError {
         /// Message of the loader.
         reason: String,
     },
-    /// The staged copy is not the one that was checked.
+    /// The staged copy is not the copy that was checked.
     #[error(
         "will not run {}: {reason}; find the program that writes to the staging folder, or set TMPDIR to another folder",
         path.display()
@@ -89,7 +89,8 @@ pub enum MapError {
 impl Image {
     /// Maps a staged copy, binds all its symbols and runs its initializers on this thread.
     ///
-    /// `ledger` is the ledger whose address was passed to the hooks of the copy, if any; the image holds a reference to it.
+    /// `ledger` is the ledger whose address was passed to the hooks of the copy, if there is one. The image holds a reference to the
+    /// ledger.
     ///
     /// # Safety
     ///
@@ -147,7 +148,7 @@ impl Image {
 
     /// Returns the address of the symbol `name` as a `T`: a function pointer, a reference or a raw pointer.
     ///
-    /// If the platform can distinguish them, symbols of libraries that this one only needs are ignored, as are thread-local symbols.
+    /// Ignores symbols of libraries that this library only needs, and thread-local symbols, if the platform can distinguish them.
     ///
     /// # Safety
     ///
@@ -161,8 +162,8 @@ impl Image {
         unsafe { self.symbol_of(name, Layout::new::<()>()) }
     }
 
-    /// Returns a symbol as [`Image::symbol`] does, which points to a value of `layout`: checks that the value is inside this image and
-    /// aligned. If the platform cannot list the segments of an image, only the alignment is checked.
+    /// Returns the address of a value of `layout`, as [`Image::symbol`] does. Checks that the value is inside this image and aligned. If
+    /// the platform cannot list the segments of an image, only the alignment is checked.
     ///
     /// # Safety
     ///
@@ -200,8 +201,8 @@ impl Image {
         self.share.ledger()
     }
 
-    /// Begins to unmap the image; [`Ending`] controls the rest. Without a ledger nothing is known to wait for, and the first poll
-    /// closes it.
+    /// Begins to unmap the image. The returned [`Ending`] controls the remaining steps. Without a ledger, no resource is known to wait for,
+    /// so the first poll closes the image.
     ///
     /// # Safety
     ///

@@ -20,7 +20,7 @@ pub enum NativeLocation<'a> {
     System,
 }
 
-/// Open native library. Closed on drop if it was marked unloadable, otherwise it stays open. Any thread.
+/// Open native library. Closed on drop if it was marked unloadable, otherwise it stays open. Any thread may use the library.
 pub struct NativeLibrary {
     path: PathBuf,
     library: ManuallyDrop<Library>,
@@ -101,7 +101,7 @@ impl NativeLibrary {
     /// Marks the library as closable on drop.
     ///
     /// # Safety
-    /// The library has no thread, handler or destructor that would run afterwards, and none of its addresses is used then.
+    /// After the library is closed, no thread, handler or destructor of the library runs, and none of its addresses is used.
     pub unsafe fn mark_unloadable(&self) {
         self.is_unloadable.store(true, Ordering::Relaxed);
     }
@@ -112,7 +112,7 @@ impl Drop for NativeLibrary {
         if !*self.is_unloadable.get_mut() {
             return;
         }
-        // SAFETY: dropped once, here.
+        // SAFETY: the library is dropped once, here.
         let library = unsafe { ManuallyDrop::take(&mut self.library) };
         if let Err(error) = library.close() {
             tracing::warn!(path = %self.path.display(), %error, "a native library was not closed");

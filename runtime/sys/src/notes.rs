@@ -1,5 +1,5 @@
-//! Notes of this process for readers of crash reports: folders of copies, modules, mapped images, and unmapped images. Written to a
-//! file during normal operation.
+//! Notes of this process for readers of crash reports: folders of copies, modules, mapped images, and unmapped images. The notes are
+//! written to a file during normal operation.
 
 mod image_log;
 
@@ -28,7 +28,7 @@ struct Notes {
     open: Mutex<(File, ImageLog)>,
 }
 
-/// Directs the notes of this process to the file, which is in `folder`. Once per process.
+/// Directs the notes of this process to the file, which is in `folder`. May be called once per process.
 ///
 /// # Errors
 ///
@@ -44,7 +44,7 @@ pub(crate) fn reported_into() -> Option<&'static Path> {
     FOLDER.get().map(PathBuf::as_path)
 }
 
-/// Notes a folder of private copies, which a crashing host cannot remove. Like the other notes, costs one check while crashes are not
+/// Notes a folder of private copies, which a crashing host cannot remove. Like every note, this call costs one check while crashes are not
 /// reported.
 pub fn stage(folder: &Path) {
     note(|log| Some(log.stage(folder)));
@@ -75,11 +75,12 @@ fn note(line: impl FnOnce(&mut ImageLog) -> Option<String>) {
     let mut open = crate::lock(&notes.open);
     let (file, log) = &mut *open;
     let Some(line) = line(log) else { return };
-    // A single write: if the process ends during the write, readers ignore the partial line. On failure reports contain fewer names.
+    // Uses a single write: if the process ends during the write, readers ignore the partial line. If the write fails, reports contain fewer
+    // names.
     let _written = file.write_all(line.as_bytes());
     if log.is_long() {
         let whole = log.whole(Path::exists);
-        // If this fails, the old file with the same content is kept.
+        // If the replacement fails, the old file with the same content is kept.
         if let Ok(new_file) = replace_file(&notes.folder, &whole) {
             *file = new_file;
         }

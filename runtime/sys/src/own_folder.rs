@@ -1,5 +1,5 @@
-//! Thread with its own working directory: code on it resolves relative paths in that folder, without an effect on other threads of
-//! the process.
+//! Thread with its own working directory. Code on the thread resolves relative paths in that directory, without an effect on other threads
+//! of the process.
 
 use std::env::set_current_dir;
 use std::io;
@@ -40,8 +40,8 @@ impl OwnFolder {
         Ok(Self { folder, jobs: Some(jobs), thread: Some(thread) })
     }
 
-    /// Runs `job` in the folder and waits for it, even if an earlier job changed the directory. Called from within another job, it
-    /// runs immediately and leaves the directory of that job at the folder. Two such threads must not wait for each other.
+    /// Runs `job` in the folder and waits for it, even if an earlier job changed the directory. If another job calls this method, `job`
+    /// runs immediately, and the directory of the calling job is the folder afterwards. Two such threads must not wait for each other.
     ///
     /// # Errors
     /// The folder cannot be entered any more, or the thread has ended, which only a panic of a job can cause.
@@ -52,7 +52,7 @@ impl OwnFolder {
         let gone = || io::Error::other("the thread has ended");
         let (result, awaited) = sync_channel(1);
         let job = move |entered: io::Result<()>| {
-            // The receiver waits for the result.
+            // Sending cannot fail, because the receiver waits for the result.
             _ = result.send(entered.map(|()| job()));
         };
         self.jobs.as_ref().ok_or_else(gone)?.send(Box::new(job)).map_err(|_| gone())?;

@@ -1,4 +1,4 @@
-//! Selection of the panics that are reported with their calls. A panic may recur in every tick of every object, so each location is
+//! Selects the panics that are reported with their call stacks. A panic may recur in every tick of every object, so each location is
 //! reported at limited intervals, and the number of locations is limited.
 
 use std::collections::hash_map::DefaultHasher;
@@ -17,8 +17,8 @@ pub struct At<'a> {
 }
 
 impl At<'_> {
-    /// Returns a hash of the location that changes when code is loaded: the same line of the next generation is a different location,
-    /// and may panic a moment after that of the previous one.
+    /// Returns a hash of the location that changes when code is loaded. The same line of the next generation is therefore a different
+    /// location, and may panic shortly after the line of the previous generation.
     pub(crate) fn number(&self, notes: u64) -> u64 {
         let mut hasher = DefaultHasher::new();
         (self, notes).hash(&mut hasher);

@@ -1,4 +1,4 @@
-//! Reports of panics with their calls: `panic_locations` selects them, `imp` writes them.
+//! Reports of panics with their call stacks: `panic_locations` selects them, `imp` writes them.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -12,7 +12,7 @@ pub use crate::panic_locations::At;
 /// where the slot has two digits.
 pub const PANICS: &str = "panics";
 
-/// Writes the panics passed to [`record`] to the existing `folder`. Any thread.
+/// Writes the panics passed to [`record`] to the existing `folder`. May be called on any thread.
 ///
 /// # Errors
 ///
@@ -23,8 +23,8 @@ pub fn report_into(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Records the calls of this thread if panics are reported; otherwise costs one load. For panic hooks on any thread: does not
-/// allocate or wait for other threads.
+/// Records the call stack of this thread if panics are reported; otherwise costs one load. Panic hooks may call this function on any
+/// thread, because it neither allocates nor waits for other threads.
 pub fn record(at: &At<'_>, message: &str) {
     imp::write_panic(at, message);
 }

@@ -1,4 +1,4 @@
-//! Opens files for reading. Opening never waits: a pipe or device is refused, and so is a file above a stated size.
+//! Opens files for reading. Opening never blocks. Pipes, devices, and files above a stated size are rejected.
 //!
 //! Product code reads files through this module only; the test `floors` checks that.
 
@@ -10,7 +10,7 @@ use std::path::Path;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlainFileError {
-    /// The path is that of a folder, pipe, socket or device.
+    /// The path refers to a folder, pipe, socket or device.
     #[error("it is {found}, not a plain file: put a plain file in its place")]
     NotPlain {
         /// The kind of the entry, such as "a named pipe".
@@ -36,7 +36,7 @@ impl From<PlainFileError> for io::Error {
     }
 }
 
-/// Opens a plain file. Links are followed. Any thread.
+/// Opens a plain file. Links are followed. May be called on any thread.
 ///
 /// # Errors
 /// The error of the system, or a [`PlainFileError::NotPlain`].
@@ -49,7 +49,7 @@ pub fn open(path: &Path) -> io::Result<(File, Metadata)> {
     Ok((file, found))
 }
 
-/// Reads a plain file of at most `largest` bytes. Any thread.
+/// Reads a plain file of at most `largest` bytes. May be called on any thread.
 ///
 /// # Errors
 /// The error of the system, or a [`PlainFileError`].
@@ -68,7 +68,7 @@ pub fn read(path: &Path, largest: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Reads a plain file of UTF-8. Any thread.
+/// Reads a plain file of UTF-8. May be called on any thread.
 ///
 /// # Errors
 /// The errors of [`read`], or `InvalidData` if the file is not UTF-8.

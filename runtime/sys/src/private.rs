@@ -21,7 +21,7 @@ pub(crate) struct Bytes {
 #[derive(Debug)]
 enum Held {
     Read(Vec<u8>),
-    // The order matters: the view is dropped before the file becomes writable again.
+    // The order of the fields matters: the view is dropped before the file becomes writable again.
     Copy(Mmap, StagedFile),
 }
 
@@ -30,7 +30,7 @@ impl Bytes {
         Self { len: bytes.len(), held: Held::Read(bytes) }
     }
 
-    /// Copies a file into `dir` and maps the copy for reading. The two share their blocks if the file system supports it.
+    /// Copies a file into `dir` and maps the copy for reading. Both files share their blocks if the file system supports it.
     pub(crate) fn copy<'a>(source: Source<'a>, path: &Path, dir: &StageDir) -> io::Result<(Self, Copied<'a>)> {
         let (copy, mut file) = dir.fresh(&label(path))?;
         let copied = source.copy_to(&mut file)?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Reference {
-    /// File whose variables contain the pointer, or the first of a chain to it: `libcrypto.so.3`.
+    /// File whose variables contain the pointer, or the first pointer of a chain to it: `libcrypto.so.3`.
     pub library: String,
     /// Nearest preceding symbol, or the section, with the offset from it: `environ`, `.bss+0x40`.
     pub location: String,
@@ -42,7 +42,8 @@ pub struct SearchResult {
     pub blocks: u64,
     /// Searched bytes of C heap blocks.
     pub block_bytes: u64,
-    /// Set if the search stopped at a limit of blocks, bytes or time: the image stays, since the rest may refer to it.
+    /// Set if the search stopped at a limit of blocks, bytes or time. In this case, the image stays mapped, because memory that was not
+    /// searched may refer to it.
     pub is_cut_short: bool,
     /// Duration of the search.
     pub elapsed: Duration,

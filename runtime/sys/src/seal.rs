@@ -1,5 +1,5 @@
-//! Trailer of a library file: a *seal*, which is a digest of all preceding bytes, written by the build tool; and before it, on
-//! request, a *signature*.
+//! Trailer of a library file. The build tool appends a *seal*, which is a digest of all preceding bytes. On request, a *signature* precedes
+//! the seal.
 //!
 //! Damaged headers are usually inconsistent, but only the seal detects bit errors in code or data. It protects against accidents (a
 //! truncated copy, a faulty disk), not against attacks: anyone can compute a digest. Only the signature identifies the author.
@@ -26,7 +26,7 @@ const SIGNED: [u8; 8] = *b"ALCSIGN\x01";
 
 const _: () = assert!(LONGEST_END == (Signed::LEN + SIGNED.len() + LEN) as u64);
 
-/// Seals a finished library file. A file with a valid seal is left unchanged. Any thread.
+/// Seals a finished library file. A file with a valid seal is left unchanged. May be called on any thread.
 ///
 /// # Errors
 ///
@@ -50,12 +50,12 @@ pub fn seal_file(path: &Path) -> io::Result<()> {
     match split(&bytes) {
         Seal::Fits(_) => Ok(()),
         Seal::Broken => Err(broken()),
-        // A single write: a concurrent reader sees a file without a seal, or with a partial one, which is rejected.
+        // Uses a single write: a concurrent reader sees a file without a seal, or a file with a partial seal, which is rejected.
         Seal::None(all) => OpenOptions::new().append(true).open(path)?.write_all(&seal_of(all)),
     }
 }
 
-/// Signs and seals a finished library file, replacing its signature and seal. Any thread.
+/// Signs and seals a finished library file, replacing its signature and seal. May be called on any thread.
 ///
 /// # Errors
 ///
@@ -84,7 +84,7 @@ pub fn sign_file(path: &Path, key: &SecretKey) -> io::Result<()> {
     whole.extend(key.sign(content).to_bytes());
     whole.extend(SIGNED);
     whole.extend(seal_of(&whole));
-    // A single write as well; during the write the seal does not match.
+    // Also uses a single write. During the write, the seal does not match.
     let mut file = OpenOptions::new().write(true).open(path)?;
     file.seek(SeekFrom::Start(content.len() as u64))?;
     file.write_all(&whole[content.len()..])
@@ -108,7 +108,7 @@ fn broken() -> io::Error {
 }
 
 pub(crate) enum Seal<'a> {
-    /// No seal; contains all bytes.
+    /// The file has no seal. Contains all bytes.
     None(&'a [u8]),
     Fits(Sealed<'a>),
     /// Seal that does not match the bytes.
@@ -199,7 +199,7 @@ mod tests {
             assert_eq!(trusts(&[key]), Ok(()));
             assert_eq!(trusts(&[&keys[0], &keys[1]]), Ok(()));
             assert_eq!(trusts(&[]), Err(SignatureFound::OfAnotherKey(key.public().to_bytes())));
-            // Signature of another content under a valid seal.
+            // Creates a signature of other content under a valid seal.
             let mut other = sealed.content.to_vec();
             other[0] ^= 1;
             let found = check(&other, sealed.signed.as_ref(), &[key.public()]);

@@ -16,7 +16,7 @@ use thiserror::Error;
 use crate::folder::create_private;
 use crate::plain_file;
 
-/// Context of the signatures. Another format of the signed data gets another context.
+/// Context of the signatures. A new format of the signed data needs a new context.
 const CONTEXT: &[u8] = b"alcedo library 1";
 
 const LONGEST_KEY: u64 = 64 * 1024;
@@ -246,7 +246,7 @@ impl SecretKey {
         let (file, found) = plain_file::open(path).map_err(io)?;
         let mut text = String::new();
         let read = file.take(LONGEST_KEY).read_to_string(&mut text);
-        // Checked before the mode, because any user may read a public key.
+        // Checks for a public key before the mode, because any user may read a public key.
         if text.parse::<PublicKey>().is_ok() {
             return Err(KeyError::IsPublic { path: path.to_owned() });
         }

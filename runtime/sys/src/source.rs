@@ -1,11 +1,10 @@
 //! Library files that other processes may still be writing: opened without blocking, rejected early by their first bytes, and copied
 //! as a consistent snapshot.
 //!
-//! A seal certifies the whole content. A file without a seal may be read while a build overwrites it, and a mix of two builds may
-//! have consistent headers. Therefore the host holds a *lease* while it copies such a file, which the kernel grants only if no
-//! process has the file open for writing. Without leases (files of another user, some network file systems) the file must be
-//! unmodified for a while, must not change during the copy, and is read twice: equal contents prove a consistent snapshot between the
-//! reads.
+//! A seal certifies the whole content. A file without a seal may be read while a build overwrites it, and a mix of two builds may have
+//! consistent headers. Therefore the host holds a *lease* while it copies such a file. The kernel grants a lease only if no process has the
+//! file open for writing. Without leases (files of another user, some network file systems) the file must be unmodified for a while, must
+//! not change during the copy, and is read twice: equal contents prove a consistent snapshot between the reads.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek as _, Write};
@@ -104,7 +103,7 @@ impl Copied<'_> {
         self.copied
     }
 
-    /// Checks that the copy is a consistent snapshot; `digest` is that of the copy, if it was computed.
+    /// Checks that the copy is a consistent snapshot; `digest` is the digest of the copy, if it was computed.
     ///
     /// # Errors
     ///

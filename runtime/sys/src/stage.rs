@@ -32,8 +32,8 @@ const SPARE: &str = "spare";
 /// Directory for the copies of one runtime, readable by this user only and removed with all its files on drop. If it was deleted
 /// before, the next copy creates it again.
 ///
-/// Images that are mapped from it stay mapped. The files of unmapped images are kept for later copies, under names that end in
-/// `.spare`. Any thread may stage.
+/// Dropping the directory does not unmap images. The files of unmapped images are kept for later copies, under names that end in `.spare`.
+/// Any thread may stage files.
 #[derive(Debug)]
 pub struct StageDir {
     demands: Demands,
@@ -56,10 +56,10 @@ pub struct StagedFile {
     spares: Option<Arc<Spares>>,
 }
 
-/// File with its attributes at completion.
+/// Complete file with its attributes at completion.
 #[derive(Debug)]
 struct Held {
-    /// Open until it is mapped.
+    /// Open until the copy is mapped.
     file: Option<File>,
     stamp: Stamp,
 }
@@ -72,7 +72,7 @@ struct Spares(Mutex<Kept>);
 #[derive(Debug, Default)]
 struct Kept {
     spares: Vec<(PathBuf, FileId)>,
-    /// Files still under their names, oldest first: a panic report may still need them to resolve its calls.
+    /// Files that still have their names, oldest first: a panic report may still need them to resolve its calls.
     resting: VecDeque<(PathBuf, FileId)>,
 }
 
@@ -193,8 +193,8 @@ impl StageDir {
 }
 
 impl StagedFile {
-    /// Returns the staged file at this path, a copy that another process of this user staged and will remove. The check that no
-    /// other user may write it takes place when it is mapped.
+    /// Returns the staged file at this path, a copy that another process of this user staged and will remove. The mapping checks that no
+    /// other user may write to the file.
     pub fn of_another(path: &Path) -> Self {
         let path = path.to_owned();
         Self { path, patches: Vec::new(), symbols: None, needed: Vec::new(), held: None, spares: None }
@@ -289,7 +289,7 @@ impl StagedFile {
         if let (Some(held), Some(spares)) = (self.held.take(), &self.spares) {
             match spares.put(self.path.clone(), held.stamp.id()) {
                 None => self.spares = None,
-                // Either this file or an older one.
+                // The file to remove is either this file or an older one.
                 Some(path) => self.path = path,
             }
         }

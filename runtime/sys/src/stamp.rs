@@ -3,7 +3,8 @@
 
 use std::fs::Metadata;
 
-/// Equal for the same file as long as it has not been written to, renamed or given another mode.
+/// Stamp of a file. Two stamps are equal if they belong to the same file and the file was not written to or renamed, and its mode was not
+/// changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     id: FileId,
@@ -16,7 +17,7 @@ pub(crate) struct Stamp {
     written: Option<std::time::SystemTime>,
 }
 
-/// Equal for the same file under any name.
+/// Identity of a file. Equal for the same file under any name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileId {
     #[cfg(unix)]

@@ -24,10 +24,10 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 /// Maximum number of lookups of a file that is replaced during the lookup.
 const TRIES: usize = 8;
 
-/// Open library of a user. Dropping it closes it and runs its finalizers. Any thread.
+/// Open library of a user. Dropping the value closes the library and runs its finalizers. Any thread may use the value.
 #[derive(Debug)]
 pub struct UserLibrary {
-    // Declared first: closed before the copy is removed.
+    // Declared first, so that the library is closed before the copy is removed.
     library: NativeLibrary,
     source: PathBuf,
     _folder: Folder,
@@ -146,8 +146,8 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-'))
 }
 
-/// Finds and opens the library with this name, and returns its real path. The opened file is in the folder: if the file is replaced
-/// during this, the lookup is repeated.
+/// Finds and opens the library with this name, and returns its real path. The opened file is in the folder: if the file is replaced during
+/// the lookup, the lookup is repeated.
 fn find(folder: &Path, name: &str) -> Result<(PathBuf, File, Metadata), UserLibraryError> {
     if !is_name(name) {
         return Err(UserLibraryError::Name { name: name.to_owned() });
@@ -165,7 +165,7 @@ fn find(folder: &Path, name: &str) -> Result<(PathBuf, File, Metadata), UserLibr
     Err(UserLibraryError::Copy { file: directory.join(&files(name)[0]), error })
 }
 
-/// Opens the file unless it is a link out of the folder; `None` if it was replaced during this.
+/// Opens the file unless it is a link out of the folder; `None` if the file was replaced in the meantime.
 fn open_in(directory: &Path, file: &Path) -> Result<Option<(PathBuf, File, Metadata)>, UserLibraryError> {
     let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
     let (open, found) = match open_regular(file) {
@@ -173,7 +173,7 @@ fn open_in(directory: &Path, file: &Path) -> Result<Option<(PathBuf, File, Metad
         Err(ImageError::Io { source, .. }) if is_gone(&source) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    // Resolved after opening and compared, so the opened file had this path, even if the link changes later.
+    // Resolves the path after opening and compares the files. The opened file therefore had this path, even if the link changes later.
     let resolved = file.canonicalize().and_then(|target| Ok((fs::symlink_metadata(&target)?, target)));
     match resolved {
         Err(error) if is_gone(&error) => Ok(None),

@@ -136,8 +136,8 @@ impl Pair {
         let user = self.dir.path().join(user);
         let mut bytes = fs::read(&user).expect("just built");
         let number = |at: usize| usize::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]));
-        // Per header table: its offset, size of a header and number of headers in the ELF header; then the offset of the permissions
-        // in a header.
+        // For each header table, lists three fields of the ELF header: offset of the table, size of a header, and number of headers. The
+        // offset of the permissions in a header follows.
         let segments = ((number(32), number(54), number(56)), 4, libc::PF_R as u8, libc::PF_W as u8);
         let sections = ((number(40), number(58), number(60)), 8, 2, 1);
         for ((start, size, count), rights, read_only, writable) in [segments, sections] {
@@ -176,7 +176,7 @@ impl Mapped {
     }
 
     fn begin_end(self) -> Ending {
-        // SAFETY: what a test keeps of the image is used while that is mapped.
+        // SAFETY: a test uses functions and addresses of the image only while the image is mapped.
         unsafe { self.image.begin_end(at_once()) }
     }
 }
@@ -458,15 +458,15 @@ fn a_later_image_is_not_a_library_of_an_earlier_one() {
     let stage = StageDir::new().expect("a stage directory");
     let map = |ledger: Option<&Arc<Ledger>>| {
         let staged = stage.stage(&file, "plain").expect("the copy can be written");
-        // SAFETY: it has no initializers.
+        // SAFETY: the library has no initializers.
         unsafe { Image::map(staged, ledger.cloned()) }.expect("the loader accepts it")
     };
     let ledger = Ledger::new("plain");
     let (first, second) = (map(Some(&ledger)), map(None));
-    // SAFETY: nothing of it is used.
+    // SAFETY: the image is not used.
     let mut ending = unsafe { first.begin_end(at_once()) };
     let EndState::Gone(report) = ending.poll() else { panic!("nothing of it is in use") };
     assert_eq!(report.searches, 0, "memory is looked through for libraries only");
-    // SAFETY: nothing of it is used.
+    // SAFETY: the image is not used.
     let _gone = unsafe { second.unmap() };
 }

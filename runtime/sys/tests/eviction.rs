@@ -92,7 +92,7 @@ extern "C" fn block_with_lock(fd: c_int) {
 extern "C" fn block_in_host(fd: c_int) {
     let mut byte = 0u8;
     loop {
-        // SAFETY: `byte` is a place for one byte.
+        // SAFETY: `byte` is a variable of one byte.
         match unsafe { libc::read(fd, (&raw mut byte).cast(), 1) } {
             1 => return,
             _ => assert_eq!(std::io::Error::last_os_error().kind(), std::io::ErrorKind::Interrupted),

@@ -1,5 +1,5 @@
-//! Stage directory of private copies: private for any umask, mapped files equal the checked ones, and cleanup after the host is
-//! killed.
+//! Tests the stage directory of private copies: it is private for any umask, mapped files equal the checked files, and it is removed after
+//! the host is killed.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 #![expect(clippy::print_stdout, reason = "a child prints the paths of its copies for its parent")]
@@ -17,11 +17,11 @@ use alcedo_sys::{Image, ImageFile, MapError, StageDir, StagedFile, Unmapped, cra
 use rustix::fs::Mode;
 use tempfile::TempDir;
 
-/// Task of a child of this test, and its umask.
+/// Environment variables with the task and the umask of a child of this test.
 const PART: &str = "ALCEDO_FOLDERS_PART";
 const UMASK: &str = "ALCEDO_FOLDERS_UMASK";
 const REPORTED: &str = "ALCEDO_FOLDERS_REPORTED";
-/// Set where the child removes its folder before it makes a copy.
+/// Set if the child removes its folder before it makes a copy.
 const REMOVED: &str = "ALCEDO_FOLDERS_REMOVED";
 
 /// Id of another user.
@@ -50,7 +50,7 @@ fn a_child_is_a_host() {
     let _end = std::io::stdin().read_line(&mut String::new());
 }
 
-/// Child process that acts as a host until killed or asked to end.
+/// Child process that acts as a host until it is killed or receives a request to end.
 struct Host {
     child: Child,
     input: Option<ChildStdin>,
@@ -226,7 +226,7 @@ fn a_copy_replaced_after_the_check_is_neither_mapped_nor_run() {
         let mapped = unsafe { Image::map(staged, None) };
         assert!(matches!(&mapped, Err(MapError::Changed { .. })), "{what}: {mapped:?}");
         assert!(!witness.exists(), "{what}: it ran");
-        // Attacks between the check and the naming of the copy.
+        // Simulates attacks between the check and the naming of the copy.
         let image = ImageFile::read_copy(&good, &stage).expect("just built");
         let files = fs::read_dir(stage.path()).expect("the stage is ours").flatten().map(|entry| entry.path());
         let copy = files.into_iter().find(|path| path.to_string_lossy().contains("libgood")).expect("the copy");
@@ -241,7 +241,7 @@ fn a_copy_replaced_after_the_check_is_neither_mapped_nor_run() {
     // SAFETY: its initializer only writes a file.
     let image = unsafe { Image::map(staged, None) }.expect("the copy is unchanged");
     assert!(witness.exists());
-    // SAFETY: nothing of the image is used again.
+    // SAFETY: the image is not used again.
     assert_eq!(unsafe { image.unmap() }, Unmapped::Gone);
 }
 
@@ -263,7 +263,7 @@ fn a_spare_that_is_another_file_by_now_is_not_written_over() {
         let staged = stage.stage(&ImageFile::read(&library).expect("just built"), "c").expect("there is room");
         // SAFETY: its initializer only writes a file.
         let image = unsafe { Image::map(staged, None) }.expect("a good library");
-        // SAFETY: nothing of the image is used.
+        // SAFETY: the image is not used.
         assert_eq!(unsafe { image.unmap() }, Unmapped::Gone);
         let [spare] = spares().try_into().expect("the one that was mapped");
         fs::remove_file(&spare).expect("the stage is ours");
@@ -294,7 +294,7 @@ fn copies_of_other_processes_are_mapped_only_if_private() {
     }
     assert!(!witness.exists());
     let image = map(&library, 0o600).expect("it is this user's alone");
-    // SAFETY: nothing of the image is used again.
+    // SAFETY: the image is not used again.
     assert_eq!(unsafe { image.unmap() }, Unmapped::Gone);
     assert!(library.exists(), "it is not ours to remove");
 }

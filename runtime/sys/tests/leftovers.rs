@@ -32,7 +32,7 @@ fn raise(signal: c_int) {
 /// Returns the current handler and flags of a signal in the process.
 fn real(signal: c_int) -> (usize, c_int) {
     let mut action: libc::sigaction = unset();
-    // SAFETY: nothing is set, and the place is one for an action.
+    // SAFETY: the call sets no action, and the variable has room for an action.
     assert_eq!(unsafe { libc::sigaction(signal, ptr::null(), &raw mut action) }, 0);
     (action.sa_sigaction, action.sa_flags)
 }
@@ -89,7 +89,7 @@ fn an_image_sees_its_own_signal_handler_and_may_restore_it() {
     raise(SIGNAL);
     let put_back: extern "C" fn(c_int) -> usize = module.function(c"put_back");
     assert_eq!(put_back(SIGNAL), 0);
-    // SAFETY: the place of this thread's error number.
+    // SAFETY: the C library returns the address of this thread's error number.
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: as above; the handler overwrites the value, and the change must stay unnoticed.
     unsafe { errno.write(5) };
@@ -215,7 +215,8 @@ fn a_child_exits_with_handlers_left() {
     extern "C" fn report() {
         let seen = SEEN.get().expect("set below");
         let text = format!("order {}, later {}\n", seen.order.load(SeqCst), seen.run.load(SeqCst));
-        // SAFETY: the text lives during the call; the test's own stdout may be captured, the descriptor is not.
+        // SAFETY: the string is alive during the call. The test's own stdout may be captured, but the descriptor is
+        // not.
         unsafe { libc::write(1, text.as_ptr().cast(), text.len()) };
     }
     if env::var_os(CHILD).is_none() {
@@ -244,7 +245,7 @@ fn leftover_mappings_and_allocations_are_counted_and_freed() {
         let module = library.map();
         let word = module.ledger.word();
         let (read_write, anonymous) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: the word is that of a living ledger, here and below; the call otherwise requests fresh pages.
+        // SAFETY: the word belongs to a live ledger, here and below; the call otherwise requests fresh pages.
         let map = unsafe { hooks::map(word, ptr::null_mut(), 4 * MIB, read_write, anonymous, -1, 0) };
         // SAFETY: the pages are ours and writable.
         unsafe { map.cast::<u8>().write_bytes(1, 4 * MIB) };
@@ -268,13 +269,13 @@ fn leftover_mappings_and_allocations_are_counted_and_freed() {
         let mut blocks: Vec<_> = (0..100).map(|size| unsafe { hooks::malloc(word, 1_000 + size) }).collect();
         // SAFETY: the hook accepts any sizes.
         blocks.push(unsafe { hooks::calloc(word, 10, 100) });
-        // SAFETY: the block is living.
+        // SAFETY: the block is live.
         blocks[0] = unsafe { hooks::realloc(word, blocks[0], 50_000) };
         let mut aligned = ptr::null_mut();
-        // SAFETY: `aligned` is a place for a pointer.
+        // SAFETY: `aligned` is a variable for a pointer.
         assert_eq!(unsafe { hooks::memalign(word, &raw mut aligned, 256, 300) }, 0);
         assert!(aligned.addr().is_multiple_of(256));
-        // SAFETY: the block is living and not used again.
+        // SAFETY: the block is live and not used again.
         unsafe { hooks::free(word, blocks.swap_remove(1)) };
         // SAFETY: as above; another image frees what this one has taken.
         unsafe { hooks::free(library.map().ledger.word(), blocks.swap_remove(1)) };
@@ -298,9 +299,9 @@ fn leftover_mappings_and_allocations_are_counted_and_freed() {
 fn a_block_that_another_image_resizes_remains_the_block_of_the_first() {
     let library = Library::new();
     let (first, other) = (library.map(), library.map());
-    // SAFETY: the words are those of living ledgers, and any size may be requested.
+    // SAFETY: the words belong to live ledgers, and any size may be requested.
     let block = unsafe { hooks::malloc(first.ledger.word(), 100) };
-    // SAFETY: the block is living, and its old address is not used again.
+    // SAFETY: the block is live, and its old address is not used again.
     let moved = unsafe { hooks::realloc(other.ledger.word(), block, 5_000) };
     assert!(!moved.is_null());
     let bytes = [&first, &other].map(|module| module.ledger.counts().c_heap_bytes);
@@ -314,7 +315,7 @@ fn heap_parts_are_whole_zeroed_regions() {
     let module = Library::new().map();
     let word = module.ledger.word();
     for len in [0, 1, 4096, 65_537] {
-        // SAFETY: the word is that of a living ledger.
+        // SAFETY: the word belongs to a live ledger.
         assert!(unsafe { hooks::heap_grow(word, len) }.is_null(), "{len}");
     }
     for regions in [1, 2, 16, 1_024] {
@@ -346,7 +347,7 @@ fn descriptors_that_are_left_open_are_named_and_closed_only_on_request() {
         };
         let [left, closed, reused, secret] = ["left", "closed", "reused", "secret"].map(open);
         for fd in [left, closed, reused] {
-            // SAFETY: the word is that of a living ledger.
+            // SAFETY: the word belongs to a live ledger.
             unsafe { hooks::fd_opened(word, fd) };
         }
         // SAFETY: as above.
@@ -382,7 +383,7 @@ fn a_forked_child_calls_the_c_functions_and_nothing_else() {
         // SAFETY: the hook accepts any size.
         let block = unsafe { hooks::malloc(word, 10) };
         let counts = module.ledger.counts();
-        // SAFETY: the block is living.
+        // SAFETY: the block is live.
         unsafe { hooks::free(word, block) };
         // SAFETY: nothing is left to do here.
         unsafe { libc::_exit(i32::from(block.is_null() || counts.c_heap_blocks != 0)) };

@@ -95,7 +95,7 @@ fn images_are_not_mapped_at_recently_freed_addresses() {
     let mut seen = Vec::new();
     for _ in 0..20 {
         let image = fixture.map(&library).expect("mapped");
-        // SAFETY: a function that the library exports; only its address is looked at.
+        // SAFETY: the library exports this function, and only its address is used.
         let at = unsafe { image.symbol::<extern "C" fn() -> i32>(c"answer") }.expect("exported") as usize;
         assert!(!seen.contains(&at), "{at:#x} of {seen:x?}");
         seen.push(at);
@@ -108,7 +108,7 @@ fn an_image_contains_its_code_and_zeroed_data_and_nothing_else() {
     let fixture = Fixture::new();
     let image = fixture.map(&fixture.library()).expect("a good library");
     for name in [c"answer", c"zeroes", c"numbers"] {
-        // SAFETY: only the address is looked at.
+        // SAFETY: only the address is used, as a number.
         let address = unsafe { image.symbol::<*const u8>(name) }.expect("exported").addr();
         assert!(image.contains(address), "{name:?}");
     }
@@ -122,7 +122,7 @@ fn a_symbol_of_a_needed_library_is_not_the_images_own() {
     let fixture = Fixture::new();
     let image = fixture.map(&fixture.library()).expect("a good library");
     for name in [c"fopen", c"no_such_thing"] {
-        // SAFETY: only the address is looked at.
+        // SAFETY: only the address is used, as a number.
         let found = unsafe { image.symbol::<*const u8>(name) };
         let error = found.expect_err("not there").to_string();
         assert!(error.contains(name.to_str().expect("ASCII")) && error.contains("c."), "{error}");

@@ -12,11 +12,11 @@ use std::process::Command;
 use alcedo_sys::{Image, ImageFile, StageDir, Unmapped, crash, panics};
 use tempfile::TempDir;
 
-/// Library that a child of this test maps, and the folder of its notes.
+/// Environment variables with the library that a child of this test maps, and the folder of its notes.
 const LIBRARY: &str = "ALCEDO_NOTES_LIBRARY";
 const REPORTED: &str = "ALCEDO_NOTES_REPORTED";
 
-/// More than the notes keep.
+/// More reloads than the notes keep.
 const RELOADS: usize = 1_500;
 const REMEMBERED: usize = 512;
 
@@ -34,7 +34,7 @@ fn a_child_maps_and_unmaps() {
         crash::module(reload as u64, "strange name", staged.path());
         // SAFETY: the library has one initializer, which makes a file of the test.
         let image = unsafe { Image::map(staged, None) }.expect("the loader accepts it");
-        // SAFETY: nothing of it is used.
+        // SAFETY: the image is not used.
         assert_eq!(unsafe { image.unmap() }, Unmapped::Gone);
     }
     // Notes a resident image and an image that is never mapped.
@@ -94,7 +94,7 @@ fn an_unmapped_image_keeps_its_file_for_reports_of_panics() {
     // SAFETY: the library has one initializer, which makes a file of the test.
     let image = unsafe { Image::map(staged, None) }.expect("the loader accepts it");
     let path = image.path().to_owned();
-    // SAFETY: nothing of it is used.
+    // SAFETY: the image is not used.
     assert_eq!(unsafe { image.unmap() }, Unmapped::Gone);
     assert!(path.exists(), "a report resolves calls in it by its name");
 }

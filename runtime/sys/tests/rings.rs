@@ -59,7 +59,7 @@ fn a_request_in_flight_keeps_memory_until_the_ring_is_closed() {
     let (_alone, library, (from, mut to)) = (alone(), Library::new(), pipe().expect("a pipe"));
     let module = library.map();
     let Some(fd) = ring(&module) else { return };
-    // SAFETY: the word is that of a living ledger.
+    // SAFETY: the word belongs to a live ledger.
     let page = unsafe { hooks::heap_grow(module.ledger.word(), 64 * 1024) };
     read(&module, from.as_raw_fd(), page);
     let unmap: extern "C" fn() = module.function(c"ring_unmap");
@@ -67,7 +67,7 @@ fn a_request_in_flight_keeps_memory_until_the_ring_is_closed() {
     let (mut ending, _ledger) = module.begin_end(AT_ONCE);
     is_kept(&mut ending, &format!("io_uring (descriptor {fd}) with requests in flight"));
     to.write_all(b"x").expect("the ring reads");
-    // SAFETY: the image is still there, and its heap with it.
+    // SAFETY: the image and its heap are still mapped.
     let byte = unsafe { &*page.cast::<AtomicU8>() };
     wait_for(|| (byte.load(SeqCst) == b'x').then_some(())).expect("the kernel has written");
     is_kept(&mut ending, &format!("io_uring (descriptor {fd}) that may have requests in flight"));
@@ -82,7 +82,7 @@ fn recently_closed_rings_are_awaited() {
     let (_alone, library, (from, _to)) = (alone(), Library::new(), pipe().expect("a pipe"));
     let module = library.map();
     let Some(_fd) = ring(&module) else { return };
-    // SAFETY: the word is that of a living ledger.
+    // SAFETY: the word belongs to a live ledger.
     read(&module, from.as_raw_fd(), unsafe { hooks::heap_grow(module.ledger.word(), 64 * 1024) });
     // Requests the stop like a host before it runs exit hooks.
     module.ledger.request_stop();

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use alcedo_sys::{Demands, ImageError, ImageFile, StageDir, seal_file};
 use tempfile::TempDir;
 
-/// Task of a child of this test, and the path of the library.
+/// Environment variables with the task of a child of this test, and the path of the library.
 const PART: &str = "ALCEDO_SOURCES_PART";
 const LIBRARY: &str = "ALCEDO_SOURCES_LIBRARY";
 
@@ -39,7 +39,7 @@ fn builds(dir: &Path) -> [Vec<u8>; 2] {
     })
 }
 
-/// Reads a file in both ways.
+/// Reads a file directly and through a private copy.
 fn read_with_and_without_lease(path: &Path, stage: &StageDir) -> [Result<ImageFile, ImageError>; 2] {
     [ImageFile::read(path), ImageFile::read_copy(path, stage)]
 }
@@ -118,7 +118,7 @@ fn length_and_first_bytes_are_checked_before_the_rest_is_read() {
     program[16] = 2;
     assert!(matches!(refused(&program, &patient), ImageError::WrongKind { .. }));
     assert!(refused(&whole, &patient).to_string().contains("the file does not end with the section headers"));
-    // Header with a table far behind the end.
+    // Moves a table far beyond the end of the file.
     let mut far = whole.clone();
     far[40..48].copy_from_slice(&u64::MAX.to_le_bytes());
     assert!(matches!(refused(&far, &patient), ImageError::Truncated { .. }));
@@ -226,16 +226,16 @@ fn rewrite(path: &Path, builds: &[Vec<u8>; 2], pattern: usize, stop: &AtomicBool
     while !stop.load(Ordering::Relaxed) {
         let build = &builds[round % 2];
         match (pattern, round % 8) {
-            // Like a copy: truncates the file and writes it from the start.
+            // Truncates the file and writes it from the start, like a copy.
             (0, _) => fs::write(path, build).expect("writable"),
-            // In place, in pieces, like some linkers.
+            // Writes in place and in pieces, like some linkers.
             (1, _) => {
                 let file = OpenOptions::new().write(true).open(path).expect("writable");
                 for (piece, bytes) in build.chunks(1 << 16).enumerate() {
                     file.write_all_at(bytes, (piece << 16) as u64).expect("writable");
                 }
             }
-            // Through a mapping, like other linkers: these writes do not change the time of the file.
+            // Writes through a mapping, like other linkers. These writes do not change the time of the file.
             _ => {
                 let file = OpenOptions::new().read(true).write(true).open(path).expect("writable");
                 // SAFETY: readers of the file read it by system calls, and this thread alone writes.

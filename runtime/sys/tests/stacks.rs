@@ -1,4 +1,4 @@
-//! Alternate signal stacks that an image has set for foreign threads: each is removed on its own thread.
+//! Alternate signal stacks that an image has set for foreign threads: each stack is removed on the thread that uses it.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "hooks replace C functions")]
 
@@ -10,11 +10,11 @@ use alcedo_sys::{EndState, HolderKind, checkpoint, hooks};
 
 use crate::common::hooked::{AT_ONCE, Library, Module, finish};
 
-/// Address of this thread's alternate stack, and its presence.
+/// Returns the address of this thread's alternate stack, and `true` if the stack is enabled.
 fn here() -> (usize, bool) {
     // SAFETY: all zeroes are a stack.
     let mut stack: libc::stack_t = unsafe { std::mem::zeroed() };
-    // SAFETY: nothing is set, and the place is one for a stack.
+    // SAFETY: the call sets no stack, and the variable has room for a stack.
     assert_eq!(unsafe { libc::sigaltstack(ptr::null(), &raw mut stack) }, 0);
     (stack.ss_sp.addr(), stack.ss_flags & libc::SS_DISABLE == 0)
 }
@@ -24,7 +24,7 @@ fn set(word: usize) {
     let memory = Box::leak(vec![0_u8; 65536].into_boxed_slice());
     let stack = libc::stack_t { ss_sp: memory.as_mut_ptr().cast(), ss_flags: 0, ss_size: memory.len() };
     let image = ptr::with_exposed_provenance(word);
-    // SAFETY: the word is that of a living ledger, and the memory is never freed.
+    // SAFETY: the word belongs to a live ledger, and the memory is never freed.
     assert_eq!(unsafe { hooks::alternate_stack(image, (&raw const stack).cast(), ptr::null_mut()) }, 0);
     assert_eq!(here(), (memory.as_ptr().addr(), true));
 }

@@ -113,7 +113,7 @@ fn files_of_unloaded_images_are_reused_and_those_of_parked_ones_kept() {
     };
     let (first, image) = map();
     let name = image.path().to_owned();
-    // SAFETY: nothing of the image is used again.
+    // SAFETY: the image is not used again.
     assert_eq!(unsafe { image.unmap() }, Unmapped::Gone);
     let (second, image) = map();
     assert_eq!(second, first, "its pages are used again");
@@ -124,8 +124,8 @@ fn files_of_unloaded_images_are_reused_and_those_of_parked_ones_kept() {
     let (third, image) = map();
     assert_ne!(third, second, "somebody may still run in the parked one");
     assert_eq!(middle(&image), still);
-    // A larger file leaves nothing behind in a smaller one.
-    // SAFETY: nothing of the image is used again.
+    // A smaller file that reuses the space of a larger file contains no bytes of the larger file.
+    // SAFETY: the image is not used again.
     assert_eq!(unsafe { image.unmap() }, Unmapped::Gone);
     let mut larger = fs::read(&path).expect("just built");
     larger.extend(vec![7; 1 << 20]);
@@ -155,6 +155,6 @@ fn a_library_that_needs_a_private_copy_of_another_is_not_mapped() {
     assert!(error.contains(&format!("it needs {name}, which is the name of a private copy")), "{error}");
     // SAFETY: as above.
     let image = unsafe { Image::map(copy, None) }.expect("it was not mapped before");
-    // SAFETY: nothing of it is used.
+    // SAFETY: the image is not used.
     assert_eq!(unsafe { image.unmap() }, Unmapped::Gone);
 }

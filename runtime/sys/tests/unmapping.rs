@@ -1,4 +1,4 @@
-//! Modules that leave resources behind: the code that runs, its thread, the waits, and the final unmapping.
+//! Tests modules that leave resources behind: the code that runs, its thread, the waits, and the final unmapping.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
@@ -74,7 +74,7 @@ fn key_values_are_destroyed_after_thread_locals_and_keys_deleted() {
     });
     wait_for(|| module.ledger.holders().is_empty().then_some(())).expect("the thread ends");
     assert_eq!(seen.order.swap(0, SeqCst), 217);
-    // Repeats this at the end of the image, on the current thread.
+    // Repeats the registrations at the end of the image, on the current thread.
     set(seen.pointer(), 8);
     module.owe_in_order(seen, 3);
     assert_eq!(module.end(AT_ONCE).keys, 1);
@@ -101,7 +101,7 @@ fn thousands_of_images_do_not_exhaust_the_keys() {
         module.function::<extern "C" fn()>(c"make_key")();
         assert_eq!(module.end(AT_ONCE).keys, 1);
     }
-    // Other tests of this process may use a few keys at the moment.
+    // Other tests of this process may use a few keys at the same time.
     assert!(keys_in_use().expect("glibc has keys") < before + 100);
 }
 
@@ -240,7 +240,7 @@ fn a_module_owned_stack_is_freed_after_its_thread_ended() {
         let module = library.map();
         let (read_write, anonymous) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
         let word = module.ledger.word();
-        // SAFETY: the word is that of a living ledger, and the call otherwise requests fresh pages.
+        // SAFETY: the word belongs to a live ledger, and the call otherwise requests fresh pages.
         let stack = unsafe { hooks::map(word, std::ptr::null_mut(), LEN, read_write, anonymous, -1, 0) };
         let start: extern "C" fn(*mut c_void, *mut c_void, usize, c_int) -> c_int = module.function(c"start_on");
         assert_eq!(start(seen.pointer(), stack, LEN, round % 2), 0);
@@ -271,7 +271,7 @@ fn a_thread_in_the_host_keeps_its_stack_but_not_code() {
         let module = library.map();
         let (read_write, anonymous) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
         let word = module.ledger.word();
-        // SAFETY: the word is that of a living ledger, and the call otherwise requests fresh pages.
+        // SAFETY: the word belongs to a live ledger, and the call otherwise requests fresh pages.
         let stack = unsafe { hooks::map(word, std::ptr::null_mut(), LEN, read_write, anonymous, -1, 0) };
         let start: extern "C" fn(*mut c_void, *mut c_void, usize, c_int) -> c_int = module.function(c"start_on");
         assert_eq!(start(seen.pointer(), stack, LEN, detached), 0);
@@ -310,7 +310,7 @@ fn an_unload_may_race_the_ends_of_sixteen_threads() {
                 for _ in 0..ROUNDS {
                     begin.wait();
                     let owe = shared.lock().expect("not poisoned").expect("a module is mapped");
-                    // Uses a fresh thread each time, whose end coincides with the unload at any point.
+                    // Uses a new thread each time. The end of the thread coincides with any point of the unload.
                     let (owes, has_owed) = mpsc::channel();
                     let thread = thread::spawn(move || {
                         owe(seen.pointer(), 1);

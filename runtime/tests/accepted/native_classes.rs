@@ -1,4 +1,4 @@
-//! Keeps to the rules that only native classes can break.
+//! Follows the rules that only native classes can break.
 #![allow(unused, reason = "cases are compiled, not called")]
 
 mod alc0108 {

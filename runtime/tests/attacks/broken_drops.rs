@@ -64,7 +64,7 @@ fn a_thread_local_with_a_panicking_drop_is_named_before_the_abort() {
         assert!(!output.status.success(), "{output_text}");
         let named = ["alcedo: a thread-local of attacker", "attacker/src/broken_drops.rs\nline ", thread];
         assert!(named.iter().all(|part| output_text.contains(part)), "{output_text}");
-        // The crash report names the module for a supervisor.
+        // The crash report, which a supervisor process can read, names the module.
         let report = fs::read_to_string(folder.join("crash")).expect("a report");
         assert!(report.contains("signal 6\n") && report.contains("\nlocal attacker"), "{report}");
     }

@@ -1,4 +1,5 @@
-//! Scripts on coroutine stacks: the interpreter keeps the frames of all scripts in one buffer, so frames close in order.
+//! Scripts on coroutine stacks. The interpreter keeps the frames of all scripts in one buffer, so the last opened frame must close
+//! first.
 
 #![expect(deprecated, reason = "the body of a native function has no scope of the generator around it")]
 
@@ -112,7 +113,7 @@ fn a_suspended_native_constructor_leaves_class_defaults_and_reloads_alone() {
     host.create_master(&[&package]).unwrap_or_else(|error| panic!("{error}"));
     assert!(host.reload(&[package]).expect("a safe point").is_committed());
     let outcomes = OUTCOMES.take();
-    // Called once before the Master, and once for the defaults of each load.
+    // `begin` ran once before the Master, and once for the class default object of each load.
     let [before, in_create, in_reload] = &outcomes[..] else { panic!("{outcomes:?}") };
     assert_eq!(before, "suspended");
     for outcome in [in_create, in_reload] {

@@ -1,5 +1,5 @@
-//! Stackful coroutines with a safe API, in plugins and hosts: scopes that must close in order cannot be opened on their stacks. So no
-//! borrow, view, loan, slice or frame is ever suspended, and the host continues while coroutines are suspended.
+//! Stackful coroutines with a safe API, in plugins and hosts. The runtime refuses to open a borrow, view, loan, slice or frame on a
+//! coroutine stack. A suspended coroutine therefore holds none of them, and the host continues.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -86,7 +86,7 @@ fn a_coroutine_of_a_host_opens_no_frame_and_no_safe_point() {
     let add = Rc::new(host.function::<(u64, u64), u64>("uf:/Script/Game.Sleeper:add").expect("found"));
     assert_eq!(add.call((1, 2)).expect("it returns"), 3);
     let (asleep, outcomes) = (Rc::new(RefCell::new(Vec::new())), Rc::new(RefCell::new(Vec::new())));
-    // Pointer, typed call, call by name, construction, reload and collection, each on a coroutine stack.
+    // Tries a function pointer, a typed call, a call by name, a construction, a reload and a collection on a coroutine stack.
     let begin: Rc<dyn Fn(&Runtime)> = {
         let (add, asleep, outcomes) = (Rc::clone(&add), Rc::clone(&asleep), Rc::clone(&outcomes));
         Rc::new(move |host: &Runtime| {
@@ -161,7 +161,7 @@ fn a_thread_with_a_stack_below_the_minimum_builds_no_host() {
 
 #[test]
 fn host_plugin_recursion_fails_with_an_error_naming_depth_function_and_object() {
-    // Follows the small stack of this thread with its limit.
+    // Recurses until the stack limit of this thread, and returns the depth.
     let run = || {
         let (host, sleeper) = start();
         let depth = match host.objects().call(sleeper, "recurse", &[]) {

@@ -22,7 +22,7 @@ const ELSEWHERE: &str = "expired true · display the number · debug the number 
                          fails · map the number · clone WRONG_THREAD · number WRONG_THREAD · frame OTHER \
                          · late WRONG_THREAD · post UNAVAILABLE";
 
-/// Locations in which `arm` of the plugin holds a value that is dropped at an end.
+/// Locations in which the plugin's function `arm` stores a value. The end of the generation drops each value.
 const LOCATIONS: [&str; 9] = [
     "a timer",
     "a timer that comes once",
@@ -35,7 +35,7 @@ const LOCATIONS: [&str; 9] = [
     "a closure that begins another",
 ];
 
-/// Outputs per location.
+/// Returns the output lines of the drops, by location.
 fn outputs(record: &Record) -> BTreeMap<String, Vec<String>> {
     let mut outputs: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for line in record.take().lines() {
@@ -50,7 +50,7 @@ fn outputs(record: &Record) -> BTreeMap<String, Vec<String>> {
     outputs
 }
 
-/// Removes the number of the owned value, which differs in each run.
+/// Removes the number of the owned value, since the number differs in each run.
 fn without_number(answer: &str) -> String {
     match answer.split_once(' ') {
         Some((what, rest)) if rest.contains(") black ") => format!("{what} the number"),
@@ -71,19 +71,19 @@ fn assert_all_reported(record: &Record, by: &str, more: &[(&str, &str)]) {
     assert!(outputs.is_empty(), "unexpected drops: {outputs:#?}");
 }
 
-/// Drops of the exit hook, in addition to those of every end.
+/// Drops that only happen if the exit hook runs, with their outputs.
 fn exit_hook(by: &str) -> [(String, &'static str); 2] {
     [("the exit hook".to_owned(), RIGHT), (format!("a static of {by}"), RIGHT)]
 }
 
-/// Adds plugin parts to the drops of the exit hook.
+/// Returns the drops of the exit hook, and the drop of a plugin part if `halves` is true.
 fn with_halves<'a>(exit: &'a [(String, &'static str)], halves: bool) -> Vec<(&'a str, &'static str)> {
     let mut all: Vec<_> = exit.iter().map(|(location, answers)| (location.as_str(), *answers)).collect();
     all.extend(halves.then_some(("a plugin part", ELSEWHERE)));
     all
 }
 
-/// Host with one object, whose modules hold values in every location.
+/// Returns a host with one object. Each module of the host holds a value in every location.
 fn armed() -> (Record, Runtime) {
     let record = support::record("ends");
     let host = host();
@@ -94,7 +94,7 @@ fn armed() -> (Record, Runtime) {
     (record, host)
 }
 
-/// Returns an armed host whose posts have run.
+/// Returns a host like [`armed`] whose posts have run.
 fn armed_and_ticked() -> (Record, Runtime) {
     let (record, host) = armed();
     host.safe_point();
@@ -178,7 +178,7 @@ fn fails(features: &[&str]) -> (Record, Runtime) {
 #[test]
 fn a_panicking_main_drops_values_while_what_they_read_is_alive() {
     let (record, host) = fails(&["panicking-main"]);
-    // A main that has not returned gets no exit hook: values that wait for the exit hook are never dropped.
+    // A module whose main has not returned gets no exit hook, so values that wait for the exit hook are never dropped.
     let unwound = RIGHT.replace("post UNAVAILABLE", "post taken");
     assert_all_reported(&record, "main", &[("the stack of main", &unwound)]);
     assert_works(&host);
@@ -282,7 +282,7 @@ fn host_code_run_at_object_destruction_finds_the_generation_gates_closed() {
         let hoarder = spawn(&host, "Hoarder");
         host.objects().call(hoarder, "keep_numbers", &[]).expect("it keeps them");
         assert_eq!(host.objects().call(hoarder, "grow_numbers", &[]).ok().flatten(), Some(Value::U64(10)));
-        // A callback that runs before anything ends finds all objects.
+        // An unloading callback runs while all objects are still alive.
         let results = Rc::new(RefCell::new(Vec::new()));
         let inner = Rc::clone(&results);
         HOST.set(Some((host.clone(), hoarder)));
@@ -297,7 +297,7 @@ fn host_code_run_at_object_destruction_finds_the_generation_gates_closed() {
         HOST.set(None);
         assert_eq!(*results.borrow(), [Some(Value::U64(14))], "{end}");
         let results_at_end = LOG.take();
-        // After a commit the new code answers, which has no numbers.
+        // After a commit the call runs new code, whose plugin part has no numbers.
         let answers = ["attacker of generation 1 is not available", "for a safe point", "U64(0)"];
         assert!(!results_at_end.is_empty(), "{end}: the native part ended");
         assert!(

@@ -1,4 +1,4 @@
-//! Manually changed library files whose effect only a complete host can show.
+//! Library files with manual changes whose effect is only visible in a complete host.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 use std::fs;
@@ -9,7 +9,7 @@ use alcedo_runtime::{Error, LoadError, seal_file};
 use super::support::elf::{number, section};
 use super::{assert_works, attacker, host, support};
 
-/// Size of the seal behind the end of a library: magic and digest.
+/// Size of the seal that is appended to a library: magic and digest.
 const SEAL: usize = 24;
 
 /// Attacker's library with a changed symbol, sealed again.

@@ -1,4 +1,5 @@
-//! Safe host code and a log subscriber that writes: no store is borrowed, no raw memory is accessible.
+//! Attacks by safe host code and by a log subscriber that writes. No store may be borrowed during a log line, and no raw memory may be
+//! accessible.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -73,7 +74,7 @@ fn while_borrowed(function: &str, expected: &str) -> Vec<(&'static str, Touch, R
         (host, answer)
     });
     assert_eq!(answer, expected);
-    // Pending requests are executed or dropped now, and the host continues.
+    // Discards the results of earlier reload and unload requests.
     drop((host.take_reloads(), host.take_unloads()));
     let results = std::mem::take(&mut *results.borrow_mut());
     assert_eq!(results.len(), VERBS.len(), "the logger was called once, with the slice out");
@@ -165,11 +166,11 @@ fn a_redirect_that_would_close_a_cycle_is_refused() {
     assert_works(&host);
 }
 
-/// Steps of a host's life cycle; each of them logs.
+/// Runs the steps of a host's life cycle, each of which logs.
 fn life(host: &Runtime, tools: &Tools) {
     let library = std::slice::from_ref(&tools.library);
     let reload = |libraries: &[std::path::PathBuf]| drop(host.reload(libraries));
-    // The log subscriber destroys the holder of the tools at the first line.
+    // The log subscriber destroys `tools.holder` at the first line.
     let _answer = host.objects().call(tools.holder, "log", &[]);
     let holder = spawn(host, "Holder");
     host.objects().call(holder, "keep", &[]).expect("kept");
@@ -242,7 +243,8 @@ fn every_log_line_leaves_stores_unborrowed_and_every_verb_returns() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// A log subscriber may reload at any line. The subject of the line has ended by then; otherwise the reload would wait for it.
+/// A log subscriber may reload at any line. The job that a line reports has already ended; otherwise the reload would wait for the
+/// job.
 #[test]
 fn a_failed_job_is_logged_after_its_end_and_blocks_no_reload() {
     for in_turn in [true, false] {

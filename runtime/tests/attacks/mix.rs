@@ -1,5 +1,5 @@
-//! Combinations of features: a safe host whose callbacks fail, that lives in unusual locations, holds many values, has invalid
-//! declarations, or is one of two.
+//! Combinations of features in safe hosts: failing callbacks, a host in a thread-local, many values, invalid declarations, and two
+//! hosts on one thread.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -110,10 +110,10 @@ fn the_host_keeps_working_after_a_panicking_callback() {
         let outcome = catch_unwind(AssertUnwindSafe(|| life(&host, &library)));
         let has_fired = FICKLE.replace("").is_empty();
         assert!(has_fired, "{which} was called");
-        // Panics in callbacks that only the host calls propagate to the call of the host; all others are caught.
+        // Panics in these callbacks propagate to the host code that made the call. All other panics are caught.
         let comes_out = ["ticker", "native ticker", "before_destroy"].contains(&which);
         assert_eq!(outcome.is_err(), comes_out, "{which}");
-        // After an interrupted step, the next run completes every step.
+        // A second run without panics completes every step.
         let again = catch_unwind(AssertUnwindSafe(|| life(&host, &library)));
         assert!(again.is_ok(), "after {which}");
         if host.modules().is_empty() {
@@ -134,7 +134,7 @@ fn a_host_that_is_dropped_with_its_thread_ends_like_another() {
     }
     let library = attacker(&[]);
     let ended = std::thread::spawn(move || {
-        // Initialized on this thread before everything of the host, so its drop runs after all of that.
+        // Initializes this slot before any thread-local of the host, so the slot is dropped last.
         HOST.with(|slot| assert!(slot.borrow().is_none()));
         let host = support::host(&[library]);
         let holder = spawn(&host, "Holder");
@@ -235,7 +235,7 @@ fn meaningless_flags_are_refused_or_harmless() {
         let built = catch_unwind(AssertUnwindSafe(|| support::builder().natives(natives).build()));
         let host = match built.unwrap_or_else(|_| panic!("{bits:#x} panics while it is built")) {
             Ok(host) => host,
-            // Refused with the name of the invalid declaration.
+            // The error names the invalid class.
             Err(error) if error.to_string().contains("/Script/Odd.Odd") => continue,
             Err(error) => panic!("{bits:#x}: {error}"),
         };
@@ -281,7 +281,7 @@ fn a_post_to_a_host_that_is_gone_is_dropped() {
 }
 
 thread_local! {
-    /// Host whose collection is started during each construction.
+    /// Host on which each construction starts a collection.
     static COLLECTING: RefCell<Option<Runtime>> = const { RefCell::new(None) };
 }
 

@@ -1,4 +1,4 @@
-//! Native class whose `add_references` writes: a collection still ends.
+//! A collection ends even if the `add_references` hook of a native class writes properties.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};

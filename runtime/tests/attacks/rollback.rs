@@ -65,7 +65,7 @@ impl Scene {
         self.host.objects().call(object, function, &[]).unwrap_or_else(|error| panic!("{function}: {error}"))
     }
 
-    /// State that only plugin parts and the host have.
+    /// Returns state that is only stored in a plugin part and in the host.
     fn known(&self) -> (Option<Value>, u64) {
         (self.call(self.cube, "greeting_count"), self.call_count.get())
     }
@@ -75,7 +75,7 @@ fn fails_at(step: ReloadStep) -> Armed {
     faults::arm(Fault { step, nth: 0, kind: FaultKind::Error })
 }
 
-/// Reloads to the build that grabs, partially or completely; the reload fails at its last step.
+/// Reloads a build with these features, either all modules or only the changed ones. The reload fails at its last step.
 fn roll_back(scene: &Scene, features: &[&str], is_whole: bool) -> ReloadReport {
     let armed = fails_at(ReloadStep::BeforeCommit);
     let next = libraries(features);
@@ -86,7 +86,7 @@ fn roll_back(scene: &Scene, features: &[&str], is_whole: bool) -> ReloadReport {
     report
 }
 
-/// Removes leftovers of the module from the report, which depend on its build.
+/// Removes the lines about leftovers of the attacker, which differ between builds.
 fn without_leftovers(report: &ReloadReport) -> String {
     let text = report.to_string();
     text.lines().filter(|line| !line.starts_with("  attacker left ")).collect::<Vec<_>>().join("\n")
@@ -227,7 +227,7 @@ fn a_rollback_report_names_root_set_changes_of_listeners() {
     }));
     let (host, loose) =
         (&scene.host, scene.host.objects().spawn_in("/Script/Engine.Actor", scene.actor).expect("an object"));
-    // Excluded from the changes of the reload, since it happened before.
+    // The report must not list this change, since the change precedes the reload.
     assert!(host.objects().remove_root(scene.greedy) && host.objects().add_root(scene.greedy));
     for is_whole in [false, true] {
         slot.replace(Some((host.clone(), scene.cube, loose)));
@@ -262,7 +262,7 @@ fn a_failed_create_restricts_its_code_as_a_reload_does() {
     assert!(record.take().contains("post of the main ran"));
 }
 
-/// Creator of an object during the notification that the old code is about to be replaced.
+/// Code that creates an object in an unloading callback.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Maker {
     /// The old code, called by a listener.

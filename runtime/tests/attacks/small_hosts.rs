@@ -1,4 +1,4 @@
-//! Hosts that overload a single verb: posts, console input, a staging folder that is removed.
+//! Hosts that misuse a single operation: posts, console input, a staging folder that is removed.
 
 use std::cell::{Cell, RefCell};
 use std::fs;
@@ -72,7 +72,7 @@ fn a_string_printed_by_the_console_is_read_back_by_it() {
     }
 }
 
-/// Runs host code that calls itself endlessly through the verb `how`.
+/// Runs host code that calls itself endlessly through the operation `how`.
 fn recurse(how: &str) {
     thread_local! {
         static HOST: RefCell<Option<(WeakRuntime, ObjectHandle)>> = const { RefCell::new(None) };

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::support::{self, elf};
 
-/// Size of the seal behind the end of a library: magic and digest.
+/// Size of the seal that is appended to a library: magic and digest.
 const SEAL: usize = 24;
 
 /// Host with the healthy module, and an object whose plugin part counts.
@@ -184,7 +184,7 @@ fn duplicates_are_reported_by_module_and_build_in_either_load_order() {
         let libraries = [support::plugin("surface", &[feature]), support::plugin(other, &[])];
         let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
         let both = host.create_master(&libraries).expect_err("duplicate declaration").to_string();
-        // In a reload that keeps the other module, the two are loaded one after the other.
+        // Reloads with the other module already loaded, so that only `surface` is new.
         let [surface, other] = &libraries;
         host.create_master(&[other]).unwrap_or_else(|error| panic!("{error}"));
         let report = host.reload_changed(&libraries).expect("a Master");

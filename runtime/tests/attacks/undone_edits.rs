@@ -9,7 +9,8 @@ use crate::support;
 
 const MOODS: &str = "enum EMood { MA, MB, MD };\n";
 
-/// Returns the property `V` of one object in each of these builds: declarations, and statements that run in the object.
+/// Reloads these builds in order and returns the value of `V` of one object in each build. A build is a pair of declarations and of
+/// statements that run in the object.
 fn values(builds: &[(&str, &str)]) -> Vec<Value> {
     let dir = tempfile::tempdir().expect("a folder");
     let folder = dir.path().join("Tale");
@@ -230,7 +231,7 @@ fn an_own_value_equal_to_a_new_default_remains_an_own_value() {
     let [three, five, nine] = [3, 5, 9].map(build);
     assert_becomes(&[(&three, "V = 5;"), (&five, ""), (&three, "")], "V = 5;");
     assert_becomes(&[(&three, "V = 5;"), (&five, ""), (&five, ""), (&nine, ""), (&three, "")], "V = 5;");
-    // A value written since then replaces the former one; an object without its own value uses the new default.
+    // A later written value replaces the former value. An object without its own value uses the new default.
     assert_becomes(&[(&three, "V = 5;"), (&five, "V = 4;"), (&three, "")], "V = 4;");
     assert_becomes(&[(&three, ""), (&five, ""), (&nine, "")], "");
 }

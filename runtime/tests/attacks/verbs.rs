@@ -1,5 +1,5 @@
-//! All verbs of a runtime with effective arguments, for tests that call them at unexpected moments. The list is compared with the
-//! sources, so every new verb must be added.
+//! All verbs, that is public methods, of a runtime with valid arguments, for tests that call them at unexpected moments. A test
+//! compares the list with the sources, so every new verb must be added.
 
 use std::fs;
 use std::path::Path;
@@ -20,14 +20,14 @@ pub(crate) enum Touch {
     Changes,
     /// Reads values: refused while a slice is borrowed mutably.
     Reads,
-    /// Accesses no value, or cannot be refused and then has no effect.
+    /// Accesses no value. A verb that cannot be refused has no effect while a slice is borrowed.
     Nothing,
 }
 
 use Touch::{Changes, Nothing, Reads};
 
 pub(crate) struct Tools {
-    /// Holder object of the attacker.
+    /// Object of the attacker's class `Holder`.
     pub(crate) holder: ObjectHandle,
     /// Owned value of the host.
     pub(crate) black: AnyConjugate,
@@ -353,7 +353,8 @@ pub(crate) const VERBS: &[Verb] = &[
         Nothing,
         quiet!(|host, tools| {
             host.request_unload();
-            // Not called: it would end the scenario; the next request replaces the reload and is withdrawn with it.
+            // `every_log_line_leaves_stores_unborrowed_and_every_verb_returns` skips this verb, since the unload would end its scene.
+            // The request discards a pending reload request.
         }),
     ),
     ("take_unloads", Nothing, quiet!(|host, tools| host.take_unloads())),

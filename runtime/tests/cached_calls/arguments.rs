@@ -1,5 +1,5 @@
-//! Foreign Rust types as arguments and results: types that refuse a value, declare another type, or run code during conversion; kept
-//! functions stay on their thread.
+//! Foreign Rust types as arguments and results: types that refuse a value, declare another type, or run code during conversion. Kept
+//! functions cannot move to another thread.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use alcedo_runtime::native::{Obj, Object};
 
 use super::{HORSE, Kept, host, obj, reload, spawn};
 
-/// Number of a foreign type, which refuses hundreds.
+/// Foreign number type that refuses numbers of 100 and more.
 #[derive(Debug)]
 struct Picky(i32);
 

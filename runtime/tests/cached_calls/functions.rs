@@ -91,7 +91,7 @@ impl Drop for OnDrop {
     }
 }
 
-/// Base of the adder in `detours`, which may override it.
+/// Base class that the plugin `detours` extends. The plugin may override `sum_up`.
 #[uclass(package = "Test", blueprintable)]
 #[derive(Default)]
 struct Adder {
@@ -125,14 +125,14 @@ impl Adder {
         Err(CallError::returned(format!("{number} is refused")))
     }
 
-    /// Calls the accessor of the view `times` times.
+    /// Adds 1 `times` times through an accessor of the other adder.
     #[ufunction]
     fn sum_often(&self, this: This<Self>, other: Obj<Adder>, times: i32) -> Result<i32, CallError> {
         let other = this.get(other).ok_or_else(|| CallError::returned("the other object is missing"))?;
         (0..times).try_fold(0, |sum, _| other.try_sum_up(sum, 1))
     }
 
-    /// Calls the accessor of the view and returns the error of the other adder.
+    /// Calls `refuse` of the other adder through an accessor, and wraps the returned error.
     #[ufunction]
     fn refuse_other(&self, this: This<Self>, other: Obj<Adder>, number: i32) -> Result<i32, CallError> {
         let other = this.get(other).ok_or_else(|| CallError::returned("the other object is missing"))?;
@@ -233,7 +233,7 @@ fn a_host_body_may_fail_panic_reload_and_end_the_host() {
     for _ in 0..2 {
         assert_eq!(sum.call((obj(adder), 1, 1)).expect("it sums"), 2);
     }
-    // The call destroys its object, whose fields stay while in use.
+    // The call destroys its object; the Rust fields are dropped after the call.
     let (weak, before) = (host.downgrade(), DROPPED.get());
     IN_THE_SUM.set(Some(Rc::new(move || {
         let host = weak.upgrade().expect("it is there");

@@ -30,7 +30,7 @@ fn nested_calls_use_the_fast_path_and_delay_reloads() {
         }
     };
     host.calls().register_typed("host.query", query).expect("the name is free");
-    // Deeper than the number of call slots.
+    // This call is nested deeper than the number of call slots.
     assert_eq!(kept.query.call((80,)).expect("the call succeeds"), 80);
     assert_eq!(kept.answers(horse), of_build(1));
     host.tick(Budget::frame());
@@ -134,7 +134,7 @@ fn an_object_destroyed_while_saving_kept_fields_is_finalized_afterward() {
         };
         let message = message.unwrap_or_else(|error| error.to_string());
         assert!(!message.contains("it was dropped while it was saved"), "{message}");
-        // A reload permits no calls of the host while it saves objects.
+        // A reload refuses calls of host functions while it saves kept fields, so the object stays alive.
         assert_eq!(host.objects().is_alive(mare), by_reload, "{message}");
         host.safe_point();
         if !by_reload {

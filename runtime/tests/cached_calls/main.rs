@@ -1,6 +1,6 @@
 //! Calls through cached lookups: functions, methods, properties and batches by their Rust types. Two builds alternate, and the result
-//! shows which build was called. An obstacle to a call (a destroyed object, an ended or parked generation, a reload, a borrowed slice,
-//! a panic) causes the same error as on the slow path, and never runs old code.
+//! shows which build was called. A call may meet a destroyed object, an ended or parked generation, a reload, a borrowed slice or a
+//! panic. The error then equals that of the slow path, and no old code runs.
 //!
 //! This file contains the shared parts: a host and its kept lookups.
 
@@ -77,7 +77,8 @@ impl Kept {
         })
     }
 
-    /// Formatted results of each lookup for the object, twice, since the second call uses the cache of the first.
+    /// Uses each lookup on the object twice, since the second use takes the cached path. Returns the formatted results of the second
+    /// use.
     fn answers(&self, horse: ObjectHandle) -> Vec<String> {
         let batch = || match self.answers.collect(&[horse], (7,)) {
             Ok((results, report)) => match report.failed.first() {
@@ -100,7 +101,7 @@ impl Kept {
         assert_eq!(first.len(), second.len());
         let worked = |line: &String| !line.contains("error") && !line.contains("refused");
         if first.iter().all(worked) {
-            // Excludes the speed, which may be written in between.
+            // Excludes the speed: the first round reads it before the write, the second round after the write.
             assert_eq!([&first[..3], &first[4..]], [&second[..3], &second[4..]]);
         }
         second

@@ -1,4 +1,4 @@
-//! Properties kept by their Rust types.
+//! Kept lookups of properties that read and write Rust types.
 
 use alcedo_runtime::Value;
 use alcedo_runtime::host::TypedProperty;

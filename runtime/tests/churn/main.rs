@@ -1,8 +1,9 @@
 //! A plugin applies random operations to values of every kind while the host collects, reloads and fails to reload. A model of std
 //! types applies the same operations and must agree with every answer and, at intervals, with the whole state.
 //!
-//! `CHURN_SEED` and `CHURN_OPERATIONS` set the seed and the number of operations; a failure prints both. With `CHURN_STEP=1` the two
-//! are compared after each operation, so that a failure also shows the values; `CHURN_STEP_FROM` sets the first such operation.
+//! `CHURN_SEED` and `CHURN_OPERATIONS` set the seed and the number of operations; a failure prints both. With `CHURN_STEP=1` plugin
+//! and model are compared after each operation, so that a failure also shows the values. `CHURN_STEP_FROM` sets the first operation
+//! that is compared in this way.
 
 use crate::support;
 
@@ -104,7 +105,7 @@ impl Churn {
         self.done.operations += count;
     }
 
-    /// Performs a random action of the host: mostly a tick, or an action that must be equivalent to a tick.
+    /// Performs a random action of the host: a tick, a collection, a reload, or a reload that fails.
     fn intervene(&mut self) {
         let mut dice = Dice::new(!self.seed, self.done.operations);
         match dice.below(16) {
@@ -205,7 +206,7 @@ fn plugin_and_model_agree_after_any_operations() {
     check(u32::MAX);
 }
 
-/// Exhausts every slot of objects and conjugates after a few objects.
+/// Limits the serials to 255, so that slots of objects and conjugates are exhausted and abandoned.
 #[test]
 fn plugin_and_model_agree_after_any_operations_with_few_serials() {
     check(255);

@@ -11,7 +11,7 @@ use super::references::{
 };
 use super::values::{Ansi, Change, Friend, Id, Label, Named, SheetModel, State, Text, ToValue, Utf, Wide, number};
 
-/// Properties of a thing that are plain numbers or strings, or containers of std in the plugin.
+/// Properties of a thing whose Rust types in the plugin are numbers, strings or std containers.
 #[derive(Clone, Default)]
 struct Plain {
     flag: bool,
@@ -218,7 +218,8 @@ impl Model {
         format!("{}t{}t", self.inside, self.named)
     }
 
-    /// Applies an operation and returns the expected answer. Answers of constructions are new handles, which are only checked.
+    /// Applies an operation and returns the expected answer. The answer of a construction is a new handle; the model only checks that
+    /// the handle is new.
     pub(crate) fn apply(&mut self, op: Op, answer: u64) -> u64 {
         let thing = self.state.pool[op.thing];
         let other = self.state.pool[op.other];

@@ -310,7 +310,7 @@ multicast! {
     Rare Sparse;
 }
 
-/// A property by path.
+/// Reference to a property by its path.
 #[derive(Clone, Default, PartialEq)]
 pub(crate) struct FieldName(String);
 

@@ -1,5 +1,5 @@
-//! Values of each kind in the model and their operations: the counterpart of the plugin's `change.rs` with std types, the same draws
-//! and the same answers.
+//! Values of each kind in the model and their operations, with std types. The plugin's `change.rs` applies equal operations to real
+//! values: it draws the same random numbers and must return the same answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
@@ -9,10 +9,10 @@ use alcedo_runtime::{LocalText, ObjectHandle, Runtime, Value};
 
 use super::ops::{Dice, LONG, NOTHING, THINGS, digest};
 
-/// Permanent handle of a thing.
+/// Identifies a thing; no later thing has an equal handle.
 pub(crate) type Id = ObjectHandle;
 
-/// State that operations read or change next to the value.
+/// State besides the value that operations read or change.
 #[derive(Default)]
 pub(crate) struct State {
     /// Things in the slots of the yard.
@@ -47,9 +47,9 @@ pub(crate) trait ToValue {
 
 /// Value with operations.
 pub(crate) trait Change: ToValue + Clone + Default + PartialEq {
-    /// Same as in the plugin.
+    /// True if the model can compare two values, as in the plugin.
     const COMPARES: bool = true;
-    /// Same as in the plugin.
+    /// True if parsing restores a printed value, as in the plugin.
     const PRINTS: bool = true;
 
     /// Changes the value and returns the answer.
@@ -131,7 +131,7 @@ impl<T: ToValue> ToValue for Option<T> {
     }
 }
 
-/// Generator and display of a string kind.
+/// Generates random strings of one string kind and converts them to values.
 pub(crate) trait Letters: Clone + Default + PartialEq {
     fn word(dice: &mut Dice) -> String;
     fn show(text: String) -> Value;

@@ -55,7 +55,7 @@ impl Shared {
         all.collect()
     }
 
-    /// Checks that alive and parked contexts are reported as listed, and have a ticket only if parked.
+    /// Checks that the report of each alive or parked context has the listed state, and that only parked contexts have a ticket.
     ///
     /// # Errors
     /// Describes the difference.
@@ -101,7 +101,7 @@ fn id(id: ContextId) -> Id {
     (id.index, id.generation)
 }
 
-/// Handle with a flag that is set once its context was seen not alive.
+/// Handle to a context. `has_left` is true after the context was observed in a state other than alive.
 struct Handle {
     name: usize,
     context: LoadContext,
@@ -330,7 +330,7 @@ impl<'a> Worker<'a> {
     }
 
     fn take(&mut self, name: usize, context: LoadContext) -> Outcome {
-        // A context that another thread unloads has no generation by now; its number is part of its message.
+        // A context that another thread has unloaded has no id.
         let index = context.id().map_or(0, |id| id.index);
         self.handles.push(Handle { name, context, has_left: false });
         Outcome::Handle(index)
@@ -500,7 +500,8 @@ fn modules_of(shared: &Shared, name: usize) -> Vec<ModuleSummary> {
     shared.contexts.slim(LETTERS[name]).map(|context| context.modules()).unwrap_or_default()
 }
 
-/// The ticket of a replaced generation names the generation; the ticket of a context, for its last generation, does not.
+/// True if the ticket belongs to this generation. Only tickets of replaced generations name a generation; a ticket of the whole
+/// context belongs to its last generation.
 fn is_of(ticket: &UnloadTicket, generation: u64, unload_outcomes: &[(u64, UnloadOutcome)]) -> bool {
     let is_last = unload_outcomes.iter().all(|(other, _)| *other <= generation);
     match ticket.subject().split_once(" generation ") {

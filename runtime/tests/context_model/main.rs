@@ -41,7 +41,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use crate::libraries::Libraries;
 use crate::program::{Program, programs};
 
-/// Number of programs per process: parked images stay mapped in it.
+/// Number of programs per process; limited, since parked images stay mapped until the process ends.
 const BATCH: u64 = 500;
 /// Duration of the run that is part of the tests.
 const CUT: Duration = Duration::from_secs(15);
@@ -85,7 +85,7 @@ fn thrown(seed: u64) -> Program {
 /// Runs batches of programs in separate processes, so that a hang or crash is detected and attributed.
 fn contexts_behave_like_the_model_under_any_interleaving() -> Result<(), Failed> {
     let (limit, seed) = (from_environment("ALCEDO_MODEL_PROGRAMS"), from_environment("ALCEDO_MODEL_SEED"));
-    // Built here for all child processes.
+    // Builds the libraries once, before the child processes start.
     let _libraries = Libraries::new();
     let folder = tempfile::tempdir()?;
     let (mut next, begun, mut ran) = (seed.unwrap_or(1), Instant::now(), 0);

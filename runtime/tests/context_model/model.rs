@@ -87,13 +87,13 @@ struct Holder {
 struct Function {
     context: usize,
     module: Module,
-    /// Generation of the lookup, and the module found.
+    /// Generation in which the function was looked up, and the module that has the function.
     bound: Option<(Gen, Found)>,
 }
 
 #[derive(Clone, Default, Debug)]
 struct Thread {
-    /// Contexts of its handles, oldest first.
+    /// Contexts to which this thread has handles, oldest handle first.
     handles: Vec<usize>,
     functions: Vec<Function>,
     holders: Vec<Holder>,
@@ -514,7 +514,7 @@ impl Model {
         self.has(current, module).or(in_default).ok_or(Refusal::NoFunction)
     }
 
-    /// Returns the generation that a call or pointer holds: a lender that is not alive is called through the borrower.
+    /// Returns the generation that a call or pointer keeps alive: the owner of the module, or the borrower if the owner is not alive.
     fn holds(&self, context: usize, found: Found) -> Option<Gen> {
         match found.owner {
             Some(owner) if self.gens[owner].life != Life::Alive => self.contexts[context].current,

@@ -16,7 +16,7 @@ pub(crate) enum Refusal {
     Order,
     Main,
     NoFunction,
-    /// Cycle: the requested load is in progress. On one thread, only a resolver can observe this.
+    /// The requested load is already in progress. On a single thread, only a resolver can cause this refusal.
     Cycle,
 }
 
@@ -28,7 +28,7 @@ pub(crate) enum Outcome {
     /// The step had no object to use.
     Skipped,
     Done,
-    /// A handle to the context of this number.
+    /// Handle to the context with this index.
     Handle(u64),
     /// No living context has the name.
     Missing,

@@ -323,7 +323,7 @@ fn phrase() -> impl Strategy<Value = Vec<Op>> {
     ]
 }
 
-/// Programs; see [`Program::shorter`].
+/// Generates random programs. [`Program::shorter`] shortens a program.
 pub(crate) fn programs() -> impl Strategy<Value = Program> {
     let ending = prop_oneof![
         2 => Just(Ending::ShutdownLast),

@@ -1,4 +1,4 @@
-//! Runs one program from the construction of its runtime to its end, and checks the remains.
+//! Runs one program from the construction of its runtime to its end, and checks that only parked images are left.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -90,14 +90,14 @@ pub(crate) fn run(program: &Program, libraries: &Arc<Libraries>, patience: Durat
     let has_mapped_images = has_images(&shared);
     watch::end();
     drop(shared);
-    // A thread that drives unloads may still hold shared state.
+    // A thread that drives an unload may hold shared state a little longer.
     match has_mapped_images || until(patience, || !stage_dir.exists()) {
         true => Ok(()),
         false => Err(format!("all are gone, and the folder of their copies is not: {}", stage_dir.display())),
     }
 }
 
-/// Runtime that is to be ended last.
+/// Runtime to shut down last, if it still exists.
 type Left = Option<Runtime>;
 
 fn one_at_a_time(program: &Program, lines: &[Line], model: &Mutex<Model>, runtime: Runtime) -> Result<Left, String> {

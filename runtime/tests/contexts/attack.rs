@@ -16,14 +16,15 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 
 use super::{LONG, any, build_tag, figures, gone, needy, number, reports, runtime, slim, support};
 
-/// Runs on a separate thread that may never return.
+/// Runs `work` on a separate thread, which may never return.
 fn on_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Receiver<T> {
     let (done, outcome) = channel();
     thread::spawn(move || done.send(work()));
     outcome
 }
 
-/// Returns a stop point: the first function stops until released; the others wait for the stop and release it.
+/// Returns the functions of a stop point. The first function blocks its thread there, the second waits until a thread is blocked, and
+/// the third releases that thread.
 fn stop() -> (impl Fn() + Send + Sync + 'static, impl Fn() + 'static, impl Fn() + 'static) {
     let ((inside, is_inside), (release, released)) = (channel(), channel());
     let (inside, released) = (Mutex::new(inside), Mutex::new(released));

@@ -126,7 +126,7 @@ fn a_shutdown_report_lists_images_of_parked_slims() {
     assert!(left[0].starts_with("reports of Slim \"held\" stays mapped"), "{left:?}");
 }
 
-/// Environment variable of the child of the test below: kind of the end, and the file for the received events.
+/// Environment variable of the child process: the kind of end, a space, and the path of the file for received events.
 const HOW: &str = "ALCEDO_TEST_END";
 
 #[test]
@@ -164,7 +164,7 @@ thread_local! {
     static KEPT: RefCell<Option<(Runtime, LoadContext)>> = const { RefCell::new(None) };
 }
 
-/// Body of the child process: one Slim has ended before, one is alive when the process ends as `how` specifies.
+/// Body of the child process. Unloads one Slim, keeps another Slim alive, and ends the process as `how` specifies.
 fn end_process(how: &str) {
     let (how, file) = how.split_once(' ').expect("how, and a file");
     if how == "thread-local" {
@@ -203,7 +203,7 @@ fn end_process(how: &str) {
             std::process::exit(7);
         }
         "other-thread" => {
-            // Handles of the context stay with a thread that continues.
+            // This thread keeps the handles while another thread ends the process.
             let ends = thread::spawn(|| std::process::exit(7));
             let _never = ends.join();
         }

@@ -187,7 +187,7 @@ fn modules_of_two_contexts_with_mutual_dependencies_are_not_loaded() {
     one.set_resolver(move |_| Ok(Some(FoundModule::Loaded(loads.load_path(needy())?))));
     assert!(one.load_path(&needs_reports).is_err());
     assert_eq!((one.modules(), other.modules()), (vec![], vec![]), "no cycle is left to end");
-    // Removes the resolvers, whose captures of each other's contexts would keep both.
+    // Replaces both resolvers: each resolver owns a handle to the other context, which would keep that context alive.
     for slim in [&one, &other] {
         slim.set_resolver(|_| Ok(None));
         gone(&begin(slim));

@@ -1,4 +1,4 @@
-//! Loading: table B, with its errors of table G.
+//! Loading of modules: table B, and the load errors of table G.
 
 use std::fs;
 

@@ -1,16 +1,16 @@
-//! Load contexts follow their rules: one test per rule, named after the rule, with real libraries. Letters and numbers refer to the
-//! table of .NET's context rules in our translation; rules without them belong to the design itself.
+//! Rules of load contexts: one test per rule, named after the rule, with real libraries. A letter and a number name a rule of .NET's
+//! load contexts; tests without them check rules of this design. These rules have no test:
 //!
 //! | rule | reason for no test |
 //! | --- | --- |
-//! | A4 a context per file | a Slim per file is `create_slim` and `load_path`, which B1 shows |
-//! | A5 code made at run time | plugins make none |
-//! | B2 precompiled images | there is only one form of a library |
+//! | A4 a context per file | B1 tests `create_slim` and `load_path`, which create a Slim for a file |
+//! | A5 code made at run time | plugins generate no code at run time |
+//! | B2 precompiled images | a library has only one form |
 //! | C3 satellites by culture | modules have no cultures |
 //! | C6 one resolver for the whole process | omitted by design: contexts use only their own resolvers |
-//! | E9, E10 the phases of the collector | there is none; the order is what E1 to E8 show |
-//! | G "unsupported in collectible" | `peek` reports `will_park` before a load, B8 |
-//! | a null argument, a mock assembly | cannot be written down |
+//! | E9, E10 the phases of the collector | contexts have no collector; E1 to E8 test the order |
+//! | G "unsupported in collectible" | B8 tests `peek`, which reports `will_park` before a load |
+//! | a null argument, a mock assembly | Rust code cannot express them |
 
 mod attack;
 mod ends;
@@ -39,7 +39,7 @@ use std::time::Duration;
 
 use alcedo_runtime::{ContextError, ContextFunction, Contexts, LoadContext, Runtime, UnloadTicket, Value, VersionReq};
 
-/// Timeout for a shared machine; no working code waits that long.
+/// Timeout for a busy machine; a test that passes ends much earlier.
 const LONG: Duration = Duration::from_secs(60);
 
 fn reports(tag: u64) -> PathBuf {
@@ -59,7 +59,7 @@ fn runtime() -> Runtime {
     support::builder().build().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns the contexts of a dropped runtime: new contexts belong to their creator.
+/// Returns the contexts of a dropped runtime. The contexts outlive the runtime, and tests can create further ones.
 fn contexts() -> Contexts {
     runtime().contexts()
 }
@@ -75,7 +75,7 @@ fn build_tag(slim: &LoadContext) -> ContextFunction {
     slim.function("Report", "build_tag", "-> u64").unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The number that a function without parameters returns.
+/// Calls a function without parameters and returns its number.
 fn number(function: &ContextFunction) -> Result<u64, ContextError> {
     match function.call(&[])? {
         Some(Value::U64(number)) => Ok(number),

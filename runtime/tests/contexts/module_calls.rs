@@ -1,4 +1,4 @@
-//! Modules of contexts without a thread of their own call each other by name.
+//! Modules of contexts that are not bound to the game thread call each other by name.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -166,7 +166,7 @@ fn a_dependent_still_calls_its_unloading_or_replaced_lender() {
         assert_eq!(number(&borrower, "nm:/reports:Report:build_tag"), "1");
         let lender = end(lender);
         let ticket = contexts.unloads_of("lender").into_iter().next().expect("it is unloading");
-        // Calls with and without a cached lookup, of modules and of the host, on any thread.
+        // Checks calls by modules and by the host, with and without a cached lookup, on two threads.
         assert_eq!(render(&borrower), "Ada x2 by build 1", "{at}");
         assert_eq!(number(&borrower, "nm:/reports:Report:build_tag"), "1", "{at}");
         let on_a_thread = {
@@ -357,7 +357,7 @@ fn endless_recursion_of_a_slim_and_the_host_is_refused_inside_and_outside_of_sco
     let answer = call(&in_scope);
     assert!(answer.contains("nm:/relay:Relay:text calls itself by way of others"), "{answer}");
     assert_eq!(refusals.load(Ordering::Relaxed), 1);
-    // A thread in no scope enters the gate.
+    // A new thread is in no scope, so its call enters the gate of the context.
     let answer = thread::scope(|scope| scope.spawn(|| call(&in_scope)).join().expect("it does not panic"));
     assert!(answer.contains("nm:/relay:Relay:text calls itself by way of others"), "{answer}");
     assert_eq!(refusals.load(Ordering::Relaxed), 2);

@@ -109,7 +109,7 @@ fn d4_native_libraries_outlive_their_context_unless_closing_is_allowed() {
     for path in [&kept, &closed] {
         let library = slim.native_library(&path.to_string_lossy(), None).expect("it is there");
         if *path == closed {
-            // SAFETY: it is a library of data.
+            // SAFETY: the library contains only data.
             unsafe { library.mark_unloadable() };
         }
     }

@@ -32,7 +32,7 @@ fn formatted(chain: &[LoadStep]) -> String {
     chain.iter().map(LoadStep::to_string).collect::<Vec<_>>().join(" → ")
 }
 
-/// Chain of a refused load.
+/// Returns the formatted chain of loads in the error of a refused load.
 fn refused_chain<T: std::fmt::Debug>(outcome: Result<T, ContextError>) -> String {
     let error = outcome.expect_err("it would wait for itself");
     formatted(&chain_of(&error).unwrap_or_else(|| panic!("{error} has no chain")))
@@ -174,12 +174,12 @@ fn a_recursive_resolver_of_native_libraries_is_refused() {
     assert_eq!(refused, format!("{for_reports} → {for_reports}"));
     assert_eq!(calls.load(Ordering::SeqCst), 1);
 
-    // A request without the module is a different one, which its resolver may make.
+    // The resolver of a module may request the same library without naming the module.
     let again = slim.clone();
     slim.set_native_resolver_of("reports", move |name| Ok(again.native_library(name, None).map(|_| None)?));
     slim.native_library("libm.so.6", Some("reports")).expect("the system has it");
 
-    // The cycle leads through a module's name and back.
+    // The cycle contains a native library and a module: the resolver of each requests the other.
     let ours = "native library alcedo_nowhere in Slim \"natives\"";
     let again = slim.clone();
     slim.on_resolving_native(move |_| Ok(again.load_name("a", &any()).map(|_| None)?));

@@ -306,7 +306,7 @@ fn c_a_resolver_may_load_something_itself() {
     slim.load_path(needy()).expect("its dependency was loaded by the resolver");
     let names: Vec<_> = slim.modules().into_iter().map(|module| module.name).collect();
     assert_eq!(names, ["figures", "reports"]);
-    // The resolver holds a handle, so this is not the last one.
+    // The resolver owns another handle, so dropping `slim` alone would not unload the context.
     gone(&slim.begin_unload().expect("it is collectible"));
 }
 

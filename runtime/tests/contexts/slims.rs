@@ -63,7 +63,7 @@ fn watched(slim: &LoadContext, library: &Path) -> (SlimWatch, Receiver<Result<Un
 fn a_watched_slim_follows_its_file_unless_it_becomes_invalid() {
     let folder = tempfile::tempdir().expect("a folder");
     let library = folder.path().join("libreports.so");
-    // Replaces the file like cargo: written to a new file, then renamed.
+    // Replaces the file as cargo does: writes a new file, then renames it.
     let write = |bytes: &[u8]| {
         let temporary = folder.path().join("beside");
         std::fs::write(&temporary, bytes).expect("it can be written");
@@ -118,7 +118,7 @@ fn a_watch_dropped_by_its_own_callback_ends() {
         sender.send(outcome.is_ok()).expect("the test listens");
         panic!("a callback may panic");
     };
-    // Written and then renamed: an interrupted copy would be a partial library.
+    // Copies to another file and renames that file later, since a partial copy would be a damaged library.
     let complete = folder.path().join("complete.so");
     std::fs::copy(reports(2), &complete).expect("it can be copied");
     *watch_slot.lock().expect("it is free") =

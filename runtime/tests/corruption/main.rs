@@ -33,10 +33,10 @@ const MODULE: &str = module_path!();
 
 /// Flips one bit at each location of the file, one after the other.
 fn flip_each(scene: &mut Scene, bits: impl IntoIterator<Item = (String, usize, u8)>, expected: &str) {
-    // The ELF header is checked before the rest is read, so its errors have other messages.
+    // Size of the ELF header. The header is checked first, so errors in the header have other messages.
     const HEAD: usize = 64;
     let original = fs::read(&scene.file).expect("just written");
-    // Opened only briefly, since a file open for writing is refused.
+    // Opens the file only briefly, since the host refuses a file that is open for writing.
     let put = |file: &Path, at: usize, byte: u8| {
         let file = File::options().write(true).open(file).expect("the test directory is writable");
         file.write_all_at(&[byte], at as u64).expect("the file is open for writing");
@@ -353,13 +353,13 @@ fn a_module_of_another_abi_is_refused_with_facts_of_both_sides() {
             "broken: \"v.1.0\" is not a version in Cargo's format",
             |error| matches!(error, LoadError::Version { .. }),
         );
-        // These steps are accepted without a change, so the refusals above concern the facts and not the edit.
+        // Rewrites the manifest without a change and loads it: the changed facts have caused the refusals above.
         scene.put_sealed(&with_manifest(scene, |_| {}));
         scene.assert_loads();
     });
 }
 
-/// Entry points without a Master: a Slim and the Default, by file and by bytes, the answer of a resolver, and `peek`.
+/// Returns the refusal of each entry point that needs no Master: Slim, bytes, Default, resolver, `peek` and `replace`.
 fn other_entry_points(scene: &Scene, bytes: &[u8]) -> Vec<(&'static str, String)> {
     let contexts = scene.host.contexts();
     let slim = contexts.create_slim("door").expect("a free name");
@@ -443,7 +443,7 @@ fn a_module_whose_slot_for_hooks_is_damaged_is_refused() {
     scene("a_module_whose_slot_for_hooks_is_damaged_is_refused", |scene| {
         let slot = section(scene.body(), hooks::SECTION);
         let is = |error: &LoadError| matches!(error, LoadError::HookSlot { module, .. } if module == "broken");
-        // The magic, and the field that only the host may write.
+        // Damages the magic, and then the field that only the host may write.
         for (at, bit) in [(0, 1), (3, 128), (7, 16), (8, 1), (15, 64)] {
             let mut elf = scene.body().to_vec();
             elf[slot.start + at] ^= bit;

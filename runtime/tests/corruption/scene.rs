@@ -20,10 +20,10 @@ const WITNESS: &str = "ALCEDO_WITNESS";
 pub(super) const OLD: &str = "CORRUPTION_OLD";
 const NEW: &str = "CORRUPTION_NEW";
 
-/// Timeout for a shared machine; no working code waits that long.
+/// Timeout for a busy machine; a test that passes ends much earlier.
 pub(super) const LONG: Duration = Duration::from_secs(60);
 
-/// Size of the seal behind the end of a library: magic and digest.
+/// Size of the seal that is appended to a library: magic and digest.
 pub(super) const SEAL: usize = 24;
 
 /// Running host with a candidate file for the replacement of its plugin.
@@ -43,8 +43,8 @@ pub(super) fn scene(test: &str, body: fn(&mut Scene)) {
     scene_of(test, || support::plugin("broken", &["witness"]), body);
 }
 
-/// Runs the scene with another file instead of the witness. Libraries are built before the child starts, so that its environment does
-/// not reach the build.
+/// Runs the scene with another file instead of the witness. Libraries are built in the parent process, so that the environment of the
+/// child does not affect the build.
 pub(super) fn scene_of(test: &str, new: fn() -> PathBuf, body: fn(&mut Scene)) {
     if let Some(witness) = env::var_os(WITNESS) {
         return body(&mut Scene::new(witness.into()));
@@ -111,7 +111,7 @@ impl Scene {
         assert_eq!(answer, Some(Value::U32(self.pokes)), "{what}");
     }
 
-    /// Checks the same refusal, with its error type, on another host that has loaded no module.
+    /// Checks the refusal like `is_refused`, and the error type on another host, which has loaded no module.
     pub(super) fn is_refused_as(&mut self, what: &str, expected: &str, is: fn(&LoadError) -> bool) {
         self.is_refused(what, expected);
         let file = &self.file;
@@ -152,8 +152,8 @@ impl Scene {
         assert!(!self.witness.exists(), "{what}: its initializer ran");
     }
 
-    /// Ends a scene: checks that no files are left and that the unchanged file becomes live, which proves that refusals were caused by
-    /// the damage and that the witness works.
+    /// Ends a scene. Checks that only the old generation is mapped, and that the unchanged file loads and the witness works. The
+    /// damage has therefore caused the refusals.
     pub(super) fn assert_unchanged_file_loads(&mut self) {
         let mapped = process::stale_mappings(&self.host.stage_dir()).expect("the process map");
         assert_eq!(

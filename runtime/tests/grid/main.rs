@@ -1,5 +1,5 @@
 //! Every protocol in both directions, with every kind of value and every kind of error, on a loaded library. Each cell of the grid is
-//! a call with a compared answer, or has the reason for its absence.
+//! a call with a checked answer, or states the reason for an omitted call.
 
 pub(crate) mod natives;
 mod sheet;
@@ -202,12 +202,12 @@ fn functions_for_the_plugin(sheet: &mut Sheet, scene: &Scene, protocol: &str, na
     check("struct", query("turn", "struct"), &["Point { x: 2.0, y: -1.0 }"]);
     check("error", query("fail", "negative"), &["FailureKind(17)", "-1 is negative", location]);
     assert_eq!(query("fail", "fine"), "1");
-    // The host's own hook reports the location of a host panic; a library does not change it.
+    // Only panics of a plugin have their location in the error; the host's own panic hook reports locations of host panics.
     let location = if location.contains("src/lib.rs") { location } else { "" };
     check("panic", query("crash", "negative"), &["FailureKind(1)", "-1 is negative", location]);
     assert_eq!(query("crash", "fine"), "1");
     let name = format!("{names}crash");
-    // Without types a slot is read as the type of the callee: a different number, and no worse effect.
+    // Without slot types the callee reads the slot as its own type: the number is wrong, but no worse effect occurs.
     let wrong: &[&str] = if support::SLOT_TYPES { &[&name, "slot", "f64", "i32"] } else { &["0"] };
     check("wrong slot", query("crash", "wrong slot"), wrong);
     let signature = query("crash", "wrong signature");
@@ -417,7 +417,7 @@ fn threads(sheet: &mut Sheet, scene: &Scene) {
     }
 }
 
-/// Checks numbers in place of handles in every build.
+/// Passes numbers in place of handles, with and without slot types.
 #[test]
 fn numbers_in_place_of_handles_are_refused_or_resolve_to_nothing() {
     let scene = Scene::new();

@@ -1,4 +1,4 @@
-//! Sheet of the grid: its cells, the asserted ones, and the reasons for empty ones.
+//! Sheet of the grid: records the asserted cells and the reasons for empty cells.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -24,11 +24,11 @@ static ALLOCATOR: Counting = Counting;
 
 const CUBE: &str = "/Script/Game.MagicCube";
 
-/// Timeout for a shared machine; no working code waits that long.
+/// Timeout for a busy machine; a test that passes ends much earlier.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Permitted difference in bytes between two parts, independent of the number of rounds: a queue between threads, or a thread that has
-/// just ended. Usually zero. Eight bytes per round exceed the limit.
+/// Permitted difference in bytes between two parts, for any number of rounds. A queue between threads or a thread that has just ended
+/// may cause a difference, which is usually zero. A leak of eight bytes per round exceeds the limit.
 const SLACK: i64 = 512;
 
 /// Rounds of a part that takes some milliseconds per round.
@@ -94,10 +94,10 @@ fn greet(host: &Runtime, cube: ObjectHandle) {
 fn a_reload_leaves_nothing() {
     let host = host(&[cube(1)]);
     let cubes: Vec<_> = (0..4).map(|_| host.objects().spawn(CUBE).expect("spawned")).collect();
-    // Tables by class have one entry per reload here, and some of them start small.
+    // Uses more rounds, since tables indexed by class get one entry per reload and some tables start small.
     check(2 * ROUNDS, |round| {
         cubes.iter().for_each(|cube| greet(&host, *cube));
-        // The name contains the class, which differs in each generation.
+        // The name of the object contains its class, which differs in each generation.
         host.objects().destroy(host.objects().spawn(CUBE).expect("spawned"));
         host.tick(Budget::seconds(0.1));
         let report = host.reload(&[cube(1 + round % 2)]).expect("a Master");
@@ -116,7 +116,7 @@ fn a_reload_failing_at_any_step_leaves_nothing() {
         let step = ReloadStep::ALL[round as usize % ReloadStep::ALL.len()];
         let armed = faults::arm(Fault { step, nth: 0, kind: FaultKind::Error });
         let report = host.reload(&[cube(2)]).expect("a Master");
-        // Some steps occur only if classes change.
+        // Some steps run only if classes change, so their fault does not fire.
         assert_eq!(report.is_committed(), !armed.has_fired(), "{step}: {report}");
         drop(armed);
         wait_for_unloads(&host);
@@ -200,7 +200,7 @@ fn plugins_that_take_turns_leave_nothing() {
         host.create_master(&[library]).unwrap_or_else(|error| panic!("{error}"));
         host.objects().spawn(class).expect("spawned");
         host.tick(Budget::frame());
-        // The unload events are never taken; this requests more of them than the host keeps.
+        // Runs more unloads than the limit of kept results; the test takes no result until the end.
         host.request_unload();
         host.safe_point();
         wait_for_unloads(&host);
@@ -212,7 +212,7 @@ fn plugins_that_take_turns_leave_nothing() {
 #[test]
 fn collection_results_not_taken_are_kept_up_to_a_limit() {
     let host = host(&[cube(1)]);
-    // More than the host keeps.
+    // Runs more collections than the limit of kept results.
     check(260, |_| {
         host.collection().begin_in_slices();
         host.tick(Budget::seconds(0.1).with_collection(LONG));
@@ -230,7 +230,7 @@ fn a_finalizer_that_fails_when_its_generation_is_gone_leaves_nothing() {
     let broken = support::plugin("broken", &[]);
     let libraries = |tag| [broken.clone(), cube(tag)];
     let host = host(&libraries(1));
-    // Failures pass through a queue with reused blocks; more rounds allocate all of them.
+    // Uses more rounds: failures pass through a queue, which reuses its memory blocks after all are allocated.
     check(2 * ROUNDS, |_| {
         let fragile = host.objects().spawn("/Script/Game.Fragile").expect("spawned");
         let report = host.reload_changed(&libraries(2)).expect("a Master");
@@ -249,7 +249,7 @@ fn a_finalizer_that_fails_when_its_generation_is_gone_leaves_nothing() {
 #[test]
 fn reload_reports_not_taken_are_kept_up_to_a_limit() {
     let host = host(&[cube(1)]);
-    // More than the host keeps.
+    // Runs more reloads than the limit of kept reports.
     check(ROUNDS, |_| {
         host.request_reload(vec![cube(1)]);
         host.safe_point();
@@ -287,7 +287,7 @@ fn constructions_and_destructions_leave_nothing() {
     );
 }
 
-/// The history is short, but a ticket or handle from that time stays valid.
+/// The host forgets ended modules early, but their tickets and handles still return results.
 #[test]
 fn tickets_and_handles_of_forgotten_modules_still_answer() {
     let host = host(&[cube(1)]);

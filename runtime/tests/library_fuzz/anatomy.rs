@@ -10,7 +10,7 @@ pub(crate) struct Field {
     pub(crate) size: usize,
 }
 
-/// Consecutive equal entries with these fields.
+/// Table of consecutive entries of equal size, with these fields.
 #[derive(Clone, Debug)]
 pub(crate) struct Table {
     pub(crate) name: String,
@@ -149,7 +149,7 @@ pub(crate) fn table(elf: &[u8], name: &str) -> Table {
     tables(elf).into_iter().find(|table| table.name == name).unwrap_or_else(|| panic!("there is no {name}"))
 }
 
-/// Returns the first entry of a table that satisfies the condition.
+/// Returns the index of the first entry whose field satisfies the condition.
 pub(crate) fn find(elf: &[u8], table: &Table, field: &str, is: impl Fn(u64) -> bool) -> usize {
     let value = |index| {
         let field = table.field(index, field);

@@ -58,7 +58,7 @@ fn set(bytes: &mut [u8], name: &str, entry: usize, field: &str, value: impl FnOn
     put(bytes, &field, value);
 }
 
-/// Returns the entry of a table whose field satisfies the condition.
+/// Returns the index of the first entry whose field satisfies the condition.
 fn entry(bytes: &[u8], name: &str, field: &str, is: impl Fn(u64) -> bool) -> usize {
     find(bytes, &table(bytes, name), field, is)
 }
@@ -130,7 +130,7 @@ fn a_version_of_a_library_that_is_not_needed_is_refused() {
         let needed = entry(bytes, ".dynamic", "tag", |tag| tag == tag::NEEDED);
         let field = table(bytes, ".dynamic").field(needed, "value");
         let name = get(bytes, field.at, 8);
-        // Moves the file name of the first versions by one character.
+        // Increments the string offset of the first file name in the required versions.
         set(bytes, ".gnu.version_r", 2, "half", |_| name + 1);
     };
     for base in ["c", "plugin"] {
@@ -152,7 +152,7 @@ fn symbol_versions_missing_for_a_symbol_are_refused() {
 
 #[test]
 fn defined_symbol_versions_must_form_a_whole_chain() {
-    // Offset of the next entry.
+    // Damages the offset of the next entry.
     check("c", |bytes| set(bytes, ".gnu.version_d", 8, "half", |_| 0xfff0), "defined versions are not a whole chain");
     check("c", |bytes| set(bytes, ".gnu.version_d", 6, "half", |_| 0xfff0), "defined versions are not a whole chain");
     check("c", |bytes| set(bytes, ".gnu.version_d", 3, "half", |_| 0), "defined versions are not a whole chain");
@@ -215,7 +215,7 @@ fn a_slot_of_an_initializer_without_a_relocation_is_refused() {
     let without = |bytes: &mut Vec<u8>| {
         let slots = address(bytes, ".init_array");
         let at = entry(bytes, ".rela.dyn", "offset", |offset| offset == slots);
-        // The relocation writes another address now.
+        // Makes the relocation write to another address.
         let other = address(bytes, ".got");
         set(bytes, ".rela.dyn", at, "offset", |_| other);
     };

@@ -20,7 +20,7 @@ const MAPPED: &str = "judge: mapped";
 const REFUSED: &str = "judge: refused";
 /// Maximum number of cases per child, since parked images accumulate in it.
 const MOST_CASES: u32 = 256;
-/// The loader needs only milliseconds.
+/// Timeout for a child; the loader needs only milliseconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Outcome of the child that mapped a library.

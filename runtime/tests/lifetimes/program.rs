@@ -17,7 +17,7 @@ const HOLDER: &str = "/Script/Game.Holder";
 
 const LONG: Duration = Duration::from_secs(60);
 
-/// Locations owned by the module, numbered as in the plugin; the last is the stack.
+/// Number of locations that the module owns. The plugin numbers them from zero; the last is the stack.
 const FREE: u64 = 10;
 
 /// Locations that an object may own: timers, tasks, posts, the plugin part.
@@ -146,7 +146,8 @@ impl Program<'_> {
         changes
     }
 
-    /// Checks that only values in these locations and posts were dropped: every step reaches a safe point, which runs posts.
+    /// Checks that only values in these locations or in posts were dropped. Posts are always permitted, since every step reaches a
+    /// safe point, which runs posts.
     fn only_in(&self, changes: &Changes, locations: &[&str]) {
         let is_other = |location: &&String| *location != "post" && !locations.contains(&location.as_str());
         let others: Vec<_> = changes.gone.keys().filter(is_other).collect();
@@ -160,8 +161,8 @@ impl Program<'_> {
         held.into_iter().map(|(location, count)| (location.to_owned(), count)).collect()
     }
 
-    /// Checks that only the Master's instance still holds values; an instance whose main has not returned gets no exit hook, so its
-    /// values that wait for the exit hook remain.
+    /// Checks that instances other than the Master's hold values only in the locations `may_leave`. An instance whose main has not
+    /// returned gets no exit hook, so its values that wait for the exit hook remain.
     fn others_are_over(&self, may_leave: &[&str]) {
         for instance in self.model.instances().into_iter().filter(|instance| Some(*instance) != self.instance) {
             let left: Vec<_> =
@@ -196,7 +197,8 @@ impl Program<'_> {
             return;
         }
         self.did("spawn");
-        // The build whose red constructor fails for one in three is committed if fewer objects are rebuilt.
+        // In one build the red constructor fails for every third object. A reload to this build is committed if it rebuilds fewer
+        // objects.
         let unwound: &[&str] = match self.host.objects().spawn(HOLDER) {
             Ok(holder) => {
                 self.host.objects().add_root(holder);
@@ -310,7 +312,7 @@ impl Program<'_> {
         self.after_an_end();
     }
 
-    /// Checks the end of the Master's former instance; another may have begun.
+    /// Stores the new instance of the Master, if any, and checks that all others have ended.
     fn after_a_change(&mut self, changes: &Changes) {
         let old = self.instance;
         self.instance = changes.made.iter().map(|(instance, _)| *instance).rfind(|instance| Some(*instance) != old);
@@ -413,5 +415,5 @@ impl Program<'_> {
 /// Locations that are never dropped if the module's main has not returned, since such a module gets no exit hook.
 const UNEXITED: &[&str] = &["static", "resource"];
 
-/// Same locations: an earlier module may have been such a module.
+/// Locations permitted after a committed reload, since an earlier instance may be one whose main has not returned.
 const UNEXITED_BY_RED: &[&str] = UNEXITED;

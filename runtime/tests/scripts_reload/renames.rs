@@ -5,7 +5,7 @@ use alcedo_runtime::{EnumValue, ObjectHandle, Value};
 use super::host;
 use crate::scripts::{Package, get, reload_of, spawn};
 
-/// Reloads a class with these variables, one build after the other. One object has these values in each build.
+/// Reloads a class with the variables of each build, in order. Checks that one object has the listed values in each build.
 fn check_builds(builds: &[(&str, &[(&str, i32)])]) {
     let text = |variables: &str| format!("class Foe extends Object;\n{variables}\n");
     let package = Package::new("Tale", &[("Foe.uc", &text(builds[0].0))]);
@@ -43,7 +43,7 @@ fn a_variable_renamed_twice_keeps_its_value_through_every_undo() {
         ("var int C<Was=A,B>;", &[("C", 7)]),
         ("var int A;", &[("A", 7)]),
     ]);
-    // The list of earlier names is added late.
+    // The `Was` list is added one build after the rename.
     check_builds(&[
         ("var int A;", &[("A", 7)]),
         ("var int B;", &[("B", 0)]),
@@ -71,7 +71,7 @@ fn merged_and_shifted_variables_return_with_their_own_values() {
 #[test]
 fn names_merged_once_do_not_resolve_to_each_other() {
     let (both, own): (_, &[(&str, i32)]) = ("var int A; var int B;", &[("A", 7), ("B", 8)]);
-    // A value that was put aside under its own name precedes a redirect of the other name.
+    // A value that was kept under its own name has priority over the value of a redirected name.
     for (merged, values) in [("var int C<Was=A,B>;", ("C", 7)), ("var int B<Was=A>;", ("B", 8))] {
         check_builds(&[
             (both, own),
@@ -82,7 +82,7 @@ fn names_merged_once_do_not_resolve_to_each_other() {
             (both, own),
         ]);
     }
-    // The second name was redirected to the third, and the list replaced the redirect of the first.
+    // The list redirects `B` to `C`, and replaces the redirect of `A` to `B` by a redirect to `C`.
     check_builds(&[
         ("var int A;", &[("A", 7)]),
         ("var int B<Was=A>;", &[("B", 7)]),
@@ -93,8 +93,8 @@ fn names_merged_once_do_not_resolve_to_each_other() {
     ]);
 }
 
-/// Reloads these declarations, one build after the other. The variable `V` has the value in the first build, and these values in the
-/// later ones. Each report must count as many values as there are variables.
+/// Reloads these declarations in order. The variable `V` is set to `own` in the first build, and must have the listed value in each
+/// later build. Each report must count as many values as there are variables.
 fn check_values(own: &Value, builds: &[(&str, Value)]) {
     let text = |declarations: &str| format!("class Foe extends Object;\n{declarations}\n");
     let package = Package::new("Tale", &[("Foe.uc", &text(builds[0].0))]);

@@ -1,10 +1,10 @@
-//! Runs each file of tests in its own process, as if it were a separate program: tests that count or change process-wide state, or
-//! record the log, have only neighbors of the same file. And only one program must be linked.
+//! Runs each file of tests in its own process. Tests that count or change process-wide state, or record the log, thus share a process
+//! only with tests of the same file. All files are linked into a single program.
 //!
-//! Before the harness begins, this process lists the requested tests and starts itself again for each of their files. As many files
-//! run at once as there are processors, since many tests wait; the output of a file is printed at its end. With `--nocapture` or
-//! `--test-threads` the files run one after the other and print immediately. If all tests are of one file, this process runs them
-//! itself, for debuggers. Before a run of all tests, `PREPARE` of the program runs.
+//! Before the harness begins, this process lists the requested tests and starts the program again for each file. At most one file per
+//! processor runs at a time; the output of a file is printed at its end. With `--nocapture` or `--test-threads` the files run one
+//! after the other and print immediately. If all tests are of one file, this process runs them itself, for debuggers. Before a run of
+//! all tests, the program's function `PREPARE` runs.
 #![expect(unsafe_code, reason = "registers a function that runs before the main of the harness")]
 #![expect(clippy::print_stdout, reason = "a heading for the output of each file")]
 
@@ -85,7 +85,7 @@ fn options(args: &[OsString]) -> Option<Vec<OsString>> {
 fn listed(args: &[OsString]) -> String {
     let output = this_program("").args(args).arg("--list").output().expect("this program starts");
     if !output.status.success() {
-        // The program rejects these arguments and reports this when it runs.
+        // The program rejects these arguments; the later run prints the error.
         return String::new();
     }
     String::from_utf8(output.stdout).expect("names of tests are text")
@@ -149,7 +149,7 @@ fn at_once<'a>(parts: &BTreeMap<&'a str, Vec<&'a str>>, options: &[OsString]) ->
 /// would keep a pipe open.
 fn with_output(mut command: Command) -> io::Result<(bool, String)> {
     let file = tempfile::tempfile()?;
-    // `try_clone` would share the position, which a reader moves.
+    // Opens the file a second time: a clone would share its position with the writers.
     let mut reader = File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
     let mut child = command.stdout(file.try_clone()?).stderr(file.try_clone()?).spawn()?;
     let (mut output, mut ends, begun) = (String::new(), Vec::new(), Instant::now());
@@ -178,7 +178,7 @@ fn ended_test(line: &str) -> Option<&str> {
     Some(test)
 }
 
-/// Appends the seconds of each test, of all that ended in this order, to the file that [`TIMES`] names.
+/// Appends the duration of each test in seconds to the file that [`TIMES`] names. `ends` has the tests in the order of their ends.
 fn add_times(ends: &[(String, Duration)]) -> io::Result<()> {
     let Some(path) = env::var_os(TIMES) else { return Ok(()) };
     let threads = thread::available_parallelism().map_or(1, usize::from);

@@ -1,5 +1,6 @@
 //! Builds of the example plugins and of those in `runtime/tests/plugins`, for tests of any package in the checkout. Names of features
-//! choose a build (`workspace.rs`); names of switches and a tag choose a copy of it, which costs no build: see `plugins/fixture`.
+//! select a build (`workspace.rs`). Names of switches and a tag select a copy of that build, which is not compiled again: see
+//! `plugins/fixture`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -57,7 +58,7 @@ pub(crate) fn tagged(package: &str, names: &[&str], tag: u64) -> PathBuf {
     once(&label, || copy(package, names, Some(tag), &label))
 }
 
-/// Returns the build with the features among `names`, or its copy with the switches among them and the tag.
+/// Returns the build with the features in `names`, or a copy of that build with the tag and the switches in `names`.
 fn copy(package: &str, names: &[&str], tag: Option<u64>, label: &str) -> PathBuf {
     let known = workspace::features_of(package);
     let (features, on): (Vec<_>, Vec<_>) = names.iter().partition(|name| known.iter().any(|known| known == *name));
@@ -69,12 +70,12 @@ fn copy(package: &str, names: &[&str], tag: Option<u64>, label: &str) -> PathBuf
     copy.unwrap_or_else(|error| panic!("{package} has the features {known:?}; {error}"))
 }
 
-/// Returns a copy with these switches of a library that was built separately.
+/// Returns a copy of a separately built library, with these switches.
 pub(crate) fn with_switches(library: &Path, label: &str, switches: &Switches<'_>) -> PathBuf {
     variants().switched(library, label, switches).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Returns the line of a text in the sources of a plugin, as a panic there names it: `broken/src/lib.rs:40`.
+/// Finds a string in the sources of a plugin and returns its location in the format of panics: `broken/src/lib.rs:40`.
 pub(crate) fn line_of(package: &str, text: &str) -> String {
     let files = folder(package).join("src").read_dir().expect("the plugin has sources");
     let line = |file: std::fs::DirEntry| {
@@ -86,7 +87,7 @@ pub(crate) fn line_of(package: &str, text: &str) -> String {
     found.unwrap_or_else(|| panic!("{package} has no {text}"))
 }
 
-/// Builds under its own label, once in this process.
+/// Runs a separate build under this label, once per process.
 pub(crate) fn build(request: &BuildRequest<'_>, label: &str) -> PathBuf {
     once(label, || variants().get(request, label).unwrap_or_else(|error| panic!("{error}")))
 }

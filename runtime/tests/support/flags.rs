@@ -29,7 +29,7 @@ fn wrapper(label: &str, flags: &str) -> PathBuf {
     if fs::read_to_string(&path).is_ok_and(|old| old == text) {
         return path;
     }
-    // Written next to the file and renamed: another test binary may be about to run it.
+    // Writes a new file and renames it, since another test binary may run the old file at this time.
     let temporary = dir.join(format!("{label}.{}", std::process::id()));
     fs::create_dir_all(&dir).expect("the test directory is writable");
     fs::write(&temporary, text).expect("the test directory is writable");

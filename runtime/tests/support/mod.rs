@@ -25,8 +25,8 @@ pub(crate) use builds::{build, folder, line_of, plugin, request, tagged, test_di
 /// True if the slots of this host have types; `bare-slots` runs some of these tests without types.
 pub(crate) const SLOT_TYPES: bool = cfg!(feature = "slot-types");
 
-/// Returns a builder with the packages and native classes of the example plugins. A finalizer thread may be delayed on a busy machine;
-/// tests wait for the end of a generation without a limit.
+/// Returns a builder with the packages and native classes of the example plugins. The grace period is long, since a busy machine may
+/// delay the finalizer thread.
 pub(crate) fn builder() -> Builder {
     let builder = Runtime::builder().package("Game").package("Attributes").package("Broken");
     builder.natives(alcedo_engine::natives()).unloads(|policy| policy.grace = Duration::from_secs(30))
@@ -127,7 +127,7 @@ impl Record {
         ours.map(|(_, line)| line + "\n").collect()
     }
 
-    /// Adds a line without access to the record, for listeners.
+    /// Adds a line to the record, for listeners that do not own the [`Record`].
     pub(crate) fn line(target: &str, line: String) {
         lines().push((target.to_owned(), line));
     }

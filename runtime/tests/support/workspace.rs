@@ -3,8 +3,8 @@
 //! `broken+unknown-base/broken` and has links to the sources of the plugin. The crate name stays `broken`, for log targets and
 //! symbols, and a panic names `broken/src/lib.rs`: see [`WRAPPER`].
 //!
-//! Each single feature is a combination, and so are those of [`TOGETHER`]. A feature of [`ALONE`] is built by a separate cargo run.
-//! The packages are those of both [`WORKSPACES`].
+//! Each single feature is a combination; [`TOGETHER`] lists further combinations. A feature of [`ALONE`] is built by a separate cargo
+//! run. The packages are those of both [`WORKSPACES`].
 
 use std::ffi::OsString;
 use std::fs;
@@ -206,7 +206,7 @@ fn write_member(folder: &Path, package: &Package, features: &[&str]) -> io::Resu
             symlink(source, link)?;
         }
     }
-    // The examples have tests of their own, which need the host.
+    // Removes the dev-dependencies: only the examples' own tests use them, and those tests need the host.
     let (library, _tests) = package.manifest.split_once("\n[dev-dependencies]\n").unwrap_or((&package.manifest, ""));
     let mut manifest = library.to_owned();
     if !features.is_empty() {

@@ -46,14 +46,14 @@ pub struct ClassHead {
     pub modifiers: Vec<Modifier>,
     /// Comment before the declaration.
     pub doc: String,
-    /// From `class` to the semicolon.
+    /// Span from `class` to the semicolon.
     pub span: Span,
 }
 
 /// A specifier of a declaration: `final`, `native(12)`, `config(User)`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Modifier {
-    /// The specifier.
+    /// Name of the specifier.
     pub name: Ident,
     /// Text in parentheses after the specifier, as written.
     pub argument: Option<String>,
@@ -83,11 +83,11 @@ pub enum Item {
 pub struct Outside {
     /// Kind of construct.
     pub what: OutsideKind,
-    /// Source text.
+    /// Source text of the construct.
     pub raw: String,
-    /// Name, if present.
+    /// Name of the construct, if it has a name.
     pub name: Option<Ident>,
-    /// Span of the head.
+    /// Span of the construct without its body.
     pub span: Span,
 }
 
@@ -102,7 +102,7 @@ pub enum OutsideKind {
     CppText,
     /// `#exec …`.
     Exec,
-    /// `#` with any other keyword.
+    /// Line that starts with `#` and any other keyword.
     Directive,
     /// A macro between declarations.
     Macro,
@@ -115,9 +115,9 @@ pub struct Var {
     pub category: Option<String>,
     /// Specifiers before the type.
     pub modifiers: Vec<Modifier>,
-    /// The type.
+    /// Type of the variables.
     pub ty: TypeRef,
-    /// The names.
+    /// Declared names.
     pub names: Vec<VarName>,
     /// Comment before the declaration.
     pub doc: String,
@@ -128,7 +128,7 @@ pub struct Var {
 /// A declared name with its array size and metadata.
 #[derive(Clone, PartialEq, Debug)]
 pub struct VarName {
-    /// The name.
+    /// Name of the variable or parameter.
     pub name: Ident,
     /// Expression in brackets after the name.
     pub dim: Option<Expr>,
@@ -153,7 +153,7 @@ pub struct Struct {
     pub is_partial: bool,
     /// Comment before the declaration.
     pub doc: String,
-    /// From `struct` to the name.
+    /// Span from `struct` to the name.
     pub span: Span,
 }
 
@@ -168,7 +168,7 @@ pub struct Enum {
     pub entries: Vec<VarName>,
     /// Comment before the declaration.
     pub doc: String,
-    /// From `enum` to the name.
+    /// Span from `enum` to the name.
     pub span: Span,
 }
 
@@ -201,27 +201,28 @@ pub enum FunctionKind {
 /// A function.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Function {
-    /// All specifiers before the result, except `function`.
+    /// Specifiers before the result type, except `function`.
     pub modifiers: Vec<Modifier>,
     /// Kind of function.
     pub kind: FunctionKind,
-    /// Keyword of the kind with its argument: `operator(20)`.
+    /// Keyword of the function kind, with its argument: `operator(20)`.
     pub kind_keyword: Modifier,
     /// Type of the result.
     pub result: Option<TypeRef>,
-    /// Function name, or sign of an operator.
+    /// Name of the function, or symbol of the operator.
     pub name: Ident,
     /// Parameters.
     pub params: Vec<Param>,
     /// Specifiers after the parameters: `const`.
     pub trailing: Vec<Modifier>,
-    /// Statements of the body; `None` for a semicolon. The checker moves them out, which limits peak memory.
+    /// Statements of the body; `None` if a semicolon replaces the body. The checker moves the statements out, which limits peak
+    /// memory.
     pub body: RefCell<Option<Vec<Stmt>>>,
     /// Comment before the declaration.
     pub doc: String,
-    /// From the first specifier to the parenthesis after the parameters.
+    /// Span from the first specifier to the closing parenthesis of the parameters.
     pub span: Span,
-    /// The closing brace or the semicolon.
+    /// Span of the closing brace, or of the semicolon.
     pub end: Span,
 }
 
@@ -230,11 +231,11 @@ pub struct Function {
 pub struct Param {
     /// Specifiers before the type.
     pub modifiers: Vec<Modifier>,
-    /// The type.
+    /// Type of the parameter.
     pub ty: TypeRef,
-    /// The name with its array size.
+    /// Name of the parameter, with its array size.
     pub name: VarName,
-    /// Default of an omitted optional parameter.
+    /// Default value of an optional parameter.
     pub default: Option<Expr>,
 }
 
@@ -267,7 +268,7 @@ pub enum TypeKind {
 pub struct Stmt {
     /// Kind of statement.
     pub kind: StmtKind,
-    /// Span of the whole simple statement, or of the head of a compound statement.
+    /// Span of an expression, `return` or `assert`. For every other statement, span of its first token.
     pub span: Span,
 }
 
@@ -286,11 +287,11 @@ pub enum StmtKind {
     If(Vec<(Expr, Vec<Stmt>)>, Option<Vec<Stmt>>),
     /// `while (…) …`.
     While(Expr, Vec<Stmt>),
-    /// `do { … } until (…);`, `do { … } while (…);`, and `do { … }` without either.
+    /// `do { … } until (…);`, `do { … } while (…);`, and `do { … }` without a condition.
     Do(Vec<Stmt>, DoEnd),
     /// `for (…; …; …) …`.
     For(Vec<Expr>, Option<Box<Expr>>, Vec<Expr>, Vec<Stmt>),
-    /// `foreach call(…) …`, or the array form.
+    /// `foreach call(…) …`, or `foreach Array(element, index) …`.
     ForEach(Expr, Vec<Stmt>),
     /// `switch (…) { … }`.
     Switch(Expr, Vec<Arm>),
@@ -308,13 +309,13 @@ pub enum StmtKind {
     Stop,
     /// `X:`.
     Label(Ident),
-    /// A line with `#`.
+    /// Line that starts with `#`.
     Directive(String),
     /// Constant local to the function.
     Const(Box<Const>),
 }
 
-/// End of a `do` loop.
+/// Condition keyword at the end of a `do` loop.
 #[derive(Clone, PartialEq, Debug)]
 pub enum DoEnd {
     /// `until`.
@@ -372,7 +373,7 @@ pub enum ExprKind {
     Default,
     /// `static`, before `.`.
     Static,
-    /// `vect(…)`, `rot(…)`, `rng(…)`: the keyword and the values.
+    /// `vect(…)`, `rot(…)`, `rng(…)`: the keyword and its arguments.
     Triple(Ident, Vec<Expr>),
     /// A name.
     Ident(Ident),
@@ -392,7 +393,7 @@ pub enum ExprKind {
     Postfix(bool, Box<Expr>),
     /// An operator between its operands.
     Infix(Infix, Span, Box<Expr>, Box<Expr>),
-    /// An operator that classes declare, with its operands.
+    /// Operator that a class declares, with its operands.
     Operator(Ident, Vec<Expr>),
     /// `a ? b : c`.
     Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
@@ -435,8 +436,8 @@ macro_rules! infix {
                 match self { $(Self::$name => $sign,)* }
             }
 
-            /// Precedence as in the language's own declarations: operators with smaller numbers bind tighter. All are
-            /// left-associative.
+            /// Returns the precedence number of the operator as the language declares it: smaller numbers bind tighter. All
+            /// operators are left-associative.
             pub fn binding(self) -> u8 {
                 match self { $(Self::$name => $binding,)* }
             }
@@ -479,7 +480,7 @@ infix! {
     Eq "==" 24;
     /// Nearly equal.
     Near "~=" 24;
-    /// Order of two angles.
+    /// Comparison of the directions of two angles.
     ClockwiseFrom "ClockwiseFrom" 24;
     /// Not equal.
     Ne "!=" 26;
@@ -562,11 +563,11 @@ pub struct DefaultObject {
     pub class: Option<Ident>,
     /// `Name=`.
     pub name: Option<Ident>,
-    /// Further keywords in the head with their values, such as `Archetype=`.
+    /// Other keywords of the first line with their values, such as `Archetype=`.
     pub others: Vec<(Ident, DefaultValue)>,
     /// Lines of the block.
     pub lines: Vec<DefaultLine>,
-    /// Span of the head.
+    /// Span of the first line.
     pub span: Span,
 }
 
@@ -582,7 +583,7 @@ pub struct DefaultValue {
 /// Kinds of values in default properties.
 #[derive(Clone, PartialEq, Debug)]
 pub enum DefaultValueKind {
-    /// No value.
+    /// Missing value.
     Empty,
     /// Integer as written, with its value.
     Int(String, Option<i128>),
@@ -604,7 +605,7 @@ pub enum DefaultValueKind {
     Broken,
 }
 
-/// Returns the keys, in lower case, and values of metadata between `<` and `>`.
+/// Returns the metadata between `<` and `>` as pairs of a lower-case key and a value.
 pub(crate) fn meta_in(text: Option<&str>) -> impl Iterator<Item = (String, String)> {
     let parts = text.unwrap_or_default().split('|').map(str::trim).filter(|part| !part.is_empty());
     parts.map(|part| {

@@ -27,12 +27,12 @@ pub enum Snippet {
     Statements,
     /// An open brace, parenthesis or bracket: more lines are expected.
     Unfinished,
-    /// Neither; contains the messages of parsing as statements, for file 0.
+    /// Neither a value nor statements; contains the messages of parsing the text as statements, for file 0.
     Invalid(Vec<Diagnostic>),
 }
 
-/// Classifies a text by syntax. Compile a value as `function string Run() { return string(…); }` of a class and statements as
-/// `function Run() { … }`; the class is then checked like any other.
+/// Classifies a text by its syntax. To run a value, compile `function string Run() { return string(…); }` in a class. To run
+/// statements, compile `function Run() { … }`. The checker then treats the class like any other.
 ///
 /// # Examples
 /// ```
@@ -65,8 +65,8 @@ fn is_open(text: &str) -> bool {
     }
 }
 
-/// Returns completions of the last identifier of a text, sorted: after a dot, members of the value before it; otherwise members
-/// of the class and library functions. Must run on the game thread.
+/// Returns the sorted completions of the last identifier of a text. After a dot, completes members of the value before the dot;
+/// otherwise, members of the class and library functions. Must run on the game thread.
 pub fn complete(text: &str, class: &str, types: &Types, options: &Options) -> Vec<String> {
     let word_start = text
         .rfind(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')

@@ -51,7 +51,7 @@ pub struct Diagnostic {
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
-    /// Message text.
+    /// Text of the message.
     pub message: String,
     /// Label at the span; may be empty.
     pub label: String,
@@ -73,7 +73,8 @@ impl Diagnostic {
         Self { id, severity, file, span, line: 0, column: 0, message, label, other: None, hint }
     }
 
-    /// Creates an error of a host at a name in a line (from 1) of the source with the given index.
+    /// Creates an error of a host at the first occurrence of a name after the start of a line. `at` is the index of the source and
+    /// the line, from 1.
     #[must_use]
     pub fn at_name(id: &'static str, sources: &[Source], at: (usize, u32), name: &str, message: String) -> Self {
         let (file, line) = at;
@@ -161,7 +162,7 @@ impl Diagnostic {
         }
         let renderer = Renderer::plain().decor_style(DecorStyle::Ascii).term_width(MAX_LINE_LEN + 40);
         let drawn = renderer.render(&[group]);
-        // Rendered lines have expanded tabs and may be cut, so the columns are replaced by those of the source.
+        // Rendered lines have expanded tabs and may be truncated, so the columns of the source replace the rendered columns.
         let others = other.iter().map(|(other, _)| other.column);
         let mut columns = std::iter::once(place.column).chain(others);
         let lines: Vec<_> = drawn.lines().map(|line| with_column(line.trim_end(), &mut columns)).collect();
@@ -181,7 +182,7 @@ fn with_column(line: &str, columns: &mut impl Iterator<Item = u32>) -> String {
     line.to_owned()
 }
 
-/// First line of a span, prepared for rendering: tabs expanded, control characters replaced, long lines cut.
+/// First line of a span, prepared for rendering: tabs are expanded, control characters are replaced, long lines are truncated.
 struct Drawn<'a> {
     name: &'a str,
     line: usize,
@@ -200,7 +201,7 @@ impl<'a> Drawn<'a> {
         let end = (source.line_start(line + 1) as usize).max(start);
         let whole = source.text.get(start..end).unwrap_or("").trim_end_matches(['\n', '\r']);
         let (mut text, mut range) = (String::new(), None::<(usize, usize)>);
-        // Rendered position of an empty span.
+        // Position of an empty span in the rendered line.
         let mut here = None;
         // Omits the start of a long line.
         let place = (span.start as usize).saturating_sub(start);

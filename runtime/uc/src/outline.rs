@@ -1,4 +1,5 @@
-//! Declared and mentioned names of a package before it is checked. Hosts use them to order the declaration of packages.
+//! Names that a package declares and mentions, collected before the package is checked. Hosts use these names to order the
+//! declaration of packages.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +10,7 @@ use crate::parse::Parsed;
 use crate::source::Source;
 use crate::token::{Kind, Tokens};
 
-/// Declared and mentioned names of a package.
+/// Names that a package declares and mentions.
 ///
 /// # Examples
 /// ```
@@ -28,11 +29,12 @@ pub struct Outline {
     pub classes: Vec<hir::Path>,
     /// Paths of declared delegates: `/Script/Package.Class:Name`.
     pub delegates: Vec<hir::Path>,
-    /// Names that other packages use for the declarations, in lower case: types, with and without the package name and a dot;
-    /// delegates, enum entries, and entry counts.
+    /// Names by which other packages refer to the declarations, in lower case: types, each with and without the package name and a
+    /// dot; delegates, enum entries, and entry counts.
     pub names: BTreeSet<String>,
-    /// All identifiers and parts of quoted names in the files, in lower case; also pairs of identifiers joined by a dot. Names
-    /// outside of this set cannot be dependencies. Own type names are omitted: unqualified, they refer to the own type.
+    /// All identifiers and parts of quoted names in the files, in lower case, and pairs of identifiers joined by a dot. A name
+    /// outside of this set cannot be a dependency. The package's own type names are omitted, since an unqualified name refers to
+    /// the package's own type.
     pub mentions: BTreeSet<String>,
 }
 
@@ -105,7 +107,7 @@ impl Outline {
         self.names_type(package, &found.name.text);
         self.types.push(format!("/Script/{package}.{}", found.name.text).into());
         let name = found.name.text.to_ascii_lowercase();
-        // `X_MAX`, from the enum name or the entry prefix, is the number of entries.
+        // Scripts write the number of entries as `X_MAX`, where `X` is the enum name or the prefix of the entries.
         self.names.insert(format!("{name}_max"));
         for entry in &found.entries {
             let entry = entry.name.text.to_ascii_lowercase();
@@ -124,7 +126,7 @@ impl Outline {
 /// Adds the identifiers of a file.
 fn mentioned(source: &Source, mentions: &mut HashSet<String>) {
     let mut tokens = Tokens::new(&source.text);
-    // The previous identifier, and the one before a dot.
+    // The previous identifier, and the identifier before the last dot.
     let (mut last, mut before): (Option<&str>, Option<&str>) = (None, None);
     let mut lower = String::new();
     let mut mention = |parts: [&str; 2]| {
@@ -165,7 +167,7 @@ fn mentioned(source: &Source, mentions: &mut HashSet<String>) {
                     last = part;
                 }
             }
-            // Arguments such as those of `implements(…)` stay text, but their identifiers are tokens as well.
+            // The tree keeps arguments such as those of `implements(…)` as strings, but their identifiers are separate tokens.
             _ => {}
         }
         (last, before) = (None, None);

@@ -35,9 +35,9 @@ pub enum Encoding {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
 pub struct Span {
-    /// First byte.
+    /// Offset of the first byte.
     pub start: u32,
-    /// End, exclusive.
+    /// Offset after the last byte.
     pub end: u32,
 }
 
@@ -79,9 +79,9 @@ pub struct Source {
     pub text: String,
     /// Encoding of the bytes.
     pub encoding: Encoding,
-    /// Offset of the first invalid character; each invalid character became `U+FFFD`.
+    /// Offset of the first invalid character. Each invalid character is replaced by `U+FFFD`.
     pub broken: Option<u32>,
-    /// Size of a file above [`MAX_FILE_SIZE`] in bytes; the text is empty then.
+    /// Size in bytes of a file that exceeds [`MAX_FILE_SIZE`]. The text of such a file is empty.
     pub too_large: Option<usize>,
     lines: Vec<u32>,
 }
@@ -112,7 +112,7 @@ impl Source {
             }
             [0xFF, 0xFE, rest @ ..] => Self::utf16(name, rest, Encoding::Utf16Le),
             [0xFE, 0xFF, rest @ ..] => Self::utf16(name, rest, Encoding::Utf16Be),
-            // UTF-16 without a byte order mark: the high bytes of the first two characters are zero.
+            // In UTF-16 text without a byte order mark, the high bytes of the first two characters are usually zero.
             [low, 0, low2, 0, ..] if *low != 0 && *low2 != 0 => Self::utf16(name, bytes, Encoding::Utf16Le),
             [0, low, 0, low2, ..] if *low != 0 && *low2 != 0 => Self::utf16(name, bytes, Encoding::Utf16Be),
             _ => match std::str::from_utf8(bytes) {
@@ -155,7 +155,7 @@ impl Source {
         self.text.get(start..end).map_or(0, |before| before.chars().count()) as u32 + 1
     }
 
-    /// Returns the start of a line, or the length of the text for lines after the last.
+    /// Returns the offset of the start of a line, or the length of the text if the line does not exist.
     pub(crate) fn line_start(&self, line: u32) -> u32 {
         let at = (line as usize).saturating_sub(1);
         self.lines.get(at).copied().unwrap_or(self.text.len() as u32)
@@ -182,7 +182,7 @@ impl Source {
     }
 }
 
-/// Replaces each carriage return that ends a line alone (classic Mac OS) by a line feed. Offsets do not change.
+/// Replaces each carriage return without a line feed (the line end of classic Mac OS) by a line feed. Offsets do not change.
 fn with_line_feeds(text: String) -> String {
     let mut made = String::new();
     let mut rest = text.as_str();

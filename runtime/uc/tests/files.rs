@@ -1,5 +1,5 @@
-//! Class files in the style of existing code, with many constructs outside of the language: each is reported with its location, in
-//! `NAME.stderr`, in the short form; the parsed tree is in `NAME.print`.
+//! Class files in the style of existing code, with many unsupported constructs. `NAME.stderr` lists each construct with its
+//! location in the short form, and `NAME.print` contains the parsed tree.
 
 use expect_test::expect_file;
 
@@ -16,7 +16,7 @@ fn unsupported_constructs_are_reported_in_each_file() {
             Err(messages) => messages,
         };
         expect_file![path.with_extension("stderr")].assert_eq(&listed(&messages, &sources));
-        // The tree of a file without errors; the golden file was checked by hand.
+        // Compares the tree of a file without errors. The golden file was checked by hand.
         let (file, messages) = alcedo_uc::parse(&sources[0]);
         if !messages.iter().any(alcedo_uc::Diagnostic::is_error) {
             expect_file![path.with_extension("print")].assert_eq(&alcedo_uc::print(&file));

@@ -1,6 +1,6 @@
-//! A world as an engine would declare it, for the test programs: packages `Engine` and `Test`, classes from `Object` to
-//! `PlayerController`, `Vector` and `Rotator` as in Unreal Engine 3, an interface, an enum, and a library with functions on wildcards.
-//! The functions have no bodies: the checker calls nothing.
+//! World with the types that an engine would declare, for the test programs. The packages are `Engine` and `Test`. The classes
+//! range from `Object` to `PlayerController`. `Vector` and `Rotator` are as in Unreal Engine 3. There are also an interface, an
+//! enum, and a library of wildcard functions. The functions have no bodies, since the checker never calls them.
 
 use alcedo_abi::kinds::{PropertyKind as K, class_flags, function_flags, property_flags};
 use alcedo_reflect::World;
@@ -8,7 +8,7 @@ use alcedo_reflect::decl::{Batch, ClassDecl, EnumDecl, FunctionDecl, InterfaceDe
 use alcedo_reflect::enums::EnumEntry;
 use alcedo_reflect::origin::Origin;
 
-/// Library whose functions are callable without a class.
+/// Path of the library whose functions are callable without the class name.
 pub(crate) const LIBRARY: &str = "/Script/Engine.Library";
 
 const READ: u64 = property_flags::BLUEPRINT_READ;
@@ -175,7 +175,7 @@ fn library() -> ClassDecl {
     class("Library", "Object", Vec::new(), functions)
 }
 
-/// Creates the world.
+/// Creates the world with all of these types.
 pub(crate) fn world() -> World {
     let world = World::new();
     for package in ["Engine", "Test"] {

@@ -1,4 +1,4 @@
-//! The printer: printed code parses to the same tree and prints the same again.
+//! The printer: parsing printed code returns an equal tree, which prints the same code.
 
 use alcedo_uc::{Source, parse, print};
 

@@ -1,5 +1,5 @@
-//! Programs without errors: each is checked, and its functions `Test…` are run by the test interpreter if the head of the file lists
-//! their results.
+//! Programs without errors. Each program is checked. If the first lines of the file list results, the test interpreter runs the
+//! functions `Test…`.
 
 use alcedo_uc::Source;
 use alcedo_uc::hir::Const;

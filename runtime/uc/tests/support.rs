@@ -24,7 +24,7 @@ pub(crate) fn programs(name: &str) -> Vec<PathBuf> {
 pub(crate) fn sources(path: &Path) -> Vec<Source> {
     let text = Source::decode("", &std::fs::read(path).expect("a file")).text;
     let stem = path.file_name().and_then(|name| name.to_str()).expect("a name");
-    // The first file is named after its class, so that the names of test programs are free.
+    // The first file is named after its class, so a test program may have any name.
     let class = text.lines().find_map(|line| line.strip_prefix("class ")?.split([' ', ';']).next());
     let first = class.map_or_else(|| stem.to_owned(), |class| format!("{class}.uc"));
     let mut files: Vec<(String, String)> = vec![(first, String::new())];
@@ -54,8 +54,8 @@ pub(crate) fn rendered(messages: &[Diagnostic], sources: &[Source]) -> String {
     drawn.join("\n\n") + "\n"
 }
 
-/// Formats all messages in the short form of the `.stderr` files: a line with location, marked text, id, message and label, and a line
-/// for each secondary location and help. [`rendered`] shows the source line too.
+/// Formats all messages in the short form of the `.stderr` files. Each message is one line with location, marked source text, id,
+/// message and label. One line for each secondary location and help follows. [`rendered`] also returns the source line.
 pub(crate) fn listed(messages: &[Diagnostic], sources: &[Source]) -> String {
     let place = |file: usize, span: Span| match sources.get(file) {
         Some(source) => {

@@ -1,4 +1,4 @@
-//! Worlds other than that of the fixture: wider vectors, two types with one name, existing script packages.
+//! Worlds that differ from the fixture: wider vectors, two types with one name, existing script packages.
 
 use alcedo_abi::kinds::{PropertyKind as K, function_flags, property_flags};
 use alcedo_reflect::World;
@@ -171,10 +171,10 @@ fn inheritance_cycles_through_reflection_are_reported() {
         let errors = messages.iter().filter(|message| message.is_error());
         errors.map(|message| message.message.clone()).collect::<Vec<_>>().join("; ")
     };
-    // A class of the host whose package has the same name.
+    // The host declares a class of this path.
     let reported = all("class Pawn extends Bird; function F() { Missing(); }");
     assert_eq!(reported, "`/Script/Test.Pawn` is declared by the host or by a plugin");
-    // A class that another script package extends.
+    // A class of another script package extends this class.
     let reported = all("class Foo extends Other.Foo; function F() { Missing(); }");
     assert_eq!(reported, "these classes extend one another: Foo → Other.Foo → Foo");
     let use_of =
@@ -293,12 +293,12 @@ fn a_long_chain_of_constants_is_reported_once() {
         let errors = messages.iter().filter(|message| message.is_error());
         errors.map(|message| format!("{}: {}", message.id, message.message)).collect::<Vec<_>>().join("; ")
     };
-    // Each constant refers to the previous one: the length is unlimited.
+    // Each constant refers to the previous one; the number of such constants is not limited.
     let behind: String = (1..5_000).map(|at| format!("const C{at} = C{}; ", at - 1)).collect();
     let found = checked(&world, &program(format!("const C0 = 7; {behind}"))).expect("no error");
     let consts = &found.package.classes[0].consts;
     assert_eq!((consts.len(), &consts[4_999].value), (5_000, &alcedo_uc::hir::Const::Int(7)));
-    // Each constant refers to the next one: the depth is limited, and reported once.
+    // Each constant refers to the next one; this depth is limited, and the error is reported once.
     let ahead: String = (0..5_000).map(|at| format!("const C{at} = C{}; ", at + 1)).collect();
     let reported = errors(&program(format!("{ahead} const C5000 = 7;")));
     assert_eq!(

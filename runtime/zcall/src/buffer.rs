@@ -1,5 +1,5 @@
 //! Borrowed ZCall buffer with access by slot. A buffer crosses the ABI as an address and a length, and its slots hold strings and
-//! structs as addresses. This file converts them to borrows and copies; no other file of this crate dereferences them.
+//! structs as addresses. This file converts these addresses to borrows and copies; no other file of this crate dereferences them.
 #![expect(unsafe_code, reason = "follows the addresses that a ZCall buffer is made of")]
 
 use std::ptr;
@@ -12,9 +12,10 @@ use alcedo_abi::zcall::{Slot, SlotType, SlotValue, ZCallBuffer};
 use crate::boundary::CallError;
 use crate::signature::{CallSignature, Kinds};
 
-/// Slots of one call, borrowed until it returns: parameters first, the result (if any) last.
+/// Slots of one call, borrowed until the call returns: parameters first, then the result, if any.
 ///
-/// Slot indices start at zero. Type bytes are checked when compiled in; the slot of a pending result is empty and accepts any type.
+/// Slot indices start at zero. Type bytes are checked if the feature `slot-types` is enabled. The slot of a result that is not yet
+/// written is empty and accepts any type.
 ///
 /// # Examples
 /// ```
@@ -54,7 +55,7 @@ impl<'a> BufferMut<'a> {
         Self::over(unsafe { slice::from_raw_parts_mut(raw.slots, raw.len) })
     }
 
-    /// Borrows slots of the caller, who vouches for the addresses in them.
+    /// Borrows slots of a caller that vouches for the addresses in them.
     #[inline]
     pub fn over(slots: &'a mut [Slot]) -> Self {
         Self { slots, raw: ZCallBuffer { slots: ptr::null_mut(), len: 0 } }
@@ -121,8 +122,8 @@ impl<'a> BufferMut<'a> {
         self.slots
     }
 
-    /// Overwrites a slot that holds no address with a slot that holds no address. Untyped slots (without the feature `slot-types`)
-    /// accept any.
+    /// Overwrites a slot. Neither the old nor the new slot may hold an address. Untyped slots (without the feature `slot-types`)
+    /// accept any slot.
     ///
     /// # Errors
     /// [`CallError::Buffer`] if the slot does not exist, or if the old or new slot is an address.
@@ -202,9 +203,9 @@ impl<'a> BufferMut<'a> {
     }
 }
 
-/// Access by the signature of the callee, for [`Call`](crate::call::Call).
+/// Access to slots by the signature of the callee, for [`Call`](crate::call::Call).
 impl BufferMut<'_> {
-    /// Returns the kinds of the signature after checking the number of slots.
+    /// Checks the number of slots and returns the kinds of the signature.
     fn kinds_of<'s>(&self, signature: &'s CallSignature) -> Result<&'s Kinds, CallError> {
         let kinds = signature.kinds();
         let kinds = kinds.ok_or_else(|| buffer_error("only its dispatcher knows what its slots hold".into()))?;
@@ -289,13 +290,14 @@ pub(super) fn pointer_slot<T>(target: *mut T) -> Slot {
     Slot::from_bits(SlotType::POINTER, target.expose_provenance() as u64)
 }
 
-/// Makes a sink that overwrites `text`. The caller must not move or access `text` while the sink may be used.
+/// Makes a sink that overwrites `text`. While the sink may be used, the caller must not move or access `text`.
 #[inline]
 pub(super) fn sink_into(text: &mut String) -> TextSink {
     TextSink { context: ptr::from_mut(text).cast(), put: put_text }
 }
 
-/// Calls `write` with a sink. Returns its result and the string written to the sink, empty if none was written.
+/// Calls `write` with a sink. Returns the result of `write` and the string written to the sink, which is empty if nothing was
+/// written.
 pub fn collect_text<R>(write: impl FnOnce(&TextSink) -> R) -> (R, String) {
     let mut text = String::new();
     let result = write(&sink_into(&mut text));
@@ -312,7 +314,7 @@ unsafe extern "C" fn put_text(context: *mut (), data: *const u8, len: usize) {
         (&mut *context.cast::<String>(), bytes)
     };
     text.clear();
-    // A panic must not cross the ABI; lossy conversion never fails.
+    // Lossy conversion never panics, and a panic must not cross the ABI.
     text.push_str(&String::from_utf8_lossy(bytes));
 }
 

@@ -1,4 +1,4 @@
-//! Functions behind call names: the body, the metadata and one call.
+//! Functions behind call names: body, metadata, and the data of one call.
 
 use std::any::Any;
 use std::fmt;
@@ -15,7 +15,7 @@ use crate::signature::CallSignature;
 
 /// Body of a function that is called by name. Game thread only.
 ///
-/// A panic in the body becomes an error of the caller. The body may call by name, including itself.
+/// A panic in the body becomes an error that the caller receives. The body may call any function by name, including itself.
 ///
 /// # Examples
 /// ```
@@ -36,11 +36,10 @@ use crate::signature::CallSignature;
 pub trait Dispatcher {
     /// Executes the call.
     ///
-    /// # Errors
-    /// Reason for the failure; the caller receives the same error.
+    /// Returns the reason for a failure. The caller of the function receives this error.
     fn call(&self, call: Call<'_>) -> Result<(), CallError>;
 
-    /// Returns the implementation, for callers with a faster path to it.
+    /// Returns the implementation, for callers that have a faster path to it.
     #[doc(hidden)]
     fn inner(&self) -> Option<&dyn Any> {
         None
@@ -53,8 +52,8 @@ impl<F: Fn(Call<'_>) -> Result<(), CallError>> Dispatcher for F {
     }
 }
 
-/// A call: the arguments of the caller and the slot for the result, described by the signature that the caller was checked
-/// against.
+/// A call: the arguments of the caller, and the slot for the result. Its signature is the one that was compared with the caller's
+/// signature.
 ///
 /// # Examples
 /// ```
@@ -84,7 +83,8 @@ impl<'a> Call<'a> {
         &self.callee.name
     }
 
-    /// Returns the argument at index `at`, which fits in a slot: a number, `bool`, a name or an object. Indices start at zero.
+    /// Returns the argument at index `at`, which must fit in a slot: a number, a `bool`, a name or an object. Indices start at
+    /// zero.
     ///
     /// # Errors
     /// [`CallError::Buffer`] if the argument does not exist or is of another type.
@@ -115,26 +115,27 @@ impl<'a> Call<'a> {
         self.buffer.text_argument(&self.callee.signature, at)
     }
 
-    /// Sets the result, which fits in a slot.
+    /// Sets a result that fits in a slot.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] if the function has no result, or one of another type.
+    /// [`CallError::Buffer`] if the function has no result, or a result of another type.
     #[inline]
     pub fn set_result<T: SlotValue>(&mut self, value: T) -> Result<(), CallError> {
         let at = self.buffer.check_result(&self.callee.signature, |kind| kind.fits_slot())?;
         self.buffer.set(at, value)
     }
 
-    /// Sets the result, which is a string.
+    /// Sets a result that is a string.
     ///
     /// # Errors
-    /// [`CallError::Buffer`] if the function has no result, or one of another type.
+    /// [`CallError::Buffer`] if the function has no result, or a result of another type.
     #[inline]
     pub fn set_text_result(&mut self, text: &str) -> Result<(), CallError> {
         self.buffer.set_text_result(&self.callee.signature, text)
     }
 
-    /// Returns the slots. The signature specifies the targets of their addresses; code that dereferences them vouches for that.
+    /// Returns the slots. The signature specifies the types to which their addresses point. Code that dereferences an address
+    /// vouches for its type.
     ///
     /// # Examples
     /// ```
@@ -155,7 +156,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Side that implements a function.
+/// Side that implements a function: the host or a module.
 ///
 /// # Examples
 /// ```
@@ -167,9 +168,9 @@ impl<'a> Call<'a> {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Implementer {
-    /// The host: black when a module calls it.
+    /// The host. A call from a module to the host is black.
     Host,
-    /// A module: red.
+    /// A module. A call from the host to a module is red.
     Module(ModuleId),
 }
 
@@ -182,7 +183,7 @@ impl fmt::Display for Implementer {
     }
 }
 
-/// Side effects of a host function; decides if code may call it before its commit.
+/// Side effects of a host function. They determine if code may call the function before its commit.
 ///
 /// # Examples
 /// ```
@@ -200,15 +201,15 @@ pub enum Effect {
     Any,
 }
 
-/// Mapping of a signature to slots.
+/// Assignment of values to slots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Slots {
-    /// The object first (for methods), then the parameters, the result last.
+    /// The object (for methods), then the parameters, then the result.
     #[default]
     Function,
-    /// The object; 0 to read or 1 to write; the value. The signature is the type of the value.
+    /// The object, then 0 to read or 1 to write, then the value. The signature is the type of the value.
     Property,
-    /// The conjugate of a delegate first; the signature of the delegate specifies the rest.
+    /// The conjugate of a delegate, then the slots that the signature of the delegate specifies.
     Delegate,
 }
 
@@ -235,7 +236,7 @@ pub struct Resolved {
 }
 
 impl Resolved {
-    /// Makes a host function that may change state; loading code cannot call it before its commit.
+    /// Makes a host function that may change state. Code that is being loaded cannot call such a function before its commit.
     pub fn new(signature: impl Into<CallSignature>, dispatcher: impl Dispatcher + 'static) -> Self {
         Self {
             dispatcher: Rc::new(dispatcher),
@@ -248,7 +249,7 @@ impl Resolved {
         }
     }
 
-    /// Declares that the function changes nothing; loading code may call it before its commit.
+    /// Declares that the function changes nothing. Code that is being loaded may call such a function before its commit.
     ///
     /// # Examples
     /// ```
@@ -264,19 +265,19 @@ impl Resolved {
         Self { effect: Effect::Pure, ..self }
     }
 
-    /// Marks the function as implemented by `module`; it ends with the module.
+    /// Marks the function as implemented by `module`. The function ends when the module ends.
     #[must_use]
     pub fn by_module(self, module: ModuleId) -> Self {
         Self { side: Implementer::Module(module), module, ..self }
     }
 
-    /// Makes the function end with `module`.
+    /// Ends the function when `module` ends.
     #[must_use]
     pub fn of_module(self, module: ModuleId) -> Self {
         Self { module, ..self }
     }
 
-    /// Sets another slot mapping; a [`Call`] cannot read such slots.
+    /// Sets another assignment of values to slots. A [`Call`] cannot read the slots of such a function.
     #[must_use]
     #[doc(hidden)]
     pub fn with_slots(self, slots: Slots) -> Self {
@@ -302,7 +303,7 @@ impl Resolved {
         self.effect
     }
 
-    /// Wraps the body in another dispatcher.
+    /// Replaces the dispatcher by one that wraps it.
     ///
     /// # Examples
     /// ```
@@ -341,7 +342,7 @@ impl fmt::Debug for Resolved {
     }
 }
 
-/// Target of a handle, created when its name is resolved, with everything that a call needs.
+/// Function behind a handle, with everything that a call needs. Created when the name is resolved.
 pub struct Callee {
     pub(crate) name: ZCallName,
     pub(crate) dispatcher: Rc<dyn Dispatcher>,
@@ -369,25 +370,25 @@ impl Callee {
         &self.signature
     }
 
-    /// Returns the mapping of the signature to slots.
+    /// Returns the assignment of values to slots.
     #[must_use]
     pub fn slots(&self) -> Slots {
         self.slots
     }
 
-    /// Returns the code for direct calls, if there is any.
+    /// Returns the code for direct calls, if the function has any.
     #[must_use]
     pub fn black_code(&self) -> Option<&BlackCode> {
         self.black_code.as_ref()
     }
 
-    /// Returns the implementation of the dispatcher, for callers with a faster path to it.
+    /// Returns the implementation of the dispatcher, for callers that have a faster path to it.
     #[must_use]
     pub fn inner(&self) -> Option<&dyn Any> {
         self.dispatcher.inner()
     }
 
-    /// Returns the signature as parsed by the resolver of the name, if it has type `T`.
+    /// Returns the signature in the form that the resolver of the name parsed, if that form has type `T`.
     #[must_use]
     #[inline]
     pub fn types<T: Any>(&self) -> Option<&T> {

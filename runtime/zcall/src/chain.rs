@@ -1,5 +1,5 @@
-//! Resolution of unknown names: the protocol parses a name, then the resolvers of the protocol are called in order until one
-//! returns a function. Errors list the resolvers that were called. Declined names are not cached: the next lookup calls the
+//! Resolution of unknown names. The protocol parses a name, then the resolvers of the protocol are called in order until one
+//! returns a function. Errors list the called resolvers. Names without a function are not cached, so the next lookup calls the
 //! resolvers again.
 
 use std::collections::HashMap;
@@ -17,12 +17,13 @@ use crate::name::ZCallName;
 use crate::protocol::{Protocol, is_word};
 use crate::reader::{NameError, NameErrorKind};
 
-/// Maximum nesting of lookups: a resolver may look up other names.
+/// Maximum nesting of lookups, since a resolver may look up other names.
 const DEEPEST: usize = 64;
 
 /// Resolves names of a protocol. Game thread only.
 ///
-/// A panic in a resolver becomes an error of the caller. A resolver may look up other names, and add protocols and resolvers.
+/// A panic in a resolver becomes an error that the caller receives. A resolver may look up other names, and add protocols and
+/// resolvers.
 ///
 /// # Examples
 /// ```
@@ -42,10 +43,11 @@ const DEEPEST: usize = 64;
 /// # Ok::<(), alcedo_base::boundary::CallError>(())
 /// ```
 pub trait Resolver {
-    /// Resolves `name`. A function is stored under its handle and resolved once; a declined name is resolved again at each lookup.
+    /// Resolves `name`. A returned function is stored under its handle, so its name is resolved once. A declined name is resolved
+    /// again at each lookup.
     ///
     /// # Errors
-    /// The name belongs to this resolver and is faulty; no further resolver is called.
+    /// The name belongs to this resolver and is invalid. No further resolver is called.
     fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError>;
 }
 
@@ -77,7 +79,7 @@ impl<F: Fn(&ZCallName) -> Result<Answer, CallError>> Resolver for F {
 pub enum Answer {
     /// The name resolves to this function.
     Function(Resolved),
-    /// The resolver has no function of that name, with a reason that may be empty; the next resolver is called.
+    /// The resolver has no function of that name. Contains the reason, which may be empty. The next resolver is called.
     Declined(String),
 }
 
@@ -91,16 +93,16 @@ impl Answer {
 /// Origin of a protocol or resolver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
-    /// Built in: only the runtime adds its resolvers, and these look up no other names.
+    /// Built into the runtime, which alone adds resolvers to such protocols. These resolvers look up no other names.
     BuiltIn,
     /// Registered by the host.
     Host,
-    /// Registered by a module; inactive while the module is suspended, removed when it ends.
+    /// Registered by a module. Inactive while the module is suspended, and removed when the module ends.
     Module(ModuleId),
 }
 
 impl Origin {
-    /// Returns the module that it ends with, or the host's own module.
+    /// Returns the module whose end removes the entry; for other origins, the host's own module.
     fn module(self) -> ModuleId {
         match self {
             Self::BuiltIn | Self::Host => ModuleId::HOST,
@@ -130,10 +132,10 @@ impl Origin {
 /// ```
 #[derive(Default)]
 pub struct ResolverChain {
-    /// In order of addition. Replaced as a whole, so that running lookups keep their snapshot. A protocol has two entries only
-    /// while the module of the first is suspended.
+    /// Entries in order of addition. The slice is replaced as a whole, so running lookups keep their snapshot. A protocol has two
+    /// entries only while the module of the first entry is suspended.
     entries: RefCell<Rc<[Entry]>>,
-    /// Names in progress of protocols that are not built in, outermost first.
+    /// Names that are being looked up, outermost first. Excludes names of built-in protocols.
     in_progress: RefCell<Vec<ZCallName>>,
     statuses: RefCell<ModuleStatuses>,
     /// Module names for errors.
@@ -167,7 +169,7 @@ impl ResolverChain {
     /// Adds a protocol without resolvers.
     ///
     /// # Errors
-    /// The protocol name is taken or invalid, the protocol panics, or its module is suspended or has ended.
+    /// The protocol name is already in use or invalid, the protocol panics, or its module is suspended or has ended.
     ///
     /// # Examples
     /// ```
@@ -206,12 +208,12 @@ impl ResolverChain {
         Ok(())
     }
 
-    /// Adds a resolver to a protocol of the same origin, or a resolver of a module to a protocol of the host. The lowest priority
-    /// is called first, equal priorities in order of addition. Errors refer to the resolver by its label. Running lookups do not
-    /// call it.
+    /// Adds a resolver to a protocol of the same origin, or a resolver of a module to a protocol of the host. The resolver with the
+    /// lowest priority is called first; equal priorities are called in order of addition. Errors name the resolver by its label.
+    /// Lookups that are already running do not call the new resolver.
     ///
     /// # Errors
-    /// The protocol does not exist, or has a resolver with that label.
+    /// The protocol does not exist, or has a resolver with this label.
     pub fn add(
         &self,
         word: &str,
@@ -259,27 +261,28 @@ impl ResolverChain {
         Ok(())
     }
 
-    /// Sets the name of a module in errors, until the module ends.
+    /// Sets the name by which errors refer to a module, until the module ends.
     pub fn set_title(&self, module: ModuleId, title: &str) {
         self.titles.borrow_mut().insert(module, title.into());
     }
 
-    /// Suspends the protocols and resolvers of a module until it is resumed; their names and labels are free during this.
+    /// Suspends the protocols and resolvers of a module until the module is resumed. Other modules may use their names and labels
+    /// during this.
     pub fn suspend(&self, module: ModuleId) {
         self.statuses.borrow_mut().suspend(module);
     }
 
-    /// Resumes a suspended module. The caller must also end the module that was to replace it.
+    /// Resumes a suspended module. The caller must also end the module that should have replaced it.
     pub fn resume(&self, module: ModuleId) {
         self.statuses.borrow_mut().resume(module);
     }
 
-    /// Marks the modules between these two as having no entries.
+    /// Records that the modules between these two ids have no entries.
     pub fn pass_over(&self, after: ModuleId, before: ModuleId) {
         self.statuses.borrow_mut().pass_over(after, before);
     }
 
-    /// Removes the protocols and resolvers of a module, suspended or not. The host's own module does not end.
+    /// Removes the protocols and resolvers of a module, even if it is suspended. The host's own module never ends.
     pub fn end_module(&self, module: ModuleId) {
         if module == ModuleId::HOST {
             return;
@@ -300,7 +303,7 @@ impl ResolverChain {
             let remaining = entries.iter().filter(|entry| !is_its(entry.origin)).map(without).collect();
             std::mem::replace(&mut *entries, remaining)
         };
-        // Dropping a resolver may run code that calls this chain.
+        // Dropping a resolver may run code that calls this chain, so no borrow is held here.
         drop(ended);
     }
 
@@ -350,11 +353,11 @@ impl ResolverChain {
         }
     }
 
-    /// Resolves `name` with the first resolver that returns a function or an error.
+    /// Resolves `name` by the first resolver that returns a function or an error.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] with all called resolvers and their reasons, or the error of the resolver that failed. Also if a
-    /// resolver panics, or if the lookup of this name is already in progress.
+    /// [`CallError::NotFound`] with all called resolvers and their reasons, or the error of the resolver that failed. Also fails if
+    /// a resolver panics, or if the lookup of this name is already in progress.
     pub fn resolve(&self, name: &ZCallName) -> Result<Resolved, CallError> {
         let Some(entry) = self.entry(name.protocol()) else {
             let message = format!("`{name}` leads nowhere: no such protocol");
@@ -374,7 +377,8 @@ impl ResolverChain {
         Err(not_found(name, &reasons, &entry.help))
     }
 
-    /// Returns the response of each resolver to a name, in call order up to the deciding one. The resolved function is not called.
+    /// Returns the response of each resolver to a name, in call order. Resolvers after the first function or error are not called.
+    /// The resolved function is not called either.
     ///
     /// # Errors
     /// The string is not a valid name.
@@ -413,7 +417,7 @@ impl ResolverChain {
         Ok(Explanation { name: name.to_string(), protocol, steps, help })
     }
 
-    /// Returns a sorted line for each protocol that is not built in, with its resolvers.
+    /// Returns one line for each protocol that is not built in, with its resolvers. The lines are sorted.
     pub fn lines(&self) -> Vec<String> {
         let entries = Rc::clone(&self.entries.borrow());
         let others = entries.iter().filter(|entry| entry.origin != Origin::BuiltIn);
@@ -454,7 +458,7 @@ impl ResolverChain {
     }
 }
 
-/// Guard of a lookup in progress; ends the lookup when dropped.
+/// Guard of a running lookup; ends the lookup when dropped.
 struct InProgress<'a>(&'a ResolverChain);
 
 impl Drop for InProgress<'_> {

@@ -1,5 +1,5 @@
-//! Storage of call entries. Numbers are assigned in sequence and never reused, so ended numbers differ from unused ones without a
-//! list of ended numbers.
+//! Storage of call entries. Handle numbers are assigned in sequence and never reused. A number of an ended entry therefore differs
+//! from an unused number, without a list of ended numbers.
 
 use std::rc::Rc;
 
@@ -7,14 +7,14 @@ use super::call::Callee;
 use crate::handles::ModuleId;
 use crate::id_table::IdTable;
 
-/// Entries of one sign, indexed by the absolute value of the handle.
+/// Entries whose handles have the same sign, indexed by the absolute value of the handle.
 #[derive(Default)]
 pub(super) struct EntryTable {
-    /// All numbers below the next one have been assigned.
+    /// Entries by number. All numbers below the next number have been assigned.
     entries: IdTable<Rc<Callee>>,
 }
 
-/// Result of a handle lookup. A dead handle was assigned once.
+/// Result of a handle lookup. A dead handle was assigned earlier and has ended.
 pub(super) enum Found<'a> {
     Alive(&'a Rc<Callee>),
     Dead,
@@ -37,7 +37,7 @@ impl EntryTable {
         number
     }
 
-    /// Number of handles assigned so far; the first one is 1.
+    /// Number of handles assigned so far. The first handle is 1.
     pub(super) fn assigned(&self) -> u64 {
         self.entries.next().saturating_sub(1)
     }

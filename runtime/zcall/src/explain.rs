@@ -1,4 +1,4 @@
-//! Readable trace of a name resolution: the called resolvers, their order and their responses.
+//! Trace of a name resolution for output: the resolvers, their order and their responses.
 
 use std::fmt;
 
@@ -28,7 +28,7 @@ use crate::call::Implementer;
 pub struct Explanation {
     /// Canonical spelling of the name.
     pub name: String,
-    /// Origin of the protocol as shown in errors: `built in`, `the host`, or name, version and build of a module.
+    /// Origin of the protocol in the form that errors use: `built in`, `the host`, or name, version and build of a module.
     pub protocol: String,
     /// Resolvers in call order.
     pub steps: Vec<Step>,
@@ -50,9 +50,9 @@ pub struct Explanation {
 pub struct Step {
     /// Label of the resolver.
     pub resolver: String,
-    /// Origin of the resolver, in the format of [`Explanation::protocol`].
+    /// Origin of the resolver, in the form of [`Explanation::protocol`].
     pub of: String,
-    /// Priority: the lowest is called first.
+    /// Priority. The resolver with the lowest priority is called first.
     pub priority: i32,
     /// Response of the resolver.
     pub answer: StepAnswer,
@@ -79,11 +79,11 @@ pub enum StepAnswer {
         /// Side that implements the function.
         by: Implementer,
     },
-    /// The resolver has no function of that name; the reason may be empty.
+    /// The resolver has no function of that name. Contains the reason, which may be empty.
     Declined(String),
-    /// The name is faulty or the resolver panicked; no further resolver is called.
+    /// The name is invalid, or the resolver panicked. No further resolver is called.
     Failed(CallError),
-    /// An earlier resolver decided.
+    /// The resolver was not called, since an earlier resolver returned a function or an error.
     NotCalled,
     /// The module of the resolver is suspended.
     SetAside,

@@ -1,5 +1,5 @@
-//! Resolver of `ex`: functions that the host or a module registered under a name of its choice. A name has one owner at a time; the
-//! error of a second registration names the first owner.
+//! Resolver of the protocol `ex`: functions that the host or a module registered under a name of its choice. A name has one owner
+//! at a time. The error of a second registration names the first owner.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -60,7 +60,7 @@ pub struct Explicit {
 
 #[derive(Default, Debug)]
 struct State {
-    /// Oldest first. A name has two functions only while the module of the first is suspended.
+    /// Functions by name, oldest first. A name has two functions only while the module of the first function is suspended.
     functions: HashMap<String, Vec<Resolved>>,
     titles: HashMap<ModuleId, Rc<str>>,
     statuses: ModuleStatuses,
@@ -94,7 +94,7 @@ pub enum RegisterError {
     Duplicate {
         /// Name of the function.
         name: String,
-        /// Owner: `the host`, or name, version and build of a module.
+        /// Owner of the name: `the host`, or name, version and build of a module.
         held_by: String,
         /// Side that tried to register: `the host`, or name, version and build of a module.
         expected_by: String,
@@ -121,8 +121,7 @@ impl From<RegisterError> for CallError {
 impl Explicit {
     /// Registers `function` as `ex:/name` until its module ends.
     ///
-    /// # Errors
-    /// See [`RegisterError`]; the registry is unchanged then.
+    /// Returns the reason as a [`RegisterError`]. The registry is unchanged then.
     pub fn register(&self, name: &str, function: Resolved) -> Result<(), RegisterError> {
         ZCallName::read(&format!("ex:/{name}"), &Ex)?;
         let (module, implementer) = (function.module, function.side);
@@ -138,12 +137,12 @@ impl Explicit {
         Ok(())
     }
 
-    /// Sets the name of a module in errors, until the module ends.
+    /// Sets the name by which errors refer to a module, until the module ends.
     pub fn set_title(&self, module: ModuleId, title: &str) {
         self.state.borrow_mut().titles.insert(module, title.into());
     }
 
-    /// Returns a sorted line for each registered function.
+    /// Returns one line for each registered function. The lines are sorted.
     pub fn lines(&self) -> Vec<String> {
         let state = self.state.borrow();
         let line = |name: &String, function: &Resolved| {
@@ -158,22 +157,22 @@ impl Explicit {
         lines
     }
 
-    /// Suspends the functions of a module: their names are free until it is resumed.
+    /// Suspends the functions of a module until the module is resumed. Other modules may use their names during this.
     pub fn suspend(&self, module: ModuleId) {
         self.state.borrow_mut().statuses.suspend(module);
     }
 
-    /// Resumes a suspended module. The caller must also end the module that was to replace it.
+    /// Resumes a suspended module. The caller must also end the module that should have replaced it.
     pub fn resume(&self, module: ModuleId) {
         self.state.borrow_mut().statuses.resume(module);
     }
 
-    /// Marks the modules between these two as having no functions.
+    /// Records that the modules between these two ids have no functions.
     pub fn pass_over(&self, after: ModuleId, before: ModuleId) {
         self.state.borrow_mut().statuses.pass_over(after, before);
     }
 
-    /// Removes the functions of a module, suspended or not. The host's own module does not end.
+    /// Removes the functions of a module, even if it is suspended. The host's own module never ends.
     pub fn end_module(&self, module: ModuleId) {
         if module == ModuleId::HOST {
             return;
@@ -188,7 +187,7 @@ impl Explicit {
                 !functions.is_empty()
             });
         }
-        // Dropping a dispatcher may run code that calls this registry.
+        // Dropping a dispatcher may run code that calls this registry, so no borrow is held here.
         drop(ended);
     }
 }

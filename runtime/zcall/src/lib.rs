@@ -1,5 +1,5 @@
-//! Calls by name. A chain of resolvers looks a name up once; from then on it is called by handle with a buffer of slots. This crate
-//! is independent of classes and objects: crates that have them register resolvers.
+//! Calls by name. A chain of resolvers looks a name up once. Later calls use a handle and a buffer of slots. This crate is
+//! independent of classes and objects; crates that have them register resolvers.
 //!
 //! Part of `alcedo-runtime`, the crate that hosts depend on.
 

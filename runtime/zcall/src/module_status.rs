@@ -1,5 +1,5 @@
-//! Status of modules: which of them answer calls. A reload suspends an old module without touching its entries, so that resuming it
-//! is free; registries that store entries by module check the status here.
+//! Status of modules, which determines if their entries answer calls. A reload suspends an old module without changing its entries,
+//! so resuming the module costs nothing. Registries that store entries by module check the status here.
 
 use std::collections::BTreeSet;
 
@@ -8,11 +8,11 @@ use crate::handles::ModuleId;
 /// Status of the entries of a module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ModuleStatus {
-    /// Active.
+    /// The entries of the module answer calls.
     Running,
-    /// Suspended; may be resumed.
+    /// The entries of the module do not answer calls. The module may be resumed.
     Suspended,
-    /// Ended permanently.
+    /// The module has ended permanently.
     Ended,
 }
 
@@ -23,15 +23,15 @@ pub struct ModuleStatuses {
     ended: Ranges,
 }
 
-/// Set of numbers as sorted, disjoint, non-adjacent ranges (first and last number). Only modules that are still alive split ranges,
-/// so there is at most one range more than such modules.
+/// Set of numbers, stored as sorted, disjoint, non-adjacent ranges (first and last number). Only live modules split ranges, so
+/// there is at most one range more than live modules.
 #[derive(Clone, Default, Debug)]
 struct Ranges(Vec<(u64, u64)>);
 
 impl Ranges {
     #[inline]
     fn has(&self, number: u64) -> bool {
-        // Most queries are for a module newer than all ended ones.
+        // Most lookups concern a module that is newer than all ended modules.
         match self.0.last() {
             None => false,
             Some((_, last)) if number > *last => false,
@@ -58,7 +58,7 @@ impl Ranges {
 }
 
 impl ModuleStatuses {
-    /// Returns the status of `module`; unknown modules are running.
+    /// Returns the status of `module`. A module that was never suspended or ended is running.
     #[must_use]
     #[inline]
     pub fn status(&self, module: ModuleId) -> ModuleStatus {
@@ -73,7 +73,7 @@ impl ModuleStatuses {
         }
     }
 
-    /// Suspends a running module. No effect on the host's own module or on ended ones.
+    /// Suspends a running module. Does nothing for the host's own module and for ended modules.
     pub fn suspend(&mut self, module: ModuleId) {
         if module != ModuleId::HOST && self.status(module) == ModuleStatus::Running {
             self.suspended.insert(module);
@@ -85,7 +85,7 @@ impl ModuleStatuses {
         self.suspended.remove(&module);
     }
 
-    /// Ends a module, suspended or not. The host's own module does not end.
+    /// Ends a module, even if it is suspended. The host's own module never ends.
     pub fn end(&mut self, module: ModuleId) {
         self.suspended.remove(&module);
         if module != ModuleId::HOST {
@@ -93,8 +93,8 @@ impl ModuleStatuses {
         }
     }
 
-    /// Marks the modules strictly between these two, which never have entries, as ended; otherwise each of them would split a
-    /// range.
+    /// Marks the modules strictly between these two ids as ended, since they never have entries. Otherwise each of them would split
+    /// a range.
     pub fn pass_over(&mut self, after: ModuleId, before: ModuleId) {
         self.ended.add(after.0 + 1, before.0.saturating_sub(1));
     }
@@ -105,7 +105,7 @@ mod tests {
     use super::{ModuleStatus, ModuleStatuses};
     use crate::handles::ModuleId;
 
-    /// `s3` suspends module 3, `r3` resumes it, `e3` ends it.
+    /// Checks the status of modules after these steps: `s3` suspends module 3, `r3` resumes it, `e3` ends it.
     fn check(verbs: &str, expected: [ModuleStatus; 4]) {
         let mut statuses = ModuleStatuses::default();
         for verb in verbs.split_whitespace() {
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn memory_of_module_statuses_does_not_grow_with_reloads() {
         let mut statuses = ModuleStatuses::default();
-        // Module 3 stays alive; every third number is that of a module without entries.
+        // Module 3 stays alive. Every third number belongs to a module without entries.
         for number in (1..=3000u64).filter(|number| number % 3 != 0 || *number == 3) {
             if number > 4 && number % 3 == 1 {
                 statuses.pass_over(ModuleId(number - 2), ModuleId(number));
@@ -172,7 +172,7 @@ mod tests {
         for _ in 0..2000 {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             let (first, length) = ((seed >> 33) % 500 + 1, (seed >> 20) % 4);
-            // Includes empty ranges, as between two consecutive modules.
+            // Includes empty ranges, which occur between two consecutive modules.
             let last = first + length - 1;
             pieces.add(first, last);
             set.extend(first..=last);

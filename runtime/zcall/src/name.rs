@@ -1,6 +1,6 @@
-//! Names of calls: a protocol and an address that the protocol parses. Names come from plugins, tools and configuration, so the
-//! error of a faulty name contains the position of the fault and the expected form. A valid name has one canonical spelling, used
-//! for lookups.
+//! Names of calls. A name consists of a protocol and an address, which the protocol parses. Names come from plugins, tools and
+//! configuration, so the error of an invalid name contains the position of the fault and the expected form. A valid name has one
+//! canonical spelling, which lookups use.
 
 use std::fmt;
 
@@ -128,7 +128,7 @@ mod tests {
         check_refused(&db, "db:/two words", 7, NameErrorKind::Unexpected(' '));
     }
 
-    /// `at:/row.column`, where the row may have leading zeros.
+    /// Protocol of `at:/row.column`, where the row may have leading zeros.
     struct Cells;
 
     impl Protocol for Cells {

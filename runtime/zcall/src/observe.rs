@@ -1,5 +1,5 @@
-//! Observation of calls: counts and times by name, and tracing spans. Both are usually off; a call then pays one comparison for
-//! them, see [`ZCallTable`](crate::table::ZCallTable).
+//! Observation of calls: counts and times by name, and tracing spans. Both are usually disabled, and then cost one comparison per
+//! call; see [`ZCallTable`](crate::table::ZCallTable).
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ use crate::name::ZCallName;
 pub struct Observed {
     /// Counts and times calls by name.
     pub counts: bool,
-    /// Opens a span for each call: target `alcedo::calls`, level trace, fields `kind` and `name`.
+    /// Opens a span for each call, with target `alcedo::calls`, level trace, and fields `kind` and `name`.
     pub spans: bool,
 }
 
@@ -66,7 +66,7 @@ impl Observed {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CallTimes {
-    /// Kind of call: the protocol of its name, or another keyword for calls without a name.
+    /// Kind of call: the protocol of its name, or a keyword for calls without a name.
     pub kind: String,
     /// Name of the function.
     pub name: String,
@@ -98,7 +98,7 @@ pub struct CallTimes {
 pub struct Histogram([u64; Self::BUCKETS]);
 
 impl Histogram {
-    /// Number of buckets. The last bucket has all longer calls (more than half a minute).
+    /// Number of buckets. The last bucket contains all calls of about 17 seconds or more.
     pub const BUCKETS: usize = 36;
 
     fn add(&mut self, time: Duration) {
@@ -107,13 +107,13 @@ impl Histogram {
         self.0[at.min(Self::BUCKETS - 1)] += 1;
     }
 
-    /// Returns the upper bound and the number of calls of each bucket, shortest first. The lower bound of a bucket is half its
-    /// upper bound.
+    /// Returns the upper bound and the number of calls of each bucket, shortest times first. The lower bound of a bucket is half
+    /// its upper bound.
     pub fn buckets(&self) -> impl Iterator<Item = (Duration, u64)> {
         self.0.iter().enumerate().map(|(at, calls)| (Duration::from_nanos(1 << at), *calls))
     }
 
-    /// Returns the time not exceeded by `of_hundred` percent of the calls, rounded up to a power of two of nanoseconds.
+    /// Returns the time that `of_hundred` percent of the calls do not exceed, rounded up to a power of two of nanoseconds.
     #[must_use]
     pub fn percentile(&self, of_hundred: u64) -> Duration {
         let all: u64 = self.0.iter().sum();
@@ -185,7 +185,7 @@ impl Observer {
         self.counts.borrow_mut().clear();
     }
 
-    /// Executes and observes a call. Holds no borrow while the call runs.
+    /// Executes and observes a call. Holds no borrow during the call.
     #[cold]
     pub(crate) fn around<T>(
         &self,

@@ -1,6 +1,6 @@
-//! Buffers owned by a host caller: on the stack if the number of slots is known at compile time, in a vector otherwise. Strings are
-//! passed by address, so the owner stores them and writes their addresses when the buffer is borrowed and can no longer move. Safe
-//! code fills slots without handling addresses; callers vouch for values stored elsewhere.
+//! Buffers that a host caller owns: on the stack if the number of slots is known at compile time, in a vector otherwise. Strings
+//! are passed by address. The buffer stores them and writes their addresses when it is borrowed and can no longer move. Safe code
+//! fills slots without handling addresses; callers vouch for values that are stored elsewhere.
 #![expect(unsafe_code, reason = "declares the verb by which a caller vouches for an address")]
 
 use std::marker::PhantomData;
@@ -11,17 +11,17 @@ use alcedo_abi::zcall::{Slot, SlotType, SlotValue};
 use super::buffer::{BufferMut, buffer_error, pointer_slot, read_slot, sink_into, slot_at, slot_mut, wrong_type};
 use crate::boundary::CallError;
 
-/// `N` slots on the stack; input strings are borrowed for `'a`.
+/// Buffer with `N` slots on the stack. Borrows input strings for `'a`.
 pub type SlotBuffer<'a, const N: usize> = OwnedBuffer<'a, [Slot; N], [SlotBacking<'a>; N]>;
 
-/// Any number of slots; input strings are borrowed for `'a`.
+/// Buffer with any number of slots. Borrows input strings for `'a`.
 pub type DynBuffer<'a> = OwnedBuffer<'a, Vec<Slot>, Vec<SlotBacking<'a>>>;
 
-/// Slots and the data behind their addresses. Created as [`SlotBuffer`] or [`DynBuffer`].
+/// Slots, and the data to which their addresses point. Created as [`SlotBuffer`] or [`DynBuffer`].
 ///
-/// A callee receives a string or struct as a bare address. The signature fingerprint passed to
-/// [`super::table::ZCallTable::resolve`] proves that the callee expects that type. A caller that resolved without a fingerprint
-/// checks the slots against the signature itself.
+/// A callee receives a string or struct as an address without a type. The signature fingerprint passed to
+/// [`super::table::ZCallTable::resolve`] proves that the callee expects the type that the caller passes. A caller that resolved
+/// without a fingerprint compares the slots with the signature itself.
 ///
 /// # Examples
 /// ```
@@ -41,7 +41,7 @@ pub struct OwnedBuffer<'a, S, L> {
     texts: PhantomData<&'a str>,
 }
 
-/// Data behind the address of one slot.
+/// Data to which the address in one slot points.
 pub struct SlotBacking<'a>(Behind<'a>);
 
 enum Behind<'a> {
@@ -95,7 +95,7 @@ where
     S: AsRef<[Slot]> + AsMut<[Slot]>,
     L: AsRef<[SlotBacking<'a>]> + AsMut<[SlotBacking<'a>]>,
 {
-    /// Writes a plain value; the slot may hold anything.
+    /// Writes a plain value to a slot, regardless of the previous content.
     ///
     /// # Errors
     /// [`CallError::Buffer`].
@@ -137,17 +137,16 @@ where
 
     /// Returns the plain value in a slot.
     ///
-    /// # Errors
-    /// [`CallError::Buffer`], also if the slot holds another type.
+    /// [`CallError::Buffer`] if the slot does not exist or holds another type.
     #[inline]
     pub fn get<T: SlotValue>(&self, index: usize) -> Result<T, CallError> {
         read_slot(self.slots.as_ref(), index)
     }
 
-    /// Takes the string that the callee returned, empty if it returned none.
+    /// Takes the string that the callee returned, which is empty if the callee returned none.
     ///
     /// # Errors
-    /// [`CallError::Buffer`], also if the slot is not prepared for a string result.
+    /// [`CallError::Buffer`] if the slot does not exist or is not prepared for a string result.
     #[inline]
     pub fn take_text(&mut self, index: usize) -> Result<String, CallError> {
         let slot = slot_at(self.slots.as_ref(), index)?;
@@ -160,7 +159,7 @@ where
         }
     }
 
-    /// Borrows the buffer for one call, which pins the owner.
+    /// Borrows the buffer for one call. The buffer cannot move during the borrow.
     #[inline]
     pub fn as_buffer_mut(&mut self) -> BufferMut<'_> {
         let slots = self.slots.as_mut();
@@ -186,7 +185,7 @@ where
     }
 }
 
-/// Pointer slot whose address is written when the buffer is borrowed.
+/// Pointer slot whose address is not written until the buffer is borrowed.
 const UNLENT: Slot = Slot::from_bits(SlotType::POINTER, 0);
 
 impl std::fmt::Debug for SlotBacking<'_> {

@@ -1,5 +1,5 @@
-//! Names, buffers and handles with arbitrary input: no panic, no access out of bounds, no write on error, and no handle that is
-//! reused for another function.
+//! Names, buffers and handles with arbitrary input. Nothing panics, accesses memory out of bounds, writes on error, or reuses a
+//! handle for another function.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -24,7 +24,7 @@ use crate::protocol::{PlainProtocol, Protocol};
 use crate::reader::{NameError, Reader};
 use crate::table::ZCallTable;
 
-/// Protocol that reads with a given sequence of verbs.
+/// Protocol that reads an address with a given sequence of reader calls.
 #[derive(Clone, Debug)]
 struct Scripted(Vec<Verb>);
 
@@ -93,7 +93,7 @@ fn check_name(text: &str, protocol: &dyn Protocol) {
     }
 }
 
-/// Arbitrary slots except addresses, which safe code does not create.
+/// Arbitrary slots, except slots with addresses, which safe code does not create.
 fn slots() -> impl Strategy<Value = Slot> {
     (0..=14_u8, any::<u64>()).prop_map(|(kind, bits)| match SlotType(kind) {
         SlotType::POINTER => Slot::EMPTY,
@@ -101,7 +101,7 @@ fn slots() -> impl Strategy<Value = Slot> {
     })
 }
 
-/// Tries to read and write a slot as type `T`; fails if the slot was not written.
+/// Reads and writes a slot as type `T`. Panics if a write that reported success had no effect.
 fn touch<T: SlotValue + PartialEq + std::fmt::Debug>(
     buffer: &mut BufferMut<'_>,
     at: usize,
@@ -169,7 +169,7 @@ fn check_life(events: &[Event]) {
                 explicit.suspend(ModuleId(module));
             }
             Event::Resume(module) => {
-                // Resumes only after the running owners of its names have ended, as in a rollback.
+                // Resumes a module only after the running owners of its names have ended, as a rollback does.
                 let used: Vec<_> = owners.iter().filter(|(_, owner)| *owner == module).map(|(name, _)| *name).collect();
                 let is_in_use = |(name, owner): &(u8, u64)| {
                     *owner != module

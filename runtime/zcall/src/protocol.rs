@@ -1,11 +1,11 @@
-//! Protocols of names: the scheme name and the parser of the address. Built-in protocols and those of a host are registered the
+//! Protocols of names: the scheme, and the parser of the address. Built-in protocols and protocols of a host are registered in the
 //! same way, see [`crate::chain`].
 
 use crate::reader::{NameError, NameErrorKind, Reader};
 
-/// Protocol of calls by name. A [`Resolver`](crate::chain::Resolver) maps its names to functions.
+/// Protocol of calls by name. A [`Resolver`](crate::chain::Resolver) maps the names of the protocol to functions.
 ///
-/// [`Protocol::word`] and [`Protocol::help`] are called once, at registration.
+/// [`Protocol::word`] and [`Protocol::help`] are called once, when the protocol is registered.
 ///
 /// # Examples
 /// ```
@@ -30,27 +30,28 @@ use crate::reader::{NameError, NameErrorKind, Reader};
 /// # Ok::<(), NameError>(())
 /// ```
 pub trait Protocol {
-    /// Returns the scheme before the colon: up to 32 lower-case letters, digits, `+`, `-` and `.`, starting with a letter; may end
-    /// with `!`.
+    /// Returns the scheme before the colon: up to 32 lower-case letters, digits, `+`, `-` and `.`. It starts with a letter and may
+    /// end with `!`.
     fn word(&self) -> &str;
 
-    /// Returns the form of its names for errors: `` `db:/table.column` ``.
+    /// Returns the form of names for errors, such as `` `db:/table.column` ``.
     fn form(&self) -> &str;
 
-    /// Returns the help for unresolved names, for errors: `register a function of that name first`. Empty by default.
+    /// Returns the help that errors contain if a name does not resolve, such as `register a function of that name first`. Empty by
+    /// default.
     fn help(&self) -> &str {
         ""
     }
 
-    /// Parses the address (the part after the colon) and returns its canonical spelling, which parses to itself. Unread input is an
-    /// error.
+    /// Parses the address, which is the part after the colon, and returns its canonical spelling. Parsing the canonical spelling
+    /// must return the same spelling. Input that the protocol does not read is an error.
     ///
     /// # Errors
     /// The address is invalid: see [`Reader::error`].
     fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError>;
 }
 
-/// Protocol with a scheme only: `word:/` precedes any string without spaces, which its resolver parses.
+/// Protocol that only has a scheme. Its names are `word:/` and any string without spaces, which its resolver parses.
 ///
 /// # Examples
 /// ```
@@ -88,7 +89,7 @@ impl Protocol for PlainProtocol {
     }
 }
 
-/// Reads the rest of the address, which must not begin with `/`: `ex://name` would be a second, different spelling.
+/// Reads the rest of the address. The rest must not begin with `/`, since `ex://name` would be a second spelling of `ex:/name`.
 ///
 /// # Errors
 /// The rest is empty or begins with `/`.

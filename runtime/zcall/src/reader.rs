@@ -1,4 +1,4 @@
-//! Parser of names from left to right, and the errors of invalid names.
+//! Reader of names from left to right, and the errors of invalid names.
 
 use alcedo_abi::names::shows_itself;
 use thiserror::Error;
@@ -6,7 +6,7 @@ use thiserror::Error;
 use crate::boundary::CallError;
 use crate::escape::line;
 
-/// Error of a string that is not a valid name of a call.
+/// Error of a string that is not a valid call name.
 ///
 /// # Examples
 /// ```
@@ -27,7 +27,7 @@ pub struct NameError {
     pub at: usize,
     /// Kind of fault.
     pub kind: NameErrorKind,
-    /// Expected form.
+    /// Expected form of the name.
     pub form: String,
 }
 
@@ -43,7 +43,7 @@ pub struct NameError {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum NameErrorKind {
-    /// No registered protocol matches.
+    /// No registered protocol has the scheme of the string.
     #[error("no known protocol")]
     Protocol,
     /// A fixed part is missing.
@@ -52,7 +52,7 @@ pub enum NameErrorKind {
     /// A required part is empty.
     #[error("the {0} is missing")]
     Empty(&'static str),
-    /// A character is not allowed at the offset.
+    /// A character that names may not contain.
     #[error("{0:?} is unexpected")]
     Unexpected(char),
     /// Other fault, with the message of the protocol.
@@ -66,7 +66,7 @@ impl From<NameError> for CallError {
     }
 }
 
-/// Address of a name, parsed from left to right by its protocol. Contains neither spaces nor invisible characters.
+/// Address of a name, which its protocol reads from left to right. Contains neither spaces nor invisible characters.
 ///
 /// # Examples
 /// ```
@@ -90,19 +90,19 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Returns the unread rest.
+    /// Returns the part of the address that was not read yet.
     #[must_use]
     pub fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
 
-    /// Returns the byte offset of the next character, counted from the start of the name; see [`Self::since`].
+    /// Returns the byte offset of the next character, counted from the start of the name. [`Self::since`] accepts this offset.
     #[must_use]
     pub fn at(&self) -> usize {
         self.at
     }
 
-    /// Returns the part read since offset `at`.
+    /// Returns the part that was read since offset `at`.
     #[must_use]
     pub fn since(&self, at: usize) -> &'a str {
         self.text.get(at..self.at).unwrap_or_default()
@@ -127,7 +127,7 @@ impl<'a> Reader<'a> {
         NameError { text: self.text.to_owned(), at: self.at, kind, form: self.form.to_owned() }
     }
 
-    /// Reads a fixed part.
+    /// Reads a part that must be equal to `part`.
     ///
     /// # Errors
     /// The rest does not begin with `part`.
@@ -143,7 +143,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads up to the next `/`, `:` or `.`. Errors call the part `what`.
+    /// Reads up to the next `/`, `:` or `.`. Errors name the part by `what`.
     ///
     /// # Errors
     /// The part is empty.
@@ -153,7 +153,7 @@ impl<'a> Reader<'a> {
         self.take(len, what)
     }
 
-    /// Reads the rest. Errors call the part `what`.
+    /// Reads the rest. Errors name the part by `what`.
     ///
     /// # Errors
     /// The rest is empty.

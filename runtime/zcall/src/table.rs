@@ -1,7 +1,7 @@
-//! Handles of calls: a name is resolved once and then called by handle. Handles are never reused, so a handle kept after the end of
-//! its module causes an error and never calls another function.
+//! Handles of calls. A name is resolved once and then called by handle. Handles are never reused: after the end of its module, a
+//! handle causes an error and never calls another function.
 //!
-//! Resolvers and dispatchers may call this table while they run, so no borrow is held then.
+//! The table holds no borrow while resolvers and dispatchers run, since they may call the table.
 
 use std::collections::HashMap;
 use std::rc::{Rc, Weak};
@@ -52,13 +52,13 @@ use crate::handles::{ModuleId, ZCallHandle};
 #[derive(Default)]
 pub struct ZCallTable {
     state: RefCell<State>,
-    /// Changes when a handle may refer to another function or to none. Closed while calls are observed, so that one comparison
+    /// Changes when a handle may refer to another function or to no function. Closed while calls are observed, so one comparison
     /// covers both.
     epoch: Rc<Epoch>,
     observer: Observer,
 }
 
-/// Cached handle with its callee, valid without a lookup while the table is unchanged. Does not keep the callee alive.
+/// Cached handle with its callee. Calls need no lookup while the table is unchanged. Does not keep the callee alive.
 #[derive(Clone, Debug)]
 pub struct KeptHandle {
     handle: ZCallHandle,
@@ -74,7 +74,7 @@ impl KeptHandle {
     }
 }
 
-/// Number of handles assigned at some time.
+/// Numbers of handles that were assigned up to some time.
 #[derive(Clone, Copy, Debug)]
 pub struct Issued {
     host: u64,
@@ -83,11 +83,11 @@ pub struct Issued {
 
 #[derive(Default)]
 struct State {
-    /// Handles 1, 2, …, implemented by the host.
+    /// Entries of handles 1, 2, …, which the host implements.
     host: EntryTable,
-    /// Handles -1, -2, …, implemented by modules.
+    /// Entries of handles -1, -2, …, which modules implement.
     module: EntryTable,
-    /// Oldest first. A name has two handles only while the module of the first is suspended.
+    /// Handles by name, oldest first. A name has two handles only while the module of the first handle is suspended.
     names: HashMap<ZCallName, Vec<ZCallHandle>>,
     statuses: ModuleStatuses,
 }
@@ -99,19 +99,19 @@ impl ZCallTable {
         Self::default()
     }
 
-    /// Makes an empty table that uses this stamp.
+    /// Makes an empty table that uses this epoch.
     #[must_use]
     pub fn with_epoch(epoch: Rc<Epoch>) -> Self {
         Self { epoch, ..Self::default() }
     }
 
-    /// Returns the handle of `name`, or assigns one to the function that the chain resolves it to. `fingerprint` is that of the
-    /// signature that the caller was built for and dereferences slot addresses by. Zero is for callers that check each value; only
-    /// these can call a callee without a signature.
+    /// Returns the handle of `name`. For a new name, assigns a handle to the function that the chain returns. `fingerprint`
+    /// identifies the signature by which the caller dereferences slot addresses. Zero is for callers that check each value; only
+    /// these callers can call a callee without a signature.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] if the string is not a name or does not resolve; [`CallError::Signature`];
-    /// [`CallError::Unavailable`] if the function belongs to a module that is suspended or has ended.
+    /// [`CallError::NotFound`] if the string is not a valid name or does not resolve; [`CallError::Signature`] if the fingerprints
+    /// differ; [`CallError::Unavailable`] if the function belongs to a module that is suspended or has ended.
     ///
     /// # Examples
     /// ```
@@ -144,7 +144,7 @@ impl ZCallTable {
             return known;
         }
         let resolved = chain.resolve(&name)?;
-        // The resolver may have resolved the same name itself; its handle is used then.
+        // If the resolver has resolved the name itself, the handle of that lookup is used.
         if let Some(known) = self.resolved_before(&name, fingerprint) {
             return known;
         }
@@ -156,9 +156,9 @@ impl ZCallTable {
         }
     }
 
-    /// Calls the function of `handle`. Panics of host code stop here; a module stops its own.
+    /// Calls the function of `handle`. Catches panics of host code; a module catches its own panics.
     ///
-    /// Returns the ABI status of the error as well. The slots are unchanged unless the dispatcher failed.
+    /// An error is returned with its ABI status. The slots are unchanged unless the dispatcher fails.
     #[inline]
     pub fn dispatch(
         &self,
@@ -176,25 +176,25 @@ impl ZCallTable {
         }
     }
 
-    /// Makes a cached handle of a handle whose module answers calls.
+    /// Makes a cached handle. The module of the handle must answer calls.
     ///
     /// # Errors
-    /// Errors of a call of the handle.
+    /// Returns the error that a call of the handle would return.
     pub fn keep(&self, handle: ZCallHandle) -> Result<KeptHandle, CallError> {
         let callee = self.running(handle).map_err(|(_, error)| error)?;
         Ok(KeptHandle { handle, callee: Rc::downgrade(&callee), cached_at: self.epoch.count() })
     }
 
-    /// Returns the callee of a cached handle if the table is unchanged since the handle was cached, otherwise `None`.
+    /// Returns the callee of a cached handle, or `None` if the table has changed since the handle was cached.
     #[inline]
     pub fn fresh(&self, kept: &KeptHandle) -> Option<Rc<Callee>> {
         if kept.cached_at == self.epoch.count() { kept.callee.upgrade() } else { None }
     }
 
-    /// Calls a callee just returned by [`Self::fresh`], as [`Self::dispatch`] does.
+    /// Calls a callee that [`Self::fresh`] has just returned, in the way of [`Self::dispatch`].
     ///
     /// # Errors
-    /// Errors of [`Self::dispatch`].
+    /// Returns the errors of [`Self::dispatch`].
     #[inline]
     pub fn dispatch_fresh(
         &self,
@@ -212,7 +212,7 @@ impl ZCallTable {
         self.epoch.change();
     }
 
-    /// Returns the number that changes when a handle may refer to another function.
+    /// Returns the epoch, which changes when a handle may refer to another function.
     #[inline]
     pub fn epoch(&self) -> &Rc<Epoch> {
         &self.epoch
@@ -248,7 +248,8 @@ impl ZCallTable {
         self.observer.clear();
     }
 
-    /// Executes a call that this table does not dispatch, and observes it if calls are observed. `kind` is the kind of call.
+    /// Executes a call that this table does not dispatch. Observes the call if calls are observed. `kind` is the kind of call in
+    /// the statistics.
     ///
     /// # Errors
     /// Errors of the call.
@@ -265,7 +266,7 @@ impl ZCallTable {
     /// Returns the callee of `handle` if its module answers calls and the fingerprints match.
     ///
     /// # Errors
-    /// Errors of a call of the handle, and [`CallError::Signature`].
+    /// Returns the error that a call of the handle would return, or [`CallError::Signature`] if the fingerprints differ.
     pub fn callee_of(&self, handle: ZCallHandle, fingerprint: u64) -> Result<Rc<Callee>, CallError> {
         let callee = self.running(handle).map_err(|(_, error)| error)?;
         agree(&callee.name, &callee.signature, fingerprint)?;
@@ -275,14 +276,14 @@ impl ZCallTable {
     /// Returns the code for direct calls of `handle` if the fingerprint matches and is not zero.
     ///
     /// # Errors
-    /// Errors of a call of the handle.
+    /// Returns the error that a call of the handle would return.
     pub fn black_code(&self, handle: ZCallHandle, fingerprint: u64) -> Result<Option<BlackCode>, CallError> {
         let callee = self.running(handle).map_err(|(_, error)| error)?;
         let is_its = fingerprint != 0 && callee.signature.fingerprint() == fingerprint;
         Ok(callee.black_code.clone().filter(|_| is_its))
     }
 
-    /// Returns the callee of `handle`, also while its module is suspended; `None` after the module ends.
+    /// Returns the callee of `handle`, even while its module is suspended; `None` after the module has ended.
     #[inline]
     pub fn callee(&self, handle: ZCallHandle) -> Option<Rc<Callee>> {
         match self.state.borrow().find(handle) {
@@ -291,7 +292,7 @@ impl ZCallTable {
         }
     }
 
-    /// Returns the numbers of handles assigned so far, for hosts and modules.
+    /// Returns the numbers of handles assigned so far, for the host and for modules.
     pub fn issued(&self) -> Issued {
         let state = self.state.borrow();
         Issued { host: state.host.assigned(), module: state.module.assigned() }
@@ -319,7 +320,7 @@ impl ZCallTable {
         self.len() == 0
     }
 
-    /// Returns a sorted line for each handle that belongs to a module.
+    /// Returns one line for each handle that belongs to a module. The lines are sorted.
     pub fn of_modules(&self) -> Vec<String> {
         let state = self.state.borrow();
         let line = |handle: &ZCallHandle| match state.find(*handle) {
@@ -334,33 +335,33 @@ impl ZCallTable {
         lines
     }
 
-    /// Suspends the handles of a module: calls return `CONTEXT_UNAVAILABLE`, and the chain resolves their names again. The host's
-    /// own module cannot be suspended.
+    /// Suspends the handles of a module. Calls of these handles return `CONTEXT_UNAVAILABLE`, and the chain resolves their names
+    /// again. The host's own module cannot be suspended.
     pub fn suspend(&self, module: ModuleId) {
         self.change();
         self.state.borrow_mut().statuses.suspend(module);
     }
 
-    /// Resumes a suspended module: its names resolve to its handles again. The caller must also end the module that was to replace
-    /// it.
+    /// Resumes a suspended module, so its names resolve to its handles again. The caller must also end the module that should have
+    /// replaced it.
     pub fn resume(&self, module: ModuleId) {
         self.change();
         self.state.borrow_mut().statuses.resume(module);
     }
 
-    /// Ends all handles of a module, suspended or not, and drops their dispatchers. Later registrations for it are rejected. The
-    /// host's own module does not end.
+    /// Ends all handles of a module, even if it is suspended, and drops their dispatchers. Later registrations of the module are
+    /// rejected. The host's own module never ends.
     pub fn end_module(&self, module: ModuleId) {
         if module == ModuleId::HOST {
             return;
         }
         self.change();
         let ended = self.state.borrow_mut().end(module);
-        // Dropping a dispatcher may run code that calls this table.
+        // Dropping a dispatcher may run code that calls this table, so no borrow is held here.
         drop(ended);
     }
 
-    /// Marks the modules with numbers between these two as having no handles.
+    /// Records that the modules between these two ids have no handles.
     pub fn pass_over(&self, after: ModuleId, before: ModuleId) {
         self.change();
         self.state.borrow_mut().statuses.pass_over(after, before);
@@ -439,7 +440,7 @@ impl State {
     }
 }
 
-/// Adds the called name to an error of the dispatcher, which contains only the slot.
+/// Adds the called name to an error of the dispatcher, which names only the slot.
 #[cold]
 fn with_name(callee: &Callee, error: CallError) -> CallError {
     match error {

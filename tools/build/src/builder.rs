@@ -1,5 +1,5 @@
-//! Repeated builds without waiting for cargo: the first build is cargo's, and later ones call the compiler as cargo did, while only the
-//! plugins' own sources change. `record.rs` decides, `recorder.rs` keeps the records.
+//! Repeats builds without cargo. Cargo makes the first build. Later builds repeat cargo's compiler calls, as long as only the plugins' own
+//! sources change. `record.rs` decides which builds need cargo, `recorder.rs` stores the records.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -14,11 +14,11 @@ use crate::report::BuildOutcome;
 use crate::request::BuildRequest;
 use crate::running::{Cargo, Progress, RunningBuild};
 
-/// Builds the same requests again and again, as a session of edits does, with little delay after a change of a plugin's own sources.
+/// Builds the same requests repeatedly, with little delay after a change of a plugin's own sources.
 ///
-/// Cargo runs first, and again whenever anything else has changed: a manifest, the lock file, a configuration, the toolchain, the
-/// environment, a source of a dependency, or an input of a build script. [`BuildOutcome::method`] states which one ran, and why.
-/// Libraries, warnings and errors are those of cargo in both cases. The records are in memory only.
+/// Cargo makes the first build, and each build after a change outside the plugins' own sources: a manifest, the lock file, a configuration,
+/// the toolchain, the environment, a source of a dependency, or an input of a build script. [`BuildOutcome::method`] states if cargo ran,
+/// and why. Libraries, warnings and errors are equal to cargo's in both cases. The records are kept in memory only.
 ///
 /// # Examples
 /// ```no_run
@@ -46,9 +46,9 @@ impl Builder {
         Self::default()
     }
 
-    /// Links through this program, which must call [`run_if_linker`](crate::run_if_linker) first of all. It calls the linker without a
-    /// compiler driver in between, and leaves out the debug information of the standard library and of dependencies outside the
-    /// workspace; it needs the tools of the Rust toolchain, and takes the usual way where it cannot.
+    /// Links through this program, which must call [`run_if_linker`](crate::run_if_linker) at the start of its `main`. The program calls
+    /// the linker directly, without a compiler driver. It omits the debug information of the standard library and of dependencies outside
+    /// the workspace. Without the tools of the Rust toolchain, it links through `cc` as usual.
     pub fn linker(self, program: impl Into<PathBuf>) -> Self {
         Self { linker: Some(program.into()), ..self }
     }
@@ -94,7 +94,8 @@ impl Builder {
         Ok(RunningBuild::of(progress, move |progress| cargo.conclude(progress)))
     }
 
-    /// Returns the compiler calls of the next build, or the reason why cargo has to make it. Notes the present state of all known inputs.
+    /// Returns the compiler calls of the next build, or the reason why cargo has to make it. Records the current stamps of all known inputs
+    /// in `recorder`.
     fn plan(&self, recorder: &mut Recorder, request: &BuildRequest<'_>) -> Result<Direct, CargoReason> {
         let all = self.records.lock();
         let known = all.get(&recorder.key).ok_or(CargoReason::NotRecorded)?;
@@ -141,13 +142,13 @@ impl Builder {
     }
 }
 
-/// Locks a folder by the file that cargo locks, until the file is closed. A cargo without this file is not excluded.
+/// Locks the file by which cargo locks a folder, until the file is closed. Returns `None` if the file does not exist or cannot be locked.
 fn lock(path: &Path) -> Result<Option<File>, CargoReason> {
     let Ok(file) = File::options().read(true).write(true).open(path) else { return Ok(None) };
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(fs::TryLockError::WouldBlock) => Err(CargoReason::Locked),
-        // For example a file system without locks, which cargo does not lock either.
+        // For example, the file system does not support locks. Cargo continues without a lock in this case, too.
         Err(fs::TryLockError::Error(_)) => Ok(None),
     }
 }

@@ -1,5 +1,5 @@
-//! Compiler calls of cargo. With `-vv` cargo prints each one with its variables and arguments, quoted for a shell; other ways to see a
-//! call, such as a wrapper program, would change the environment of build scripts.
+//! Parses the compiler calls that cargo prints. With `-vv` cargo prints each call with its variables and arguments, quoted for a shell. A
+//! wrapper program could also record the calls, but would change the environment of build scripts.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ pub(crate) fn split(stderr: &str) -> (Vec<CompilerCall>, String) {
         let command = after.strip_prefix("\x1b[0m").unwrap_or(after).trim_start_matches(' ').strip_prefix('`');
         match command.and_then(|command| words(command, Some('`'))) {
             Some((words, rest)) => {
-                // The status is indented.
+                // Drops the indentation of the status.
                 text.push_str(&before[..before.rfind('\n').map_or(0, |end| end + 1)]);
                 calls.extend(CompilerCall::of(words));
                 left = rest.strip_prefix('\n').unwrap_or(rest);
@@ -37,8 +37,8 @@ pub(crate) fn split(stderr: &str) -> (Vec<CompilerCall>, String) {
     (calls, kept.join("\n"))
 }
 
-/// Returns `true` for other lines that cargo prints only with `-vv`: fresh and dirty units, and the output of build scripts, which is
-/// repeated in the error of a failed one.
+/// Returns `true` for other lines that cargo prints only with `-vv`: fresh and dirty units, and the output of build scripts. Cargo repeats
+/// the output of a failed build script in its error.
 fn is_verbose(line: &str) -> bool {
     let status = line.trim_start().trim_start_matches("\x1b[1m").trim_start_matches("\x1b[92m").trim_start();
     let of_script = |line: &str| {
@@ -50,7 +50,8 @@ fn is_verbose(line: &str) -> bool {
     status.starts_with("Fresh") || status.starts_with("Dirty") || of_script(line).is_some()
 }
 
-/// Splits a command into words, as a shell does, up to the letter that ends it, or the end of the text. Returns the rest behind it.
+/// Splits a command into words as a shell does, up to the character `end` or the end of `text`. Returns the words and the rest of `text`.
+/// Returns `None` for an incomplete command.
 pub(crate) fn words(text: &str, end: Option<char>) -> Option<(Vec<String>, &str)> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     let mut letters = text.char_indices();
@@ -76,7 +77,7 @@ pub(crate) fn words(text: &str, end: Option<char>) -> Option<(Vec<String>, &str)
 }
 
 impl CompilerCall {
-    /// Returns the call in these words; `None` for other programs, such as build scripts, and for text that is not UTF-8.
+    /// Parses the words as a compiler call. Returns `None` for other programs, such as build scripts, and for commands that are not UTF-8.
     fn of(words: Vec<String>) -> Option<Self> {
         let is_damaged = words.iter().any(|word| word.contains('\u{fffd}'));
         let mut words = words.into_iter().peekable();
@@ -92,7 +93,7 @@ impl CompilerCall {
         (!is_damaged && call.value("--crate-name").is_some()).then_some(call)
     }
 
-    /// Returns the words behind each occurrence of a flag.
+    /// Returns the word after each occurrence of a flag.
     fn values(&self, flag: &str) -> impl Iterator<Item = &str> {
         self.args.windows(2).filter(move |pair| pair[0] == flag).map(|pair| pair[1].as_str())
     }
@@ -114,7 +115,8 @@ impl CompilerCall {
         self.values("--crate-type").any(|kinds| kinds.split(',').any(|kind| kind == "cdylib"))
     }
 
-    /// Returns the folder of the call, from the full path of the crate's root source; cargo prints the source relative to the folder.
+    /// Returns the working folder of the call. `root` is the full path of the crate's root source. The call names this source relative to
+    /// the working folder.
     pub(crate) fn folder(&self, root: &Path) -> Option<PathBuf> {
         let source = Path::new(self.args.iter().find(|arg| arg.ends_with(".rs") && !arg.starts_with('-'))?);
         if source.is_absolute() {
@@ -124,7 +126,8 @@ impl CompilerCall {
         root.ancestors().nth(depth).map(Path::to_owned)
     }
 
-    /// Returns the libraries and programs that the call names: its compiler, and the crates that it links or expands macros with.
+    /// Returns the programs and libraries that the call names: the compiler and its wrapper, and the crates that it links or loads for
+    /// macros.
     pub(crate) fn tools(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let is_path = |word: &&str| Path::new(word).is_absolute();
         let wrapped = self.args.first().map(String::as_str).filter(|word| !word.starts_with('-'));

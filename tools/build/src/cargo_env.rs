@@ -1,9 +1,9 @@
 //! Environment of the cargo process that builds plugins.
 //!
-//! This process is often started by `cargo run` or `cargo test`, which describe the *outer* package in the environment.
-//! Inherited variables would make build scripts stale for no reason, point linkers at the host's libraries, and offer a
-//! jobserver that has no server. Variables that the *user* set (CARGO_TARGET_DIR, CARGO_HOME, CARGO_PROFILE_*,
-//! RUSTFLAGS, …) are kept. This module decides; `request.rs` applies the changes.
+//! This process is often started by `cargo run` or `cargo test`, which describe the *outer* package in the environment. Inherited variables
+//! would make build scripts stale for no reason, point linkers at the host's libraries, and name a jobserver that is not available.
+//! Variables that the *user* set (CARGO_TARGET_DIR, CARGO_HOME, CARGO_PROFILE_*, RUSTFLAGS, …) are kept. This module computes the changes;
+//! `request.rs` applies them to the command.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -36,7 +36,8 @@ pub(crate) fn changes(vars: &[(OsString, OsString)], other_toolchain: bool, cwd:
         .collect()
 }
 
-/// Adds `extra` to the user's flags, in the variable that cargo reads: the encoded one takes precedence over the plain one.
+/// Appends `extra` to the user's flags and returns the variable that cargo reads. `CARGO_ENCODED_RUSTFLAGS` takes precedence over
+/// `RUSTFLAGS`.
 pub(crate) fn with_rustflags(encoded: Option<&str>, plain: Option<&str>, extra: &str) -> (&'static str, String) {
     match (encoded, plain) {
         (Some(flags), _) if !flags.is_empty() => {
@@ -48,7 +49,7 @@ pub(crate) fn with_rustflags(encoded: Option<&str>, plain: Option<&str>, extra: 
     }
 }
 
-/// Returns `true` for variables that cargo sets for the program it runs, about the program's package.
+/// Returns `true` for variables that an outer cargo sets for the program that it runs, for example about the program's package.
 fn of_outer_build(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "CARGO_BIN_NAME",
@@ -104,7 +105,7 @@ mod tests {
     use super::{Change, changes, with_rustflags};
     use std::path::Path;
 
-    /// Checks the changes of `vars`: `NAME` if unset, `NAME=value` if changed.
+    /// Checks the changes of `vars`. `expected` lists `NAME` for an unset variable, and `NAME=value` for a changed one.
     fn check(other_toolchain: bool, vars: &[(&str, &str)], expected: &[&str]) {
         let vars: Vec<_> = vars.iter().map(|(name, value)| (name.into(), value.into())).collect();
         let found: Vec<_> = changes(&vars, other_toolchain, Path::new("/here"))
@@ -139,7 +140,7 @@ mod tests {
     #[test]
     fn only_the_library_folders_that_cargo_added_go() {
         let ours = "/w/target/debug/build/x-1/out:/w/target/debug/deps:/w/target/debug:/r/toolchains/stable/lib";
-        check(false, &[("LD_LIBRARY_PATH", ours)], &[]); // no outer cargo: the user wrote it
+        check(false, &[("LD_LIBRARY_PATH", ours)], &[]); // without an outer cargo, the user has set the variable
         let outer = ("CARGO_MANIFEST_DIR", "/w");
         check(false, &[outer, ("LD_LIBRARY_PATH", ours)], &["CARGO_MANIFEST_DIR", "LD_LIBRARY_PATH"]);
         let both = format!("{ours}:/opt/lib:/opt/deps");

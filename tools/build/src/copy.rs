@@ -1,9 +1,9 @@
-//! Editable copy of one package at a fixed path. Cargo compiles an edit of it incrementally, and the author's files never change.
+//! Copies one package to a fixed path for edits. Cargo compiles edits of the copy incrementally, and the author's files never change.
 //!
-//! The copy has a workspace root with what a package inherits: shared keys, profiles, patches, the lock file. Paths that leave the
-//! package become absolute, so the copy is built with the author's dependencies. A file is written only if its content differs,
-//! since cargo compares times. The library has another name than the author's: for cargo the packages are equal, so in a shared target
-//! folder it would take the library of either one for that of the other.
+//! The copy has a workspace root with everything that a package inherits: shared keys, profiles, patches, the lock file. Paths that leave
+//! the package become absolute, so the copy is built with the author's dependencies. A file is written only if its content differs, since
+//! cargo compares modification times. The library has another name than the author's library: cargo regards both packages as equal, so in
+//! a shared target folder it would use the library of one package for the other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -21,7 +21,7 @@ use crate::variants::lock;
 /// End of the name of a copy's library.
 const COPY: &str = "_copy";
 
-/// The author's lock file, from which cargo's lock file of the copy was made.
+/// Copy of the author's lock file as it was when the lock file of the copy was last replaced.
 const LOCK_SOURCE: &str = ".Cargo.lock.source";
 
 /// Copy of a package that other code may edit and build, also in the target folder of the package itself: its library `spinner` is
@@ -48,13 +48,14 @@ pub struct SourceCopy {
 }
 
 impl SourceCopy {
-    /// Copies the package of `manifest` below `dir`, without cargo's build folders and hidden files. `edits` replace or add files, by their
-    /// paths in the package. An earlier copy in `dir` becomes equal to this one. Waits while another thread or process holds a copy there.
+    /// Copies the package of `manifest` below `dir`, without cargo's build folders and hidden files. `edits` contains files to replace or
+    /// add, by their paths in the package. An earlier copy in `dir` is updated. Waits while another thread or process holds a copy in
+    /// `dir`.
     ///
     /// # Errors
-    /// [`BuildError::Metadata`] if cargo cannot read the manifest, or it has no package; [`BuildError::Store`], also if `dir` contains the
-    /// package or the root of its workspace, and for an edit of a hidden file or of a file that is named by another path, such as an
-    /// absolute one.
+    /// [`BuildError::Metadata`] if cargo cannot read the manifest, or if the manifest has no package. [`BuildError::Store`] if a file
+    /// cannot be read or written, or if `dir` contains the package or the root of its workspace. Also [`BuildError::Store`] if the path of
+    /// an edit is hidden, absolute, or contains `..`.
     pub fn new(manifest: &Path, dir: &Path, edits: &BTreeMap<PathBuf, String>) -> Result<Self, BuildError> {
         if let Some(file) = edits.keys().find(|file| !is_copied(file)) {
             let hint = "a copy has only the visible files of its package: name one relative to the folder of its Cargo.toml, as `src/lib.rs`";
@@ -65,13 +66,13 @@ impl SourceCopy {
         let package = metadata.packages.iter().find(|package| same(package.manifest_path.as_std_path(), manifest));
         let from = package.and_then(|package| package.manifest_path.as_std_path().parent()).ok_or_else(no_package)?;
         let workspace = metadata.workspace_root.as_std_path();
-        // The author's manifests, since every file of the copy is below `dir`.
+        // Protects the author's manifests: the copy writes all its files below `dir`.
         if [from, workspace].into_iter().any(|folder| contains(dir, folder)) {
             let hint = "it contains the package or the root of its workspace: name a folder for the copy only, as `target/edited`";
             return Err(refused("copy a package into", dir, hint));
         }
         let lock = lock(dir, ".alcedo-copy.lock")?;
-        // A member outside of its root has its own name as folder.
+        // A member outside the workspace root is copied to `dir` under the name of its folder.
         let of_member = from.strip_prefix(workspace).unwrap_or(Path::new(from.file_name().unwrap_or_default()));
         let to = dir.join(of_member);
         if of_member != Path::new("") {
@@ -105,7 +106,7 @@ fn refused(doing: &'static str, path: &Path, hint: &str) -> BuildError {
     failed(doing, path)(io::Error::new(io::ErrorKind::InvalidInput, hint))
 }
 
-/// Returns `true` if `inner` is `outer` or below it; both may be reached by links.
+/// Returns `true` if `inner` is `outer` or below `outer`, after links in both paths are resolved.
 fn contains(outer: &Path, inner: &Path) -> bool {
     matches!((outer.canonicalize(), inner.canonicalize()), (Ok(outer), Ok(inner)) if inner.starts_with(&outer))
 }
@@ -118,7 +119,7 @@ fn read_manifest(path: &Path, edited: Option<&String>) -> Result<Table, BuildErr
     text.parse().map_err(|error: toml::de::Error| unread(path, error.to_string()))
 }
 
-/// Returns the root manifest for one member: only what the member inherits.
+/// Reduces a root manifest to one member and the tables that the member inherits.
 fn root_manifest(mut manifest: Table, dir: &Path, member: &Path) -> String {
     manifest.retain(|key, _| ["workspace", "profile", "patch", "replace"].contains(&key));
     make_absolute(&mut manifest, dir, |_| true);
@@ -149,7 +150,7 @@ fn package_manifest(mut manifest: Table, dir: &Path, is_root: bool) -> String {
         }
     }
     if is_root {
-        // A manifest without this table would belong to a workspace above the copy.
+        // Without a `[workspace]` table, cargo would assign the package to a workspace above the copy.
         let workspace = manifest.entry("workspace").or_insert_with(|| Value::Table(Table::new()));
         if let Value::Table(workspace) = workspace {
             for key in ["members", "default-members", "exclude"] {
@@ -160,12 +161,12 @@ fn package_manifest(mut manifest: Table, dir: &Path, is_root: bool) -> String {
     manifest.to_string()
 }
 
-/// Makes the paths of a manifest in `dir` absolute for which `is_outside` returns `true`.
+/// Resolves paths of a manifest against its folder `dir`, if `is_outside` returns `true` for them.
 fn make_absolute(manifest: &mut Table, dir: &Path, is_outside: fn(&Path) -> bool) {
     for (key, value) in manifest {
         match value {
             Value::Table(table) => make_absolute(table, dir, is_outside),
-            // Programs, tests and other targets: `[[bin]]`.
+            // Arrays of tables describe programs, tests and other targets: `[[bin]]`.
             Value::Array(targets) => {
                 targets
                     .iter_mut()
@@ -184,7 +185,7 @@ fn make_path_absolute(path: &mut String, dir: &Path, is_outside: fn(&Path) -> bo
     }
 }
 
-/// Returns `true` for a relative path out of its folder.
+/// Returns `true` for a relative path that leaves its folder through `..`.
 fn leaves(path: &Path) -> bool {
     let mut depth = 0;
     path.components().any(|part| {
@@ -203,7 +204,7 @@ fn copy_files(from: &Path, to: &Path, edits: &BTreeMap<PathBuf, String>, dir: &P
     for file in sources.iter().filter(|file| !edits.contains_key(*file)) {
         let (source, copy) = (from.join(file), to.join(file));
         let content = match fs::read(&source) {
-            // Deleted after it was listed, as temporary files are.
+            // The file was deleted after it was listed, for example a temporary file.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             content => content.map_err(failed("read", &source))?,
         };
@@ -221,7 +222,7 @@ fn copy_files(from: &Path, to: &Path, edits: &BTreeMap<PathBuf, String>, dir: &P
     Ok(())
 }
 
-/// Returns `true` for the files of a package's folder that are not copied as they are.
+/// Returns `true` for the files of a package's folder that are not copied verbatim: its manifest and lock file.
 fn is_own(file: &Path) -> bool {
     file == Path::new("Cargo.toml") || file == Path::new("Cargo.lock")
 }
@@ -235,14 +236,14 @@ fn is_hidden(name: &OsStr) -> bool {
     name.to_string_lossy().starts_with('.')
 }
 
-/// Returns `true` for a folder of cargo's results. Cargo marks it by one of two files, since it may have any name.
+/// Returns `true` for a target folder of cargo, recognized by its name or by one of two files that cargo creates in it.
 fn is_built(dir: &Path, folder: &Path) -> bool {
     let marks = ["CACHEDIR.TAG", ".rustc_info.json"];
     folder == Path::new("target") || marks.iter().any(|mark| dir.join(folder).join(mark).is_file())
 }
 
-/// Returns the files below a folder by their relative paths, without those of [`is_own`], [`is_built`] and `except`, and hidden files.
-/// Follows links.
+/// Returns the relative paths of the files below a folder. Skips hidden files, files of [`is_own`], and the folders of [`is_built`] and
+/// `except`. Follows links.
 fn files(dir: &Path, except: Option<&Path>) -> BTreeSet<PathBuf> {
     let except = except.and_then(|folder| folder.canonicalize().ok());
     let (mut found, mut folders) = (BTreeSet::new(), vec![(PathBuf::new(), Vec::new())]);
@@ -269,7 +270,7 @@ fn files(dir: &Path, except: Option<&Path>) -> BTreeSet<PathBuf> {
     found
 }
 
-/// Copies the author's lock file if it has changed. Cargo removes the other members from the copy.
+/// Copies the author's lock file if it has changed. Cargo later removes the other members from the copied lock file.
 fn copy_lock(workspace: &Path, dir: &Path) -> Result<(), BuildError> {
     let Ok(lock) = fs::read(workspace.join("Cargo.lock")) else { return Ok(()) };
     if write(&dir.join(LOCK_SOURCE), &lock)? {
@@ -459,7 +460,7 @@ mod tests {
         let copy = SourceCopy::new(&manifest, &copied, &BTreeMap::new()).unwrap();
         assert_eq!(names(&copied), "far/Cargo.toml far/src/lib.rs");
         assert!(fs::read_to_string(copied.join("Cargo.toml")).unwrap().contains("members = [\"far\"]"));
-        // Cargo searches its configuration there, as for the package itself.
+        // Cargo runs in the author's folder, so it finds the author's configuration.
         assert_eq!(copy.request().folder().canonicalize().unwrap(), dir.path().join("far").canonicalize().unwrap());
     }
 }

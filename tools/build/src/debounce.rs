@@ -1,12 +1,12 @@
-//! Decides when a burst of saves is over, and which files count. `watch.rs` receives the events, and the caller owns
-//! the clock; times are durations since an arbitrary start.
+//! Decides when a burst of saves is over, and which files are sources. `watch.rs` receives the events, and the caller owns the clock; times
+//! are durations since an arbitrary start.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Debounces changes.
+/// Collects changes until they are complete enough for a build.
 ///
 /// Call [`take`](Debounce::take) when the build *starts*: changes noted later, even during that build, belong to the next
 /// build, so a second save is never lost.
@@ -66,9 +66,9 @@ struct Pending {
 impl Default for Debounce {
     /// Quiet for 10 ms, at most 200 ms.
     ///
-    /// Each edit pays the full quiet window between save and reload, so it covers one save only: an editor's write,
-    /// sync and rename, or "save all" on a few files, happen within a few milliseconds. A longer burst (a checkout, a
-    /// formatter) is split, which is harmless: the second part cancels the build of the first.
+    /// Each edit waits for the full quiet window before its build, so the window covers one save only: an editor's write, sync and rename,
+    /// or "save all" on a few files, happen within a few milliseconds. A longer burst (a checkout, a formatter) is split, which is
+    /// harmless: the second part cancels the build of the first.
     fn default() -> Self {
         Self::new(Duration::from_millis(10), Duration::from_millis(200))
     }
@@ -80,7 +80,7 @@ impl Debounce {
         Self { quiet, longest, pending: None }
     }
 
-    /// Records a change at `at` of a file for which [`is_source`] returns `true`, or of a folder with such files. Ignores other paths.
+    /// Records a change at time `at`, if `path` is a file for which [`is_source`] returns `true`, or a folder that can contain such files.
     ///
     /// # Examples
     /// ```
@@ -99,7 +99,7 @@ impl Debounce {
         }
     }
 
-    /// Records a change at `at` of any file, such as one that a [`SourceWatch`](crate::SourceWatch) reports.
+    /// Records a change of any path at time `at`, for example from an event of a [`SourceWatch`](crate::SourceWatch).
     ///
     /// # Examples
     /// ```
@@ -157,7 +157,7 @@ pub fn is_source(path: &Path) -> bool {
     !hidden && (matches!(extension, Some("rs" | "toml" | "c" | "h")) || is_script(extension)) && !is_made_by_tools(path)
 }
 
-/// Returns `true` for script files; old ones have an upper-case extension.
+/// Returns `true` for script files, with an extension in lower or upper case.
 fn is_script(extension: Option<&str>) -> bool {
     extension.is_some_and(|extension| extension.eq_ignore_ascii_case("uc"))
 }
@@ -178,8 +178,8 @@ pub fn is_source_folder(path: &Path) -> bool {
     name != "target" && !name.contains(['.', '~', '#']) && name != "4913" && !is_made_by_tools(path)
 }
 
-/// Returns `true` below the folders of git or cargo. A module may be called `target` too, so cargo's folder is
-/// recognized by its content.
+/// Returns `true` for paths in a folder of git or a target folder of cargo. A source folder may have the name `target` too, so cargo's
+/// folder is recognized by its content.
 pub(crate) fn is_made_by_tools(path: &Path) -> bool {
     let parts: Vec<_> = path.iter().filter_map(OsStr::to_str).collect();
     let of_cargo =

@@ -1,4 +1,4 @@
-//! Dependency files of cargo and rustc: rules of `make` with the sources of an output, and comments.
+//! Reads and writes dependency files of cargo and rustc: `make` rules that list the sources of an output, and comments.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::{fs, io};
 use crate::report::Artifact;
 use crate::stamp::Stamps;
 
-/// Returns the sources in a dependency file, in which spaces in names are escaped. The list may contain a source twice.
+/// Parses the contents of a dependency file, where spaces in names are escaped. The result may contain a source twice.
 pub(crate) fn sources(list: &str) -> Vec<PathBuf> {
     let rules = list.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(": "));
     let names =
@@ -20,7 +20,7 @@ pub(crate) fn read(list: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(sources(&fs::read_to_string(list)?))
 }
 
-/// Lists the sources `new` in place of `old` next to a library, in cargo's form. Cargo replaces the list at its next build.
+/// Replaces the sources `old` by `new` in the dependency file next to a library. Cargo's next build rewrites this file.
 pub(crate) fn update(library: &Path, old: &Stamps, new: &Stamps) -> io::Result<()> {
     let list = library.with_extension("d");
     let listed: BTreeSet<_> = read(&list)?.into_iter().collect();
@@ -35,8 +35,8 @@ pub(crate) fn update(library: &Path, old: &Stamps, new: &Stamps) -> io::Result<(
 }
 
 impl Artifact {
-    /// Returns the files of packages in folders that it was compiled from, included files among them, as listed next to it by its last
-    /// build. Empty without such a list.
+    /// Returns the local files from which the library was compiled, including files of `include_str!`. The last build listed these files
+    /// next to the library. Without the list, the result is empty.
     ///
     /// # Examples
     /// ```

@@ -1,6 +1,6 @@
-//! Builds without cargo: calls the compiler as cargo did. The output has a folder of its own, so that cargo's folders stay as cargo
-//! left them: cargo finds the newer sources and builds again, also if an older file is restored with its time. Only the finished library
-//! replaces cargo's.
+//! Builds without cargo, by repeating cargo's compiler calls. The output is written to a separate folder, so other files in cargo's folders
+//! do not change. A later run of cargo therefore detects the newer sources and builds again, even if an older file was restored with its
+//! time. Only the finished library replaces cargo's library.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
@@ -23,7 +23,7 @@ use crate::running::Progress;
 /// Folder of the outputs, next to cargo's libraries.
 const FOLDER: &str = "alcedo-direct";
 
-/// A build by recorded calls, before its start.
+/// Build from recorded compiler calls that has not started.
 #[derive(Debug)]
 pub(crate) struct Direct {
     pub(crate) recorder: Recorder,
@@ -33,11 +33,11 @@ pub(crate) struct Direct {
     pub(crate) linker: Option<PathBuf>,
     /// Diagnostics of the last build.
     pub(crate) diagnostics: Diagnostics,
-    /// Libraries of all plugins, some of which are fresh.
+    /// Libraries of all plugins, including those that are up to date.
     pub(crate) artifacts: Vec<Artifact>,
     /// Plugins to compile.
     pub(crate) records: Vec<Record>,
-    /// Held until the end of the build.
+    /// Locked files of cargo, held until the end of the build.
     pub(crate) locks: Vec<File>,
 }
 
@@ -49,7 +49,8 @@ pub(crate) struct StartedDirect {
 }
 
 impl Direct {
-    /// Starts all compilers at once: usually only one plugin has changed. After an error some may run.
+    /// Starts all compilers in parallel, since usually only one plugin has changed. After an error, compilers that have started keep
+    /// running.
     pub(crate) fn start(mut self, progress: &Progress) -> Result<StartedDirect, StartError> {
         tracing::debug!(command = %self.command_line, "building without cargo");
         let started = Instant::now();
@@ -59,10 +60,11 @@ impl Direct {
             let dir = folder(record);
             let output = dir.join(record.library.file_name().unwrap_or_default());
             fs::create_dir_all(&dir).map_err(failed("create", &dir)).map_err(StartError::Failed)?;
-            // The last library may be loaded by its other name: a linker must not write into its file.
+            // The previous output and the installed library are hard links to one file, which a host may have loaded. The linker must not
+            // write into this file.
             let _ = fs::remove_file(output);
             let mut command = self.command(record, &dir);
-            // Macros may print there; cargo passes that on, and its reader ignores it.
+            // Discards the standard output, to which macros may print.
             compilers.push((progress.processes.start(&mut command, Stdio::null())?, dir));
         }
         Ok(StartedDirect { direct: self, started, compilers })
@@ -83,7 +85,7 @@ impl Direct {
 /// Returns the folder for the output of a plugin's call.
 fn folder(record: &Record) -> PathBuf {
     let name = record.call.value("--crate-name").unwrap_or_default();
-    // Differs for other features and profiles.
+    // The metadata differs between features and profiles.
     let id = record.call.codegen("metadata").unwrap_or_default();
     record.library.with_file_name(FOLDER).join(format!("{name}-{id}"))
 }
@@ -148,7 +150,7 @@ fn install(output: &Path, library: &Path) -> Result<(), BuildError> {
     alcedo_sys::seal_file(output).map_err(failed("seal", library))?;
     let new = output.with_extension("new");
     let _ = fs::remove_file(&new);
-    // A second name, or a copy on file systems without hard links, which is cargo's choice as well.
+    // Creates a hard link or, on file systems without hard links, a copy, as cargo does.
     fs::hard_link(output, &new).or_else(|_| fs::copy(output, &new).map(drop)).map_err(failed("copy", library))?;
     fs::rename(&new, library).map_err(failed("copy", library))
 }
@@ -161,7 +163,7 @@ struct Read {
     linked: Option<SystemTime>,
 }
 
-/// Reads the messages of a compiler until its end. Other lines are output of macros, which cargo does not print with its messages either.
+/// Reads the messages of a compiler until its end. Skips other lines, which are output of macros.
 fn read(stderr: ChildStderr, package: &str) -> Read {
     let mut read = Read::default();
     for line in BufReader::new(stderr).split(b'\n').map_while(Result::ok) {

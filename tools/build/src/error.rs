@@ -18,10 +18,10 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// The compiler rejected the sources. The text is the compiler's own.
+    /// The compiler rejected the sources.
     #[error("{rendered}\n`{command}` found errors: correct them")]
     DoesNotCompile {
-        /// Each diagnostic of the compiler once, as rendered by it.
+        /// Diagnostics as the compiler rendered them, without duplicates.
         rendered: String,
         /// The command that reproduces the errors in a shell.
         command: String,
@@ -63,7 +63,7 @@ pub enum BuildError {
     /// Cargo could not describe the crate or workspace.
     #[error("`cargo metadata` could not read {}: {message}\nname a folder that holds a Cargo.toml", manifest.display())]
     Metadata {
-        /// The manifest that cargo was to describe.
+        /// Manifest of the crate or workspace.
         manifest: PathBuf,
         /// Message of cargo.
         message: String,
@@ -107,10 +107,10 @@ pub enum BuildError {
         /// The switches of the library.
         known: Vec<String>,
     },
-    /// A file of a build or of a copy could not be read or written, or may not be.
+    /// A file of a build or of a copy could not be read or written, or the operation is not allowed.
     #[error("could not {doing} {}: {source}; check that the folder is writable and the disk is not full", path.display())]
     Store {
-        /// The verb, such as "create", "lock", "seal".
+        /// Verb for the failed operation, such as "create", "lock", "seal".
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,
@@ -119,7 +119,7 @@ pub enum BuildError {
     },
 }
 
-/// Reason for sources that are not watched.
+/// Reason why sources cannot be watched.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WatchError {
@@ -139,7 +139,7 @@ pub enum WatchError {
     },
 }
 
-/// Returns the conversion of an error of the system into that of a build.
+/// Returns a function that converts an I/O error into a [`BuildError::Store`].
 pub(crate) fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> BuildError {
     move |source| BuildError::Store { doing, path: path.to_owned(), source }
 }

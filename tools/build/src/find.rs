@@ -55,7 +55,8 @@ impl PluginCrate {
 pub struct PluginFolder {
     /// Path of the folder's `Cargo.toml`.
     pub manifest: PathBuf,
-    /// Crate of the folder; for a workspace root its `default-members`, or all members if none of those is a plugin.
+    /// The plugin in the folder. For a workspace root, the plugins among `default-members`, or all plugins if no default member is a
+    /// plugin.
     pub plugins: Vec<PluginCrate>,
     /// Other plugins of the workspace, which are built only if their own folders are named.
     pub left_out: Vec<PluginCrate>,
@@ -149,8 +150,8 @@ pub(crate) fn source_dirs(package: &Package, members: &[&Package]) -> Vec<PathBu
     dirs.into_iter().collect()
 }
 
-/// Returns the source folder of a target. A `build.rs` next to the manifest has none, because the manifest's folder
-/// also contains `target`; the watch does not recurse into that folder.
+/// Returns the source folder of a cargo target. Returns `None` for a `build.rs` next to the manifest: this folder also contains `target`,
+/// so it is watched without recursion.
 fn source_dir(package: &Package, target: &Target) -> Option<PathBuf> {
     let dir = target.src_path.parent()?;
     let library = target.is_lib() || target.is_rlib() || target.is_cdylib() || target.is_proc_macro();

@@ -37,9 +37,9 @@ impl HostCrate {
     }
 }
 
-/// Finds the host `named` by a folder, a manifest, or a package in the workspace of a folder in `dirs` or of the
-/// working folder. Without a name, reads `host = "…"` from `[package.metadata.alcedo]` of a plugin or
-/// `[workspace.metadata.alcedo]`, a path relative to that manifest or a package; returns `None` if neither is set.
+/// Finds a host package. `named` is its folder, its manifest, or its name in the workspace of one of `dirs` or of the working folder.
+/// Without `named`, reads `host = "…"` from `[package.metadata.alcedo]` of a plugin or `[workspace.metadata.alcedo]`. The value is a path
+/// relative to that manifest, or a package name. Returns `None` if neither table sets a host.
 ///
 /// # Errors
 /// If the named host does not exist, or a manifest cannot be read.
@@ -95,7 +95,7 @@ fn describe(path: &Path) -> Result<Metadata, BuildError> {
     metadata(&BuildRequest::new(&manifest))
 }
 
-/// Returns the host from the manifests, and the folder of that manifest.
+/// Returns the host that a manifest names, and the folder of this manifest.
 fn host_of(described: &Metadata) -> Option<(String, PathBuf)> {
     let host = |metadata: &Value| metadata.get("alcedo")?.get("host")?.as_str().map(str::to_owned);
     let of_package = |package: &Package| {

@@ -1,8 +1,8 @@
-//! Fast links for builds without cargo. The compiler calls this program as its linker, which becomes the real linker: `cc` only reports
-//! how it would call that, once. Archives without debug information take the place of those of the standard library and of dependencies:
-//! most of a link's time is spent on their debug information, which no plugin author steps through.
+//! Links faster in builds without cargo. The compiler calls this program as its linker. The program reads the linker's arguments from the
+//! output of `cc -###`, and replaces itself by the linker. Archives of the standard library and of dependencies are replaced by copies
+//! without debug information. Their debug information takes most of a link's time, and plugin authors do not step through this code.
 //!
-//! Each library is still whole: it has its own copy of the standard library, with its own heap, thread-locals and statics.
+//! Each library still contains its own copy of the standard library, with its own heap, thread-locals and statics.
 
 use std::env::{self, consts};
 use std::ffi::{OsStr, OsString};
@@ -19,19 +19,19 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::call::words;
 use crate::record::Record;
 
-/// Variable with the folder of the output and of the notes below, which makes a program a linker.
+/// Environment variable that makes the program run as a linker. Its value is the folder of the output and of the files below.
 const FOLDER: &str = "ALCEDO_LINK_FOLDER";
-/// Note of a link: microseconds since 1970 at its start, and the reason for a slow link.
+/// File with the start of a link, in microseconds since 1970, and the reason for a slow link.
 const NOTE: &str = "link";
-/// List of the archives to be linked as they are.
+/// File that lists the archives to link unchanged.
 const WHOLE: &str = "link-whole";
-/// A program to copy archives with, and a list of the archives without a copy.
+/// File with the program that copies archives, and a list of the archives without a copy.
 const MISSING: &str = "link-missing";
 /// Folder of the copies without debug information, next to the folders of outputs.
 const COPIES: &str = "archives";
 
-/// Turns this process into a linker, without returning, if a compiler called it as one for a [`Builder`](crate::Builder). Otherwise
-/// returns immediately.
+/// Runs as a linker and then exits, if a compiler of a [`Builder`](crate::Builder) started this process as its linker. Otherwise returns
+/// immediately.
 ///
 /// # Examples
 /// ```no_run
@@ -53,7 +53,7 @@ pub(crate) fn redirect(command: &mut Command, linker: &Path, record: &Record, fo
     let _ = fs::remove_file(folder.join(NOTE));
     let call = &record.call;
     let is_usual = call.codegen("linker").is_none() && call.codegen("linker-flavor").is_none();
-    // The program may have been replaced by a new build of it.
+    // The linker program may be missing, for example while a new build replaces it.
     if !is_usual || call.value("--target").is_some() || consts::OS != "linux" || !linker.is_file() {
         return;
     }
@@ -64,7 +64,7 @@ pub(crate) fn redirect(command: &mut Command, linker: &Path, record: &Record, fo
     command.arg("-C").arg(format!("linker={}", linker.display())).env(FOLDER, folder);
 }
 
-/// Times of a link.
+/// Duration of a link, and the reason if it was slow.
 #[derive(Debug, Default)]
 pub(crate) struct Linking {
     pub(crate) millis: Option<f64>,
@@ -86,7 +86,7 @@ impl Linking {
     }
 }
 
-/// Links, by replacing this process; returns only after an error or on a system without such a call.
+/// Links by replacing this process with the linker. Returns only after an error, or on systems without `exec`.
 fn link(folder: &Path, args: Vec<OsString>) -> Result<(), ()> {
     let start = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros();
     let args = with_copies(folder, args);
@@ -113,7 +113,7 @@ fn replace(command: &mut Command) -> Result<(), ()> {
     }
 }
 
-/// Replaces archives by their copies, and lists those that have none.
+/// Replaces archives by their copies, and lists the archives without a copy.
 fn with_copies(folder: &Path, mut args: Vec<OsString>) -> Vec<OsString> {
     let whole = fs::read_to_string(folder.join(WHOLE)).unwrap_or_default();
     let whole: Vec<_> = whole.lines().map(OsStr::new).collect();
@@ -134,7 +134,8 @@ fn with_copies(folder: &Path, mut args: Vec<OsString>) -> Vec<OsString> {
     args
 }
 
-/// Returns the program that copies archives without debug information. The compiler adds the folder of its own to PATH.
+/// Returns the program that copies archives without debug information. The compiler adds the folder of the toolchain's `rust-objcopy` to
+/// PATH.
 fn objcopy() -> PathBuf {
     in_path().map(|folder| folder.join("rust-objcopy")).find(|path| path.is_file()).unwrap_or_else(|| "objcopy".into())
 }
@@ -148,7 +149,7 @@ fn is_archive(arg: &OsStr) -> bool {
     Path::new(arg).extension().is_some_and(|extension| extension == "rlib")
 }
 
-/// Returns the path for the copy of this version of an archive.
+/// Returns the path for the copy of an archive. Each version of an archive has a different path.
 fn copy_path(folder: &Path, archive: &Path) -> Option<PathBuf> {
     let metadata: Metadata = fs::metadata(archive).ok()?;
     let version = format!("{} {:?} {}", archive.display(), metadata.modified().ok(), metadata.len());
@@ -176,8 +177,8 @@ fn linker_words(output: &str) -> Option<Vec<String>> {
     (words.len() > 1).then_some(words)
 }
 
-/// Returns the name of the linker in a call of `collect2` or of a linker, and its arguments without those for the link-time optimizer of
-/// `cc`. Only linkers that accept all these arguments are called without `cc`.
+/// Returns the linker's name and arguments from a call of `collect2` or of a linker. Drops the arguments for the link-time optimizer of
+/// `cc`. Fails for linkers that may not accept all of these arguments.
 fn split_words(words: Vec<String>) -> Result<(String, Vec<String>), String> {
     let mut words = words.into_iter();
     let program = words.next().unwrap_or_default();
@@ -200,12 +201,12 @@ fn split_words(words: Vec<String>) -> Result<(String, Vec<String>), String> {
     }
 }
 
-/// Finds a linker in the folders that the compiler names, or in PATH. Returns its path and its first arguments.
+/// Finds a linker in the folders that the compiler names, or in PATH. Returns the linker's path and its first arguments.
 fn find_linker(name: &str, args: &[OsString]) -> Option<(PathBuf, Vec<&'static str>)> {
     let file = format!("ld.{name}");
     let named = args.iter().filter_map(|arg| arg.to_str()?.strip_prefix("-B")).map(PathBuf::from);
     let found = named.chain(in_path()).map(|folder| folder.join(&file)).find(|path| path.is_file())?;
-    // The Rust toolchain has a program in this folder that only starts the linker in the folder above.
+    // The program in the toolchain's `gcc-ld` folder only starts the linker of the parent folder.
     let folder = found.parent()?;
     let real = folder.with_file_name("rust-lld");
     let (linker, mut flags) = match folder.ends_with("gcc-ld") && real.is_file() {
@@ -213,13 +214,13 @@ fn find_linker(name: &str, args: &[OsString]) -> Option<(PathBuf, Vec<&'static s
         false => (found, Vec::new()),
     };
     if name == "lld" {
-        // A plugin is too small for threads: to start them takes longer than they save.
+        // For a library as small as a plugin, starting threads takes longer than the threads save.
         flags.push("--threads=1");
     }
     Some((linker, flags))
 }
 
-/// Copies the archives that the links into these folders lacked, in the background: the next link uses them.
+/// Copies the archives without a copy in these output folders, in the background. The next link uses the copies.
 pub(crate) fn prepare(folders: Vec<PathBuf>) {
     let lacks = |folder: &PathBuf| folder.join(MISSING).is_file();
     let folders: Vec<_> = folders.into_iter().filter(lacks).collect();
@@ -242,7 +243,7 @@ pub(crate) fn prepare(folders: Vec<PathBuf>) {
     });
 }
 
-/// Writes the copy of an archive, if there is none. Members stay members: a link still takes only those that it needs.
+/// Writes the copy of an archive if it does not exist. The copy is an archive as well, so a link takes only the members that it needs.
 fn copy(folder: &Path, archive: &Path, objcopy: &Path) -> io::Result<()> {
     let Some(copy) = copy_path(folder, archive).filter(|copy| !copy.is_file()) else { return Ok(()) };
     if let Some(dir) = copy.parent() {
@@ -251,7 +252,7 @@ fn copy(folder: &Path, archive: &Path, objcopy: &Path) -> io::Result<()> {
     let new = copy.with_extension(format!("{}.new", std::process::id()));
     let mut command = Command::new(objcopy);
     command.arg("--strip-debug").arg(archive).arg(&new).stdin(Stdio::null());
-    // The toolchain's own is in lib/rustlib/*/bin, and needs a library in lib.
+    // The toolchain's `rust-objcopy` is in lib/rustlib/*/bin, and needs a library in lib.
     if let Some(libraries) = objcopy.ancestors().nth(4).filter(|_| objcopy.is_absolute()) {
         command.env("LD_LIBRARY_PATH", libraries);
     }

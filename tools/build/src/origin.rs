@@ -1,5 +1,5 @@
-//! Checks if a built library is up to date. A note next to it records the request, the environment and the compiler, with a digest of
-//! every source file that cargo lists, every manifest and the lock file. Unknown inputs count as changed.
+//! Checks if a built library is up to date. A note next to the library records the request, the environment, the compiler, and digests of
+//! the source files that cargo lists, the manifests and the lock file. Unknown inputs count as changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -81,7 +81,7 @@ fn compiler(cargo: &Command) -> String {
     cache.entry(key).or_insert_with(query).clone()
 }
 
-/// Returns the library of a note, if the request and all files are unchanged.
+/// Returns the library that a note records, if the request and all recorded files are unchanged.
 pub(crate) fn unchanged(note: &Path, inputs: &str) -> Option<PathBuf> {
     let text = fs::read_to_string(note).ok()?;
     let mut lines = text.strip_prefix(inputs)?.lines();
@@ -91,7 +91,7 @@ pub(crate) fn unchanged(note: &Path, inputs: &str) -> Option<PathBuf> {
     lines.all(is_as_it_was).then_some(library)
 }
 
-/// Records the inputs of the libraries that cargo has just built, one of which is `copy`.
+/// Records that `copy` was built from the inputs of `libraries`, which cargo has just built.
 pub(crate) fn note(note: &Path, inputs: &str, copy: &Path, libraries: &[&Path], manifest: &Path) -> io::Result<()> {
     let mut files = BTreeSet::new();
     for library in libraries {
@@ -120,7 +120,7 @@ pub(crate) fn note_files(note: &Path, inputs: &str, copy: &Path, files: &BTreeSe
     fs::write(note, text)
 }
 
-/// Returns the digest of a file; a missing file has a unique digest.
+/// Returns the digest of a file, or `none` for a file that cannot be read.
 fn digest(file: &Path) -> String {
     fs::read(file).map_or_else(|_| "none".to_owned(), |bytes| format!("{:x}", xxh3_128(&bytes)))
 }

@@ -16,18 +16,19 @@ pub(crate) struct Processes(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     children: Vec<Child>,
-    /// Locked files, which a cancellation unlocks: the next build may start before the thread of this one has ended.
+    /// Locked files. A cancellation unlocks them, since the next build may start before the thread of this build has ended.
     locks: Vec<File>,
     is_canceled: bool,
     /// Set if a process was killed.
     is_killed: bool,
 }
 
-/// A process has closed its output when its end is waited for, so it ends very soon.
+/// Interval between checks for the end of a process. The process has already closed its output, so it ends very soon.
 const POLL: Duration = Duration::from_micros(200);
 
 impl Processes {
-    /// Starts a process with a piped error stream. It leads a process group, so that the compilers of a cargo can be killed with it.
+    /// Starts a process with a piped error stream. The process leads a new process group, so that cargo's compilers can be killed with
+    /// cargo.
     pub(crate) fn start(&self, command: &mut Command, stdout: Stdio) -> Result<Started, StartError> {
         let mut state = self.state();
         if state.is_canceled {
@@ -45,7 +46,7 @@ impl Processes {
     pub(crate) fn wait(&self, number: usize) -> io::Result<Option<ExitStatus>> {
         loop {
             let mut state = self.state();
-            // Without a lock during the wait, since a process may close its output and continue.
+            // Releases the lock between checks, since a process may close its output and continue to run.
             if let Some(status) = state.children[number].try_wait()? {
                 return Ok((!state.is_killed).then_some(status));
             }
@@ -54,7 +55,7 @@ impl Processes {
         }
     }
 
-    /// Kills the running processes, with all that they started; later ones are not started.
+    /// Kills the running processes and their children, and prevents further starts.
     pub(crate) fn cancel(&self) {
         let mut state = self.state();
         state.is_canceled = true;
@@ -103,7 +104,7 @@ pub(crate) enum StartError {
 }
 
 impl StartError {
-    /// Returns the error of a build by this command.
+    /// Converts the error to that of a build by `command`.
     pub(crate) fn of(self, command: &str) -> BuildError {
         match self {
             Self::Canceled => BuildError::Canceled { command: command.to_owned() },
@@ -123,7 +124,7 @@ fn own_group(command: &mut Command) {
     command.process_group(0);
 }
 
-/// On other platforms cargo ties its compilers to itself.
+/// On other platforms, cargo itself ensures that its compilers end with it.
 #[cfg(not(unix))]
 fn own_group(_: &mut Command) {}
 

@@ -30,10 +30,10 @@ pub enum CargoReason {
     /// Cargo is using the target folder.
     #[error("another cargo uses the target folder")]
     Locked,
-    /// The compiler alone failed for another reason than an error in the sources.
+    /// A compiler call without cargo failed, but not because of an error in the sources.
     #[error("the compiler alone could not build it")]
     Failed,
-    /// The build was not started by a [`Builder`](crate::Builder), or is of a program.
+    /// The build was not started by a [`Builder`](crate::Builder), or builds a program.
     #[error("it was requested")]
     Requested,
 }

@@ -1,5 +1,5 @@
-//! Decides which builds need cargo. A record describes how cargo called the compiler for a plugin, and the inputs of cargo's decision to
-//! do so; while these are unchanged, cargo would repeat the call for a change of the plugin's own sources.
+//! Decides which builds need cargo. A record contains cargo's compiler call for a plugin, and the inputs of cargo's decision to make this
+//! call. While these inputs are unchanged, cargo would repeat the call after a change of the plugin's own sources.
 //!
 //! Everything unknown counts as changed, since a needless run of cargo costs less than a stale library.
 
@@ -12,12 +12,12 @@ use crate::reason::CargoReason;
 use crate::report::{Artifact, Package};
 use crate::stamp::{Stamp, Stamps};
 
-/// The next build of a plugin.
+/// Method of a plugin's next build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Plan {
-    /// The library is up to date: nothing is built.
+    /// The library is up to date, so no build is needed.
     Fresh,
-    /// The recorded compiler call.
+    /// Repeats the recorded compiler call.
     Direct,
     Cargo(CargoReason),
 }
@@ -31,13 +31,14 @@ pub(crate) struct Record {
     pub(crate) dir: PathBuf,
     /// The library in cargo's target folder.
     pub(crate) library: PathBuf,
-    /// Libraries of its workspace, which are linked with their debug information.
+    /// Libraries of the plugin's workspace, which are linked with their debug information.
     pub(crate) debugged: Vec<PathBuf>,
     pub(crate) inputs: Inputs,
 }
 
 impl Record {
-    /// Returns the files that cargo locks: in the folder of its libraries, and in that of its other output, which may be another one.
+    /// Returns the paths of the files that cargo locks: in the folder of its libraries, and in the folder of its other output. Both may be
+    /// the same folder.
     pub(crate) fn locks(&self) -> Vec<PathBuf> {
         let folders = [self.library.parent(), self.call.value("--out-dir").and_then(|dir| Path::new(dir).parent())];
         let real = |folder: &Path| folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
@@ -55,14 +56,14 @@ pub(crate) struct Inputs {
     pub(crate) environment: BTreeMap<OsString, OsString>,
     /// Files that the compiler read as sources of the plugin, included files among them.
     pub(crate) own: Stamps,
-    /// Inputs of cargo's decisions, some of which may be missing.
+    /// Files that cargo's decisions depend on. Some may not exist.
     pub(crate) foreign: Stamps,
     /// The library, as last built; unknown if the last build failed.
     pub(crate) library: Stamp,
 }
 
 impl Inputs {
-    /// Returns the inputs of a later build, with the stamps that `stamp` returns.
+    /// Returns the inputs of a later build: the same files, with the stamps that `stamp` returns.
     pub(crate) fn seen(
         &self,
         environment: BTreeMap<OsString, OsString>,
@@ -74,7 +75,7 @@ impl Inputs {
     }
 }
 
-/// Returns the next build of a plugin whose inputs are now `seen`.
+/// Decides how to build a plugin whose inputs are now `seen`.
 pub(crate) fn plan(last: &Inputs, seen: &Inputs) -> Plan {
     if let Some(name) = changed_variable(&last.environment, &seen.environment) {
         return Plan::Cargo(CargoReason::Variable(name.display().to_string()));
@@ -88,7 +89,7 @@ pub(crate) fn plan(last: &Inputs, seen: &Inputs) -> Plan {
     }
 }
 
-/// Returns the first file with another stamp.
+/// Returns the first file whose stamp has changed.
 fn changed<'a>(last: &'a Stamps, seen: &Stamps) -> Option<&'a Path> {
     let is_same = |path: &Path, stamp: &Stamp| seen.get(path).is_some_and(|now| now.is_same(stamp));
     last.iter().find(|(path, stamp)| !is_same(path, stamp)).map(|(path, _)| path.as_path())
@@ -103,7 +104,7 @@ fn changed_variable<'a>(
 }
 
 /// Returns the files whose change may affect cargo's decisions, apart from sources and libraries: the manifests of `sources`, and the
-/// configuration, lock file and toolchain of a cargo that runs in `dir`. They need not exist.
+/// configuration, lock file and toolchain of a cargo that runs in `dir`. The files need not exist.
 pub(crate) fn cargo_files(sources: &[PathBuf], dir: &Path, environment: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
     let ancestors = |path: &Path| path.ancestors().skip(1).map(Path::to_owned).collect::<Vec<_>>();
     let mut folders: Vec<_> = sources.iter().flat_map(|source| ancestors(source)).collect();
@@ -135,7 +136,8 @@ mod tests {
     use std::collections::BTreeMap;
     use std::path::{Path, PathBuf};
 
-    /// Inputs as text: `own:` and `foreign:` files with digits as stamps, `NAME=value`, and `lib:`. `-` is a missing file, `?` unknown.
+    /// Parses inputs: `own:` and `foreign:` files with numbers as stamps, `NAME=value`, and `lib:`. The stamp `-` is a missing file, `?` an
+    /// unknown stamp.
     fn inputs(text: &str) -> Inputs {
         let stamp = |stamp: &str| match stamp {
             "-" => Stamp::Missing,

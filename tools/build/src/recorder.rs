@@ -1,4 +1,4 @@
-//! Keeps the records of builds: what cargo called for which request, and the versions of all inputs at that time.
+//! Keeps the records of builds: cargo's compiler calls for each request, and the versions of all inputs at that time.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
@@ -45,7 +45,7 @@ impl Records {
 pub(crate) struct Called {
     pub(crate) record: Record,
     pub(crate) is_built: bool,
-    /// The dependency file, if it was built.
+    /// Dependency file, which exists if `is_built` is `true`.
     pub(crate) dep_file: PathBuf,
     pub(crate) diagnostics: Diagnostics,
 }
@@ -82,12 +82,12 @@ impl Recorder {
         }
     }
 
-    /// Returns the present stamp of a file, or the one that another plugin of the request has just got.
+    /// Returns the stamp that is already recorded for this build, or the current stamp of the file.
     pub(crate) fn see(&self, path: &Path) -> Stamp {
         self.before.get(path).cloned().unwrap_or_else(|| Stamp::of(path))
     }
 
-    /// Returns the stamp that a source had for the build, whose compiler has ended. A source must exist.
+    /// Returns the stamp of a source as the finished build has read it. A missing source has an unknown stamp.
     fn source(&self, path: &Path) -> Stamp {
         match self.file(path) {
             Stamp::Missing => Stamp::Unknown,
@@ -95,10 +95,10 @@ impl Recorder {
         }
     }
 
-    /// Returns the stamp that a file had for the build.
+    /// Returns the stamp of a file as the build has read it.
     fn file(&self, path: &Path) -> Stamp {
         match self.before.get(path) {
-            // Cargo has created it, and has read nothing else.
+            // Cargo has created the lock file, so it has read no earlier version.
             Some(Stamp::Missing) if path.ends_with(LOCK_FILE) => Stamp::of(path),
             Some(stamp) => stamp.clone(),
             None => Stamp::before(path, self.start),
@@ -160,7 +160,7 @@ impl Recorder {
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let of_plugin: Vec<_> = own.keys().map(|path| real(path)).collect();
         let mut foreign = Stamps::new();
-        // The manifest of a workspace may be next to its members.
+        // The folder of the workspace manifest need not contain the members.
         let below: Vec<_> = all.iter().chain([&self.manifest]).cloned().collect();
         for path in cargo_files(&below, &self.dir, &self.environment) {
             let stamp = self.file(&path);
@@ -172,7 +172,7 @@ impl Recorder {
                 foreign.insert(path, stamp);
             }
         }
-        // Written by this build, if at all.
+        // Uses current stamps, since this build may have written these files.
         let outputs = scripts.iter().filter_map(|(_, out)| Some(out.parent()?.join("output")));
         for path in programs.into_iter().chain(externs).chain(outputs) {
             let stamp = match Stamp::of(&path) {
@@ -187,7 +187,7 @@ impl Recorder {
         Some(Record { package: unit.package, call, dir, library: unit.library, debugged, inputs })
     }
 
-    /// Returns the sources in a dependency file of a compiler that ran in `dir`.
+    /// Returns the stamps of the sources in a dependency file. The compiler ran in `dir`.
     fn own_sources(&self, list: &Path, dir: &Path) -> Option<Stamps> {
         let sources: Stamps = dep_info::read(list)
             .ok()?
@@ -201,8 +201,8 @@ impl Recorder {
         (!sources.is_empty()).then_some(sources)
     }
 
-    /// Records the result of a compiler call, unless a newer build has begun; `install` puts its library in place first. Returns `false`
-    /// after a cancellation.
+    /// Records the result of a compiler call, after `install` has put its library in place. Returns `false` without a change if the build
+    /// was canceled or has no record.
     pub(crate) fn note_direct(
         &self,
         processes: &Processes,
@@ -222,7 +222,7 @@ impl Recorder {
         if result.is_built {
             install()?;
             if let Some(own) = self.own_sources(&result.dep_file, &record.dir) {
-                // Without it, new files are not watched until cargo builds.
+                // If the update fails, new files are not watched until the next build by cargo.
                 let _ = dep_info::update(&record.library, &record.inputs.own, &own);
                 record.inputs.own = own;
             }

@@ -45,16 +45,16 @@ pub struct Artifact {
 pub struct BuildOutcome {
     /// Libraries, in the order in which cargo finished them; at least one.
     pub artifacts: Vec<Artifact>,
-    /// Each warning of the compiler once, as rendered by it.
+    /// Warnings as the compiler rendered them, without duplicates.
     pub warnings: String,
     /// Duration of cargo, or of the compiler without cargo.
     pub millis: f64,
-    /// The programs that ran, and their reason or times.
+    /// Method of the build: cargo and the reason for it, or only the compiler and its times.
     pub method: BuildMethod,
 }
 
 impl BuildOutcome {
-    /// Returns the parts of the build with their milliseconds, in the order of time; they add up to [`millis`](Self::millis).
+    /// Returns the parts of the build with their milliseconds, in chronological order. They add up to [`millis`](Self::millis).
     ///
     /// # Examples
     /// ```no_run
@@ -81,7 +81,7 @@ impl BuildOutcome {
     }
 }
 
-/// Programs of a build.
+/// Programs that made a build.
 ///
 /// # Examples
 /// ```
@@ -103,9 +103,10 @@ pub enum BuildMethod {
     Direct {
         /// Milliseconds of the slowest call, with its link.
         compile: f64,
-        /// Milliseconds of its link; `None` if [`Builder::linker`](crate::Builder::linker) was not called, or nothing was compiled.
+        /// Milliseconds of the link in this call; `None` if [`Builder::linker`](crate::Builder::linker) was not called, or nothing was
+        /// compiled.
         link: Option<f64>,
-        /// Reason why the link took the usual way through `cc`.
+        /// Reason why the link ran through `cc`; `None` for a fast link.
         slow_link: Option<String>,
     },
 }
@@ -123,9 +124,9 @@ pub(crate) struct Report {
 pub(crate) struct Units {
     /// The requested plugins.
     pub(crate) plugins: Vec<Unit>,
-    /// Build scripts: package, and output folder.
+    /// Package name and output folder of each build script.
     pub(crate) scripts: Vec<(String, PathBuf)>,
-    /// Libraries: manifest, and file.
+    /// Manifest and file of each library that is not a plugin.
     pub(crate) libraries: Vec<(PathBuf, PathBuf)>,
 }
 
@@ -250,7 +251,7 @@ impl Diagnostics {
         self.errors_elsewhere |= new.errors_elsewhere;
     }
 
-    /// Returns each diagnostic once. Cargo reports those of a package that it compiles twice, for a library and its tests, twice.
+    /// Returns each diagnostic once. Cargo repeats the diagnostics of a package that it compiles twice, for the library and for its tests.
     pub(crate) fn text(&self) -> String {
         let mut before = HashSet::new();
         self.rendered.iter().map(|(_, text)| text.as_str()).filter(|text| before.insert(*text)).collect()
@@ -261,8 +262,8 @@ fn is_error(diagnostic: &Diagnostic) -> bool {
     matches!(diagnostic.level, DiagnosticLevel::Error | DiagnosticLevel::Ice)
 }
 
-/// Returns `true` for an error that may be due to other files than the crate's sources: of the linker, of a library that does not fit, or
-/// of the compiler itself.
+/// Returns `true` for an error whose cause may be outside the crate's sources: in the linker, in an incompatible library, or in the
+/// compiler itself.
 fn is_elsewhere(diagnostic: &Diagnostic) -> bool {
     const LIBRARIES: &[&str] = &["E0460", "E0461", "E0462", "E0463", "E0464", "E0514", "E0519", "E0523", "E0786"];
     diagnostic.level == DiagnosticLevel::Ice
@@ -270,7 +271,7 @@ fn is_elsewhere(diagnostic: &Diagnostic) -> bool {
         || diagnostic.code.as_ref().is_some_and(|code| LIBRARIES.contains(&code.code.as_str()))
 }
 
-/// Returns `true` for packages in folders of the user.
+/// Returns `true` for packages from local folders, not from a registry.
 fn is_local(package: &PackageId) -> bool {
     package.repr.contains("path+file:")
 }

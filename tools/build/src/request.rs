@@ -5,7 +5,7 @@ use std::env;
 use std::path::{Path, PathBuf, absolute};
 use std::process::Command;
 
-/// Build of some plugin crates, or of all default members of a workspace.
+/// Request to build some plugin crates, or all default members of a workspace.
 ///
 /// # Examples
 /// ```no_run
@@ -53,7 +53,7 @@ impl<'a> BuildRequest<'a> {
         }
     }
 
-    /// Builds only this member of the workspace, and members named by other calls.
+    /// Builds only this member of the workspace, and the members of other calls of this method.
     pub fn package(mut self, name: &'a str) -> Self {
         self.packages.push(name);
         self

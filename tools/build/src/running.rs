@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-/// Build in progress. Dropping it cancels the build, which would otherwise only hold cargo's lock.
+/// Build in progress. Dropping it cancels the build, so that cargo's lock is released.
 ///
 /// # Examples
 /// ```no_run
@@ -82,7 +82,7 @@ impl RunningBuild {
         let (alive, finished) = bounded(0);
         let Progress { processes, compiled } = progress.clone();
         let worker = thread::spawn(move || {
-            let _alive = alive; // Dropped at the end, which is what `finished` sees.
+            let _alive = alive; // Its drop at the end disconnects `finished`.
             rest(&progress)
         });
         Self { worker: Some(worker), processes, finished, compiled }
@@ -116,7 +116,7 @@ impl Drop for RunningBuild {
     }
 }
 
-/// A run of cargo as plain data, since the rest of a build runs in another thread than its request.
+/// Run of cargo without borrowed data, so that another thread can conclude the build.
 #[derive(Debug)]
 pub(crate) struct Cargo {
     command: Command,
@@ -210,7 +210,7 @@ fn read_messages(stdout: impl Read, compiled: &AtomicUsize) -> Report {
                 }
                 report.note(message);
             }
-            // Skips lines that are not UTF-8, printed by macros; reading on keeps cargo from blocking.
+            // Skips lines that are not UTF-8, which macros may print. Reading continues, so that cargo does not block on a full pipe.
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {}
             Err(_) => break,
         }

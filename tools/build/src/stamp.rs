@@ -1,5 +1,5 @@
-//! Versions of files, as far as the file system reports them without reading: enough to see that a file was written, replaced, or
-//! restored from elsewhere.
+//! Determines versions of files from the metadata of the file system, without reading contents. A version changes if a file is written,
+//! replaced, or restored.
 
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
@@ -22,7 +22,7 @@ pub(crate) enum Stamp {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Version {
     modified: Option<SystemTime>,
-    /// Time and number of the file's record, which programs cannot set; zero on other systems.
+    /// Change time and number of the file's inode, which programs cannot set. Zero on systems other than Unix.
     changed: (i64, i64, u64),
     length: u64,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Version {
 /// Files and their versions.
 pub(crate) type Stamps = BTreeMap<PathBuf, Stamp>;
 
-/// A build script that watches more files than this has no stamp.
+/// Limit of files below a folder. A folder with more files has an unknown stamp.
 const MOST_FILES: usize = 10_000;
 
 impl Stamp {
@@ -43,8 +43,8 @@ impl Stamp {
         }
     }
 
-    /// Returns the stamp of a file that is not written by builds, or `Unknown` if it was written after `start`: a build that started
-    /// then may have read either version.
+    /// Returns the stamp of a file that builds do not write. Returns `Unknown` if the file was written after `start`, when the build may
+    /// have read either version.
     pub(crate) fn before(path: &Path, start: SystemTime) -> Self {
         match Self::of(path) {
             Self::File(version) if version.modified.is_none_or(|modified| modified >= start) => Self::Unknown,

@@ -1,5 +1,5 @@
 //! Copies of a library that differ only in bytes that its code reads at run time: switches by name, and a tag. The crate `fixture` of the
-//! example plugins defines them, as text in a separate section. A copy has another build id, as another build would.
+//! example plugins defines them, as text in a separate section. Each copy has a different build id, like a separate build.
 
 use std::ops::Range;
 use std::path::Path;
@@ -14,13 +14,13 @@ use crate::error::{BuildError, failed};
 /// The section of the switches and the tag.
 const SECTION: &str = ".alcedo.switches";
 
-/// Precedes the name of a switch, which `=0` follows.
+/// Prefix of a switch's name. The name is followed by `=0`.
 const SWITCH: &str = "alcedo-switch:";
 
-/// Precedes the tag: eight bytes, the lowest first.
+/// Prefix of the tag: eight bytes in little-endian order.
 const TAG: &str = "alcedo-tag:";
 
-/// The differences of a copy.
+/// Differences between a copy and the original library.
 ///
 /// # Examples
 /// ```
@@ -33,7 +33,7 @@ const TAG: &str = "alcedo-tag:";
 pub struct Switches<'a> {
     /// Names of the switches that are on.
     pub on: &'a [&'a str],
-    /// The number that the copy returns as its tag. A library without a tag has only another build id.
+    /// The number that the copy returns as its tag. In a library without a tag, only the build id changes.
     pub tag: Option<u64>,
 }
 
@@ -68,7 +68,7 @@ fn range_in(part: &[u8], whole: &[u8]) -> Range<usize> {
     start..start + part.len()
 }
 
-/// Writes `value` behind each occurrence of `key`. Returns `false` if there is none.
+/// Writes `value` after each occurrence of `key`. Returns `false` if `key` does not occur.
 fn set(section: &mut [u8], key: &str, value: &[u8]) -> bool {
     let offsets: Vec<usize> = offsets(section, key.as_bytes()).collect();
     for offset in &offsets {

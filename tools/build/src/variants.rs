@@ -1,6 +1,6 @@
-//! Folder of prebuilt libraries, for tests and the stress binary, which load several builds of one plugin. Cargo has
-//! one path for a plugin's library, regardless of features, so each build is copied under a label. For the same reason
-//! cargo recompiles all builds but the last; so a copy is reused while its inputs are unchanged.
+//! Folder of prebuilt libraries, for tests and the stress binary, which load several builds of one plugin. Cargo has one path for a
+//! plugin's library, regardless of features, so each build is copied under a label. For the same reason cargo would recompile all builds
+//! except the last. A copy is therefore reused while its inputs are unchanged.
 //!
 //! Builds that differ in features may be packages of one workspace, and share one cargo build: [`Variants::get_all`].
 //! Builds that differ in run-time switches need no build: [`Variants::switched`].
@@ -144,7 +144,7 @@ impl Variants {
     }
 }
 
-/// File in the target folder, which the builds share, not in that of the copies.
+/// Lock file. It is in the target folder, which the builds share, and not in the folder of the copies.
 const LOCK: &str = ".alcedo-variants.lock";
 
 /// Locks a file in a folder against other threads and processes. Closing the file releases the lock, also at the end of the process.

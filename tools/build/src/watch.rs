@@ -52,8 +52,8 @@ pub struct SourceWatch {
 }
 
 impl SourceWatch {
-    /// Watches `dirs` recursively, and, without recursion, each parent folder with a `Cargo.toml`: it contains
-    /// manifests and build scripts, but also `target`, which is large and always changing.
+    /// Watches `dirs` recursively. Watches each parent folder with a `Cargo.toml` without recursion: such a folder contains manifests and
+    /// build scripts, but also `target`, which is large and changes in every build.
     pub fn new(dirs: &[PathBuf]) -> Result<Self, WatchError> {
         let (sender, receiver) = unbounded();
         let started = Instant::now();
@@ -84,8 +84,8 @@ impl SourceWatch {
         Ok(Self { receiver, started, watcher, folders, inputs })
     }
 
-    /// Watches these files too, with any name: those that [`Artifact::inputs`](crate::Artifact::inputs) returns are included
-    /// files and sources outside of the folders. Files that tools write are left out, since each build would cause another.
+    /// Watches more files, with any name. [`Artifact::inputs`](crate::Artifact::inputs) returns such files: included files, and sources
+    /// outside the watched folders. Files that tools write are skipped, since each build would cause another build.
     ///
     /// # Examples
     /// ```no_run
@@ -103,7 +103,7 @@ impl SourceWatch {
         let mut new = BTreeSet::new();
         for file in files.into_iter().filter(|file| !is_made_by_tools(file)) {
             let file = file.canonicalize().unwrap_or(file);
-            // The second mode of a folder would replace the first.
+            // Skips watched folders: a second watch of a folder would replace its recursion mode.
             if !is_watched(&file, deep, flat) {
                 new.extend(file.parent().map(Path::to_owned).filter(|folder| !earlier.contains(folder)));
             }
@@ -141,7 +141,7 @@ fn folders(dirs: &[PathBuf]) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
     (deep, flat)
 }
 
-/// Returns the unwatched parents of the recursively watched folders, whose events report that a deleted folder is recreated.
+/// Returns the unwatched parents of the recursively watched folders. Events of a parent report that a deleted folder was recreated.
 fn around(deep: &BTreeSet<PathBuf>, flat: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
     let is_new = |dir: &&Path| !flat.contains(*dir);
     deep.iter().filter_map(|dir| dir.parent()).filter(is_new).map(Path::to_owned).collect()
@@ -186,7 +186,7 @@ fn listen(
 fn watch_again(watcher: &Weak<Mutex<RecommendedWatcher>>, dir: &Path) {
     let Some(watcher) = watcher.upgrade() else { return };
     let mut watcher = watcher.lock().unwrap_or_else(PoisonError::into_inner);
-    let _ = watcher.unwatch(dir); // It may have noticed the removal by itself.
+    let _ = watcher.unwatch(dir); // The watcher may already have removed the deleted folder.
     if let Err(error) = watcher.watch(dir, RecursiveMode::Recursive) {
         tracing::warn!("{} was recreated but cannot be watched: {error}; restart the watch", dir.display());
     }
@@ -202,7 +202,7 @@ fn is_watched(path: &Path, deep: &[PathBuf], flat: &[PathBuf]) -> bool {
     deep.iter().any(|dir| path.starts_with(dir)) || path.parent().is_some_and(|dir| flat.iter().any(|flat| flat == dir))
 }
 
-/// Returns `true` for folders among sources; new folders in flatly watched folders are often target folders.
+/// Returns `true` for source folders in recursively watched folders. New folders elsewhere are often target folders.
 fn is_below(path: &Path, deep: &[PathBuf]) -> bool {
     is_source_folder(path) && deep.iter().any(|dir| path.starts_with(dir))
 }

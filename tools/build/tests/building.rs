@@ -328,7 +328,7 @@ fn a_canceled_build_is_reported_and_the_next_is_complete() {
 
     fs::remove_file(scratch.path("build.rs")).unwrap();
     let running = spawn(&scratch.request()).unwrap();
-    assert!(running.finished().recv().is_err()); // Disconnected: it has ended.
+    assert!(running.finished().recv().is_err()); // The channel is disconnected, so the build has ended.
     assert_eq!(running.wait().unwrap().artifacts.len(), 1);
 }
 

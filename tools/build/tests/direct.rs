@@ -36,7 +36,8 @@ impl Edits {
         Self { scratch: Scratch::new(files), builder: Builder::new() }
     }
 
-    /// Builds the request, which must contain each of `expected` and none of `stale`. Returns `direct`, or the reason for cargo.
+    /// Builds the request. Checks that the library contains each of `expected` and none of `stale`. Returns `direct`, or the reason for
+    /// cargo.
     fn built_with(&self, request: &BuildRequest<'_>, expected: &[&str], stale: &[&str]) -> (String, BuildOutcome) {
         let outcome = self.builder.build(request).unwrap_or_else(|error| panic!("{error}"));
         let library = fs::read(&outcome.artifacts[0].path).unwrap();
@@ -56,7 +57,7 @@ impl Edits {
         self.built_with(&self.scratch.request(), expected, stale).0
     }
 
-    /// Replaces a text in a file, whose time is later than those of all files of the last build.
+    /// Replaces `old` by `new` in a file. The file is then newer than all files of the last build.
     fn edit(&self, path: &str, old: &str, new: &str) {
         let text = fs::read_to_string(self.scratch.path(path)).unwrap();
         assert!(text.contains(old), "{text}");
@@ -96,7 +97,7 @@ fn own_sources_are_compiled_without_cargo_which_is_right_afterwards() {
     edits.edit("src/more.rs", "delta", "omega");
     assert_eq!(edits.built(&["gamma-word", "omega-word"], &["delta-word"]), "direct");
 
-    // The source of cargo's last build, restored with its time: cargo cannot see a difference to its own record.
+    // Restores the source of cargo's last build with its time, so cargo detects no change.
     fs::copy(&kept, edits.scratch.path("src/lib.rs")).unwrap();
     File::options().write(true).open(edits.scratch.path("src/lib.rs")).unwrap().set_modified(time).unwrap();
     assert_eq!(edits.built(&["alpha-word"], &["gamma-word"]), "direct");
@@ -166,7 +167,7 @@ fn a_variable_a_feature_and_a_manifest_are_cargos() {
     assert_eq!(edits.built_with(&soft, &["soft-voice"], &[]).0, "direct");
     assert_eq!(edits.built(&["none-voice"], &["soft-voice"]), "the variable VOICE has changed");
 
-    // Each set of features has its own record, and all have one library.
+    // Each set of features has a separate record, but all sets share one library path.
     let loud = request().feature("loud");
     assert_eq!(edits.built_with(&loud, &["LOUD"], &[]).0, NOT_RECORDED);
     assert_eq!(edits.built(&["none-voice"], &["LOUD"]), "direct");
@@ -362,7 +363,7 @@ fn a_thousand_saves_in_any_style_are_never_missed() {
         let (text, last) = (format!("save-{round:04}"), format!("save-{:04}", round - 1));
         let new = source(&text);
         match round % 5 {
-            // In place; a rename over the file; deleted and written; moved away and written; an included file as well.
+            // Styles in order: in place; renamed over the file; deleted and written; moved away and written; with an included file.
             0 => fs::write(&path, new).unwrap(),
             1 => {
                 fs::write(path.with_extension("new"), new).unwrap();

@@ -1,4 +1,4 @@
-//! Errors of writing glue.
+//! Errors of generating glue.
 
 /// Reason for missing glue of a library or a host.
 ///
@@ -12,7 +12,7 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GlueError {
-    /// A type of a package that is not written here and whose glue is unknown.
+    /// A type of another package, whose glue was not provided.
     #[error(
         "`{member}` names {path}, which is not among the types that are written here: say where the glue of package `{package}` is, with \
          `--package {package}=some_crate`"
@@ -36,7 +36,7 @@ pub enum GlueError {
         /// The type as in signatures.
         text: String,
     },
-    /// A name that is invalid in Rust. The compiler of a plugin creates none, so the library or the host is damaged or forged.
+    /// A name that is invalid in Rust. The compiler of a plugin rejects invalid names, so the library or the host is damaged or forged.
     #[error("{owner} has a member or a type called `{}`, which is not a valid Rust name: rebuild it", name.escape_debug())]
     Name {
         /// The path of the type that contains the name, or the path of the type itself.
@@ -44,7 +44,7 @@ pub enum GlueError {
         /// The name.
         name: String,
     },
-    /// A type that would hide a name that the source itself uses.
+    /// A type whose name would shadow a name that the generated source uses.
     #[error(
         "{path} would be `{name}` in the source, which is written with another type of that name: rename it, or leave it out, with \
          `--only` for other packages"
@@ -55,7 +55,7 @@ pub enum GlueError {
         /// The path of the type.
         path: String,
     },
-    /// Two types that would have the same name in the source.
+    /// Two types that would have the same name in the generated source.
     #[error(
         "{first} and {second} would both be `{name}`: write a source for each package, with `--only {package}` for this one"
     )]

@@ -1,4 +1,4 @@
-//! Writes the source for hosts from the declarations of a module.
+//! Generates the source for hosts from the declarations of a module.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -108,7 +108,7 @@ fn class(text: &mut String, names: &HostNames<'_>, found: &DeclaredClass) {
         doc(into, INDENT, &property.doc);
         let _ = writeln!(into, "{INDENT}{line}");
     }
-    // Overrides are called through the base that declares the function.
+    // Skips overrides, which are called through the base class that declares the function.
     for function in found.functions.iter().filter(|function| function.overrides.is_empty()) {
         let typed = typed(names, function);
         let (into, line) = match typed {

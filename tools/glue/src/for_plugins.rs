@@ -1,4 +1,4 @@
-//! Writes the source for plugins from declarations, sorted by path and independent of the machine and the time.
+//! Generates the source for plugins from declarations. The output is sorted by path, and does not depend on the machine or the time.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,7 +15,7 @@ use crate::text::{doc, head, identifier, is_name, member, own_name, parts};
 use crate::types::Names;
 use crate::{Glue, Origin};
 
-/// Returns the part of a header that names packages; empty for all packages.
+/// Returns the part of a header that names the selected packages, or an empty string if all packages are selected.
 pub(crate) fn packages(glue: &Glue) -> String {
     let packages: Vec<_> = glue.only.iter().map(|package| format!("`{package}`")).collect();
     if packages.is_empty() { String::new() } else { format!(" in package {}", packages.join(" and ")) }
@@ -49,13 +49,13 @@ pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Resul
     Ok(text)
 }
 
-/// Checks whether a source, or a macro in it, uses this name without a path: a type of that name would hide it.
+/// Returns `true` if generated sources or their macros use this name without a path. A type of this name would shadow it.
 fn is_written_with(name: &str) -> bool {
     let mut types = PropertyKind::ALL.iter().filter_map(|kind| kind.plugin_type());
     ["Box", "HashMap", "HashSet", "Option", "Result", "Vec"].contains(&name) || types.any(|ty| ty == name)
 }
 
-/// Returns the paths of the written types by name; each name must be unique.
+/// Returns the paths of the written types by name. Fails if two types have one name.
 pub(crate) fn own<'a>(glue: &Glue, declared: &'a Declared) -> Result<BTreeMap<&'a str, &'a str>, GlueError> {
     let classes = declared.classes.iter().map(|found| found.path.as_str());
     let structs = declared.structs.iter().map(|found| found.path.as_str());
@@ -88,7 +88,7 @@ pub(crate) fn own<'a>(glue: &Glue, declared: &'a Declared) -> Result<BTreeMap<&'
     }
 }
 
-/// Checks that all names are valid in a source. Declarations are read from the bytes of a library, which may be arbitrary.
+/// Checks that all names are valid Rust identifiers. Declarations are read from a library file, which may contain arbitrary bytes.
 fn check_names(declared: &Declared) -> Result<(), GlueError> {
     let check = |owner: &str, name: &str| match is_name(name) {
         true => Ok(()),
@@ -144,14 +144,14 @@ fn check_names(declared: &Declared) -> Result<(), GlueError> {
 /// Specifiers of events, named after their flags.
 const EVENTS: [&str; 2] = ["blueprint_native_event", "blueprint_implementable_event"];
 
-/// Sorts classes after their bases, which is easier to read.
+/// Sorts classes so that bases come first, for readability.
 pub(crate) fn bases_first(mut left: Vec<&DeclaredClass>) -> Vec<&DeclaredClass> {
     let mut sorted: Vec<&DeclaredClass> = Vec::new();
     while !left.is_empty() {
         let waits = |class: &&DeclaredClass| left.iter().any(|other| other.path == class.base);
         let (waiting, ready): (Vec<_>, Vec<_>) = left.iter().copied().partition(waits);
         if ready.is_empty() {
-            // The bases form a cycle, which loading reports.
+            // The remaining bases form a cycle. The host reports the cycle when it loads the module.
             sorted.extend(waiting);
             break;
         }
@@ -161,7 +161,7 @@ pub(crate) fn bases_first(mut left: Vec<&DeclaredClass>) -> Vec<&DeclaredClass> 
     sorted
 }
 
-/// Writes an enum; `imported` for plugins, which compare it with the host's while loading.
+/// Writes an enum. With `imported`, a plugin compares the enum with the host's when it is loaded.
 pub(crate) fn enumeration(text: &mut String, found: &DeclaredEnum, imported: &str) {
     let (package, name) = parts(&found.path);
     doc(text, "", &found.doc);
@@ -291,7 +291,7 @@ fn class(text: &mut String, names: &Names<'_>, found: &DeclaredClass) -> Result<
         }
         let _ = writeln!(text, "}}");
     }
-    // Overrides are called through the base that declares the function.
+    // Skips overrides, which are called through the base class that declares the function.
     let own: Vec<_> = found.functions.iter().filter(|function| function.overrides.is_empty()).collect();
     if own.is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Rust types for types of modules in a host. Unlike in a plugin, types without a Rust type are allowed and are passed as a `Value`.
+//! Maps types of modules to Rust types in a host. Unlike in a plugin, a type without a Rust type is allowed and is passed as a `Value`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ pub(crate) enum Form {
     Property(String),
     /// A delegate with these parameters and this result.
     Delegate(Vec<String>, String),
-    /// A `Value`.
+    /// No Rust type: passed as a `Value`.
     Value,
 }
 
@@ -30,12 +30,12 @@ pub(crate) struct HostNames<'a> {
     pub(crate) declared: &'a Declared,
     /// Structs with the layout of a `plain_struct!`.
     pub(crate) plain: BTreeSet<&'a str>,
-    /// Structs of `plain`, and structs that are copied field by field.
+    /// Structs with a Rust type: those in `plain`, and structs that are copied field by field.
     structs: BTreeSet<&'a str>,
 }
 
 impl<'a> HostNames<'a> {
-    /// Collects the names from declarations. A struct is known once the types of its fields are, so recursive structs stay unknown.
+    /// Collects the names from declarations. A struct gets a Rust type after the types of its fields, so a recursive struct gets none.
     pub(crate) fn new(
         own: &'a BTreeMap<&'a str, &'a str>,
         elsewhere: &'a BTreeMap<String, String>,
@@ -144,8 +144,7 @@ impl<'a> HostNames<'a> {
         }
     }
 
-    /// Returns parameters and result of a named delegate. Multicast delegates are properties, whose signature is
-    /// written where they are used.
+    /// Returns parameters and result of a named single delegate. The signature of a multicast delegate is written with its property.
     pub(crate) fn delegate(&self, found: &DeclaredDelegate) -> Option<(Vec<String>, Option<String>)> {
         let owner = found.path.split_once(':').map_or(Some(&*found.path), |(class, _)| self.path(class).map(|_| class));
         let is_own = self.own.get(own_name(&found.path)) == Some(&&*found.path);
@@ -184,7 +183,7 @@ impl<'a> HostNames<'a> {
     pub(crate) fn fields(&self, found: &'a DeclaredStruct) -> Option<Vec<(&'a DeclaredProperty, String)>> {
         let mut fields = match &*found.base {
             "" => Vec::new(),
-            // Bases are sorted before their structs, so the base is known already.
+            // Bases are sorted before derived structs, so the base is already known.
             base => self.fields(self.structure(base).filter(|base| self.structs.contains(&*base.path))?)?,
         };
         for field in &found.fields {
@@ -218,7 +217,7 @@ impl<'a> HostNames<'a> {
     }
 }
 
-/// Functions with more parameters are called with values.
+/// Maximum number of parameters of a typed function. Functions with more parameters are called with `Value`s.
 pub(crate) const MOST_PARAMS: usize = 8;
 
 /// Returns the representation of a type without parameters.

@@ -1,5 +1,5 @@
-//! Writes the Rust source by which plugins use types of a host or another module, and hosts use types of modules. The
-//! command `alcedo glue` wraps this crate; a `build.rs` calls it directly:
+//! Generates glue: Rust source by which plugins use types of a host or another module, and hosts use types of modules. The command `alcedo
+//! glue` wraps this crate; a `build.rs` calls it directly:
 //!
 //! ```no_run
 //! # fn host_builder() -> alcedo_runtime::Builder { alcedo_runtime::Runtime::builder() }
@@ -16,8 +16,7 @@
 //! }
 //! ```
 //!
-//! The crate then contains `include!(concat!(env!("OUT_DIR"), "/host.rs"));`. The output depends on the declarations
-//! only: equal declarations produce equal bytes on any machine.
+//! The crate then contains `include!(concat!(env!("OUT_DIR"), "/host.rs"));`. Equal declarations produce equal bytes on any machine.
 
 #![forbid(unsafe_code)]
 
@@ -139,8 +138,8 @@ impl Glue {
         self
     }
 
-    /// Writes only the types of this package and of packages named by other calls. A source has unique type names, so
-    /// packages with equal names need separate sources.
+    /// Writes only the types of this package and of packages from other calls. Type names in one source must be unique, so packages with
+    /// equal type names need separate sources.
     ///
     /// # Examples
     /// ```
@@ -194,7 +193,7 @@ impl Glue {
         for_host::source(self, origin, declared)
     }
 
-    /// Returns `true` if the type of this path is written.
+    /// Returns `true` if the type at this path is written.
     fn writes(&self, path: &str) -> bool {
         self.only.is_empty() || self.only.contains(text::parts(path).0)
     }
@@ -238,7 +237,7 @@ impl FromStr for Elsewhere {
     }
 }
 
-/// Writes a source to a file, unless the file has these bytes already, to avoid needless builds.
+/// Writes a source to a file. Leaves a file with equal contents untouched, to avoid needless builds.
 ///
 /// # Errors
 /// If the file cannot be written.

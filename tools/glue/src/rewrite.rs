@@ -1,11 +1,12 @@
-//! Rewrites a source whose types have changed: its header names the origin and the packages, its content the glue of other packages.
+//! Rewrites a source whose types have changed. Reads the origin and the packages from its header, and the glue of other packages from its
+//! content.
 
 use alcedo_runtime::Declared;
 
 use crate::error::GlueError;
 use crate::{Elsewhere, Glue, Origin};
 
-/// Returns whether a source bears the header of glue with the types of `origin`, in any version of a module.
+/// Returns `true` if a source has the header of glue for the types of `origin`. Accepts any version of a module.
 ///
 /// # Examples
 /// ```
@@ -28,11 +29,11 @@ pub fn describes(source: &str, origin: &Origin) -> bool {
     header(source, origin).is_some()
 }
 
-/// Returns the source that [`Glue::for_plugins`] or [`Glue::for_host`], as the header has it, writes now in place of `source`, or `None` if
-/// [`describes`] refuses the header.
+/// Returns the up-to-date replacement for `source`, from [`Glue::for_plugins`] or [`Glue::for_host`] according to its header. Returns
+/// `None` if [`describes`] rejects the header.
 ///
 /// # Errors
-/// Returns those of [`Glue::for_plugins`] and [`Glue::for_host`].
+/// Returns the errors of [`Glue::for_plugins`] and [`Glue::for_host`].
 ///
 /// # Examples
 /// ```
@@ -82,10 +83,10 @@ struct Header<'a> {
     is_for_host: bool,
 }
 
-/// Reads the header of glue with the types of `origin`; `None` if it is another header.
+/// Parses the header of glue for the types of `origin`. Returns `None` for any other header.
 fn header<'a>(source: &'a str, origin: &Origin) -> Option<Header<'a>> {
     let line = source.lines().next()?;
-    // Files with the header of the first versions are written again as well.
+    // The second prefix is the header of the first versions.
     let head = line.strip_prefix("// Declarations of ").or_else(|| line.strip_prefix("// What "))?;
     let for_plugins =
         [" for plugins, written by `alcedo glue`.", ", for plugins that use it. Written by `alcedo glue`:"];
@@ -122,7 +123,7 @@ fn named_types(declared: &Declared) -> impl Iterator<Item = &str> {
     texts.flat_map(move |text| text.split(move |letter| !is_part(letter))).filter(|path| path.starts_with("/Script/"))
 }
 
-/// Checks that a type of that path is among them.
+/// Returns `true` if the declarations contain a type at `path`.
 fn declares(declared: &Declared, path: &str) -> bool {
     declared.classes.iter().any(|of| of.path == path)
         || declared.structs.iter().any(|of| of.path == path)

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 /// Line width used for breaking, as by rustfmt.
 const WIDTH: usize = 100;
 
-/// Returns package and name of a path.
+/// Splits a path into package and name.
 pub(crate) fn parts(path: &str) -> (&str, &str) {
     path.strip_prefix("/Script/").unwrap_or(path).split_once('.').unwrap_or(("", path))
 }
@@ -21,12 +21,12 @@ pub(crate) fn member(path: &str, name: &str) -> String {
     format!("{}.{name}", path.strip_prefix("/Script/").unwrap_or(path))
 }
 
-/// Writes a doc comment. Doc comments of types follow an empty line.
+/// Writes a doc comment. Writes an empty line before the doc comment of a type.
 pub(crate) fn doc(text: &mut String, indent: &str, doc: &str) {
     if indent.is_empty() {
         text.push('\n');
     }
-    // All characters are allowed in a comment except carriage returns.
+    // A Rust comment must not contain carriage returns.
     let doc: String = doc.chars().map(|letter| if letter == '\r' { ' ' } else { letter }).collect();
     for line in doc.lines().map(str::trim) {
         let _ = writeln!(text, "{indent}///{}{line}", if line.is_empty() { "" } else { " " });
@@ -46,7 +46,7 @@ pub(crate) fn head(indent: &str, before: &str, params: &[String], behind: &str) 
     lines + &format!("{indent}){behind}")
 }
 
-/// Returns `true` if a text is a valid Rust name, which cannot be parsed as anything else.
+/// Returns `true` if a string is a valid Rust identifier and not a keyword that has no raw form.
 pub(crate) fn is_name(text: &str) -> bool {
     let is_start = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
     let never_raw = ["_", "self", "Self", "super", "crate"];
@@ -55,7 +55,7 @@ pub(crate) fn is_name(text: &str) -> bool {
         && !never_raw.contains(&text)
 }
 
-/// Returns whether a name is a keyword of Rust, or reserved for one.
+/// Returns `true` if a name is a keyword of Rust or reserved as a keyword.
 ///
 /// # Examples
 /// ```

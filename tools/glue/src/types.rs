@@ -1,4 +1,4 @@
-//! Rust types for types in signature syntax.
+//! Converts types in signature syntax to Rust types.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use alcedo_runtime::kinds::PropertyKind;
 use crate::error::GlueError;
 use crate::text::{identifier, is_name, own_name, parts};
 
-/// Rust names of types: of the module itself, the plugin API, and other glue.
+/// Rust names of types of the module itself, of the plugin API, and of other glue.
 pub(crate) struct Names<'a> {
     /// Paths of the written types, by name.
     pub(crate) own: BTreeMap<&'a str, &'a str>,
@@ -23,7 +23,7 @@ impl Names<'_> {
         self.rust(member, &text.parse().map_err(|_| unknown())?)?.ok_or_else(unknown)
     }
 
-    /// Returns the Rust type; `None` where there is none.
+    /// Returns the Rust type, or `None` if the type has no Rust type.
     fn rust(&self, member: &str, ty: &TypeText) -> Result<Option<String>, GlueError> {
         let all = |types: &[TypeText]| {
             let types = types.iter().map(|ty| self.rust(member, ty)).collect::<Result<Option<Vec<_>>, _>>();
@@ -55,7 +55,7 @@ impl Names<'_> {
             return Ok(identifier(name));
         }
         if path == "/Script/Core.Object" {
-            // A type named `Object` in this source hides the prelude's.
+            // A type named `Object` in this source shadows that of the prelude.
             let prefix = if self.own.contains_key(name) { "alcedo_plugin_api::" } else { "" };
             return Ok(format!("{prefix}{name}"));
         }

@@ -1,4 +1,4 @@
-//! Parses a header with libclang, and finds the declaration of each function and struct, or the reason for its lack.
+//! Parses a header with libclang. Converts each function and struct to a declaration, or records why it cannot be declared.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -31,7 +31,7 @@ pub(super) fn read(header: &Path, arguments: &[String]) -> Result<Declarations, 
     let index = Index::new(&clang, false, false);
     let mut all = vec!["-x".to_owned(), "c".to_owned()];
     all.extend_from_slice(arguments);
-    // Without the compiler's own package, libclang lacks the compiler's builtin headers.
+    // libclang may be installed without the compiler's builtin headers, such as `stddef.h`, so the compiler's folder is added.
     all.extend(folder_of_the_compiler().map(|folder| format!("-idirafter{folder}")));
     let unit = index.parser(header).arguments(&all).parse().map_err(|error| wrong(error.to_string()))?;
     let errors = unit.get_diagnostics();
@@ -58,7 +58,7 @@ fn folder_of_the_compiler() -> Option<String> {
 #[derive(Default)]
 struct Reader {
     all: Declarations,
-    /// Visited structs by their names in C: the declaration, or the reason for its lack.
+    /// Visited structs by their names in C: the declaration, or the reason why the struct cannot be declared.
     structs: BTreeMap<String, Result<Struct, String>>,
     /// Order in which structs were completed.
     order: Vec<String>,
@@ -69,7 +69,7 @@ enum CType<'tu> {
     Number(&'static str),
     Bool,
     Text,
-    /// A struct of this name, and its type.
+    /// A struct: its name in C and its type.
     Struct(String, Type<'tu>),
     /// A struct that the header only declares.
     Opaque,
@@ -191,7 +191,7 @@ impl Reader {
         }
     }
 
-    /// Returns the declaration of a struct, or the reason for its lack.
+    /// Returns the declaration of a struct, or the reason why it cannot be declared.
     fn structure(&mut self, name: &str, ty: Type<'_>) -> Result<Struct, String> {
         if let Some(known) = self.structs.get(name) {
             return known.clone();
@@ -237,7 +237,7 @@ impl Reader {
         Ok(of)
     }
 
-    /// Returns the Rust type of a field; the flag is set if its values own no memory.
+    /// Returns the Rust type of a field, and `true` if values of the type own no memory.
     fn field(&mut self, ty: Type<'_>) -> Result<(String, bool), String> {
         match c_type(ty) {
             CType::Number(number) => Ok((number.to_owned(), true)),
@@ -280,7 +280,7 @@ fn c_type(ty: Type<'_>) -> CType<'_> {
     known(ty).unwrap_or_else(|| CType::Other(format!("`{}`", ty.get_display_name())))
 }
 
-/// Classifies a type; none for an unsupported type.
+/// Classifies a type. Returns `None` for an unsupported type.
 fn known(ty: Type<'_>) -> Option<CType<'_>> {
     let sized = |two, four, eight| match ty.get_sizeof() {
         Ok(2) => Some(CType::Number(two)),

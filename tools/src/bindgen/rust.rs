@@ -1,4 +1,4 @@
-//! Writes declarations as Rust source. Equal declarations give equal bytes.
+//! Converts declarations to Rust source. Equal declarations produce equal bytes.
 
 use std::fmt::Write as _;
 
@@ -63,7 +63,7 @@ fn function(function: &Function) -> String {
     format!("{doc}{remarks}    #[dll_import{arguments}]\n    fn {}(&self{params}){result};\n", identifier(&rust))
 }
 
-/// Returns the comment of the header, or the name in C without one.
+/// Returns the doc comment: the comment of the header or, without a comment, the name in C.
 fn doc(indent: &str, text: &str, name: &str) -> String {
     let text = if text.is_empty() { format!("`{name}` in C.") } else { text.to_owned() };
     text.lines().map(|line| format!("{indent}/// {}\n", line.trim())).collect()

@@ -1,11 +1,11 @@
-//! The edits of the demo: replacements of a few lines in a source file. Text in, text out.
+//! Edits of the demo, which replace a few lines of a source file. Pure functions on strings.
 
 use anyhow::anyhow;
 use similar::{ChangeTag, TextDiff};
 
 use crate::error::Error;
 
-/// A replacement in a file, located by its text.
+/// A replacement in a file. The old text locates it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edit {
     /// Old text; must occur exactly once.
@@ -13,7 +13,7 @@ pub(crate) struct Edit {
     pub(crate) to: &'static str,
 }
 
-/// Makes all `edits`, or none.
+/// Applies all `edits`. Fails unless each old text occurs exactly once.
 pub(crate) fn apply(source: &str, edits: &[Edit]) -> Result<String, Error> {
     edits.iter().try_fold(source.to_owned(), |text, edit| match text.matches(edit.from).count() {
         1 => Ok(text.replacen(edit.from, edit.to, 1)),
@@ -58,7 +58,7 @@ pub(crate) fn diff(old: &str, new: &str, around: usize) -> Vec<Line> {
     lines
 }
 
-/// Returns a unified diff for other programs.
+/// Returns a unified diff, for output to programs.
 pub(crate) fn unified(file: &str, old: &str, new: &str) -> String {
     TextDiff::from_lines(old, new).unified_diff().context_radius(3).header(file, file).to_string()
 }

@@ -1,5 +1,5 @@
-//! `alcedo demo`: a session like `dev`, but with scripted edits, and a check of the world after each of them.
-//! `steps.rs` has the edits and the checks; this file has their environment.
+//! `alcedo demo`: a session like `dev`, but with scripted edits, and a check of the world after each of them. `steps.rs` contains the edits
+//! and the checks; this file runs them.
 
 mod edit;
 mod output;
@@ -29,7 +29,7 @@ use edit::Edit;
 use output::{Check, Edited, Message, Output, Reloaded, Summary};
 use scratch::{PLUGIN, Scratch};
 
-/// Class whose objects live through the edits.
+/// Class of the objects that persist through the edits.
 const CUBE: &str = "/Script/Game.MagicCube";
 /// Time limit of the first build, which may compile all dependencies of a plugin.
 const FIRST_BUILD: Duration = Duration::from_secs(900);
@@ -54,7 +54,7 @@ pub(crate) struct Args {
     planted_rerun: bool,
 }
 
-/// Runs all steps with `objects` cubes; `planted_rerun` plants a fault in the host.
+/// Runs all steps with `objects` cubes. `planted_rerun` injects a fault into the host.
 pub(crate) fn run(&Args { objects, json, planted_rerun }: &Args) -> Result<ExitCode, Error> {
     let paint = Paint::for_stdout();
     let output = if json { Output::Json } else { Output::Text(paint) };
@@ -69,7 +69,7 @@ pub(crate) fn run(&Args { objects, json, planted_rerun }: &Args) -> Result<ExitC
     Ok(if summary.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Runs the steps, and sums up the completed ones.
+/// Runs the steps, and counts the completed steps in `summary`.
 fn play(host: &HostOptions, output: Output, paint: Paint, summary: &mut Summary) -> Result<(), Error> {
     let signals = Input::signals()?;
     let scratch = Scratch::new()?;
@@ -144,7 +144,7 @@ impl Stage {
         self.output.print(&Message::Step { step: self.step, title });
     }
 
-    /// Changes the plugin's source, as if an author saved it, and waits for the result.
+    /// Changes the plugin's source, like an author who saves a file, and waits for the result.
     fn save(&mut self, edits: &[Edit]) -> Result<Live, Error> {
         let old = plain_file::read_text(&self.source, LARGEST_MANIFEST).map_err(file("read", &self.source))?;
         let new = edit::apply(&old, edits)?;
@@ -155,7 +155,7 @@ impl Stage {
         Ok(live)
     }
 
-    /// Records the effects of a reload, from the host's report and from own checks.
+    /// Records the effects of a reload: the numbers of the host's report, and the cubes that still exist.
     fn note(&mut self, live: &Live) {
         self.output.print(&Message::Reload(Reloaded(live)));
         if live.report.is_committed() {
@@ -173,12 +173,12 @@ impl Stage {
         self.report_check(name.into(), expected, found, false);
     }
 
-    /// Compares a value after every reload; printed for a person only if the check fails.
+    /// Compares a value that is checked after every reload. Prints the check for a person only if it fails.
     fn routine<T: PartialEq + Display>(&mut self, name: &str, expected: T, found: T) {
         self.report_check(name.to_owned(), expected, found, true);
     }
 
-    /// Sums up the routine checks since the last call.
+    /// Reports the number of failed routine checks since the last call as one check.
     fn end_routine(&mut self, name: &str) {
         let failed = std::mem::take(&mut self.failed_routine);
         self.check(name, 0, failed);
@@ -214,7 +214,7 @@ impl Stage {
             Event::Refused { error: found, .. } => Err(unexpected("a first generation", &found)),
             _ => Ok(None),
         })
-        // The start is followed by the constructions, which are reported in one message.
+        // After the start, a single message reports the construction of all cubes.
         .and_then(|started| self.populated().map(|()| started))
     }
 

@@ -17,7 +17,7 @@ use crate::session::Live;
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub(super) enum Message<'a> {
-    /// The first build is running, which compiles all dependencies of a plugin; for a person only.
+    /// The first build is running. It compiles all dependencies of a plugin. Printed for a person only.
     #[serde(skip)]
     Building { plugin: &'a str, compiled: usize, seconds: u64 },
     /// The world exists.
@@ -50,7 +50,7 @@ impl<'a> Edited<'a> {
     }
 }
 
-/// A reload: measurements of the loop, then the host's report.
+/// A reload: measurements of the session, then the host's report.
 #[derive(Debug)]
 pub(super) struct Reloaded<'a>(pub(super) &'a Live);
 
@@ -102,7 +102,7 @@ pub(super) struct Check {
     pub(super) ok: bool,
     pub(super) expected: String,
     pub(super) found: String,
-    /// Set for a check after every reload, which is not printed for a person if it passes.
+    /// Set for a check that runs after every reload. It is printed for a person only if it fails.
     #[serde(skip)]
     pub(super) routine: bool,
 }
@@ -134,14 +134,14 @@ impl Output {
         };
         if let Some(line) = line {
             let mut out = stdout().lock();
-            // The reader has closed the output: the event is dropped.
+            // Drops the event if the reader has closed the output.
             let _ = writeln!(out, "{line}").and_then(|()| out.flush());
         }
     }
 }
 
 fn as_json(message: &Message<'_>) -> String {
-    // All keys are text and no number is unbounded, so JSON can represent every event.
+    // All keys are strings and all numbers are finite, so JSON can represent every event.
     serde_json::to_string(message).expect("the event is plain data")
 }
 
@@ -158,7 +158,7 @@ fn text(message: &Message<'_>, paint: Paint) -> Option<String> {
         ),
         Message::Step { step, title } => format!("\n{}", paint.bold(&format!("{step}. {title}"))),
         Message::Edit(edited) => edited.lines.iter().map(|line| diff_line(line, paint)).collect::<Vec<_>>().join("\n"),
-        // A failed build ends the demo, whose final error has the message.
+        // A failed build ends the demo with an error that contains the message.
         Message::Build { outcome: "failed", .. } | Message::Build { message: "", .. } => return None,
         Message::Build { message, .. } => message.trim_end().to_owned(),
         Message::Reload(reloaded) => reload_message::reload(reloaded.0, paint, &mut HashSet::new()),

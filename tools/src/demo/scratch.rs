@@ -1,4 +1,4 @@
-//! An editable copy of the example plugin, at a fixed path in a target folder that all demos share: its dependencies are compiled once.
+//! Provides an editable copy of the example plugin at a fixed path. All demos share its target folder, so dependencies are compiled once.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -14,7 +14,7 @@ use crate::screen::print_progress;
 /// The plugin that the demo edits.
 pub(super) const PLUGIN: &str = "magic-cube";
 
-/// The copy.
+/// Editable copy of the example plugin, with its target folder.
 #[derive(Debug)]
 pub(super) struct Scratch {
     copy: SourceCopy,
@@ -36,7 +36,7 @@ impl Scratch {
             );
         }
         let built = match std::env::var_os("CARGO_TARGET_DIR").filter(|dir| !dir.is_empty()) {
-            // Relative to the user's working directory, as in cargo.
+            // The path is relative to the user's working directory, as in cargo.
             Some(dir) => std::path::absolute(&dir).map_err(file("find", Path::new(&dir)))?,
             None => repository.join("target"),
         };
@@ -60,7 +60,7 @@ fn lock(path: &Path) -> Result<File, Error> {
     let options = File::options().create(true).truncate(false).write(true).open(path);
     let lock_file = options.map_err(file("create", path))?;
     if lock_file.try_lock().is_err() {
-        // Standard error, so that JSON on standard output stays valid.
+        // Prints to standard error, so that JSON on standard output stays valid.
         print_progress("alcedo: another demo is running; this one waits for it");
         lock_file.lock().map_err(file("lock", path))?;
     }

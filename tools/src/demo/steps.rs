@@ -1,5 +1,5 @@
-//! The edits, and the checks after each of them. Each step checks the host's report, and then the objects themselves:
-//! by reading their properties, calling their functions, and ticking the world.
+//! Contains the edits and the checks after each edit. Each step checks the host's report, and then the objects: reads their properties,
+//! calls their functions, and ticks the world.
 
 use alcedo_runtime::{ObjectHandle, Outcome, Value};
 
@@ -23,7 +23,7 @@ const FASTER_AND_GLOWING: [Edit; 1] = [Edit {
     to: "default = 240.0)]\n    rotation_speed: f64,\n    /// How brightly it glows.\n    #[uproperty(edit_anywhere, default = 0.5)]\n    glow: f64,\n",
 }];
 
-/// Works for a cube of ordinary speed; the fastest of ours is out of bounds.
+/// Adds a bug that affects only fast cubes: the speed of the fastest cube yields an index out of bounds.
 const BROKEN: [Edit; 1] = [Edit {
     from: "    fn new(_this: This<Self>) -> Self {\n",
     to: "    fn new(this: This<Self>) -> Self {\n        let paces = vec![\"slow\", \"steady\", \"fast\"];\n        let pace = paces[(this.rotation_speed() / 90.0) as usize];\n        tracing::trace!(pace, \"here it turns\");\n",
@@ -206,7 +206,7 @@ impl Stage {
         Ok(())
     }
 
-    /// Returns the number of greetings of each cube, by its own counter.
+    /// Returns the number of greetings that each cube has counted.
     fn greetings(&self) -> Result<Vec<u32>, Error> {
         let count = |cube: &ObjectHandle| match self.runtime().objects().call(*cube, "greeting_count", &[])? {
             Some(Value::U32(count)) => Ok(count),
@@ -242,7 +242,7 @@ fn unexpected(expected: &str, found: &impl std::fmt::Debug) -> Error {
     super::unexpected(expected, &format!("{found:?}"))
 }
 
-/// Returns the sum after one more greeting of each cube.
+/// Returns the expected sum after each cube has greeted once more.
 fn added(greetings: &[u32]) -> u64 {
     sum(greetings) + greetings.len() as u64
 }

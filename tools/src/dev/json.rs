@@ -1,5 +1,5 @@
-//! Events of a session for programs: `alcedo dev --json` prints an object a line. Events in, objects out. Each has the field `event`;
-//! programs ignore fields and events that they do not know.
+//! Converts events of a session to JSON objects: `alcedo dev --json` prints one object per line. Each object has the field `event`.
+//! Programs should ignore unknown fields and events.
 
 use alcedo_build::BuildError;
 use alcedo_runtime::development::link::{FromHost, HangOf};
@@ -11,7 +11,7 @@ use crate::session::{Event, Live};
 use crate::timings;
 use crate::world::WorldEvent;
 
-/// Returns the object of an event; none for other messages of the host.
+/// Returns the JSON object of an event, or `None` for an event that is not reported to programs.
 pub(super) fn event(event: &Event) -> Option<Value> {
     Some(match event {
         Event::Building(changed) => json!({ "event": "building", "changed": changed }),
@@ -65,12 +65,12 @@ fn world_event(event: &WorldEvent) -> Option<Value> {
         WorldEvent::NotJoined(error) => json!({ "event": "not_joined", "error": error }),
         WorldEvent::Unreadable(error) => json!({ "event": "unreadable", "error": error }),
         WorldEvent::Panicked(panic) => with("panicked", json!(panic)),
-        // The session converts these to its own events.
+        // The session reports these as its own events.
         WorldEvent::Host(..) | WorldEvent::Populated(_) | WorldEvent::Done | WorldEvent::Ended(_) => return None,
     })
 }
 
-/// Returns a reload with the host's report; `event` is `live` or `rolled_back`, or `unchanged` if it replaced nothing.
+/// Returns the object of a reload with the host's report. `event` is `live`, `rolled_back`, or `unchanged` if no module was replaced.
 fn reloaded(live: &Live) -> Value {
     let report = &live.report;
     let event = match report.is_committed() {
@@ -88,7 +88,7 @@ fn reloaded(live: &Live) -> Value {
     )
 }
 
-/// Returns printed lines of the world.
+/// Returns the object for printed lines of the world.
 pub(super) fn output(folded: &Folded, is_error: bool) -> Value {
     let stream = if is_error { "stderr" } else { "stdout" };
     match folded {

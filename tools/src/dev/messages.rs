@@ -1,4 +1,4 @@
-//! Messages of a session for the user. Events in, text out.
+//! Formats the events of a session as messages for the user.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -16,15 +16,15 @@ use crate::world::WorldEvent;
 /// Formats the messages of a session.
 pub(super) struct Messages {
     paint: Paint,
-    /// Set if there is a status line, which indicates a running build; a pipe has only lines.
+    /// Set if there is a status line, which shows a running build. A pipe has no status line.
     is_live: bool,
     /// Set if the world is the sample engine.
     is_sample: bool,
     /// Set if several plugins are loaded together.
     several: bool,
-    /// Printed remarks of reloads: repeating them would hide new ones.
+    /// Remarks of reloads that were already printed. Repeated remarks would distract from new ones.
     remarks: HashSet<String>,
-    /// Set if the parts of the time until the code was live are printed.
+    /// Set if the phases between a save and live code are printed with their times.
     timings: bool,
 }
 
@@ -33,7 +33,7 @@ impl Messages {
         Self { paint, is_live, is_sample, several: false, remarks: HashSet::new(), timings: false }
     }
 
-    /// Sets whether several plugins are loaded, which may not belong together.
+    /// Sets the flag for several plugins, which may be for different hosts.
     pub(super) fn of_several(self, several: bool) -> Self {
         Self { several, ..self }
     }
@@ -47,7 +47,7 @@ impl Messages {
         self.paint
     }
 
-    /// Returns the message of an event, if any; `running` is set if there is plugin code.
+    /// Returns the message of an event, if any. `running` is `true` if plugin code is loaded.
     pub(super) fn message(&mut self, event: &Event, running: bool) -> Option<String> {
         let paint = self.paint;
         let old_code = if running { "the old code keeps running" } else { "nothing runs yet" };
@@ -58,7 +58,7 @@ impl Messages {
             Event::Canceled => "the sources changed again: the build is canceled".to_owned(),
             Event::Built { warnings, .. } if warnings.is_empty() => return None,
             Event::Built { warnings, .. } => warnings.trim_end().to_owned(),
-            // The compiler's own text is complete.
+            // The compiler's message needs no addition.
             Event::NotBuilt(BuildError::DoesNotCompile { rendered, .. }) => {
                 format!("{}\n{}", rendered.trim_end(), paint.red(old_code))
             }
@@ -130,7 +130,7 @@ impl Messages {
                  `.development()` in its builder and a loop"
                     .to_owned()
             }
-            // Printed lines are output directly.
+            // The caller prints these lines itself.
             Event::Printed(_) | Event::Over { failed: false } => return None,
         };
         Some(text)
@@ -141,7 +141,7 @@ impl Messages {
         match event {
             WorldEvent::Host(FromHost::Restored { objects, age, text }, _) => {
                 let head = format!("the world is back as it was {} ago", short_time(*age));
-                // The first line repeats this message.
+                // The first line of `text` repeats this message.
                 let rest = text.split_once('\n').map_or_else(String::new, |(_, rest)| format!("\n{rest}"));
                 Some(format!("{head}: {} objects with their values{rest}", number(*objects)))
             }
@@ -154,7 +154,7 @@ impl Messages {
             WorldEvent::Host(FromHost::Answer { text }, _) => Some(text.clone()),
             WorldEvent::NotJoined(error) => Some(format!("{} {error}", paint.red("not joined:"))),
             WorldEvent::Panicked(panic) => Some(panic.brief(paint)),
-            // The session converts the others to events, or prints them directly.
+            // The session converts other messages to its own events, or prints them directly.
             _ => None,
         }
     }

@@ -63,7 +63,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Checks a folder and this machine. The exit code is 1 if something is wrong.
+/// Checks a folder and this machine. Returns exit code 1 if a check fails.
 pub(crate) fn run(args: &Args) -> ExitCode {
     let Args { dir, json } = args;
     let mut findings = vec![compiler(dir), linker()];
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     findings.push(command());
     findings.extend(workspace(dir));
     for finding in &findings {
-        // The reader has closed the output: the finding is dropped.
+        // Drops the finding if the reader has closed the output.
         let _ = writeln!(stdout(), "{}", if *json { as_json(finding) } else { as_lines(finding) });
     }
     let is_wrong = findings.iter().any(|finding| finding.state == State::Wrong);
@@ -127,7 +127,7 @@ fn workspace(dir: &Path) -> Vec<Finding> {
     findings
 }
 
-/// Checks that the compiler of that folder is new enough for the plugin API.
+/// Checks that the compiler that `dir` selects is new enough for the plugin API.
 fn compiler(dir: &Path) -> Finding {
     const NEEDED: &str = env!("CARGO_PKG_RUST_VERSION");
     let rustc = std::env::var_os("RUSTC").filter(|rustc| !rustc.is_empty()).unwrap_or_else(|| "rustc".into());
@@ -168,7 +168,7 @@ fn linker() -> Finding {
     )
 }
 
-/// Checks the folder into which a host copies libraries before it maps them, with a real host.
+/// Starts a host to check the folder to which it copies libraries before it maps them.
 fn temporary() -> Vec<Finding> {
     let base = std::env::temp_dir();
     let before = stages(&base);
@@ -198,7 +198,7 @@ fn temporary() -> Vec<Finding> {
     findings
 }
 
-/// Returns the folders of running and ended hosts.
+/// Returns the staging folders of running and ended hosts.
 fn stages(base: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(base).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
     let is_stage =
@@ -206,7 +206,7 @@ fn stages(base: &Path) -> Vec<PathBuf> {
     entries.filter(is_stage).collect()
 }
 
-/// Checks that shells find the command, which READMEs of new workspaces use.
+/// Checks that shells find the `alcedo` command, which READMEs of new workspaces use.
 fn command() -> Finding {
     match is_in_path("alcedo") {
         true => Finding::fine("shells find `alcedo`".into()),

@@ -1,5 +1,5 @@
-//! Rules for the manifests of a workspace with a host and plugins. Pure functions of cargo's metadata and the manifest;
-//! `mod.rs` queries and prints.
+//! Rules for the manifests of a workspace with a host and plugins. Pure functions of cargo's metadata and the manifest; `mod.rs` queries
+//! cargo and prints the findings.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::new::{CRATES, relative};
 
 const PLUGIN_API: &str = "alcedo-plugin-api";
 
-/// Dependencies of a host that a debug build must optimize, with the level.
+/// Dependencies of a host that a debug build must optimize, with the optimization level.
 pub(super) const OPTIMIZED: [(&str, i64); 11] = [
     ("abi_stable", 2),
     ("alcedo-base", 1),
@@ -84,7 +84,7 @@ pub(super) fn findings(
     findings
 }
 
-/// Checks for path dependencies without a package, and absolute paths, which work on this machine only.
+/// Reports path dependencies without a package, and absolute paths, which work on this machine only.
 fn paths(of: &str, table: Option<&Value>, dir: &Path, source: &dyn Fn(&Path) -> Option<String>) -> Vec<Finding> {
     let (mut missing, mut absolute) = (String::new(), String::new());
     for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
@@ -124,12 +124,12 @@ fn paths(of: &str, table: Option<&Value>, dir: &Path, source: &dyn Fn(&Path) -> 
     findings
 }
 
-/// Returns true if the package is a plugin, a loadable library; a glue crate has no `cdylib`.
+/// Returns true if the package is a plugin: a loadable library. A glue crate is not a plugin, because it has no `cdylib`.
 fn is_plugin(package: &Package) -> bool {
     uses(package, PLUGIN_API) && package.targets.iter().any(Target::is_cdylib)
 }
 
-/// Returns the source file in which a library that uses the plugin API calls `module!`, if any: a glue crate has none.
+/// Returns the source file in which a library calls `module!`. Returns `None` for a glue crate, which does not call it.
 fn module_source<'a>(package: &'a Package, source: &dyn Fn(&Path) -> Option<String>) -> Option<&'a str> {
     uses(package, PLUGIN_API).then_some(())?;
     let is_library = |target: &&Target| {
@@ -139,8 +139,7 @@ fn module_source<'a>(package: &'a Package, source: &dyn Fn(&Path) -> Option<Stri
     has_module(&source(library.src_path.as_std_path())?).then(|| library.src_path.file_name()).flatten()
 }
 
-/// Returns true if a source calls `module!` on a line of its own. Comments, strings and the author's macros are not
-/// searched.
+/// Returns true if a line of a source begins with a call of `module!`. Comments, strings and macros are not parsed.
 fn has_module(source: &str) -> bool {
     let calls = |line: &str| {
         let name = line.trim_start().strip_prefix("alcedo_plugin_api::").unwrap_or(line.trim_start());
@@ -205,7 +204,7 @@ fn host(package: &Package) -> Vec<Finding> {
     }
 }
 
-/// Checks for `panic = "abort"`: every host rejects such modules.
+/// Reports `panic = "abort"`: every host rejects modules with this setting.
 fn panics(manifest: &Table) -> Vec<Finding> {
     let profiles = manifest.get("profile").and_then(Value::as_table).into_iter().flatten();
     let aborting = profiles.filter(|(_, profile)| profile.get("panic").and_then(Value::as_str) == Some("abort"));

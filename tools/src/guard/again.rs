@@ -1,10 +1,10 @@
-//! Selects the build with which a development session continues after its world has crashed. The session records the
-//! events of its builds; this file decides.
+//! Selects the build with which a development session continues after its world has crashed. The session records the events of its builds;
+//! this file selects the build.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// A build that runs this long before its first crash counts as good: the crash has another cause.
+/// A build that runs this long before it crashes counts as good: the crash probably has another cause.
 const PROVEN: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(crate) enum BuildLife {
     Refused(u64),
     /// The world has crashed, or was killed after a hang.
     Crashed,
-    /// The world was ended at the user's request, without fault of a build.
+    /// The world was ended at the user's request, not by a fault of a build.
     Stopped,
 }
 
@@ -26,7 +26,7 @@ pub(crate) enum BuildLife {
 pub(crate) enum Again {
     /// Continue with this build.
     With(u64),
-    /// Continue without a build, until there is a new one.
+    /// Continue without plugin code until there is a new build.
     Waiting,
     /// Stop: the host crashes without plugins as well.
     No,
@@ -42,11 +42,11 @@ impl BuildLives {
         self.0.push((life, now));
     }
 
-    /// Decides on the action; the last event must be an end of the world.
+    /// Decides how to continue. The last event must be an end of the world.
     pub(crate) fn decide(&self) -> Again {
         let mut trying = None;
         let mut live: Option<(u64, Duration)> = None;
-        // By build: time of the last live event, its duration, and whether the build crashed then.
+        // For each build: when it last became live, how long it then ran, and `true` if it has crashed.
         let mut known: BTreeMap<u64, (Duration, Duration, bool)> = BTreeMap::new();
         let mut any = false;
         for (life, at) in self.0.iter().copied() {
@@ -61,7 +61,7 @@ impl BuildLives {
                 BuildLife::Stopped => (trying, live, any) = (None, None, true),
                 BuildLife::Crashed => {
                     any = trying.is_some() || live.is_some();
-                    // A build that crashes while it is loaded was never good.
+                    // A crash during a load is a crash of the build that is being loaded.
                     let (build, since) = match (trying.take(), live.take()) {
                         (Some(build), _) => (build, at),
                         (None, Some(live)) => live,

@@ -1,4 +1,4 @@
-//! The files that a crashed host wrote by `alcedo_sys::crash`, and those of a panic, in the same format.
+//! Parses the files that a crashed host wrote by `alcedo_sys::crash`. The files of a panic have the same format.
 
 use std::ffi::OsString;
 use std::ops::Range;
@@ -14,11 +14,11 @@ const LARGEST: u64 = 1 << 28;
 /// An image that the host has mapped, or was about to map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ImageRecord {
-    /// Copy that was mapped.
+    /// Path of the private copy that was mapped.
     pub(super) copy: PathBuf,
     /// Name and generation, if it is a module.
     pub(super) module: Option<(String, u64)>,
-    /// Address ranges by segment; empty until it was mapped.
+    /// Address ranges of the segments. Empty if the image was not yet mapped.
     pub(super) ranges: Vec<Range<u64>>,
     /// Time of unmapping, by the clock of [`CrashDump::time`].
     pub(super) unmapped: Option<Duration>,
@@ -33,7 +33,7 @@ pub(super) struct Mapped {
     pub(super) path: PathBuf,
 }
 
-/// Contents of the files.
+/// Parsed contents of the files.
 #[derive(Debug, Default)]
 pub(super) struct CrashDump {
     pub(super) signal: i32,
@@ -54,20 +54,20 @@ pub(super) struct CrashDump {
     pub(super) mapped_ranges: Vec<Range<u64>>,
     /// Length of the list of mappings in the host, in bytes.
     pub(super) maps_len: Option<usize>,
-    /// Time of the crash, by a clock of the host.
+    /// Time of the crash, by a clock of the host. Times of unmapping use the same clock.
     pub(super) time: Option<Duration>,
-    /// Images in the order of unmapping; only the last ones.
+    /// Mapped and recently unmapped images.
     pub(super) images: Vec<ImageRecord>,
-    /// Number of earlier modules whose records were dropped.
+    /// Number of modules whose records were dropped, because they were unmapped long ago.
     pub(super) forgotten: u64,
     pub(super) stages: Vec<PathBuf>,
     /// Side and owner of the buffer, for a fault at a fence.
     pub(super) fence: Option<String>,
     /// The module whose thread-local was being dropped.
     pub(super) local: Option<String>,
-    /// Of a panic: file, line and column.
+    /// File, line and column of a panic.
     pub(super) at: (String, u32, u32),
-    /// Of a panic, in one line.
+    /// Message of a panic, in one line.
     pub(super) message: String,
     /// Set if the file is complete.
     pub(super) is_whole: bool,
@@ -79,12 +79,12 @@ impl CrashDump {
         folder.join("crash").is_file()
     }
 
-    /// Reads the files of a crash; none if the host wrote none.
+    /// Reads the files of a crash. Returns `None` if the host wrote no files.
     pub(super) fn read(folder: &Path) -> Option<Self> {
         Self::read_files(folder, "")
     }
 
-    /// Reads the files of a panic; none if the host is overwriting them.
+    /// Reads the files of a panic. Returns `None` if the host is overwriting them.
     pub(super) fn read_panic(folder: &Path, slot: u32) -> Option<Self> {
         let ending = format!("-{slot:02}");
         let crash = || plain_file::read(&folder.join(format!("crash{ending}")), LARGEST).ok();
@@ -165,7 +165,7 @@ impl CrashDump {
         }
     }
 
-    /// Returns the image of a copy. Copies have unique names, but a library of the system may be unloaded and loaded
+    /// Returns the record of a mapped file, or adds one. Names of copies are unique, but a library of the system may be unloaded and loaded
     /// again. Searches from the end, since most lines concern a recent image.
     fn image(&mut self, copy: PathBuf) -> &mut ImageRecord {
         let is_it = |image: &ImageRecord| image.copy == copy && image.unmapped.is_none();
@@ -176,17 +176,17 @@ impl CrashDump {
         &mut self.images[at]
     }
 
-    /// Returns name and generation of the module whose copy a file is.
+    /// Returns name and generation of the module that was mapped from this copy.
     pub(super) fn module(&self, copy: &Path) -> Option<&(String, u64)> {
         self.images.iter().rev().find(|image| image.copy == copy)?.module.as_ref()
     }
 
-    /// Returns a number that changes with each loaded module.
+    /// Returns the number of modules loaded so far.
     pub(super) fn modules(&self) -> u64 {
         self.forgotten + self.images.iter().filter(|image| image.module.is_some()).count() as u64
     }
 
-    /// Returns true for a stack overflow: the accessed address is near the stack pointer, and unmapped.
+    /// Returns true for a stack overflow: the faulting address is near the stack pointer and below the recorded stack.
     pub(super) fn is_overflow(&self) -> bool {
         const NEAR: u64 = 64 * 1024;
         let is_fault = !self.sent && self.signal == signal_hook::consts::SIGSEGV;
@@ -212,7 +212,7 @@ fn path(field: &str) -> Option<PathBuf> {
     unescaped(field).map(|bytes| PathBuf::from(OsString::from_vec(bytes)))
 }
 
-/// Decodes a word of the notes: `\` and two digits are one byte.
+/// Decodes a word of the notes: `\` and two hex digits represent one byte.
 fn unescaped(field: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(field.len());
     let mut rest = field.bytes();
@@ -227,7 +227,7 @@ fn unescaped(field: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Parses a line of the maps that has a file.
+/// Parses a line of the list of mappings, if it describes a mapped file.
 fn mapped(line: &str) -> Option<Mapped> {
     let mut fields = line.splitn(6, ' ');
     let range = range(fields.next()?)?;
@@ -326,7 +326,7 @@ mod tests {
             ImageRecord { copy: "/s x/ü.so".into(), module: Some(("a b\n".into(), 2)), ..ImageRecord::default() };
         assert_eq!(images(notes), [cube, strange]);
         assert_eq!(CrashDump::parse("", "", notes).modules(), 42);
-        // For any truncation, no data is invented, and the parser does not panic.
+        // Checks that the parser neither panics nor returns wrong data for a truncated file.
         for len in 0..notes.len() {
             for image in images(&notes[..len]) {
                 let whole = images(notes);

@@ -1,8 +1,7 @@
-//! The crash guard: a process that supervises a host, and reports the location of a crash. It shares the host's
-//! terminal and prints nothing before. `dump.rs` reads the files that the host wrote during the crash, `trace.rs`
-//! turns them into a backtrace, `unmapped.rs` finds unmapped images at an address, `calls.rs` orders the frames for output,
-//! `panics.rs` does this for panics while the host runs, and `again.rs` selects the build with which a development host
-//! continues.
+//! The crash guard: a process that supervises a host, and reports the location of a crash. The guard shares the host's terminal and prints
+//! nothing until then. `dump.rs` reads the files that the host wrote during the crash, `trace.rs` turns them into a backtrace,
+//! `unmapped.rs` finds unmapped images at an address, `calls.rs` orders the frames for output, `panics.rs` reports panics while the host
+//! runs, and `again.rs` selects the build with which a development host continues.
 
 pub(crate) mod again;
 mod calls;
@@ -73,7 +72,7 @@ impl End {
         matches!(self, Self::Ordered(status) if status.signal() == Some(SIGKILL))
     }
 
-    /// Returns this end with the message about exhausted memory that the program printed.
+    /// Adds the message about exhausted memory, which the program printed, to a crash.
     pub(crate) fn out_of_memory(self, text: String) -> Self {
         match self {
             Self::Crashed(mut crash) => {
@@ -89,7 +88,7 @@ impl End {
         if let Self::Crashed(crash) = self { crash.brief(paint) } else { self.report(paint) }
     }
 
-    /// Returns the facts for a program.
+    /// Returns the end as fields for other programs.
     pub(crate) fn facts(&self) -> Value {
         match self {
             Self::Crashed(crash) => json!({
@@ -123,9 +122,9 @@ impl End {
 /// A crash report for a person.
 #[derive(Debug)]
 pub(crate) struct Crash {
-    /// The signal, with further details.
+    /// Signal and details, such as address and thread.
     what: String,
-    /// Innermost first; empty if the host could not record them.
+    /// Frames, innermost first. Empty if the host could not record the stack.
     calls: Vec<Call>,
     /// Relation of the crash to an unmapped image.
     unmapped: UnmappedUse,
@@ -133,7 +132,7 @@ pub(crate) struct Crash {
     armed: bool,
 }
 
-/// Location of a crash of a host that records none.
+/// Message for a crash whose location the host has not recorded.
 const NOT_ARMED: &str = "the location is unknown: the host has not armed its crash guard\n  add to the start of its main: \
      alcedo::crash_guard::arm_if_supervised()?;";
 
@@ -143,9 +142,9 @@ enum UnmappedUse {
     /// No relation, or unknown.
     #[default]
     Unrelated,
-    /// Code of an unmapped image was about to run: image and caller, as a sentence.
+    /// The host jumped to code of an unmapped image. The string names the image and, if known, the caller.
     Called(String),
-    /// Mapped code accessed the address range of an unmapped image.
+    /// Mapped code accessed an address in the former range of an unmapped image.
     Accessed(String),
 }
 
@@ -168,7 +167,7 @@ impl Crash {
     fn head(&self, paint: Paint) -> String {
         let mut text = format!("{} {}", paint.red("the host crashed:"), self.what);
         match (&self.unmapped, calls::culprit(&self.calls)) {
-            // The caller may have received the address from code that is unmapped.
+            // Names the unmapped image and not the author's frame: the address may come from code that is now unmapped.
             (UnmappedUse::Called(sentence), _) => text += &format!("\n  {}", paint.bold(sentence)),
             (_, Some(call)) => match calls::innermost_stranger(&self.calls, call) {
                 None => text += &format!("\n  {}", paint.bold(&format!("in {call}"))),
@@ -221,7 +220,7 @@ pub(crate) struct Args {
     args: Vec<OsString>,
 }
 
-/// Runs a host to its end and reports a crash. The host must arm its guard itself.
+/// Runs a host to its end and reports a crash. The host must call `crash_guard::arm_if_supervised` itself.
 pub(crate) fn run(Args { program, args }: &Args) -> Result<ExitCode, Error> {
     let guard = Guard::new()?;
     pass_signals_on(Arc::clone(&guard.current)).map_err(terminal("listen for Ctrl-C"))?;
@@ -236,13 +235,13 @@ pub(crate) fn run(Args { program, args }: &Args) -> Result<ExitCode, Error> {
     }
 }
 
-/// Converts the status of an ended process to our exit code.
+/// Converts the status of an ended process to an exit code of this process.
 pub(crate) fn code(status: ExitStatus) -> ExitCode {
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
 }
 
-/// The guarded host, for the thread that forwards signals.
+/// State of the guarded host for the thread that forwards signals.
 #[derive(Debug, Default)]
 struct Host {
     process: Option<Arc<OwnedFd>>,
@@ -267,7 +266,7 @@ impl Host {
 
 type Current = Arc<Mutex<Host>>;
 
-/// Supervises one host after the other.
+/// Supervises hosts, one at a time.
 pub(crate) struct Guard {
     dir: TempDir,
     current: Current,
@@ -278,8 +277,7 @@ impl Guard {
     /// # Errors
     /// Fails with the error of the system.
     pub(crate) fn new() -> Result<Self, Error> {
-        // Accessible for this user only: crash files contain data of the host, and its world passes through this
-        // folder.
+        // The folder is accessible for this user only: it contains crash files with data of the host, and the saved world.
         let private = fs::Permissions::from_mode(0o700);
         let dir = tempfile::Builder::new().prefix("alcedo-guard-").permissions(private).tempdir();
         let dir = dir.map_err(file("create a folder for crashes in", &std::env::temp_dir()))?;
@@ -291,14 +289,13 @@ impl Guard {
         self.dir.path()
     }
 
-    /// Runs a host to its end. The host uses our terminal, whose mode is restored afterwards.
+    /// Runs a host to its end. The host uses the terminal of this process. The terminal's mode is restored after a crash.
     ///
     /// # Errors
     /// Fails with the error of the system.
     pub(crate) fn watch(&self, command: Command) -> Result<End, Error> {
         let (sender, receiver) = bounded(1);
         let program = PathBuf::from(command.get_program());
-        // This process holds the other end.
         let on_panic = wants_panics(false).then_some(|panic: Panic| {
             eprintln!("{}", for_terminal(&panic.report(Paint::for_stdout())));
         });
@@ -312,8 +309,8 @@ impl Guard {
         Ok(end)
     }
 
-    /// Starts a host and returns; another thread calls `on_end` with its end, and `on_panic` with panics in plugin
-    /// code, as soon as their backtraces are known.
+    /// Starts a host and returns. Another thread calls `on_end` when the host ends, and `on_panic` for each panic in plugin code after its
+    /// backtrace is read.
     ///
     /// # Errors
     /// Fails with the error of the system.
@@ -324,7 +321,7 @@ impl Guard {
         on_end: impl FnOnce(io::Result<End>) + Send + 'static,
     ) -> Result<Watched, Error> {
         let folder = tempfile::tempdir_in(self.dir()).map_err(file("create a folder in", self.dir()))?;
-        // Until the end is reported: backtraces are read from the copies of its libraries.
+        // Keeps the private copies of libraries until the end is reported, since backtraces are read from them.
         let kept = keep_copies(folder.path()).map_err(file("lock the folder", folder.path()))?;
         let program = PathBuf::from(command.get_program());
         if on_panic.is_some() {
@@ -332,7 +329,7 @@ impl Guard {
         }
         let mut child = command.env(FOLDER, folder.path()).spawn().map_err(file("start", &program))?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        // Without a pidfd, signals end this process and not the host, which then reads the end of its input.
+        // Without a pidfd, signals cannot be forwarded to the host.
         let process = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()).map(Arc::new);
         lock(&self.current).started(process.clone());
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -347,7 +344,7 @@ impl Guard {
             let status = child.wait();
             lock(&current).process = None;
             drop(over);
-            // The follower reads files of the folder.
+            // Waits for the follower, which reads files of the folder.
             let _followed = follower.map(thread::JoinHandle::join);
             on_end(status.map(|status| end(status, folder.path())));
             drop(kept);
@@ -360,7 +357,7 @@ impl Guard {
 #[derive(Debug)]
 pub(crate) struct Watched {
     process: Option<Arc<OwnedFd>>,
-    /// Input of the host, if requested: closed on drop.
+    /// Input of the host, if requested. The drop closes it.
     _stdin: Option<ChildStdin>,
     pub(crate) stdout: Option<ChildStdout>,
     pub(crate) stderr: Option<ChildStderr>,
@@ -375,7 +372,7 @@ impl Watched {
     }
 }
 
-/// Forwards panics until the host has ended, and then the remaining ones.
+/// Calls `on_panic` for each panic until the host has ended, including the last panics before the end.
 fn follow(mut panics: Panics, on_panic: impl FnMut(Panic), is_over: &Receiver<()>) {
     let mut on_panic = on_panic;
     loop {
@@ -387,7 +384,7 @@ fn follow(mut panics: Panics, on_panic: impl FnMut(Panic), is_over: &Receiver<()
     }
 }
 
-/// Returns true if backtraces of panics are to be printed: by the user's variable, or `usual` if it is unset.
+/// Returns true if the user's variable requests backtraces of panics. Returns `usual` if the variable is unset.
 pub(crate) fn wants_panics(usual: bool) -> bool {
     std::env::var_os(BACKTRACE).map_or(usual, |value| value == "1")
 }
@@ -410,7 +407,7 @@ fn lock(current: &Current) -> std::sync::MutexGuard<'_, Host> {
     current.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Signals that end or instruct a host, in the form that is sent.
+/// Signals that are forwarded to a host: their numbers, and the values to send.
 const PASSED_ON: [(i32, Signal); 6] = [
     (SIGINT, Signal::INT),
     (SIGTERM, Signal::TERM),
@@ -420,8 +417,8 @@ const PASSED_ON: [(i32, Signal); 6] = [
     (SIGUSR2, Signal::USR2),
 ];
 
-/// Forwards signals that were sent to this process alone. Signals of a terminal reach the host directly. A signal before the start
-/// of the host is sent after the start.
+/// Forwards signals that another process sent to this process. Signals of the terminal reach the host directly. A signal that arrives
+/// before the start of the host is sent after the start.
 fn pass_signals_on(current: Current) -> io::Result<()> {
     let mut signals = SignalsInfo::<WithOrigin>::new(PASSED_ON.map(|(number, _)| number))?;
     thread::Builder::new().name("signals".to_owned()).spawn(move || {
@@ -435,13 +432,13 @@ fn pass_signals_on(current: Current) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns true if the signal is caused by the process itself.
+/// Returns true for signals of a crash, which the process itself has caused.
 fn is_fatal(signal: i32) -> bool {
     [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT].contains(&signal)
 }
 
 fn what(signal: i32, dump: Option<&CrashDump>) -> String {
-    // The first signal is the cause; an earlier handler may have ended the process by another.
+    // Uses the recorded signal, which is the cause: another handler may have ended the process by a different signal.
     let signal = dump.map_or(signal, |dump| dump.signal);
     let mut what = signal_name(signal).map_or_else(|| format!("signal {signal}"), str::to_owned);
     let Some(dump) = dump else { return what };
@@ -458,14 +455,14 @@ fn what(signal: i32, dump: Option<&CrashDump>) -> String {
     what
 }
 
-/// Removes private copies of libraries that a crashed host left.
+/// Removes private copies of libraries that a crashed host did not remove.
 fn sweep(dump: &CrashDump) {
     let is_ours = |dir: &&PathBuf| {
         let name = dir.file_name().and_then(|name| name.to_str());
         name.is_some_and(|name| name.starts_with("alcedo-stage-"))
     };
     for dir in dump.stages.iter().filter(is_ours) {
-        // A remaining file only uses space in the temporary folder.
+        // Ignores errors: a remaining file only uses space in the temporary folder.
         let _swept = fs::remove_dir_all(dir);
     }
 }

@@ -1,6 +1,5 @@
-//! Function names and source locations of the code of a file, from its symbol table and debug information. The loader of
-//! `addr2line` also reads compressed sections and split debug information, at the cost of nine more crates in every first
-//! build; here such files have function names without lines.
+//! Reads function names and source locations from the symbol table and debug information of a file. For compressed sections and split debug
+//! information, names have no source locations. The loader of `addr2line` would read these too, but needs nine more crates.
 
 use std::io;
 use std::path::Path;
@@ -14,13 +13,13 @@ use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 /// Symbols and debug information of a file.
 pub(super) struct Names {
     lines: Option<Context<EndianArcSlice<LittleEndian>>>,
-    /// By address.
+    /// Symbols, sorted by address.
     symbols: Vec<Symbol>,
 }
 
 struct Symbol {
     address: u64,
-    /// Zero if the table does not state it.
+    /// Size in bytes, or zero if the symbol table has no size.
     size: u64,
     name: String,
 }
@@ -31,7 +30,7 @@ pub(super) fn read_image(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 impl Names {
-    /// Reads a file; none if it cannot be parsed.
+    /// Reads a file. Returns `None` if it cannot be read or parsed.
     pub(super) fn of(path: &Path) -> Option<Self> {
         let bytes = read_image(path).ok()?;
         let file = object::File::parse(bytes.as_slice()).ok()?;
@@ -55,8 +54,8 @@ impl Names {
         is_within.then(|| demangle_auto(symbol.name.as_str().into(), None).into_owned())
     }
 
-    /// Returns the functions at an address, each followed by the functions that it was inlined into, with their source
-    /// locations, as far as the debug information has them.
+    /// Returns the functions at an address with their source locations, as far as the debug information contains them. An inlined function
+    /// precedes the function into which it was inlined.
     pub(super) fn frames(&self, address: u64) -> Vec<(Option<String>, Option<Location<'_>>)> {
         let mut found = Vec::new();
         let frames = self.lines.as_ref().map(|lines| lines.find_frames(address).skip_all_loads());

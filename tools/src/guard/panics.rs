@@ -1,4 +1,4 @@
-//! Panics in plugin code of a running host: converts the files of `alcedo_sys::panics` to backtraces.
+//! Reports panics in plugin code of a running host: converts the files of `alcedo_sys::panics` to backtraces.
 
 use std::collections::HashSet;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -20,10 +20,10 @@ const BRIEF: usize = 4;
 pub(crate) struct Panic {
     /// File, line and column, as recorded by the compiler.
     pub(crate) location: String,
-    /// In one line.
+    /// Panic message, in one line.
     pub(crate) message: String,
     thread: String,
-    /// Innermost first.
+    /// Frames, innermost first.
     calls: Vec<Call>,
 }
 
@@ -45,10 +45,10 @@ impl Panic {
 /// The recorded panics of a host.
 pub(super) struct Panics {
     folder: PathBuf,
-    /// Number of bytes of the list that were read.
+    /// Number of bytes of the list file that were already read.
     read: u64,
-    /// Panics that were read: location, and number of modules at that time. A repeated panic is read once per loaded
-    /// module.
+    /// Reported panics: location, and number of modules loaded before the panic. A repeated panic is reported again only after another
+    /// module was loaded.
     known: HashSet<(String, u64)>,
 }
 
@@ -58,7 +58,7 @@ impl Panics {
     }
 
     pub(super) fn new_ones(&mut self) -> Vec<Panic> {
-        // Without a list there was no panic, or the host records none.
+        // Without a list, there was no panic or the host does not record panics.
         let list = self.unread().unwrap_or_default();
         slots(&list).into_iter().filter_map(|slot| self.panic(slot)).collect()
     }
@@ -83,8 +83,7 @@ impl Panics {
     }
 }
 
-/// Returns the slots that a part of the list names, without duplicates. Lines are written atomically, so none is
-/// partial.
+/// Parses slot numbers from a part of the list, without duplicates. The host writes each line atomically, so no line is partial.
 fn slots(list: &str) -> Vec<u32> {
     let mut slots = Vec::new();
     for slot in list.lines().filter_map(|line| line.strip_prefix("panic ")?.parse().ok()) {
@@ -95,9 +94,9 @@ fn slots(list: &str) -> Vec<u32> {
     slots
 }
 
-/// Removes the frames of the panic hook.
+/// Removes the frames of the panic hook and of the functions that it called.
 fn behind_the_hook(mut calls: Vec<Call>) -> Vec<Call> {
-    // Inlined functions have no frames without debug information, so any function of the hook counts.
+    // Without debug information, inlined functions have no frames. Any function of the hook therefore counts.
     let is_of_hook = |function: &str| {
         function.contains("alcedo_rt::panic_hook::") || function.ends_with("alcedo_rt::panic_guard::hook")
     };

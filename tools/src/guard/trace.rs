@@ -1,5 +1,5 @@
-//! Unwinds from registers, a stack and the mapped files to a backtrace. Runs after the end of the process, so no code
-//! of the process needs to work.
+//! Computes a backtrace from registers, a stack and the mapped files. Runs after the end of the process, so it needs no code of the
+//! process.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use super::names::{Names, read_image};
 use super::unmapped::former_images;
 use crate::install::checkout;
 
-/// An overflowing stack has thousands of equal frames.
+/// Maximum number of frames. An overflowing stack has thousands of equal frames.
 const MOST: usize = 256;
 
 /// A mapped file with code.
@@ -28,9 +28,9 @@ struct Image<'a> {
 
 #[derive(Debug, Default)]
 pub(super) struct Trace {
-    /// Innermost first.
+    /// Frames, innermost first.
     pub(super) calls: Vec<Call>,
-    /// Set if the first frame is not code and the second has certainly called it, by a call instruction found there.
+    /// Set if the address of the first frame is not code, and the second frame contains the call instruction that jumped there.
     pub(super) has_jumped: bool,
 }
 
@@ -47,7 +47,7 @@ pub(super) fn trace(dump: &CrashDump) -> Trace {
     let (mut pc, mut sp) = (dump.pc, dump.sp);
     if !is_code(pc) {
         trace.calls.push(nowhere(pc, dump));
-        // The callee has not run any instruction, so registers are as the caller left them.
+        // No instruction of the callee has run, so the registers still have the caller's values.
         if let Some((caller, its_sp)) = caller(dump, &images) {
             (pc, sp) = (caller, its_sp);
             trace.has_jumped = true;
@@ -60,13 +60,13 @@ pub(super) fn trace(dump: &CrashDump) -> Trace {
     let mut cache = CacheNative::new();
     let mut read = |address| dump.word_at(address).ok_or(());
     let mut frames = unwinder.iter_frames(pc, registers, &mut cache, &mut read);
-    // At a frame that cannot be unwound, the frames found so far are kept.
+    // Stops at a frame that cannot be unwound, and keeps the frames before it.
     while let Ok(Some(frame)) = frames.next() {
         let address = frame.address_for_lookup();
         let image = images.values().find(|image| image.code.range.contains(&address));
         match image {
             Some(image) => trace.calls.extend(named(image, address, dump)),
-            // Return address of code that was unmapped during its own call.
+            // The return address is in code that was unmapped during a call from this code.
             None if matches!(frame, FrameAddress::ReturnAddress(_)) => {
                 trace.calls.extend(former_images(dump, address).map(|_| nowhere(address, dump)));
             }
@@ -79,8 +79,8 @@ pub(super) fn trace(dump: &CrashDump) -> Trace {
     trace
 }
 
-/// Returns the address of the call instruction whose callee is at the program counter, and the stack pointer before the
-/// call; none unless there is a call instruction.
+/// Returns an address in the call instruction that jumped to the program counter, and the stack pointer before the call. Returns `None` if
+/// no call instruction precedes the return address.
 fn caller(dump: &CrashDump, images: &BTreeMap<&Path, Image<'_>>) -> Option<(u64, u64)> {
     #[cfg(target_arch = "x86_64")]
     let (back, sp) = (dump.word_at(dump.sp)?, dump.sp.wrapping_add(8));
@@ -125,12 +125,12 @@ fn ends_with_a_call(code: &[u8]) -> bool {
     last & 0xfc00_0000 == 0x9400_0000 || last & 0xffff_fc1f == 0xd63f_0000
 }
 
-/// Returns the unwind information of a mapped file, and its bias.
+/// Returns the unwind information and the bias of a mapped file.
 fn unwindable(code: &Mapped) -> Option<(Module<Vec<u8>>, u64)> {
     let bytes = read_image(&code.path).ok()?;
     let file = object::File::parse(bytes.as_slice()).ok()?;
-    // The kernel maps whole pages, so the mapping may begin before the segment; and one page of the file may be mapped
-    // for two segments that meet in it.
+    // The kernel maps whole pages, so the mapping may begin before the segment. A page of the file that contains parts of two segments is
+    // mapped twice.
     let segment = file.segments().find(|segment| {
         let (offset, len) = segment.file_range();
         let page = offset & !0xfff;
@@ -138,8 +138,8 @@ fn unwindable(code: &Mapped) -> Option<(Module<Vec<u8>>, u64)> {
     })?;
     let (offset, _) = segment.file_range();
     let bias = code.range.start.wrapping_sub(segment.address().wrapping_sub(offset.wrapping_sub(code.offset)));
-    // Computed from the segments and not from the mappings: a program that prints a backtrace maps its file again,
-    // elsewhere, to read names.
+    // Computes the range from the segments and not from the mappings, since a program may have its file mapped twice: a backtrace maps the
+    // file again to read names.
     let begin = file.segments().map(|segment| segment.address() & !0xfff).min()?.wrapping_add(bias);
     let end = file.segments().map(|segment| segment.address() + segment.size()).max()?.wrapping_add(bias);
     let section = |name: &str| {
@@ -167,7 +167,7 @@ fn is_executable(flags: SegmentFlags) -> bool {
     matches!(flags, SegmentFlags::Elf { p_flags, .. } if p_flags.0 & object::elf::PF_X.0 != 0)
 }
 
-/// Returns the functions at an address: inlined functions first.
+/// Returns the functions at an address. Inlined functions come first.
 fn named(image: &Image<'_>, address: u64, dump: &CrashDump) -> Vec<Call> {
     let path = &image.code.path;
     let module = dump.module(path);
@@ -185,7 +185,7 @@ fn named(image: &Image<'_>, address: u64, dump: &CrashDump) -> Vec<Call> {
     let probe = address.wrapping_sub(image.bias);
     let symbol = || image.names.as_ref()?.symbol(probe);
     let mut found = image.names.as_ref().map(|names| names.frames(probe)).unwrap_or_default();
-    // The symbol table has qualified names, even if the debug information has line tables only.
+    // Prefers the symbol table, which has qualified names even if the debug information contains only line tables.
     let (function, at) = found.pop().unwrap_or_default();
     found.push((symbol().or(function), at));
     found.into_iter().map(|(function, at)| call(function, at.as_ref())).collect()
@@ -200,8 +200,7 @@ fn nowhere(address: u64, dump: &CrashDump) -> Call {
     Call { function, location: None, of: Owner::Library, image, module: None }
 }
 
-/// Returns the function of an unmapped image. Its copy is never replaced by another file of that name, so an existing copy
-/// is the right one.
+/// Returns the function at an address of an unmapped image. Names of copies are never reused, so an existing copy is the right file.
 fn function_of(image: &ImageRecord, address: u64) -> Option<String> {
     let bytes = read_image(&image.copy).ok()?;
     let file = object::File::parse(bytes.as_slice()).ok()?;

@@ -1,5 +1,5 @@
-//! Attributes a crash address to unmapped images. Only the images that were mapped there are reported, and none if the
-//! range is mapped again. Based on the recorded notes alone.
+//! Attributes a crash address to unmapped images, using only the recorded notes. Reports the images that were mapped at the address, or
+//! none if the address is mapped again.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,11 +14,11 @@ const MOST: usize = 4;
 pub(super) struct FormerImages {
     /// Description with name and time of unmapping.
     pub(super) description: String,
-    /// The only image at the address; none if there were several, or one may be forgotten.
+    /// The image, if exactly one was mapped at the address and no records were dropped.
     pub(super) alone: Option<ImageRecord>,
 }
 
-/// Returns the former images at an address. None if the address is mapped now, was never mapped, or is unknown.
+/// Returns the former images at an address. Returns `None` if the address is mapped, was never mapped, or if mappings are unknown.
 pub(super) fn former_images(dump: &CrashDump, address: u64) -> Option<FormerImages> {
     // Without a list of mappings, every address would seem unmapped.
     if dump.mapped_ranges.is_empty() || dump.mapped_ranges.iter().any(|range| range.contains(&address)) {
@@ -26,7 +26,7 @@ pub(super) fn former_images(dump: &CrashDump, address: u64) -> Option<FormerImag
     }
     let mut there: Vec<_> =
         dump.images.iter().filter(|image| image.ranges.iter().any(|range| range.contains(&address))).collect();
-    // Last first. An image without a recorded end was being unmapped.
+    // Sorts the last unmapped image first. An image without a time of unmapping was being unmapped during the crash.
     there.sort_by_key(|image| std::cmp::Reverse(image.unmapped.unwrap_or(Duration::MAX)));
     let last = there.first()?;
     let is_alone = there.len() == 1;
@@ -38,8 +38,8 @@ pub(super) fn former_images(dump: &CrashDump, address: u64) -> Option<FormerImag
     Some(FormerImages { description, alone: (is_alone && dump.forgotten == 0).then(|| (*last).clone()) })
 }
 
-/// Returns the former images at the faulting address. Only if the executing code is still mapped: otherwise [`former_images`] for
-/// the program counter is more precise.
+/// Returns the former images at the faulting address. Returns `None` if this address is the program counter: then a call into unmapped code
+/// failed.
 pub(super) fn accessed(dump: &CrashDump) -> Option<FormerImages> {
     let is_fault = !dump.sent && [signal_hook::consts::SIGSEGV, signal_hook::consts::SIGBUS].contains(&dump.signal);
     (is_fault && dump.address != dump.pc).then(|| former_images(dump, dump.address)).flatten()

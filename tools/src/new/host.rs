@@ -9,26 +9,26 @@ use alcedo_runtime::development::plain_file;
 
 use crate::described::LARGEST_SOURCE;
 
-/// Package of plugins, if the sources of the host name none.
+/// Package for the types of plugins, if the sources of the host do not name a package.
 const PACKAGE: &str = "Game";
-/// Numbers, for which a test can write a value.
+/// Number types. Generated tests can write literals of these types.
 const NUMBERS: [&str; 10] = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64"];
-/// Parameters of a call with Rust types.
+/// Maximum number of parameters of a call with Rust types.
 const MOST_ARGUMENTS: usize = 8;
 
 /// Facts about a host that a new plugin depends on.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Host {
-    /// Class that a plugin extends; `Object` without a class.
+    /// Class that a plugin extends; `None` means `Object`.
     pub(super) base: Option<String>,
     pub(super) events: Vec<Event>,
-    /// Set if the glue lacks all classes that the host permits plugins to extend.
+    /// Set if the glue contains no class that the host permits plugins to extend.
     pub(super) has_old_glue: bool,
     /// Package in which plugins declare their types.
     pub(super) package: String,
     /// Set if tests can build the host: its library has a function `builder`.
     pub(super) has_builder: bool,
-    /// Names that the glue uses. No member of the plugin may have one of them.
+    /// Names that the glue uses. Members of the plugin must have other names.
     names: BTreeSet<String>,
     types: BTreeSet<String>,
 }
@@ -36,12 +36,12 @@ pub(super) struct Host {
 /// A function of the host that plugins override.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Event {
-    /// Declaring class.
+    /// Class that declares the event.
     owner: String,
     name: String,
-    /// Names and types.
+    /// Names and types of the parameters.
     params: Vec<(String, String)>,
-    /// Result type; empty without a result.
+    /// Result type, or an empty string.
     result: String,
 }
 
@@ -53,7 +53,7 @@ struct Class {
 }
 
 impl Host {
-    /// Reads the folders of the glue package and of the host package.
+    /// Reads the sources of the glue package and of the host package.
     pub(super) fn read(glue: &Path, host: &Path) -> Self {
         let library = plain_file::read_text(&host.join("src/lib.rs"), LARGEST_SOURCE).unwrap_or_default();
         Self::of(&sources(glue), &sources(host), library.contains("pub fn builder()"))
@@ -78,7 +78,7 @@ impl Host {
         }
     }
 
-    /// Returns a name that no member of the glue has.
+    /// Returns a name that the glue does not use.
     pub(super) fn free(&self, name: &str) -> String {
         let mut free = name.to_owned();
         while self.names.contains(&free) {
@@ -124,7 +124,7 @@ impl Event {
     }
 }
 
-/// Returns a value of a type, as a test writes it.
+/// Returns a literal of a type for a test.
 fn argument(ty: &str) -> Option<String> {
     match ty {
         "bool" => Some("true".to_owned()),
@@ -257,7 +257,7 @@ fn split(params: &str) -> Vec<String> {
     parts.into_iter().map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
 }
 
-/// Returns the classes that the sources of a host open to scripts, and so to plugins.
+/// Returns the classes that the sources of a host permit scripts and plugins to extend.
 fn blueprintable(host: &str) -> BTreeSet<String> {
     let classes = attributes(host, "uclass")
         .into_iter()

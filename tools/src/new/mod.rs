@@ -1,6 +1,6 @@
-//! `alcedo new`: a plugin, a host, or a workspace of both that builds, runs under `alcedo dev` and passes its own tests.
-//! `name.rs` checks names, `templates.rs` has the files, `project.rs` finds the folder and Alcedo, `host.rs` reads the host that a plugin
-//! is added to.
+//! `alcedo new`: a plugin, a host, or a workspace of both that builds, runs under `alcedo dev` and passes its own tests. `name.rs` checks
+//! names, `templates.rs` contains the files, `project.rs` finds the folder and the sources of Alcedo, `host.rs` reads the host to which a
+//! plugin is added.
 
 mod host;
 mod name;
@@ -60,7 +60,7 @@ pub(crate) struct Args {
 /// Writes a new project into the working folder, and prints the next commands.
 ///
 /// # Errors
-/// Fails if the name is invalid, the project exists already, or cannot be written. Then no file is written.
+/// Fails if the name is invalid, or if the project exists already or cannot be written. No file remains after an error.
 pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
     let Args { kind, name, alcedo, git } = args;
     let name = Name::parse(kind.name(), &name)?;
@@ -106,7 +106,7 @@ fn make(kind: Kind, name: &Name, checkout: &Checkout, here: &Path) -> Result<(),
         };
         files.extend(filled(PLUGIN, &folder, &plugin_placeholders(&first, &members, checkout, &made.join(&folder))?));
     }
-    // The versions that Alcedo itself is tested with, so that the first build needs no unavailable version.
+    // Uses the lock file of Alcedo, so that the first build uses tested versions of its dependencies.
     files.extend(checkout.lock_file()?.map(|lock| (PathBuf::from("Cargo.lock"), lock)));
     let outer = project::enclosing_workspace(here);
     project::write(&made, here, &files)?;
@@ -184,12 +184,12 @@ fn add_plugin(name: &Name, around: &Around, checkout: &Checkout, here: &Path) ->
 /// Version of Rust that new projects need.
 const RUST: &str = env!("CARGO_PKG_RUST_VERSION");
 
-/// Packages that a plugin of a workspace is built with.
+/// Other packages of the workspace of a new plugin.
 struct Members<'a> {
     host: (String, PathBuf),
     glue: (String, PathBuf),
     base: &'a str,
-    /// Set if its tests load it into the host.
+    /// Set if the plugin has tests that load it into the host.
     has_tests: bool,
     workspace: &'a toml::Table,
 }
@@ -198,7 +198,7 @@ fn placeholders(name: &Name) -> Placeholders {
     Placeholders::from([("name", name.text().to_owned()), ("module", name.module()), ("camel", name.camel())])
 }
 
-/// Returns the values for a plugin in the folder `made`. Its manifest inherits the keys that the workspace has.
+/// Returns the values of placeholders for a plugin in the folder `made`. Its manifest inherits keys that the workspace defines.
 fn plugin_placeholders(
     name: &Name,
     members: &Members<'_>,
@@ -252,7 +252,7 @@ fn plugin_placeholders(
 }
 
 fn print_line(line: &str) {
-    // The reader has closed the output: the line is dropped.
+    // Drops the line if the reader has closed the output.
     let _ = writeln!(stdout(), "{line}");
 }
 

@@ -1,5 +1,5 @@
-//! Names of new projects. A name becomes a package, a folder, a crate, a module and a part of class names, so it must be
-//! valid for all of them: cargo's rules and the grammar of modules, with a hint for each violation.
+//! Checks names of new projects. A name is used for a package, a folder, a crate, a module and class names, so it must satisfy cargo's
+//! rules and the grammar of modules. Each violation has a hint.
 
 use std::path::Path;
 
@@ -12,12 +12,12 @@ use crate::error::Error;
 const RULE: &str =
     "it has lower-case letters, digits, `_` and `-`, starts with a letter, and is not longer than 48 bytes";
 
-/// Leaves room for derived module names (`…-host`, `…-patrol`).
+/// Maximum length of a name. Leaves room for derived module names (`…-host`, `…-patrol`).
 const LONGEST: usize = LONGEST_MODULE_NAME - 16;
 
 const OF_RUST: &[&str] = &["alloc", "core", "proc_macro", "std", "test"];
 
-/// Folders that cargo creates next to programs.
+/// Names of folders that cargo creates next to programs.
 const OF_CARGO: &[&str] = &["build", "deps", "examples", "incremental"];
 
 const OF_DEPENDENCIES: &[&str] = &["engine_glue", "serde", "tracing", "tracing_subscriber"];
@@ -88,7 +88,7 @@ impl Name {
     /// Checks that no package of a workspace has the same module name.
     ///
     /// # Errors
-    /// Fails if a package has it.
+    /// Fails if a package has this module name.
     pub(crate) fn differs_from(&self, packages: &[String]) -> Result<(), Error> {
         let module = self.module();
         match packages.iter().find(|package| package.replace('-', "_") == module) {
@@ -101,7 +101,7 @@ impl Name {
     }
 }
 
-/// Returns the part of a text that is invalid in a module name.
+/// Returns the first part of a string that is invalid in a module name.
 fn invalid_part(text: &str) -> Option<String> {
     let is_fine = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_".contains(letter);
     if let Some(letter) = text.chars().find(|letter| !is_fine(*letter)) {
@@ -113,7 +113,7 @@ fn invalid_part(text: &str) -> Option<String> {
     (text.len() > LONGEST).then(|| format!("its {} bytes", text.len()))
 }
 
-/// Returns the text with invalid parts removed or replaced, if the result is a valid name.
+/// Returns the string with invalid parts removed or replaced, if the result is a valid name.
 fn nearest(text: &str) -> Option<String> {
     let mut near = String::new();
     let mut was_lower = false;

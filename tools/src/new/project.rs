@@ -1,5 +1,4 @@
-//! Location of a new project: the checkout it uses, the enclosing workspace, and the folder, which is created completely
-//! or not at all.
+//! Finds the checkout and the enclosing workspace of a new project, and creates its folder completely or not at all.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf, absolute};
@@ -17,10 +16,10 @@ use crate::error::{Error, file};
 use crate::figures::lexical;
 use crate::install::checkout;
 
-/// Variable with the checkout to use by default.
+/// Environment variable with the default checkout.
 const CHECKOUT: &str = "ALCEDO_CHECKOUT";
 
-/// Crates of a checkout that new and older projects use.
+/// Crates of a checkout that projects use, including projects of older versions.
 pub(crate) const CRATES: [&str; 6] =
     ["example-plugins/engine-glue", "plugin-api", "runtime", "runtime/alcedo", "runtime/engine", "tools/build"];
 
@@ -31,7 +30,7 @@ pub(super) struct Checkout {
 }
 
 impl Checkout {
-    /// Returns the checkout that is named by the call, by the environment, or that this program was built from.
+    /// Returns the checkout that the arguments or the environment name, or the checkout that this program was built from.
     pub(super) fn find(named: Option<PathBuf>, git: Option<String>) -> Result<Self, Error> {
         let from_environment = || std::env::var_os(CHECKOUT).filter(|dir| !dir.is_empty()).map(PathBuf::from);
         let path = named.or_else(from_environment).unwrap_or_else(checkout);
@@ -90,21 +89,21 @@ pub(super) fn enclosing_workspace(here: &Path) -> Option<PathBuf> {
     here.ancestors().find(is_workspace).map(Path::to_owned)
 }
 
-/// A workspace for Alcedo that a plugin can be added to.
+/// A workspace with a host and its glue, to which a plugin can be added.
 pub(super) struct Around {
     pub(super) root: PathBuf,
-    /// Package of its host, and its folder.
+    /// Name and folder of the host package.
     pub(super) host: (String, PathBuf),
     /// Set if the workspace names its host, so that `alcedo dev` runs it.
     pub(super) names_host: bool,
-    /// Package that declares the host's classes for plugins, and its folder.
+    /// Name and folder of the package that declares the host's classes for plugins.
     pub(super) glue: (String, PathBuf),
-    /// Names of its members.
+    /// Names of the workspace members.
     pub(super) packages: Vec<String>,
 }
 
 impl Around {
-    /// Finds the workspace of `here`, if it names a host and its glue or has exactly one of each.
+    /// Finds the workspace of `here`, if it names a host and its glue, or contains exactly one host and one glue package.
     pub(super) fn find(here: &Path) -> Result<Option<Self>, Error> {
         let Some(manifest) = manifest_above(here) else { return Ok(None) };
         let metadata = described(&manifest).map_err(|message| {
@@ -153,7 +152,7 @@ impl Around {
         Ok(Some(Self { root, host, names_host, glue, packages }))
     }
 
-    /// Checks that the folder would be a member. Returns the manifest of the workspace.
+    /// Checks that the workspace manifest includes the folder `made` as a member. Returns this manifest.
     pub(super) fn manifest_with_member(&self, made: &Path) -> Result<toml::Table, Error> {
         let manifest = self.root.join("Cargo.toml");
         let text = plain_file::read_text(&manifest, LARGEST_MANIFEST).map_err(file("read", &manifest))?;
@@ -182,7 +181,7 @@ fn is_glue(package: &Package) -> bool {
     uses(package, "alcedo-plugin-api") && !is_plugin && sources(&member(package).1).contains("#[uclass(imported")
 }
 
-/// Creates the folder `made` with these files. They are written to a folder in `parent`, and moved in one step.
+/// Creates the folder `made` with these files. Writes them to a temporary folder in `parent` first, and then renames it in one step.
 pub(super) fn write(made: &Path, parent: &Path, files: &[(PathBuf, String)]) -> Result<(), Error> {
     let exists = || anyhow!("{} is there already: take another name, or move it away first", made.display());
     if made.symlink_metadata().is_ok() {
@@ -190,7 +189,7 @@ pub(super) fn write(made: &Path, parent: &Path, files: &[(PathBuf, String)]) -> 
     }
     let scratch = tempfile::Builder::new().prefix(".alcedo-new-").tempdir_in(parent);
     let scratch = scratch.map_err(file("write into", parent))?;
-    // In a separate folder: the temporary folder has private permissions.
+    // Uses a subfolder, since the temporary folder itself has private permissions.
     let whole = scratch.path().join("new");
     for (path, text) in files {
         let path = whole.join(path);
@@ -204,8 +203,7 @@ pub(super) fn write(made: &Path, parent: &Path, files: &[(PathBuf, String)]) -> 
     match renameat_with(CWD, &whole, CWD, made, RenameFlags::NOREPLACE) {
         Ok(()) => Ok(()),
         Err(Errno::EXIST) => Err(exists()),
-        // The file system does not support this flag: the folder did not exist a moment ago, and `rename` never replaces
-        // a folder with files.
+        // The file system does not support the flag. `made` did not exist before, and `rename` never replaces a folder that contains files.
         Err(Errno::INVAL | Errno::NOSYS) => fs::rename(&whole, made).map_err(file("write", made)),
         Err(error) => Err(file("write", made)(error.into())),
     }

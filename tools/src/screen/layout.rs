@@ -1,5 +1,6 @@
-//! Layout of a live screen. Messages of the tool scroll in the upper rows and in the scrollback of the terminal, output of the world
-//! has a pane below them, and the last row is the status. So output never moves a message away. Values in, control sequences out.
+//! Layout of a live screen. Messages of the tool scroll in the upper rows and into the scrollback of the terminal. Output of the world has
+//! a pane below, and the last row is the status. Output therefore never scrolls messages away. Methods return control sequences and print
+//! nothing.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -9,14 +10,14 @@ use crate::fold::{Line, note};
 
 /// Number of lines of output that are kept.
 const KEPT_OUTPUT: usize = 1000;
-/// Number of messages that are kept, to print them again after a change of the size.
+/// Number of messages that are kept, to print them again after the terminal is resized.
 const KEPT_MESSAGES: usize = 100;
-/// Smaller terminals have no pane.
+/// Minimum number of terminal rows for a pane.
 const ROWS_FOR_PANE: u16 = 16;
 
 /// Resets all colors.
 const RESET: &str = "\x1b[0m";
-/// Saves and restores the end of the messages.
+/// Control sequences that save and restore the cursor at the end of the messages.
 const SAVE: &str = "\x1b7";
 const RESTORE: &str = "\x1b8";
 
@@ -44,7 +45,8 @@ pub(super) struct Layout {
     printed: u64,
     messages: VecDeque<String>,
     status: String,
-    /// Set if a message precedes the cursor in its row. A line feed after each message would waste a row.
+    /// Set if the cursor is at the end of a message. The line feed is printed before the next message, since a line feed after each message
+    /// would waste a row.
     is_behind_line: bool,
 }
 
@@ -61,7 +63,7 @@ impl Layout {
         }
     }
 
-    /// Reserves the last row. What the terminal shows moves up.
+    /// Reserves the last row, and moves the present contents of the terminal up.
     pub(super) fn open(&self) -> String {
         format!("\r\n\x1b[1A{}", self.region())
     }
@@ -109,7 +111,7 @@ impl Layout {
 
     /// Adds a line of output, without painting it.
     pub(super) fn add(&mut self, line: &str) {
-        // A tab would be counted as one column.
+        // Replaces tabs, which would be counted as one column.
         note(&mut self.output, KEPT_OUTPUT, &line.replace('\t', "    "));
         self.printed += 1;
     }
@@ -119,14 +121,14 @@ impl Layout {
         self.output.iter().map(|line| counted(line).into_owned()).collect()
     }
 
-    /// Paints the pane, which grows if there is more output.
+    /// Paints the pane. Enlarges the pane first if the output needs more rows.
     pub(super) fn paint_output(&mut self) -> String {
         let rows = self.rows();
         let mut out = String::new();
         if rows > self.pane {
             let more = rows - self.pane;
             out.push_str(RESTORE);
-            // Scrolls only as far as the messages are in the way.
+            // Line feeds scroll the messages only if these occupy the rows that the pane needs.
             out.extend((0..more).map(|_| '\n'));
             out.push_str(&format!("\x1b[{more}A"));
             self.pane = rows;
@@ -137,7 +139,7 @@ impl Layout {
         }
         let (title, columns) = (self.size.rows - self.pane, usize::from(self.size.columns));
         let shown = usize::from(self.pane - 1);
-        // A wide character may exceed a row.
+        // Disables line wrap, since a wide character may exceed a row.
         out.push_str("\x1b[?7l");
         let rows = self.last_rows(shown, columns);
         let more = if rows.len() > shown || self.output.len() > shown { " · o prints more" } else { "" };
@@ -158,7 +160,7 @@ impl Layout {
         if rows == 0 { 0 } else { rows.saturating_add(1).min(most) }
     }
 
-    /// Returns the rows of the last lines of output, which fill at least `shown` rows, if there are so many.
+    /// Splits the last lines of output into rows: at least `shown` rows, if there is enough output.
     fn last_rows(&self, shown: usize, columns: usize) -> Vec<String> {
         let mut rows = VecDeque::new();
         for line in self.output.iter().rev() {
@@ -178,7 +180,7 @@ impl Layout {
         rows.into()
     }
 
-    /// Clears the terminal and prints all that fits in its new size.
+    /// Clears the terminal, and prints as much as fits into its new size.
     pub(super) fn resize(&mut self, size: Size) -> String {
         (self.size, self.pane, self.is_behind_line) = (size, 0, false);
         self.pane = self.rows();
@@ -198,9 +200,9 @@ impl Layout {
         self.size
     }
 
-    /// Lets messages scroll above the pane and the status, and saves the cursor.
+    /// Returns the sequence that limits scrolling to the rows above the pane and the status.
     fn region(&self) -> String {
-        // The sequence moves the cursor.
+        // Setting the scroll region moves the cursor, so the cursor is saved and restored.
         format!("{SAVE}\x1b[1;{}r{RESTORE}", self.size.rows - 1 - self.pane)
     }
 
@@ -222,7 +224,7 @@ fn counted(line: &Line) -> Cow<'_, str> {
     }
 }
 
-/// Returns the beginning of a text that has so many visible characters.
+/// Returns the beginning of a string with at most this number of visible characters.
 fn cut(text: &str, columns: usize) -> &str {
     let mut left = columns;
     for at in letters(text) {

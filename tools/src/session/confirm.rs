@@ -1,5 +1,5 @@
-//! Confirms that the code that runs is the code that was built: its build ids, which the host reads back by calls, are those of the
-//! libraries that it was to load. Only then a generation is reported as live.
+//! Confirms that the running code is the code that was built. The host calls each module for its build id, and the session compares it with
+//! that of the library file. Only a confirmed generation is reported as live.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use alcedo_runtime::ManifestInfo;
 
 use super::Builds;
 
-/// Reads the build ids of libraries from their files. Omits packages of scripts, which have no file of this kind.
+/// Reads the build ids of libraries from their files. Omits packages of scripts, which have no library file.
 pub(super) fn expected(libraries: &[PathBuf]) -> Builds {
     let manifests = libraries.iter().filter_map(|library| ManifestInfo::peek(library).ok());
     manifests.map(|manifest| (manifest.name, format!("{:032x}", manifest.build_id))).collect()

@@ -1,4 +1,4 @@
-//! Restart of a session's world after an unexpected end: with the last good build and the last saved world.
+//! Restarts a session's world after an unexpected end, with the last good build and the last saved world.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use crate::guard::again::{Again, BuildLife};
 use crate::session::history::BuildNumber;
 use crate::world::World;
 
-/// If a restored world ends sooner than this, the saved world itself may be the cause.
+/// If a restored world ends within this time, the saved world may be the cause.
 const SOON: Duration = Duration::from_secs(5);
-/// Number of restores of the saved world, with any build.
+/// Maximum number of consecutive restores of a saved world, with any build, if each ends within [`SOON`].
 const CHANCES: u32 = 2;
 
-/// Times and results of restarts.
+/// Time of the last restart, and number of failed restores.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Restarts {
     last: Option<Duration>,
@@ -22,7 +22,7 @@ pub(super) struct Restarts {
 }
 
 impl Restarts {
-    /// Records an end of the world; returns true if the saved world may be restored into the next.
+    /// Records an end of the world. Returns true if the saved world may be restored after the restart.
     pub(super) fn may_restore(&mut self, now: Duration) -> bool {
         let is_soon = self.last.is_some_and(|last| now.saturating_sub(last) < SOON);
         self.soon = if is_soon { self.soon + 1 } else { 0 };
@@ -30,7 +30,7 @@ impl Restarts {
         self.soon < CHANCES
     }
 
-    /// Resets the counter for other code, whose end cannot be caused by the restored world.
+    /// Resets the counter after other code was loaded.
     pub(super) fn forget(&mut self) {
         *self = Self::default();
     }
@@ -43,7 +43,7 @@ impl<W: World> Session<W> {
         (self.hang, self.leaving) = (None, None);
         let printed: Vec<_> = self.world.printed().try_iter().collect();
         self.events.extend(printed.into_iter().map(Event::Printed));
-        // A process that was to be killed may have crashed before.
+        // Checks the status, since the process may have crashed before it was killed.
         let killed = self.killing.take().filter(|_| end.is_killed());
         self.is_running = false;
         if let Some(Candidate { build, origin, .. }) = self.loading.take() {
@@ -73,7 +73,7 @@ impl<W: World> Session<W> {
         let libraries = good.map(|build| self.history.libraries(build)).unwrap_or_default();
         let good = good.filter(|_| !libraries.is_empty());
         let good = good.map(|build| Candidate::new(build, libraries, Origin::Again));
-        // Plugins built for the host's current sources need its first process.
+        // After a restart by the user, the next candidate has priority: its plugins may have been built for the new program of the host.
         match self.next.take_if(|_| is_requested).or(good) {
             Some(candidate) => {
                 self.begin_load(candidate);
@@ -104,7 +104,7 @@ mod tests {
         check(&mut restarts, 10, true);
         check(&mut restarts, 12, true);
         check(&mut restarts, 14, false);
-        // A later end has another cause.
+        // An end after a longer time resets the counter.
         check(&mut restarts, 60, true);
         check(&mut restarts, 61, true);
         restarts.forget();

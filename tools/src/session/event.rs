@@ -15,7 +15,7 @@ use crate::world::{Population, Printed, WorldEvent};
 
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// A build started after these files had changed.
+    /// A build has started, because these files changed.
     Building(Vec<PathBuf>),
     /// The sources changed again, so the running build was canceled.
     Canceled,
@@ -28,7 +28,7 @@ pub(crate) enum Event {
     },
     /// The build failed. The running code continues.
     NotBuilt(BuildError),
-    /// The build produced the running code.
+    /// The build produced libraries that are equal to the running code.
     Unchanged,
     /// Files changed while paused.
     Noted(Vec<PathBuf>),
@@ -42,9 +42,9 @@ pub(crate) enum Event {
         /// Milliseconds of cargo.
         build_ms: f64,
     },
-    /// The world was restarted with an earlier build; none if there was no good one.
+    /// The world was restarted with an earlier build, as this generation. `None` if there was no good build.
     Restarted(Option<u64>),
-    /// The saved world was not restored: the last ones ended soon after the restore.
+    /// The saved world was not restored, because the last restored worlds ended soon after the restore.
     LeftOut,
     /// A build was not loaded.
     Refused {
@@ -56,8 +56,8 @@ pub(crate) enum Event {
         /// Set if older code continues.
         runs: bool,
     },
-    /// A generation was committed, but its code did not return the build ids of the requested libraries: module by module, as
-    /// sentences.
+    /// A generation was committed, but its modules did not return the build ids of the requested libraries. `problems` contains a sentence
+    /// per module.
     NotConfirmed { generation: u64, problems: Vec<String> },
     /// A reload has ended.
     Reloaded(Box<Live>),
@@ -80,9 +80,9 @@ pub(crate) enum Event {
     HostDone,
     /// The world's process has ended unexpectedly.
     WorldEnded(End),
-    /// The world's process, or one that it started, printed a line.
+    /// The world's process or one of its child processes printed a line.
     Printed(Printed),
-    /// Event of the world of any other kind.
+    /// Any other event of the world.
     World(WorldEvent),
     /// An operation failed; the world continues.
     Failed(String),
@@ -98,10 +98,9 @@ pub(crate) enum Event {
 pub(crate) struct Live {
     /// The host's report.
     pub(crate) report: ReloadReport,
-    /// Time from the first change of a file to the moment the new code was live; none if it never was, or no file was
-    /// saved.
+    /// Time from the first change of a file until the new code was live. `None` if the code is not live, or if no file was saved.
     pub(crate) edit_to_live_ms: Option<f64>,
-    /// Milliseconds of the build; none if the libraries existed already.
+    /// Milliseconds of the build. `None` if the libraries existed already.
     pub(crate) build_ms: Option<f64>,
     pub(crate) build_parts: Vec<Part>,
     /// Earlier generation that had this code.

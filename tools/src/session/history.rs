@@ -1,5 +1,5 @@
-//! Builds of generations, so that the user can go back. The libraries of a build are copied before they are loaded,
-//! because cargo overwrites them with the next ones. `Shelf` decides which builds are kept; `History` has the files.
+//! Keeps builds of earlier generations, so that the user can go back to them. The libraries of a build are copied before they are loaded,
+//! because the next build overwrites them. `Shelf` decides which builds are kept; `History` stores the files.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +18,7 @@ const KEPT: usize = 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct BuildNumber(pub(crate) u64);
 
-/// Builds of generations.
+/// Builds, by the generations that ran them.
 #[derive(Debug, Default)]
 struct Shelf {
     builds: BTreeMap<u64, BuildNumber>,
@@ -70,19 +70,18 @@ impl History {
         Ok(Self { dir, next: 1, shelf: Shelf::default() })
     }
 
-    /// Returns the libraries of a build; none if they are no longer kept.
+    /// Returns the libraries of a build. Returns an empty list if they are no longer kept.
     pub(crate) fn libraries(&self, build: BuildNumber) -> Vec<PathBuf> {
         libraries(&self.folder(build))
     }
 
-    /// Copies libraries, with the seals of their build: if a build overwrites a library during the copy, the seal of the
-    /// copy does not match.
+    /// Copies libraries with their seals. If a build overwrites a library during the copy, the seal of the copy does not match.
     pub(crate) fn keep(&mut self, artifacts: &[Artifact]) -> Result<(BuildNumber, Vec<PathBuf>), Error> {
         let build = BuildNumber(self.next);
         self.next += 1;
         let mut copies = Vec::new();
         for (number, artifact) in artifacts.iter().enumerate() {
-            // Two plugins may have libraries of one name.
+            // Libraries of two plugins may have the same file name.
             let folder = self.folder(build).join(number.to_string());
             let copy = folder.join(artifact.path.file_name().unwrap_or_default());
             fs::create_dir_all(&folder).map_err(file("create", &folder))?;
@@ -105,7 +104,7 @@ impl History {
 
     /// Deletes a build that no generation runs.
     pub(crate) fn discard(&self, build: BuildNumber) {
-        // Remaining files are deleted with the whole folder at the end.
+        // Ignores errors: the whole folder is deleted at the end of the session.
         let _ = fs::remove_dir_all(self.folder(build));
     }
 
@@ -120,7 +119,7 @@ impl History {
     }
 }
 
-/// Returns the files in the folders of `folder`.
+/// Returns the files in the subfolders of `folder`.
 fn libraries(folder: &Path) -> Vec<PathBuf> {
     let entries = |dir: &Path| -> Vec<PathBuf> {
         let read = fs::read_dir(dir).into_iter().flatten();

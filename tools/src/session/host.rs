@@ -1,4 +1,4 @@
-//! The host of a session that builds it from sources: source changes, its glue, and its restart.
+//! Handles a host that the session builds from sources: its source changes, its glue, and its restart.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -20,11 +20,11 @@ const SAVES: Duration = Duration::from_secs(3);
 pub(crate) struct HostSources {
     pub(super) package: HostCrate,
     program: HostProgram,
-    /// Set if a change of the sources restarts the host.
+    /// Set if the user requested restarts of the host after changes of its sources.
     restarts: bool,
-    /// Set by a change of the sources, until the program is built.
+    /// Set if the sources have changed since the program was built.
     pub(super) is_stale: bool,
-    /// Set if the host restarts as soon as all is built.
+    /// Set if the host is to restart after all stale targets are built.
     pub(super) is_due: bool,
 }
 
@@ -60,7 +60,7 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Kills the world's process after the save or its timeout.
+    /// Kills the world's process if the requested save has ended or has timed out.
     pub(super) fn left(&mut self, is_saved: bool) {
         let now = self.now();
         if self.leaving.take_if(|until| is_saved || *until <= now).is_some() {
@@ -68,7 +68,7 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Records a change of the host among `affected` targets, and removes the host from them unless it is to be built.
+    /// If the host is among the `affected` targets, records the change. Removes the host from `affected` unless it is to be built now.
     pub(super) fn note_host(&mut self, affected: &mut BTreeSet<usize>, changed: &[PathBuf]) {
         let Some(target) = self.host_target().filter(|target| affected.contains(target)) else { return };
         let Some(host) = &mut self.host else { return };

@@ -1,5 +1,5 @@
-//! Builds of several folders in sequence: one cargo uses all cores anyway, and two with a shared target folder would
-//! only wait for each other.
+//! Builds several folders in sequence. One cargo process uses all cores, and two processes with a shared target folder would wait for each
+//! other.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
@@ -17,20 +17,20 @@ pub(crate) enum Cause {
     Start,
     /// Sources changed; time of the first change on the clock of the watch.
     Edit(Duration),
-    /// The user requested it.
+    /// The user requested the build.
     Hand,
 }
 
-/// A running build. Dropping it cancels it.
+/// Builds of some targets in sequence. A drop cancels the running build.
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) cause: Cause,
-    /// Milliseconds of the completed builds.
+    /// Total milliseconds of the completed builds.
     pub(crate) millis: f64,
     pub(crate) warnings: String,
-    /// Parts of the completed builds.
+    /// Phases of the completed builds, with their times.
     pub(crate) parts: Vec<Part>,
-    /// The running build; none after the last one.
+    /// Running build of a target. `None` after the last target.
     running: Option<Running>,
     current: usize,
     waiting: VecDeque<usize>,
@@ -40,7 +40,7 @@ pub(crate) struct Job {
 #[derive(Debug)]
 enum Running {
     Cargo(RunningBuild),
-    /// No build: the sources themselves are loaded. The receiver has no sender.
+    /// Scripts need no build, since their sources are loaded. The receiver is already disconnected.
     Scripts(Receiver<()>, Artifact),
 }
 
@@ -54,7 +54,7 @@ impl Running {
 }
 
 impl Job {
-    /// Starts to build the targets with these indices; none if there are none.
+    /// Starts to build the targets with these indices. Returns `None` if `which` is empty.
     pub(crate) fn start(
         cause: Cause,
         which: &BTreeSet<usize>,
@@ -67,7 +67,7 @@ impl Job {
         Ok(Some(Self { cause, millis: 0.0, warnings: String::new(), parts: Vec::new(), running, current, waiting }))
     }
 
-    /// Returns a channel that disconnects when the running cargo has ended; none if none runs.
+    /// Returns a channel that disconnects when the running build ends, or `None` if no build runs.
     pub(crate) fn finished(&self) -> Option<&Receiver<()>> {
         self.running.as_ref().map(|running| match running {
             Running::Cargo(cargo) => cargo.finished(),
@@ -84,8 +84,8 @@ impl Job {
         self.running.is_none()
     }
 
-    /// Takes the libraries of the ended cargo, and starts the next cargo, if any. Returns the index of the target, and its libraries.
-    /// After an error no further target is built.
+    /// Takes the libraries of the completed build, and starts the next build, if any. Returns the index of the built target, and its
+    /// libraries. After an error, no further target is built.
     pub(crate) fn advance(
         &mut self,
         targets: &[Target],

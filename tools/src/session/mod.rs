@@ -1,9 +1,8 @@
-//! The loop from a saved file to live code, shared by `dev` and `demo`: a world, a watch on the sources, a build that is
-//! canceled when it is stale, and a load after the build. The loop never sleeps or waits for the world: it blocks in one
-//! `select!` over sources, build, commands and events of the world, so that a crash or hang of the world is an event like any
-//! other.
+//! Implements the loop from a saved file to live code for `dev` and `demo`. Watches the sources, builds them, cancels stale builds, and
+//! loads the results into a world. The loop blocks only in one `select!` over sources, build, commands and events of the world. A crash or
+//! hang of the world is therefore an ordinary event.
 //!
-//! Returns [`Event`]s and prints no output itself.
+//! Returns [`Event`]s and prints nothing.
 
 mod confirm;
 mod ending;
@@ -51,14 +50,14 @@ pub(crate) enum Mode {
     Paused,
 }
 
-/// Distinguishes versions of a file.
+/// Path, time of modification and length of a file: differs between versions of the file.
 type FileVersion = (PathBuf, Option<SystemTime>, u64);
 
 /// Libraries to load, with their origin.
 struct Candidate {
     build: BuildNumber,
     libraries: Vec<PathBuf>,
-    /// Build ids of the libraries by module, read when the load begins.
+    /// Build ids of the libraries by module. Empty until the load begins.
     expected: Builds,
     origin: Origin,
 }
@@ -69,47 +68,47 @@ type Builds = BTreeMap<String, String>;
 /// Reason for killing a world's process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Killing {
-    /// The user requested it.
+    /// The user requested the kill.
     Requested,
     Hang,
     /// The world sent an unreadable message.
     Unreadable,
 }
 
-/// Origin of the code of a load.
+/// Origin of the code to load.
 enum Origin {
     /// A build that has just completed.
     Built {
         /// Time of the first source change, on the clock of the session.
         edited: Option<Duration>,
-        /// Milliseconds of the build, and its parts.
+        /// Milliseconds of the build. `parts` contains its phases.
         build_ms: f64,
         parts: Vec<Part>,
-        /// Versions of the libraries, as built by cargo.
+        /// Versions of the library files in cargo's folder.
         versions: Vec<FileVersion>,
     },
     /// An earlier generation, at the user's request.
     Back(u64),
-    /// The code from before a crash.
+    /// The last good build, after a crash.
     Again,
 }
 
-/// A world and its plugins' sources.
+/// Runs a world, and watches and builds the sources of its plugins.
 pub(crate) struct Session<W: World> {
     dirs: Vec<PathBuf>,
     options: BuildOptions,
     /// The host, if it is built from sources.
     host: Option<HostSources>,
     targets: Vec<Target>,
-    /// Targets that changed since they were built.
+    /// Indices of the targets whose sources changed since their last build.
     stale: BTreeSet<usize>,
     /// Versions of the glue files that the session wrote.
     written: BTreeMap<PathBuf, FileVersion>,
-    /// Glue of plugins that was written since the running build began. Libraries built before are not loaded.
+    /// Glue files that were rewritten since the running build began. Libraries built with the older glue are not loaded.
     rewritten: Vec<PathBuf>,
     watch: SourceWatch,
     debounce: Debounce,
-    /// The first change that is not built yet, on the clock of the session.
+    /// Time of the first change that is not yet built, on the clock of the session.
     edited: Option<Duration>,
     mode: Mode,
     job: Option<Job>,
@@ -120,17 +119,17 @@ pub(crate) struct Session<W: World> {
     /// Build that the world is loading.
     loading: Option<Candidate>,
     next: Option<Candidate>,
-    /// Set if there is plugin code.
+    /// Set if plugin code is loaded.
     is_running: bool,
-    /// Last live generation; a hanging world does not report it.
+    /// Last live generation. Stored here, since a hanging world cannot report it.
     generation: u64,
-    /// Description of the hanging code, while the world hangs.
+    /// Description of the hanging code. `None` if the world does not hang.
     hang: Option<String>,
-    /// Reason for the running kill of the world's process: its end is then expected.
+    /// Reason for killing the world's process, until its end is reported.
     killing: Option<Killing>,
-    /// Deadline of the world's save before its process is killed, on the clock of the session.
+    /// Deadline of the save before a restart, on the clock of the session. `None` without a restart.
     leaving: Option<Duration>,
-    /// Types of modules by library, as of the last build.
+    /// Types of each library, as of its last build.
     declared: BTreeMap<PathBuf, Declared>,
     /// Versions of the libraries whose code is live.
     loaded: Vec<FileVersion>,
@@ -145,7 +144,8 @@ impl Candidate {
 }
 
 impl<W: World> Session<W> {
-    /// Watches the plugins in `dirs` and the sources of the host, whose program is built, and starts the first build of the plugins.
+    /// Watches the sources of the plugins in `dirs` and of the host, and starts the first build of the plugins. The program of the host is
+    /// already built.
     ///
     /// # Errors
     /// Fails for a folder without plugins, and for errors of the system.
@@ -198,7 +198,7 @@ impl<W: World> Session<W> {
             if let Some(event) = self.events.pop_front() {
                 return Step::Event(event);
             }
-            // Events related to a line were usually sent before the line was printed.
+            // Handles events before printed lines: the event to which a line belongs was usually sent first.
             if let Ok(event) = self.world.events().try_recv() {
                 self.world_event(event);
                 continue;
@@ -214,7 +214,7 @@ impl<W: World> Session<W> {
             };
             let patience = until_settled.min(self.world.rest()).min(GLANCE);
             let built = self.job.as_ref().and_then(Job::finished).cloned().unwrap_or_else(never);
-            // Ready channels have priority, so a world that is too slow for its ticks still gets messages.
+            // Ready channels have priority over ticks, so even a world with slow ticks receives messages.
             select! {
                 recv(built) -> _ => self.cargo_ended(),
                 recv(self.watch.receiver()) -> event => self.source_event(event),
@@ -251,7 +251,7 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Runs the code of an earlier generation again, as a new generation.
+    /// Loads the code of an earlier generation as a new generation.
     pub(crate) fn back(&mut self, generation: u64) {
         match self.history.find(generation) {
             Ok((build, libraries)) => self.offer(Candidate::new(build, libraries, Origin::Back(generation))),
@@ -293,12 +293,11 @@ impl<W: World> Session<W> {
         &self.world
     }
 
-    /// Ends the build and the world, and passes on the world's output until its end. Returns modules that could not be
-    /// unloaded.
+    /// Ends the build and the world. Passes the world's remaining output to `print`. Returns modules that could not be unloaded.
     pub(crate) fn shutdown(mut self, print: &mut dyn FnMut(&Printed)) -> Vec<String> {
         drop(self.job);
         if self.hang.is_some() {
-            // A hanging world cannot read the request to end.
+            // A hanging world cannot read the request to end, so its process is killed.
             self.world.kill();
         }
         self.world.shutdown(print)
@@ -309,9 +308,9 @@ impl<W: World> Session<W> {
     }
 
     fn source_event(&mut self, event: Result<SourceEvent, RecvError>) {
-        // The watch lives as long as the session, so there is an event.
+        // The session owns the watch, so the channel is not disconnected.
         if let Ok(event) = event {
-            // Converted to the session's clock: a replacement of this watch has another clock.
+            // Converts the time to the clock of the session, since each watch has its own clock.
             let at = self.now().saturating_sub(self.watch.now().saturating_sub(event.at));
             self.edited = Some(self.edited.map_or(at, |first| first.min(at)));
             self.debounce.add(event.at, &event.path);
@@ -337,7 +336,8 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// A manifest may name other sources now. If it cannot be read, the build reports cargo's error.
+    /// Updates targets and watch, since a changed manifest may name other sources. If the manifest cannot be read, the build reports
+    /// cargo's error.
     fn find_again(&mut self) {
         let host = self.host.as_ref().map(|host| &host.package);
         let Ok(mut targets) = targets::find(host, &self.dirs) else { return };
@@ -358,10 +358,11 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Builds the targets whose glue the ended build made stale. The libraries of both builds are loaded together, as one edit.
+    /// Rebuilds the targets whose glue was rewritten after the build `ended`. The libraries of both builds are loaded together, as one
+    /// edit.
     fn build_with_glue(&mut self, ended: Job) {
         let changed = std::mem::take(&mut self.rewritten);
-        // The build of a target may have used the older glue.
+        // The ended build of a target may have used the older glue.
         self.stale.extend(targets::affected(&self.targets, &changed).intersection(&self.plugin_targets()));
         self.build(ended.cause, changed);
         if let Some(job) = &mut self.job {
@@ -410,7 +411,7 @@ impl<W: World> Session<W> {
         if self.targets[target].is_host() {
             self.host_built();
         }
-        // New glue of the host has started a build of all plugins.
+        // If the host's glue was rewritten, a new build of all plugins is already running.
         if let Some(ended) = ended.filter(|_| self.job.is_none()) {
             match self.rewritten.is_empty() {
                 true => self.all_built(ended),
@@ -450,8 +451,8 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Loads the candidate in the world as soon as possible. A hanging world is killed for it: it restarts with the
-    /// last good build, as after a crash, and loads the candidate then.
+    /// Loads the candidate in the world as soon as possible. Kills a hanging world: the world then restarts with the last good build, as
+    /// after a crash, and loads the candidate.
     fn offer(&mut self, candidate: Candidate) {
         if let Some(older) = self.next.replace(candidate) {
             self.throw_away(older.build, &older.origin);
@@ -473,12 +474,12 @@ impl<W: World> Session<W> {
     fn begin_load(&mut self, candidate: Candidate) {
         self.lives.note(BuildLife::Tried(candidate.build.0), self.now());
         self.world.request(ToHost::Load { libraries: candidate.libraries.clone() });
-        // The host loads them in the meantime.
+        // Reads the build ids while the host loads the libraries.
         let expected = confirm::expected(&candidate.libraries);
         self.loading = Some(Candidate { expected, ..candidate });
     }
 
-    /// Deletes a build that was never live.
+    /// Deletes a new build that was never live.
     fn throw_away(&self, build: BuildNumber, origin: &Origin) {
         if matches!(origin, Origin::Built { .. }) {
             self.history.discard(build);
@@ -571,7 +572,7 @@ impl<W: World> Session<W> {
                 self.restarts.forget();
             }
             Origin::Built { .. } => {}
-            // Cargo's current libraries are not the running code.
+            // After a load of older code, cargo's current libraries differ from the running code.
             Origin::Back(_) | Origin::Again => self.loaded.clear(),
         }
         self.load_next();

@@ -1,13 +1,13 @@
-//! A part of the time from a saved file to live code, as the parts of a session measure it.
+//! Phase of the time from a saved file to live code.
 
 use serde::Serialize;
 
-/// A part of the time.
+/// A named phase with its duration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Part {
     pub(crate) name: String,
     pub(crate) ms: f64,
-    /// Parts of this part, if known.
+    /// Subphases, if known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) parts: Vec<Part>,
 }

@@ -1,5 +1,5 @@
-//! Build targets: one cargo build per folder argument. Determines the targets that a saved file affects, since a build
-//! without changes delays the new code.
+//! Build targets: one cargo build per folder argument. Determines the targets that a saved file affects, since a needless build delays the
+//! new code.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,18 +9,18 @@ use alcedo_build::{Artifact, BuildError, BuildRequest, HostCrate, PluginFolder};
 use crate::modules::BuildOptions;
 use crate::scripts;
 
-/// A folder of plugins, built as one, or a package of scripts, which needs no build.
+/// A folder of plugins, which one cargo call builds, or a package of scripts, which needs no build.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Target {
     manifest: PathBuf,
-    /// Plugins of the folder, which are built by name.
+    /// Names of the plugin packages to build.
     plugins: Vec<String>,
-    /// The package of scripts; none for a crate.
+    /// The package of scripts; `None` for crates.
     pub(crate) scripts: Option<Artifact>,
-    /// The package of the host; none for a folder of plugins.
+    /// The package of the host; `None` for plugins.
     host: Option<String>,
     sources: Vec<PathBuf>,
-    /// Libraries of its last build.
+    /// Libraries of the target's last build.
     pub(crate) artifacts: Vec<Artifact>,
 }
 
@@ -80,8 +80,8 @@ pub(crate) fn sources(targets: &[Target]) -> Vec<PathBuf> {
     all.into_iter().collect()
 }
 
-/// Returns the targets that are built from any of `changed`. A file outside all sources is a manifest or a build script
-/// above them, which may affect any target; the host only if its sources are below the folder of that file.
+/// Returns the targets that are built from any of `changed`. A file outside all sources is a manifest or a build script, which may affect
+/// any plugin target. It affects the host only if the host's sources are below its folder.
 pub(crate) fn affected(targets: &[Target], changed: &[PathBuf]) -> BTreeSet<usize> {
     let concerns = |target: &Target, path: &Path| {
         target.sources.iter().any(|source| path.starts_with(source) || source.starts_with(path))

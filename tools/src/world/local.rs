@@ -1,5 +1,5 @@
-//! The sample world in this process, without isolation: the demo queries it directly, a debugger can stop in it. A
-//! crash of a plugin ends the process.
+//! Runs the sample world in this process, without isolation. The demo can query the world directly, and a debugger can stop in it. A crash
+//! of a plugin ends the process.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use super::{HostOptions, Printed, World, WorldEvent};
 use crate::error::Error;
 use crate::pace::Pace;
 
-/// The runtime and its world. Belongs to its creating thread.
+/// The runtime and its world. Must be used on the thread that created it.
 pub(crate) struct Local {
     runtime: Runtime,
     objects: u64,
@@ -91,7 +91,7 @@ impl Local {
 }
 
 impl World for Local {
-    /// Between two ticks the game thread is at a safe point, so requests are handled immediately.
+    /// Handles the request immediately, since between two ticks the game thread is at a safe point.
     fn request(&mut self, request: ToHost) {
         match request {
             ToHost::Load { libraries } => self.load(&libraries),
@@ -100,7 +100,7 @@ impl World for Local {
                 let lines = self.runtime.complete(&line);
                 self.report(FromHost::Completions { line, lines });
             }
-            // The world ends with this process, so a save is not needed.
+            // Saves nothing, since the world ends with this process.
             ToHost::Save => self.report(FromHost::Saved),
             ToHost::Settings { .. } | ToHost::Restore { .. } | ToHost::End => {}
         }
@@ -110,7 +110,7 @@ impl World for Local {
         &self.events.1
     }
 
-    /// Always empty: this process prints directly.
+    /// Returns a channel that is always empty, since this process prints directly.
     fn printed(&self) -> &Receiver<Printed> {
         &self.printed
     }
@@ -134,13 +134,13 @@ impl World for Local {
         }
     }
 
-    /// Not supported: a hang would block this thread.
+    /// Reports that a kill is not supported: a hang would also block this thread.
     fn kill(&mut self) {
         let text = "the world is in the tool's own process (--no-guard): q ends both".to_owned();
         self.report(FromHost::Answer { text });
     }
 
-    /// Saves nothing: the world ends with this process.
+    /// Does nothing, since the world ends with this process.
     fn restart(&mut self, _saved: bool) -> Result<(), Error> {
         Ok(())
     }

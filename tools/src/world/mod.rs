@@ -1,6 +1,6 @@
-//! Worlds that run the code of a session. `local.rs` is a world in this process, for the demo and for debuggers;
-//! `remote.rs` a world in a separate process, which may crash or hang without harm to the session; `sample.rs` is the
-//! default program of such a process. The session sends requests, and receives the outcomes as [`WorldEvent`].
+//! Worlds that run the code of a session. `local.rs` is a world in this process, for the demo and for debuggers. `remote.rs` is a world in
+//! a separate process, whose crashes and hangs do not affect the session. `sample.rs` is the default program of the separate process. The
+//! session sends requests, and receives the outcomes as [`WorldEvent`].
 
 mod local;
 mod population;
@@ -24,14 +24,14 @@ pub(crate) use sample::{Args as SampleArgs, run as run_sample};
 
 /// A world, as used by the session. No method blocks.
 pub(crate) trait World {
-    /// Sends a request, which is answered by events: a load by `Started`, `Reloaded` or `Refused`, unless the world ends
-    /// before.
+    /// Sends a request. Events contain the response: `Started`, `Reloaded` or `Refused` for a load, unless the world ends before the
+    /// response.
     fn request(&mut self, request: ToHost);
 
     fn events(&self) -> &Receiver<WorldEvent>;
 
-    /// Returns the channel of printed lines. It is bounded and separate, so that the printing thread blocks without
-    /// delaying events.
+    /// Returns the channel of printed lines. The channel is bounded and separate from events, so that a full channel blocks only the
+    /// printing thread.
     fn printed(&self) -> &Receiver<Printed>;
 
     /// Returns the time until [`World::attend`] is due.
@@ -39,35 +39,34 @@ pub(crate) trait World {
 
     fn attend(&mut self);
 
-    /// Returns the status, as far as known.
+    /// Returns the last known status.
     fn status(&mut self) -> Status;
 
     /// Kills a hanging world. `Ended` follows.
     fn kill(&mut self);
 
-    /// Restarts after the world has ended; `saved` selects if the last saved world is kept for [`World::restore`] or
-    /// put aside.
+    /// Restarts a world that has ended. If `saved`, the last saved world is kept for [`World::restore`]; otherwise it is set aside.
     ///
     /// # Errors
     /// Fails if the program cannot be started.
     fn restart(&mut self, saved: bool) -> Result<(), Error>;
 
-    /// Restores the last saved world, if any, after the previous requests are done. One of `Restored` and `NotRestored`
-    /// follows.
+    /// Restores the last saved world, if any, after the previous requests are done. The event `Restored` or `NotRestored` reports the
+    /// result.
     fn restore(&mut self);
 
-    /// Ends the world normally, and passes on its output until the end. Returns modules that could not be unloaded.
+    /// Ends the world normally. Passes its remaining output to `print`. Returns modules that could not be unloaded.
     fn shutdown(self, print: &mut dyn FnMut(&Printed)) -> Vec<String>;
 }
 
 /// An event of a world.
 #[derive(Debug)]
 pub(crate) enum WorldEvent {
-    /// A message of the host with its time. A greeting and a normal end are not passed on.
+    /// A message of the host, with the time of its arrival. Greetings and announcements of a normal end are not reported as events.
     Host(FromHost, Instant),
     /// Objects were created.
     Populated(Population),
-    /// The process runs but did not connect: reason and hint.
+    /// The process runs, but is not connected. The string contains reason and hint.
     NotJoined(String),
     /// The process sent an unreadable message.
     Unreadable(String),
@@ -82,7 +81,7 @@ pub(crate) enum WorldEvent {
 /// A line that the world's process printed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Printed {
-    /// The line, without its end.
+    /// The line, without its line feed.
     pub(crate) line: String,
     /// Set for a line of standard error, which has the logs.
     pub(crate) is_error: bool,
@@ -90,13 +89,13 @@ pub(crate) struct Printed {
 
 #[derive(Clone, Debug)]
 pub(crate) struct HostOptions {
-    /// Packages besides `Game`.
+    /// Packages for types of plugins, in addition to `Game`.
     pub(crate) packages: Vec<String>,
     /// Arguments for the main of every module.
     pub(crate) args: Vec<String>,
     /// Number of objects of each actor class.
     pub(crate) objects: u64,
     pub(crate) user_code: Option<PathBuf>,
-    /// Plants a fault: the host reruns a class constructor in each reload.
+    /// Injects a fault: the host runs a class constructor again in each reload.
     pub(crate) planted_rerun: bool,
 }

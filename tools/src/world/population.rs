@@ -1,4 +1,4 @@
-//! Objects that a world creates of a class of its plugins.
+//! Describes the objects that a world creates for a class of its plugins.
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use crate::paint::Paint;
 /// Created objects of one class.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Population {
-    /// `/Script/Game.MagicCube`.
+    /// Path of the class, such as `/Script/Game.MagicCube`.
     pub(crate) class: String,
     pub(crate) count: u64,
     /// Error that prevented further objects.

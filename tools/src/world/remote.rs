@@ -1,5 +1,5 @@
-//! A world in a separate process. Its program is the author's host or the sample engine; this file handles its socket, its
-//! output and its end, each read by a thread that converts it to events.
+//! Runs a world in a separate process: the author's host or the sample engine. Threads read the socket, the output and the end of the
+//! process, and convert them to events.
 
 use std::ffi::OsString;
 use std::fs::{self, Permissions};
@@ -22,17 +22,17 @@ use crate::error::{Error, file};
 use crate::guard::{End, Guard, Watched, wants_panics};
 use crate::paint::Paint;
 
-/// Time limit for a supporting host to connect after its start.
+/// Time limit for a host with development support to connect after its start.
 const JOINS: Duration = Duration::from_secs(10);
-/// Time limit for a normal end of a host.
+/// Time limit for a host to end normally.
 const GRACE: Duration = Duration::from_secs(5);
 /// Maximum length of a line; longer lines are cut.
 const LONGEST_LINE: u64 = 16 << 10;
-/// Maximum number of printed lines that wait for output; then the host blocks.
+/// Capacity of the channel of printed lines. A full channel blocks the host.
 const LINES: usize = 256;
-/// Time limit for the last lines of an ended host: a process that it started may continue to print.
+/// Time limit for reading the last lines of an ended host, since its child processes may continue to print.
 const LAST_LINES: Duration = Duration::from_millis(500);
-/// Message of a Rust program before it aborts for lack of memory.
+/// Beginning of the message that a Rust program prints before it aborts for lack of memory.
 const OUT_OF_MEMORY: &str = "memory allocation of ";
 
 #[derive(Clone, Debug)]
@@ -52,14 +52,14 @@ pub(crate) struct Remote {
     events: (Sender<WorldEvent>, Receiver<WorldEvent>),
     printed: (Sender<Printed>, Receiver<Printed>),
     status: Arc<Mutex<Status>>,
-    /// Modules that could not be unloaded, after the host has announced its normal end.
+    /// Modules that could not be unloaded. `None` until the host announces its normal end.
     left: Arc<Mutex<Option<Vec<String>>>>,
 }
 
 struct Process {
     watched: Watched,
     orders: Sender<ToHost>,
-    /// Set after its end was reported, and all its messages were read.
+    /// Set after all messages of the process were read and its end was detected.
     is_over: Arc<AtomicBool>,
 }
 
@@ -95,9 +95,9 @@ impl Remote {
         let mut command = Command::new(&self.host.program);
         command.args(&self.host.args).env(SOCKET, &socket);
         self.paint.pass_on(&mut command);
-        // A host may treat the end of its input as a request to exit.
+        // Keeps a pipe open as input, since a host may treat the end of its input as a request to exit.
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // Signals of a terminal are for this process, which ends the host normally.
+        // Signals of the terminal reach only this process, which then ends the host normally.
         command.process_group(0);
         let is_over = Arc::new(AtomicBool::new(false));
         let over = Arc::clone(&is_over);
@@ -112,7 +112,7 @@ impl Remote {
             ended.store(true, Ordering::Release);
             let _all_read = all_read.recv_timeout(LAST_LINES);
             let end = end.unwrap_or_else(|error| End::Lost(error.to_string()));
-            // A plugin may have exited the process with success.
+            // A successful status is not sufficient, since a plugin may have called `exit`.
             let is_done = end.is_orderly() && lock(&left).is_some();
             let text = lock(&exhausted).take();
             over.store(true, Ordering::Release);
@@ -129,7 +129,7 @@ impl Remote {
             read_lines(stderr, true, self.printed.0.clone(), memory, reading.clone());
         }
         let (orders, requests) = unbounded();
-        // The host reads this message first.
+        // The host receives this message first.
         let _read = orders.send(ToHost::Settings { autosave: Some(self.saved_world()) });
         *lock(&self.status) = Status::default();
         let conversation = Conversation {
@@ -217,7 +217,7 @@ impl World for Remote {
 
 impl Drop for Remote {
     fn drop(&mut self) {
-        // A failed session leaves no world running.
+        // Ensures that no world keeps running after the session has failed.
         self.kill();
     }
 }
@@ -229,14 +229,14 @@ struct Conversation {
     left: Arc<Mutex<Option<Vec<String>>>>,
     has_ended: Arc<AtomicBool>,
     program: PathBuf,
-    /// Dropped after all messages were read, so that the end of the process is reported last.
+    /// Dropped after all messages were read, so that the end of the process is the last event.
     _reading: Sender<()>,
 }
 
 impl Conversation {
     fn hold(self, listener: UnixListener, socket: &Path, requests: Receiver<ToHost>) {
         let joined = self.joined(&listener);
-        // Only one host connects: a process that it starts with its environment finds no socket.
+        // Accepts only one connection: child processes of the host inherit its environment and must not connect.
         drop(listener);
         let _removed = fs::remove_file(socket);
         let Ok(Some(mut from)) = joined else { return };
@@ -252,7 +252,7 @@ impl Conversation {
             return;
         }
         let Ok(mut to) = from.try_clone() else { return };
-        // Ends when the world's owner drops the other end, or the host has ended.
+        // The thread ends when the sender of requests is dropped, or when the host has ended.
         thread::spawn(move || requests.iter().try_for_each(|order| send(&mut to, &order)));
         loop {
             let event = match receive::<FromHost>(&mut from) {
@@ -268,7 +268,7 @@ impl Conversation {
                     WorldEvent::Host(message, Instant::now())
                 }
                 Ok(None) => return,
-                // The process ended during a message; its end is reported elsewhere.
+                // The process ended while it sent a message. Another thread reports its end.
                 Err(error) if error.kind() != io::ErrorKind::InvalidData => return,
                 Err(error) => {
                     let _sent = self.events.send(WorldEvent::Unreadable(error.to_string()));
@@ -281,7 +281,7 @@ impl Conversation {
         }
     }
 
-    /// Waits until the host has connected; none if it has ended before.
+    /// Waits until the host has connected. Returns `None` if the host ends before it connects.
     fn joined(&self, listener: &UnixListener) -> io::Result<Option<UnixStream>> {
         listener.set_nonblocking(true)?;
         let (begun, mut is_late) = (Instant::now(), false);
@@ -307,14 +307,14 @@ impl Conversation {
     }
 }
 
-/// Listens for processes of this user only. Other users cannot access the folder of a guard either.
+/// Listens for processes of this user only. The folder of the guard is also inaccessible to other users.
 fn listen(socket: &Path) -> Result<UnixListener, Error> {
     let listener = UnixListener::bind(socket).map_err(file("listen at", socket))?;
     fs::set_permissions(socket, Permissions::from_mode(0o600)).map_err(file("close to others", socket))?;
     Ok(listener)
 }
 
-/// Forwards printed lines, and records a message about exhausted memory; `reading` is dropped at the end.
+/// Forwards printed lines from a thread, and records a message about exhausted memory. Drops `reading` at the end of the stream.
 fn read_lines(
     from: impl Read + Send + 'static,
     is_error: bool,

@@ -1,5 +1,5 @@
-//! The sample engine as a world: one `World`, and some objects of every actor class that the plugins declare. The default
-//! host of `alcedo dev`, in a separate process.
+//! Runs the sample engine as a world: one `World`, and some objects of every actor class that the plugins declare. `alcedo dev` uses this
+//! host by default, in a separate process.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::pace::Pace;
 use crate::paint::Paint;
 
-/// Default package for the types of a plugin; a host must name all permitted packages.
+/// Default package for the types of plugins. A host must list every permitted package.
 const PACKAGE: &str = "Game";
 
 /// Returns a builder with the sample engine and the packages of plugins.
@@ -32,7 +32,7 @@ pub(super) fn builder(options: &HostOptions) -> Builder {
     packages.into_iter().fold(builder, |builder, package| builder.package(package))
 }
 
-/// Number of spawned objects of each class.
+/// Number of objects of each class that have been spawned.
 #[derive(Debug, Default)]
 pub(super) struct Populated(BTreeMap<String, u64>);
 
@@ -42,7 +42,7 @@ impl Populated {
     pub(super) fn populate(&mut self, runtime: &Runtime, objects: u64) -> Vec<Population> {
         let mut populations = Vec::new();
         for class in runtime.types().dynamic_classes() {
-            // A restored world has its objects already.
+            // Counts existing objects, since a restored world already contains them.
             let is_one = |object: &ObjectHandle| runtime.objects().class_of(*object).as_deref() == Some(&*class);
             let living = runtime.objects().iter().filter(is_one).count() as u64;
             let there = living.max(self.0.get(&class).copied().unwrap_or(0));
@@ -92,7 +92,7 @@ pub(crate) fn run(Args { world, args }: Args) -> Result<ExitCode, Error> {
     while !runtime.shutdown_requested() {
         let now = begun.elapsed();
         if runtime.wait(pace.rest(now)) {
-            // New code is loaded without waiting for the next frame.
+            // Handles a load immediately, without waiting for the next frame.
             runtime.safe_point();
         }
         let now = begun.elapsed();

@@ -1,4 +1,4 @@
-//! The folder of C libraries of the sample engine, as the command line names it.
+//! Opens the folder of C libraries for the sample engine that the command line names.
 #![expect(unsafe_code, reason = "the user of the command line trusts the folder")]
 
 use std::path::Path;

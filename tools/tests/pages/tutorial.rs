@@ -1,4 +1,4 @@
-//! The tutorial of the book, in one new workspace: the edits and commands of its chapters, and a comparison with the lines that they print.
+//! Runs the tutorial of the book in a new workspace: makes the edits of its chapters, runs their commands, and compares the printed lines.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ const RACER: &str = "plugins/racer/src/lib.rs";
 const HOST: &str = "host/src/lib.rs";
 const PROGRAM: &str = "host/src/main.rs";
 
-/// A change of a source: its path in the workspace, the text before and after.
+/// Change of a source: path in the workspace, old text, new text.
 type Edit = (&'static str, &'static str, &'static str);
 
 const FIRST_EDIT: &[Edit] = &[(PATROL, "const TRACK: f64 = 10.0;", "const TRACK: f64 = 5.0;")];
@@ -141,7 +141,7 @@ const RACER_RETURNS: &[Edit] = &[(
 ",
 )];
 
-/// `runtime/tests/pages/book/src/ship.rs` has these lines too.
+/// `runtime/tests/pages/book/src/ship.rs` also contains these lines.
 const TRUST: &[Edit] = &[
     (
         PROGRAM,
@@ -195,7 +195,7 @@ impl Story {
         dev.expect_success();
     }
 
-    /// Makes these edits, and writes each file once.
+    /// Applies these edits, and writes each changed file once.
     fn edit(&self, edits: &[Edit]) {
         let workspace = self.checkout.scratch.root().join("my-game");
         let mut sources = BTreeMap::new();
@@ -209,7 +209,7 @@ impl Story {
     }
 }
 
-/// Types a line of the console whose answer is a number.
+/// Enters a console line, and returns the number that it prints.
 fn number(dev: &mut Dev, line: &str) -> f64 {
     dev.send(&format!(": {line}"));
     loop {
@@ -219,7 +219,7 @@ fn number(dev: &mut Dev, line: &str) -> f64 {
     }
 }
 
-/// Repeats such a line until the number is accepted, for a minute.
+/// Repeats a console line for up to a minute, until `is_so` accepts the printed number.
 fn wait(dev: &mut Dev, line: &str, is_so: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..300 {
         let found = number(dev, line);
@@ -245,14 +245,14 @@ fn the_tutorial_does_what_its_chapters_print() {
     dev.wait_for("generation 1 → 2");
     story.edit(MISTAKE);
     dev.wait_for("the old code keeps running");
-    // The robot may have passed the new end of its track.
+    // Waits, since the robot may be beyond the new end of its track.
     wait(&mut dev, "get MyGamePatrolRobot_1 position", |position| position < 4.5);
 
     story.edit(&[MISTAKE_UNDONE, KEPT_FIELD].concat());
     dev.wait_for("generation 2 → 3");
     number(&mut dev, "call MyGamePatrolRobot_1 tick_count");
     number(&mut dev, "call MyGamePatrolRobot_1 turn_count");
-    // Later turns may differ from this number in its last digits.
+    // Stores the first value, since later turns may change the last digits.
     let farthest = wait(&mut dev, "call MyGamePatrolRobot_1 farthest", |farthest| farthest >= 5.0);
     story.edit(SHORTER);
     dev.wait_for("generation 3 → 4");
@@ -301,7 +301,7 @@ fn the_tutorial_does_what_its_chapters_print() {
     let printed = story.printed.replace("/debug/", "/release/");
     for chapter in CHAPTERS {
         let page = page(&format!("runtime/book/src/tutorial/{chapter}.md"));
-        // A tree of folders is a picture.
+        // Skips fences with a tree of folders, which no command prints.
         let transcripts = fences(&page).into_iter().filter(|(sort, text)| *sort == "text" && !text.contains('├'));
         for line in transcripts.flat_map(|(_, text)| text.lines()) {
             let parts: Vec<_> = line.split('…').map(str::to_owned).collect();

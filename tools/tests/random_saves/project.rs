@@ -1,5 +1,5 @@
-//! A plugin whose parts each have a number, in a workspace of its own. It writes the numbers to a file in each tick, so that the code
-//! that runs can be read from outside.
+//! Creates a workspace with a plugin. Each part of the plugin contains a number. The plugin writes the numbers to a file in each tick, so
+//! that the test can identify the running code.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,13 +10,14 @@ use tempfile::TempDir;
 use super::record::Part;
 use crate::support::{compiled_plugins, target};
 
-/// Number of files that are switched together.
+/// Number of source files that are changed together.
 const MODULES: usize = 40;
 
-/// Variable with the file for the ticks.
+/// Environment variable with the path of the tick file.
 const TICKS: &str = "SAVES_TICKS";
 
-/// `REPOSITORY` is the folder of Alcedo; `PROFILE` is that of the example plugins, so that dependencies are compiled once.
+/// Files of the workspace. `REPOSITORY` is the folder of Alcedo. `PROFILE` is the profile of the example plugins, so that dependencies are
+/// compiled once.
 const FILES: [(&str, &str); 3] = [
     (
         "Cargo.toml",

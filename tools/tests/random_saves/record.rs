@@ -1,12 +1,12 @@
-//! Decides if a session kept its promises, from a record made outside of it: writes of files, lines of the tool, and ticks of the
-//! plugin, each with its time. Performs no IO and reads no clock.
+//! Checks a recorded session: writes of files, lines of the tool, and ticks of the plugin, each with its time. Performs no IO and reads no
+//! clock.
 
 use std::time::Duration;
 
-/// A save during a build cancels it, unless the build ends at that moment. Limit for the load after that, on a busy machine.
+/// Limit for the load of a build that ended at the moment of a save, on a busy machine. A save before the end of a build cancels it.
 const LOAD: Duration = Duration::from_secs(3);
 
-/// A part of the plugin with a number of its own, in the order in which a tick reports them.
+/// Parts of the plugin that contain a number, in the order of the numbers in a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     Source,
@@ -25,7 +25,7 @@ impl Part {
         [Self::Source, Self::Included, Self::Dependency, Self::Environment, Self::Modules];
 }
 
-/// Content that was on the disk until the end of the next write.
+/// Content of a part after a write. It was on the disk until the end of the next write.
 #[derive(Clone, Debug)]
 pub(super) struct Write {
     pub(super) part: Part,
@@ -44,7 +44,7 @@ pub(super) enum Line {
     Status {
         building: bool,
     },
-    /// A message that no save may cause.
+    /// A message that must not appear after any save.
     Unexpected(String),
     Other,
 }
@@ -109,7 +109,7 @@ impl Record {
         }
     }
 
-    /// Forgets all that the next save does not need.
+    /// Removes all entries that the check of the next save does not need.
     pub(super) fn forget(&mut self) {
         self.lines.clear();
         self.runs.drain(..self.runs.len().saturating_sub(1));
@@ -117,7 +117,7 @@ impl Record {
         self.writes = last.into_iter().flatten().map(|at| self.writes[at].clone()).collect();
     }
 
-    /// Returns the values of the running code; none before the first tick.
+    /// Returns the values of the running code, or an empty slice before the first tick.
     pub(super) fn running(&self) -> &[String] {
         self.runs.last().map_or(&[], |run| &run.values)
     }
@@ -141,7 +141,7 @@ impl Record {
         ticked && now.saturating_sub(written.max(*at)) > quiet && self.running() == self.saved()
     }
 
-    /// Returns a sentence for each broken promise.
+    /// Returns a sentence for each problem in the record.
     pub(super) fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
         let mut builds = Vec::new();
@@ -161,7 +161,7 @@ impl Record {
             }
         }
         let began = self.runs.len().saturating_sub(1);
-        // The line of the youngest may follow.
+        // The tool may not yet have printed the line for the latest library.
         if began > lives + 1 {
             problems.push(format!("{began} libraries ran, and {lives} were reported as live"));
         }
@@ -174,7 +174,7 @@ impl Record {
             let early = (old.last - live).as_secs_f64() * 1000.0;
             problems.push(format!("live was reported, and {:?} still ran {early:.1} ms later", old.values));
         }
-        // If the code was replaced before its next tick, its successor is newer in every part.
+        // If the code was replaced before its next tick, checks the next library instead: each of its parts is at least as new.
         let Some(new) = self.runs.iter().find(|run| run.first >= building && run.last > live) else { return };
         for (part, value) in Part::ALL.iter().zip(&new.values) {
             let writes: Vec<_> = self.writes.iter().filter(|write| write.part == *part).collect();
@@ -206,8 +206,8 @@ mod tests {
         ("error", Line::NotBuilt),
     ];
 
-    /// `9=7` is the end of a write of 7 to the source at 9, `5:live` is a line at 5, `6.1=7` is a tick of the library 1 with the source 7.
-    /// Times are in seconds.
+    /// Parses a record. `9=7` is a write of 7 to the source that ended at 9, `5:live` is a line at 5, `6.1=7` is a tick at 6 of the library
+    /// 1 with the source 7. Times are in seconds.
     fn record(script: &str) -> Record {
         let mut record = Record::default();
         for step in script.split(' ') {
@@ -236,7 +236,7 @@ mod tests {
         check("0=1 1.a=1 10=2 11:building 12.a=1 13.b=2 14:live 15.b=2", &[]);
         check("0=1 1.a=1 10=2 11:building 12:error 20=3 21:building 22.b=3 23:live 24.b=3", &[]);
         check("0=1 1.a=1 10=2 11:building 12=3 12:canceled 12:building 14.b=3 15:live 16.b=3", &[]);
-        // A save while the older one is loaded.
+        // The second save occurs while the first is being loaded.
         check("0=1 1.a=1 10=2 11:building 15=3 15:building 16:live 17.b=2 18.c=3 19:live 20.c=3", &[]);
     }
 
@@ -266,7 +266,7 @@ mod tests {
     fn a_missed_or_unreported_save_does_not_settle() {
         let check = |script: &str, expected| {
             let mut record = record(script);
-            // Only the source has a number here.
+            // In these records, only the source has a number.
             let rest = || vec![String::new(); Part::ALL.len() - 1];
             record.runs.iter_mut().for_each(|run| run.values.extend(rest()));
             assert_eq!(record.is_settled(Duration::from_secs(30), Duration::from_secs(5)), expected, "{script}");

@@ -8,11 +8,11 @@ use std::time::Duration;
 
 use super::record::Part;
 
-/// Steps of a write of one file.
+/// Method of writing one file.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Style {
     InPlace,
-    /// Truncates, and writes with pauses.
+    /// Truncates the file, and writes it in parts with pauses.
     Pieces,
     Rename,
     Unlink,
@@ -20,24 +20,24 @@ pub(super) enum Style {
     Backup,
 }
 
-/// A save of one or several files or contents.
+/// Kind of save: of one or several files, or of several contents in sequence.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Way {
     Source(Style),
     Dependency(Style),
     /// A text file that the source includes.
     Included(Style),
-    /// A file that is not watched, and a build at the user's request.
+    /// A part whose file is not watched. The build is requested by the user.
     Requested(Part, Style),
-    /// All modules, with renames.
+    /// All modules, each by a rename.
     Switch,
     /// Two contents within a millisecond.
     Twice,
     /// A second content while the first is built or loaded.
     During,
-    /// The number with other white space first, as an editor with a formatter does.
+    /// The new number with other white space first, and then formatted, as an editor with a formatter does.
     Formatted,
-    /// A content that does not compile, then one that does.
+    /// Content that does not compile, and then content that compiles.
     Broken,
     Same(Style),
     Touch,

@@ -1,4 +1,4 @@
-//! `alcedo dev` as a program on a pipe, and an editable copy of the example plugins and those of the tests.
+//! Runs `alcedo dev` as a program on a pipe, with an editable copy of the example plugins and the test plugins.
 
 pub(crate) mod terminal;
 
@@ -28,7 +28,7 @@ pub(crate) struct Scratch {
 /// Workspaces of plugins, relative to the root of the repository.
 const WORKSPACES: [&str; 2] = ["example-plugins", "runtime/tests/plugins"];
 
-/// Returns the folder of a plugin in the workspace below `root` that has it.
+/// Returns the folder of a plugin in one of the workspaces below `root`.
 pub(crate) fn folder(root: &Path, plugin: &str) -> PathBuf {
     let mut folders = WORKSPACES.iter().map(|workspace| root.join(workspace).join(plugin));
     folders.find(|folder| folder.is_dir()).unwrap_or_else(|| panic!("no workspace of {WORKSPACES:?} has {plugin}"))
@@ -56,7 +56,7 @@ impl Scratch {
         for workspace in WORKSPACES {
             let (from, to) = (repository.join(workspace), dir.path().join(workspace));
             copy(&from, &to);
-            // The members contain no paths of their own, and paths between the workspaces refer to the copies.
+            // Only the workspace manifests contain paths. Paths between the workspaces refer to the copies.
             let manifest = to.join("Cargo.toml");
             let (text, up) =
                 (fs::read_to_string(&manifest).unwrap(), "../".repeat(Path::new(workspace).iter().count()));
@@ -79,7 +79,7 @@ impl Scratch {
         folder(self.root(), name)
     }
 
-    /// Folder that contains the copy, like a checkout.
+    /// Returns the folder that contains the copy in the layout of a checkout.
     pub(crate) fn root(&self) -> &Path {
         self.dir.path()
     }
@@ -105,7 +105,7 @@ impl Scratch {
 
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        // Sets these variables for any environment, since crash reports must not depend on it.
+        // Sets RUST_BACKTRACE too, since crash reports must not depend on it.
         command
             .env("CARGO_TARGET_DIR", &self.target)
             .env("CARGO_BUILD_BUILD_DIR", compiled_plugins())
@@ -141,7 +141,7 @@ fn copy(from: &Path, to: &Path) {
 pub(crate) struct Dev {
     pub(crate) child: Child,
     stdin: Option<ChildStdin>,
-    /// Lines with the time of their arrival, since the Unix epoch.
+    /// Output lines with the times of their arrival since the Unix epoch.
     lines: Receiver<(Duration, String)>,
     received: Vec<String>,
 }
@@ -181,7 +181,7 @@ impl Dev {
         panic!("`{text}` was not printed; all output:\n{}", self.received.join("\n"));
     }
 
-    /// Returns the next line and the time of its arrival; none after the time limit, or at the end of the output.
+    /// Returns the next line and the time of its arrival. Returns `None` after the time limit, or at the end of the output.
     pub(crate) fn line(&mut self, within: Duration) -> Option<(Duration, String)> {
         let (at, line) = self.lines.recv_timeout(within).ok()?;
         self.received.push(line.clone());

@@ -1,4 +1,4 @@
-//! A program on a terminal: its keys, its output, and the screen that the output makes.
+//! Runs a program on a terminal: sends keys, reads its output, and emulates the screen.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -16,7 +16,7 @@ use rustix::termios::{Winsize, tcsetwinsize};
 
 use super::PATIENCE;
 
-/// Time without a change of the screen, after which it is compared.
+/// Time without a change after which the screen is compared.
 const QUIET: Duration = Duration::from_millis(700);
 
 pub(crate) struct Terminal {
@@ -31,7 +31,7 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// Runs the command on a terminal of so many rows and columns.
+    /// Runs the command on a terminal with this number of rows and columns.
     pub(crate) fn run(mut command: Command, rows: u16, columns: u16) -> Self {
         let controller = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&controller).unwrap();
@@ -46,7 +46,7 @@ impl Terminal {
         let (sender, output) = channel();
         thread::spawn(move || {
             let mut bytes = [0; 4096];
-            // Linux returns an error at the end of a terminal.
+            // On Linux, a read returns an error after the terminal is closed.
             while let Ok(count @ 1..) = from.read(&mut bytes) {
                 if sender.send(bytes[..count].to_vec()).is_err() {
                     return;
@@ -58,7 +58,7 @@ impl Terminal {
         Self { child, keys, output, written: Vec::new(), checked: 0, size: (rows, columns), screen }
     }
 
-    /// Waits for a text after the text of the last wait.
+    /// Waits for a string in the output after the string of the previous wait.
     pub(crate) fn wait_for(&mut self, text: &str) {
         let end = Instant::now() + PATIENCE;
         loop {
@@ -150,7 +150,7 @@ fn without_numbers(screen: &str) -> String {
         let mut words: Vec<_> = line.split(' ').map(str::to_owned).collect();
         for at in 0..words.len() {
             let next = words.get(at + 1).cloned().unwrap_or_default();
-            // The status counts the objects from time to time.
+            // The number of objects in the status line depends on the time of its last update.
             let is_of_status = next == "objects" && words.get(at + 2).is_some_and(|word| word == "·");
             let word = &mut words[at];
             let is_number = word.trim_end_matches([',', ')']).parse::<f64>().is_ok()
@@ -158,7 +158,7 @@ fn without_numbers(screen: &str) -> String {
             let counts = ["ms", "ms)", "s", "s:", "s,", "ticks/s", "lines", "other", "times"];
             if is_number && (is_of_status || counts.contains(&next.as_str())) {
                 "…".clone_into(word);
-                // A slow build takes seconds.
+                // The unit of a duration depends on its value.
                 words[at + 1] = next.replace("ms", "s");
             } else if word.starts_with('×') {
                 "×…".clone_into(word);
@@ -167,7 +167,7 @@ fn without_numbers(screen: &str) -> String {
             }
         }
         let mut line = words.join(" ");
-        // The title of the pane has the width of the terminal.
+        // Removes the line that fills the title of the pane.
         if line.starts_with("── ") {
             line.truncate(line.trim_end_matches('─').len());
         }

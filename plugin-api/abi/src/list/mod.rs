@@ -1,6 +1,6 @@
-//! Lists of all functions at the ABI boundary. The lists generate the tables ([`crate::host::HostTable`],
-//! [`crate::values::ValueTable`], [`crate::module::Module`]), the trampolines of the callee, the methods of the caller, and the
-//! test of the layout. A list is a macro that passes its lines to another macro.
+//! Lists of all functions at the ABI boundary. A list is a macro that passes its lines to another macro. Macros generate the
+//! following items from the lists: the tables ([`crate::host::HostTable`], [`crate::values::ValueTable`],
+//! [`crate::module::Module`]), the callee's trampolines, the caller's methods, and the layout test.
 //!
 //! A line of the two lists of host functions, with all optional parts:
 //!
@@ -12,23 +12,26 @@
 //!
 //! * The rule states the checks that run before the body in the host:
 //!   * `game_thread`: checks the thread, catches panics, and passes the stores to the body;
-//!   * `acts`: like `game_thread`, and refuses with `DURING_REBUILD` before the commit of a load or reload, because a rollback
-//!     could not revert the effects;
-//!   * `any_thread`: catches panics, and passes the host pointer to the body; foreign threads may use a part of the host;
-//!   * `bare`: no checks. The body may not panic: it runs inside a panic hook, or has no host.
-//! * `unsafe`: the caller promises the requirements on parameters in the docs. Without it, any values of their types are valid.
-//! * `host, module;`: arguments added by the caller's method: the pointer of its host, and the number of the module.
-//! * `returns`: results, with their initial values; `text`: a sink that is called once; `or failure`: the failure. In this order.
+//!   * `acts`: like `game_thread`, but also refuses calls with `DURING_REBUILD` before the commit of a load or reload, because a
+//!     rollback could not revert their effects;
+//!   * `any_thread`: catches panics, and passes the host pointer to the body; the body may use only the parts of the host that
+//!     other threads may use;
+//!   * `bare`: performs no checks. The body must not panic, because it runs inside a panic hook or without a host.
+//! * `unsafe`: the caller promises that the parameters fulfill the requirements in the docs. Without `unsafe`, any values of the
+//!   parameter types are valid.
+//! * `host, module;`: arguments that the caller's method adds: the host pointer, and the number of the module.
+//! * `returns`: results, with their initial values; `text`: a sink that is called once; `or failure`: the failure. These parts
+//!   appear in this order.
 //!
-//! A line of the list of a module's functions has no rule. `always` marks a function of every module, `maybe` a function that
-//! older modules lack: its line has the mark `missing_field(option)`.
+//! A line of the list of a module's functions has no rule. `always` marks a function that every module has. `maybe` marks a
+//! function that older modules lack; such a line has the mark `missing_field(option)`.
 //!
-//! Names matter, also those of parameters: they are part of the layout that a host compares when it loads a module.
+//! Names of functions and parameters are part of the layout that a host compares when it loads a module.
 //!
-//! A new function is a line at the end of its list and a body in `runtime/src/host_api`, or for a module in
-//! `plugin-api/src/__private/root.rs`. A table may grow only at its end. The mark `last_prefix_field` never moves; a host may lack
-//! functions after the mark, and a module that calls such a function panics. So the host API of a module grows with the list
-//! ([`crate::API_CURRENT`]), and an older host refuses the module.
+//! To add a function, add a line at the end of its list, and a body in `runtime/src/host_api`, or for a module in
+//! `plugin-api/src/__private/root.rs`. Functions may be added only at the end of a table. The mark `last_prefix_field` never
+//! moves. An older host may lack functions after the mark, and a call of a missing function panics. So each added function
+//! increments the host API of new modules ([`crate::API_CURRENT`]), and an older host refuses these modules.
 
 mod module;
 mod objects;
@@ -91,7 +94,7 @@ macro_rules! table {
             /// Names of the functions, in the order of the table.
             pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),*];
 
-            /// Offset and signature of each function, which two builds have to agree on.
+            /// Offset and signature of each function, which must be equal in two builds.
             #[cfg(test)]
             pub(crate) const FORMS: &'static [(usize, &'static str)] = &[$((
                 core::mem::offset_of!(Self, $name),
@@ -133,7 +136,7 @@ macro_rules! root {
             /// Names of the functions, in the order of the table.
             pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),*];
 
-            /// Offset and signature of each function, which two builds have to agree on.
+            /// Offset and signature of each function, which must be equal in two builds.
             #[cfg(test)]
             pub(crate) const FORMS: &'static [(usize, &'static str)] = &[$((
                 core::mem::offset_of!(Self, $name),

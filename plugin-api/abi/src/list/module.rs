@@ -5,15 +5,16 @@
 macro_rules! module_functions {
     ($callback:path) => {
         $callback! {
-            /// Functions that a plugin exports. All are called on the game thread, or on any thread for a module that is not
+            /// Functions that a plugin exports. The host calls them on the game thread, or on any thread for a module that is not
             /// bound to a thread.
             ///
             /// # Safety
-            /// For those that are `unsafe`: the module is mapped and, except for the call of `attach`, attached; references are
-            /// live for the call.
+            /// For `unsafe` functions: the module is mapped, and attached unless the function is `attach`. References are live for
+            /// the call.
             Module, ModuleRef;
 
-            /// Attaches the module. Called first: afterwards the module can log, and after its cells are filled it can call.
+            /// Attaches the module. The host calls this function first. Afterwards the module can log; it can call functions once
+            /// its cells are filled.
             always(unsafe)
             fn attach(context: &ModuleContext; or failure) -> Status;
             /// Returns the structs of the module.
@@ -38,19 +39,20 @@ macro_rules! module_functions {
             #[sabi(last_prefix_field)]
             always()
             fn detach();
-            /// Returns the bytes allocated from the module's heap and not freed; zero without one. Any thread.
+            /// Returns the bytes that are allocated from the module's heap and not freed; zero for a module without its own heap.
+            /// Any thread.
             #[sabi(missing_field(option))]
             maybe()
             fn heap_bytes() -> u64;
-            /// Returns the interfaces of the module; none for a module without the function.
+            /// Returns the interfaces of the module; none for a module that lacks this function.
             #[sabi(missing_field(option))]
             maybe()
             fn interfaces() -> RSlice<'static, &'static InterfaceDesc>;
-            /// Drops auto-disposed resources if the exit hook does not run because the main has not returned.
+            /// Drops auto-disposed resources. Called if the exit hook does not run because main has not returned.
             #[sabi(missing_field(option))]
             maybe(unsafe)
             fn dispose(; or failure) -> Status;
-            /// Returns nonzero if the author has defined `suspend` and `resume`; otherwise both do nothing.
+            /// Returns nonzero if the author has defined `suspend` and `resume`; otherwise both functions do nothing.
             #[sabi(missing_field(option))]
             maybe()
             fn suspends() -> u8;
@@ -58,29 +60,29 @@ macro_rules! module_functions {
             #[sabi(missing_field(option))]
             maybe(unsafe)
             fn suspend(; or failure) -> Status;
-            /// Acquires the resources again, because that generation was rolled back. Called after `suspend`, also if `suspend`
-            /// failed.
+            /// Acquires the resources of `suspend` again after a rollback of the other generation. Called after `suspend`, even if
+            /// `suspend` failed.
             #[sabi(missing_field(option))]
             maybe(unsafe)
             fn resume(; or failure) -> Status;
-            /// Returns the enums of the module; none for a module without the function.
+            /// Returns the enums of the module; none for a module that lacks this function.
             #[sabi(missing_field(option))]
             maybe()
             fn enums() -> RSlice<'static, &'static EnumDesc>;
-            /// Returns the named delegates of the module; none for a module without the function.
+            /// Returns the named delegates of the module; none for a module that lacks this function.
             #[sabi(missing_field(option))]
             maybe()
             fn delegates() -> RSlice<'static, &'static DelegateDesc>;
-            /// Returns the tables of the entry method; none for a module without the function.
+            /// Returns the tables of the entry method; none for a module that lacks this function.
             #[sabi(missing_field(option))]
             maybe()
             fn entry_tables() -> EntryTables;
-            /// Returns paths of types and members of the module with their earlier names, separated by commas; none for a
-            /// module without the function. Members with `was` metadata are not repeated.
+            /// Returns paths of the module's types and members, each with its earlier names, separated by commas; none for a module
+            /// that lacks this function. Members with `was` metadata are not listed.
             #[sabi(missing_field(option))]
             maybe()
             fn earlier_names() -> RSlice<'static, &'static MetaDesc>;
-            /// Returns the build id of the code that runs, as 16 bytes in little-endian order; none for a module without the
+            /// Returns the build id of the running code, as 16 bytes in little-endian order; none for a module that lacks this
             /// function.
             #[sabi(missing_field(option))]
             maybe()

@@ -9,39 +9,40 @@ macro_rules! host_functions {
             /// `WRONG_THREAD`.
             ///
             /// # Safety
-            /// For all of them: `host` is the pointer from this module's [`ModuleContext`]; references are live for the call;
-            /// strings are UTF-8.
+            /// For all functions: `host` is the pointer from this module's [`ModuleContext`]; references are live for the call; strings
+            /// are UTF-8.
             HostTable, HostTableRef, table;
 
             /// Logs an event. Any thread.
             any_thread("logging")
             fn log_event(host, module; record: &LogRecord<'_>);
-            /// Opens a span; returns its number, or zero without a listener. Any thread.
+            /// Opens a span; returns the number of the span, or zero without a listener. Any thread.
             any_thread("opening a span")
             fn span_open(host, module; record: &LogRecord<'_>) -> u64;
             /// Enters, exits or closes a span. Any thread.
             any_thread("a step of a span")
             fn span_step(host; span: u64, step: SpanStep);
-            /// Resolves a ZCall name; a `fingerprint` of zero is not compared. Any thread for a module without objects.
+            /// Resolves a ZCall name. A `fingerprint` of zero disables the signature check. A module without objects may call this on
+            /// any thread.
             any_thread("resolving a ZCall")
             fn zcall_resolve(
                 host; name: RStr<'_>, fingerprint: u64; returns out: ZCallHandle = ZCallHandle::NONE; or failure
             ) -> ZCallStatus;
-            /// Calls a function by its handle. Any thread for a module without objects. The buffer borrows its slots, unshared,
-            /// until the function returns; its pointer slots match the signature of the callee.
+            /// Calls a function by its handle. A module without objects may call this on any thread. The buffer borrows its slots,
+            /// unshared, until the function returns; pointer slots match the callee's signature.
             any_thread("a ZCall", unsafe)
             fn zcall(host; handle: ZCallHandle, buffer: &mut ZCallBuffer; or failure) -> ZCallStatus;
-            /// Returns the memory of a live object of `class` or a subclass; class zero accepts any.
+            /// Returns the memory of a live object of `class` or a subclass; class zero accepts objects of any class.
             game_thread("following an object")
             fn object_resolve(
                 host; object: ObjectHandle, class: ClassId; returns out: *mut u8 = core::ptr::null_mut(); or failure
             ) -> Status;
-            /// Returns the plugin part that the calling module created for `class` of the object; none for other modules' parts.
+            /// Returns the object's plugin part for `class`, if the calling module created the part; none for parts of other modules.
             game_thread("reaching a plugin part")
             fn object_part(
                 host, module; object: ObjectHandle, class: ClassId; returns out: PartPtr = PartPtr::NONE; or failure
             ) -> Status;
-            /// Checks that a property of the object may be written now; called if the mode is not normal.
+            /// Checks that a property of the object may be written now. Modules call this before a write if the mode is not normal.
             game_thread("writing a property")
             fn may_write(host; object: ObjectHandle; or failure) -> Status;
             /// Returns the object's name.
@@ -50,7 +51,7 @@ macro_rules! host_functions {
             /// Returns the path of the object's class.
             game_thread("asking an object's class")
             fn object_class(host; object: ObjectHandle; text sink) -> Status;
-            /// Creates an object of `class` inside `outer` (none: the world's package).
+            /// Creates an object of `class` inside `outer`, or inside the world's package if `outer` is none.
             acts("spawning an object")
             fn spawn(
                 host; class: ClassId, outer: ObjectHandle; returns out: ObjectHandle = ObjectHandle::NONE; or failure
@@ -68,13 +69,14 @@ macro_rules! host_functions {
             /// Returns the string of a name.
             game_thread("reading a name")
             fn name_text(host; name: Name; text sink) -> Status;
-            /// Takes a job of the calling module. The host owns the job unless the function fails. Any thread for a posted job.
-            /// The functions match the data of the job, and a posted job may change threads.
+            /// Schedules a job of the calling module. The host owns the job unless the function fails. A posted job may be passed on
+            /// any thread. The job's functions accept the job's data, and a posted job may be moved between threads.
             any_thread("starting a task or a timer", unsafe)
             fn job_take(
                 host, module; job: &Job<'_>; returns out: JobId = JobId::NONE; or failure
             ) -> Status;
-            /// Cancels a job; no effect on a finished job. Off the game thread, the job ends at the next safe point. Any thread.
+            /// Cancels a job; has no effect on a finished job. If called off the game thread, the job ends at the next safe point. Any
+            /// thread.
             any_thread("cancelling a job")
             fn job_cancel(host; job: JobId);
             /// Returns one if the job has neither ended nor been cancelled, otherwise zero; always zero off the game thread.
@@ -83,50 +85,52 @@ macro_rules! host_functions {
             /// Returns nanoseconds of game time since the host started; zero off the game thread.
             game_thread("asking for the game time")
             fn game_time(host;) -> u64;
-            /// Adds a holder to a waker of the host; returns the same address. Any thread. The caller has borrowed or holds the waker.
+            /// Increments the reference count of a host waker; returns the same address. Any thread. The caller borrows or owns the
+            /// waker.
             bare("cloning a waker", unsafe)
             fn waker_clone(; waker: *const ()) -> *const ();
-            /// Schedules the task of a waker; no effect on a finished task. Any thread. The caller has borrowed or holds the waker.
+            /// Schedules the task of a waker; has no effect on a finished task. Any thread. The caller borrows or owns the waker.
             bare("waking a task", unsafe)
             fn waker_wake(; waker: *const ());
-            /// Removes a holder from a waker. Any thread. The caller holds the waker and does not use it afterwards.
+            /// Decrements the reference count of a waker. Any thread. The caller owns the waker and does not use it afterwards.
             bare("dropping a waker", unsafe)
             fn waker_drop(; waker: *const ());
             /// Reports a panic of the module on this thread, with message and source location, before the stack is unwound. Any thread.
             #[sabi(last_prefix_field)]
             bare("reporting a panic")
             fn panicked(host; message: RStr<'_>, file: RStr<'_>, line: u32, column: u32);
-            /// Returns the code behind a handle for calls without slots, if its signature has that fingerprint and all values are
-            /// stored in slots; none for other functions. Game thread; any thread for a module that is not bound to a thread.
+            /// Returns the code of a function for direct calls. The function's signature must have the passed fingerprint, and all its
+            /// values must be kinds that fit a slot. Returns none for other functions. Game thread; any thread for a module that is not
+            /// bound to a thread.
             any_thread("finding a function for direct calls")
             fn zcall_direct(
                 host; handle: ZCallHandle, fingerprint: u64; returns out: DirectCallee = DirectCallee::NONE; or failure
             ) -> Status;
-            /// Calls the function of objects behind a handle, whose signature has that fingerprint and is stored in slots, on
-            /// each object; a failure does not stop the remaining calls. `each` borrows the data described by its type,
-            /// unshared, until the function returns.
+            /// Calls a method on each object. The method's signature must have the passed fingerprint and only kinds that fit a slot. A
+            /// failure does not stop the remaining calls. `each` borrows the data behind its pointers, unshared, until the function
+            /// returns.
             game_thread("a call on several objects", unsafe)
             fn zcall_each(host; handle: ZCallHandle, fingerprint: u64, each: &mut EachCall; or failure) -> Status;
-            /// Returns the offset of the property behind a handle, whose type has that fingerprint, in objects of exactly the
-            /// class of `object`.
+            /// Returns the class of `object`, and the offset of a property in objects of exactly this class. The property's type must
+            /// have the passed fingerprint.
             game_thread("finding a property")
             fn property_location(
                 host; handle: ZCallHandle, fingerprint: u64, object: ObjectHandle;
                 returns class: ClassId = ClassId::NONE, offset: u32 = 0; or failure
             ) -> Status;
-            /// Fails with the failure of the last direct call on this thread. Any thread.
+            /// Returns the failure of the last direct call on this thread as an error. Any thread.
             any_thread("a direct call")
             fn direct_failure(host;; or failure) -> Status;
-            /// Registers a protocol of the calling module for all names that begin with its word. Its function belongs to the
-            /// module and implements its type for the protocol's number. Game thread.
+            /// Registers a protocol of the calling module for all names that begin with the protocol's word. The protocol's function
+            /// belongs to the module and accepts the protocol's number. Game thread.
             any_thread("registering a protocol", unsafe)
             fn protocol_add(host, module; protocol: &ProtocolDesc<'_>; or failure) -> Status;
-            /// Registers a resolver of the calling module for the names of a protocol. Its functions belong to the module and
-            /// implement their types for the resolver's number. Game thread.
+            /// Registers a resolver of the calling module for the names of a protocol. The resolver's functions belong to the module
+            /// and accept the resolver's number. Game thread.
             any_thread("registering a resolver", unsafe)
             fn resolver_add(host, module; resolver: &ResolverDesc<'_>; or failure) -> Status;
-            /// Returns one while a call of the host into a module that is not bound to a thread is active on this thread,
-            /// otherwise zero: the panic guard of the call then catches a panic. Any thread.
+            /// Returns one if, on this thread, the host is calling a module that is not bound to a thread; otherwise zero. During such
+            /// a call, the panic guard of the call catches panics. Any thread.
             bare("finding open calls")
             fn calls_are_open(host;) -> u8;
         }

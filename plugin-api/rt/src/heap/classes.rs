@@ -1,4 +1,5 @@
-//! Size classes of allocations. The class depends on the layout only, so that freeing computes the same class.
+//! Size classes of allocations. The class depends on the layout only, so that allocation and deallocation compute the
+//! same class.
 
 use core::alloc::Layout;
 
@@ -11,7 +12,8 @@ pub(super) const HEAD: usize = 128;
 /// Maximum alignment of blocks in slabs.
 const MOST_ALIGN: usize = 4096;
 
-/// Block sizes in slabs: steps of 16, then four steps per doubling, then sizes that fill a slab well.
+/// Block sizes in slabs: steps of 16 bytes, then four steps per doubling, and at the end sizes that waste little of a
+/// slab.
 pub(super) const SIZES: [usize; 38] = [
     16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 640, 768, 896, 1024, 1280, 1536, 1792,
     2048, 2560, 3072, 3584, 4096, 5120, 6144, 7168, 8192, 10240, 12288, 14336, 16384, 20480, 30720,
@@ -30,16 +32,16 @@ const ALIGNS: [usize; CLASSES] = {
     aligns
 };
 
-/// Kind of memory of an allocation.
+/// Kind of memory for an allocation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Placement {
     /// A block of a slab of this class.
     Slab(usize),
-    /// Separate pages of this length, a multiple of [`SLAB`] and aligned to it.
+    /// Separate pages of this length. Length and address are multiples of [`SLAB`].
     Pages(usize),
-    /// Separate pages of this length; the block starts at an offset, for a large alignment.
+    /// Separate pages of this length, for a large alignment; the block starts at an offset in the pages.
     Offset(usize),
-    /// Impossible size.
+    /// The size is too large to allocate.
     Nowhere,
 }
 
@@ -62,13 +64,14 @@ fn uncommon_placement(size: usize, align: usize) -> Placement {
     {
         return Placement::Slab(class);
     }
-    // The word before the block stores the address of its pages, so a large alignment costs one more slab.
+    // The word before the block stores the address of the block's pages, so a large alignment costs one additional
+    // slab.
     let (extra, kind): (usize, fn(usize) -> Placement) =
         if align <= SLAB { (0, Placement::Pages) } else { (align + SLAB, Placement::Offset) };
     size.checked_add(extra).and_then(|len| len.checked_next_multiple_of(SLAB)).map_or(Placement::Nowhere, kind)
 }
 
-/// Returns the smallest class for a size in slab range.
+/// Returns the smallest class for a size that fits a slab class.
 #[inline]
 fn class_of(size: usize) -> usize {
     match size {

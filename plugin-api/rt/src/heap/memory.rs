@@ -1,8 +1,8 @@
-//! Memory of the heap and its ownership: pages, slabs and blocks. A value of [`Pages`] or [`Free`] owns its memory, so memory
-//! cannot be freed twice or have two users.
+//! Memory of the heap and its ownership: pages, slabs and blocks. A value of [`Pages`] or [`Free`] owns its memory, so memory cannot
+//! be freed twice or used by two owners.
 //!
-//! A slab is 64 KiB of blocks of one size, after a header. Freed blocks are linked through their first words; unused blocks are
-//! not in the list, so fresh pages stay untouched until they are needed.
+//! A slab is 64 KiB of blocks of one size, after a header. Freed blocks are linked through their first words. Blocks that were never
+//! used are not in the list, so fresh pages stay untouched until they are needed.
 #![expect(unsafe_code, reason = "maps memory, finds heads by address, and keeps lists inside freed blocks")]
 
 use core::cell::{Cell, UnsafeCell};
@@ -17,7 +17,7 @@ use super::shard::Shard;
 use crate::hooks::platform;
 use crate::outside::hook_context;
 
-/// Pages: the address is a multiple of [`SLAB`], and so is the nonzero length.
+/// Pages of memory. The address and the nonzero length are multiples of [`SLAB`].
 pub(super) struct Pages {
     memory: NonNull<u8>,
     len: usize,
@@ -33,7 +33,7 @@ impl Pages {
             return None;
         }
         let memory = match hook_context() {
-            // SAFETY: the image is that of the same context, and the length is a multiple of `SLAB`.
+            // SAFETY: the image pointer is from the same context, and the length is a multiple of `SLAB`.
             Some(context) => unsafe { (context.table.heap_grow)(context.image, len) }.cast::<u8>(),
             None => map_aligned(len),
         };
@@ -43,8 +43,9 @@ impl Pages {
     /// Returns the pages to the host or the platform.
     pub(super) fn shrink(self) {
         let memory = self.memory.as_ptr().cast::<c_void>();
-        // SAFETY: the image is that of the same context. The pages are owned by the value and were allocated by `grow`, which uses the
-        // host if there is one. The platform fails only without kernel memory; the pages then stay mapped, which is harmless.
+        // SAFETY: the image pointer is from the same context. `self` owns the pages, which were allocated by `grow` from the host, or
+        // from the platform without a host. `munmap` fails only if kernel memory is exhausted; the pages then stay mapped, which is
+        // harmless.
         unsafe {
             match hook_context() {
                 Some(context) => (context.table.heap_shrink)(context.image, memory, self.len),
@@ -74,18 +75,19 @@ impl Pages {
     /// Reverts [`Pages::into_memory`].
     ///
     /// # Safety
-    /// `memory` was returned by it for pages of this length, and no code uses the memory any more.
+    /// [`Pages::into_memory`] returned `memory` for pages of length `len`, and no code uses the memory any more.
     pub(super) unsafe fn from_memory(memory: NonNull<u8>, len: usize) -> Self {
         Self { memory, len }
     }
 }
 
-/// Maps pages aligned to [`SLAB`]. The platform aligns to its page size, so one slab more is mapped and the excess is unmapped.
+/// Maps pages aligned to [`SLAB`]. The platform aligns to its page size only, so this function maps one additional slab and unmaps the
+/// excess.
 fn map_aligned(len: usize) -> *mut u8 {
     let Some(more) = len.checked_add(SLAB) else { return null_mut() };
     let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    // SAFETY: a fresh mapping at any address touches no memory in use, and no code uses the excess. The platform fails to unmap
-    // only without kernel memory; the excess then stays mapped, which is harmless.
+    // SAFETY: a new mapping at an address of the platform's choice does not affect used memory, and no code uses the excess. `munmap`
+    // fails only if kernel memory is exhausted; the excess then stays mapped, which is harmless.
     unsafe {
         let mapped = platform::mmap(null_mut(), more, protection, flags, -1, 0);
         if mapped == libc::MAP_FAILED {
@@ -102,14 +104,13 @@ fn map_aligned(len: usize) -> *mut u8 {
     }
 }
 
-/// A block of a slab: at least 16 bytes, with at least that alignment.
+/// A block of a slab: at least 16 bytes, aligned to at least 16 bytes.
 pub(super) enum Block {}
 
-/// Memory of a whole slab: [`SLAB`] bytes with that alignment, owned by the heap until the image is unmapped. Its content is
-/// arbitrary.
+/// Memory of a whole slab: [`SLAB`] bytes, aligned to [`SLAB`], with arbitrary content. Owned by the heap until the image is unmapped.
 pub(super) enum Whole {}
 
-/// Memory of the kind `K`, used only by the owner of the value.
+/// Memory of kind `K` that only the owner of this value uses.
 pub(super) struct Free<K>(NonNull<u8>, PhantomData<K>);
 
 // SAFETY: the memory is owned by the value.
@@ -119,7 +120,8 @@ impl<K> Free<K> {
     /// Stores the next element of a list in the first word.
     #[inline]
     fn link(&self, next: *mut u8) {
-        // SAFETY: the value is the only owner of the memory; a block or a slab has at least 16 bytes, with at least that alignment.
+        // SAFETY: `self` is the only owner of the memory, and a block or a slab has at least 16 bytes and is aligned to at least 16
+        // bytes.
         unsafe { self.0.cast::<*mut u8>().write(next) }
     }
 }
@@ -134,17 +136,17 @@ impl Free<Block> {
     /// Reverts [`Free::into_memory`].
     ///
     /// # Safety
-    /// `memory` was returned by it, and no code uses the memory any more.
+    /// [`Free::into_memory`] returned `memory`, and no code uses the memory any more.
     #[inline]
     pub(super) unsafe fn from_memory(memory: NonNull<u8>) -> Self {
         Self(memory, PhantomData)
     }
 }
 
-/// Free memory of one kind, linked through the first words.
+/// List of free memory of one kind, linked through the first words.
 pub(super) struct FreeList<K>(Cell<*mut u8>, PhantomData<K>);
 
-// SAFETY: the list owns the memory in it.
+// SAFETY: the list owns the memory of its elements.
 unsafe impl<K> Send for FreeList<K> {}
 
 impl<K> FreeList<K> {
@@ -161,13 +163,13 @@ impl<K> FreeList<K> {
     #[inline]
     pub(super) fn pop(&self) -> Option<Free<K>> {
         let piece = NonNull::new(self.0.get())?;
-        // SAFETY: `push` linked the piece and took its ownership, so no code has used it since.
+        // SAFETY: `push` linked the piece and took ownership, so no code has used the piece since then.
         self.0.set(unsafe { piece.cast::<*mut u8>().read() });
         Some(Free(piece, PhantomData))
     }
 }
 
-/// Blocks freed by other threads, to be collected by the owner.
+/// Blocks that other threads have freed. The owner of the shard collects them.
 pub(super) struct Returned(AtomicPtr<u8>);
 
 impl Returned {
@@ -175,7 +177,7 @@ impl Returned {
         Self(AtomicPtr::new(null_mut()))
     }
 
-    /// Returns a block; any thread.
+    /// Adds a freed block. Any thread.
     pub(super) fn push(&self, block: Free<Block>) {
         let mut first = self.0.load(Ordering::Relaxed);
         loop {
@@ -187,7 +189,7 @@ impl Returned {
         }
     }
 
-    /// Takes all returned blocks; only the owner.
+    /// Takes all returned blocks. Only the owner may call this.
     #[inline]
     pub(super) fn take(&self) -> FreeList<Block> {
         let is_empty = self.0.load(Ordering::Relaxed).is_null();
@@ -196,7 +198,7 @@ impl Returned {
     }
 }
 
-/// Header and blocks of a slab. All fields except `shard` and `class` belong to the owner of that shard.
+/// Header and blocks of a slab. Only the owner of `shard` accesses the fields other than `shard` and `class`.
 #[repr(C, align(128))]
 pub(super) struct Slab {
     head: Head,
@@ -207,15 +209,15 @@ pub(super) struct Slab {
 pub(super) struct Head {
     /// Shard of the slab; constant while a block is in use.
     pub(super) shard: &'static Shard,
-    /// Size class of its blocks, as an index of [`SIZES`].
+    /// Size class of the slab's blocks, as an index of [`SIZES`].
     pub(super) class: usize,
-    /// Neighbors in the shard's list of slabs with room.
+    /// Neighbors in the shard's list of slabs that have free blocks.
     pub(super) next: Cell<Option<&'static Slab>>,
     pub(super) previous: Cell<Option<&'static Slab>>,
-    /// True if the slab is in that list.
+    /// True if the slab is in the shard's list.
     pub(super) is_listed: Cell<bool>,
     free: FreeList<Block>,
-    /// Offset of the first unused block from the header.
+    /// Offset of the first block that was never used, from the start of the slab.
     unused: Cell<usize>,
     in_use: Cell<usize>,
 }
@@ -244,8 +246,8 @@ impl Slab {
             in_use: Cell::new(0),
         };
         let _exposed = memory.0.as_ptr().expose_provenance();
-        // SAFETY: the memory is that of a slab by its type, has no other owner, and stays until the image is unmapped. The
-        // header is at the beginning and is written first; the blocks may have any content.
+        // SAFETY: by its type, the memory is that of a slab, has no other owner, and stays mapped until the image is unmapped. The
+        // header is at the start of the slab and is written first. The blocks may have any content.
         unsafe {
             memory.0.cast::<Head>().write(head);
             memory.0.cast::<Self>().as_ref()
@@ -255,15 +257,16 @@ impl Slab {
     /// Returns the slab of a block.
     ///
     /// # Safety
-    /// The result is not used after [`Slab::retire`], which requires that the block was put back.
+    /// The caller does not use the result after [`Slab::retire`], which requires that the block was put back.
     #[inline]
     pub(super) unsafe fn of(block: &Free<Block>) -> &'static Self {
         let slab = with_exposed_provenance::<Self>(block.0.as_ptr().addr() & !(SLAB - 1));
-        // SAFETY: blocks are in slabs, which are aligned to their length, and `new` exposed each; the caller promises the end of use.
+        // SAFETY: every block is in a slab that is aligned to its length, and `new` exposed the provenance of each slab. The caller
+        // promises not to use the result after `retire`.
         unsafe { &*slab }
     }
 
-    /// Returns a free block; only the owner.
+    /// Returns a free block. Only the owner may call this.
     #[inline]
     pub(super) fn take(&'static self) -> Option<Free<Block>> {
         let block = match self.free.pop() {
@@ -280,11 +283,11 @@ impl Slab {
             return None;
         }
         self.unused.set(at + size);
-        // SAFETY: the block is inside the slab of `SLAB` bytes; only this function returns unused blocks.
+        // SAFETY: the block is inside the slab of `SLAB` bytes. Only this function returns blocks that were never used.
         Some(Free(unsafe { self.memory().add(at) }, PhantomData))
     }
 
-    /// Takes a block back; returns true if no block is in use any more. Only the owner.
+    /// Takes a block back; returns true if no block of the slab is in use any more. Only the owner may call this.
     ///
     /// # Safety
     /// The block belongs to this slab, and the caller owns the slab's shard.
@@ -298,7 +301,7 @@ impl Slab {
     /// Returns the memory of the slab for reuse.
     ///
     /// # Safety
-    /// The caller owns the slab's shard, none of its blocks is in use, it is in no list, and no code uses it any more.
+    /// The caller owns the slab's shard. No block of the slab is in use, the slab is in no list, and no code uses the slab any more.
     pub(super) unsafe fn retire(&'static self) -> Free<Whole> {
         Free(self.memory(), PhantomData)
     }

@@ -1,8 +1,8 @@
-//! The module's heap. Allocations are in pages that are released with the image, so leaked memory does not remain; no block is
-//! in the host's heap, regardless of where it is freed.
+//! The module's heap. Allocations are in pages that are released with the image, so the host frees leaked memory of the module. No
+//! block is in the host's heap, even if other code frees the block.
 //!
-//! The heap needs no initialization: initializers that run while the module is mapped may allocate, and so may the last
-//! finalizer. Blocks have no headers, because the caller of a free passes the layout.
+//! The heap needs no initialization: initializers that run while the module is mapped may allocate, and so may the last finalizer.
+//! Blocks have no headers, because the caller of `dealloc` passes the layout.
 #![expect(unsafe_code, reason = "an allocator")]
 
 mod classes;
@@ -16,7 +16,7 @@ use core::ptr::{NonNull, null_mut};
 use classes::{Placement, SLAB, placement};
 use memory::{Free, Pages};
 
-/// The allocator of a module: `module!` makes it the global one, unless `allocator: own` is specified. Any thread.
+/// The allocator of a module. `module!` makes this allocator the global allocator, unless `allocator: own` is specified. Any thread.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct ModuleHeap;
 
@@ -26,8 +26,8 @@ pub fn live_bytes() -> u64 {
     shard::live_bytes()
 }
 
-// SAFETY: blocks are disjoint, have the size and alignment of their layout, and stay in place until they are freed: `placement`
-// returns the same result for the same layout.
+// SAFETY: blocks are disjoint, have the size and alignment of their layout, and do not move until they are freed. `placement` returns
+// the same result for the same layout.
 unsafe impl GlobalAlloc for ModuleHeap {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -42,8 +42,8 @@ unsafe impl GlobalAlloc for ModuleHeap {
 
     #[inline]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: the caller of `dealloc` passes a block returned by `alloc` for this layout, which is not null and therefore
-        // is of this kind, and does not use it any more.
+        // SAFETY: the caller of `dealloc` passes a block that `alloc` returned for this layout, and does not use the block any more.
+        // The block is not null, and its kind follows from the layout.
         unsafe {
             let block = NonNull::new_unchecked(block);
             match placement(layout) {
@@ -85,7 +85,7 @@ unsafe impl GlobalAlloc for ModuleHeap {
     }
 }
 
-/// Returns separate pages for an allocation, and true if they are known to be zero.
+/// Allocates separate pages. Returns the block, and true if the pages are known to be zero.
 #[cold]
 fn pages_for(placement: Placement, layout: Layout) -> Option<(NonNull<u8>, bool)> {
     let taken = match placement {
@@ -94,8 +94,8 @@ fn pages_for(placement: Placement, layout: Layout) -> Option<(NonNull<u8>, bool)
             let (pages, is_zero) = pages::take_pages(len)?;
             let memory = pages.into_memory();
             let offset = (memory.addr().get() + SLAB).next_multiple_of(layout.align()) - memory.addr().get();
-            // SAFETY: `placement` reserved room for the alignment and for one slab before the block, so the word before the block
-            // is in the pages, too. Pages and blocks are aligned for a word.
+            // SAFETY: `placement` reserved space for the alignment and for one slab before the block, so the pages contain the word
+            // before the block. Pages and blocks are aligned for a word.
             let block = unsafe {
                 let block = memory.add(offset);
                 block.cast::<NonNull<u8>>().sub(1).write(memory);
@@ -109,14 +109,14 @@ fn pages_for(placement: Placement, layout: Layout) -> Option<(NonNull<u8>, bool)
     Some(taken)
 }
 
-/// Frees pages.
+/// Frees the pages of a block.
 ///
 /// # Safety
-/// The block was returned by [`pages_for`] with the same place and layout, and no code uses it any more.
+/// [`pages_for`] returned the block for the same placement and layout, and no code uses the block any more.
 #[cold]
 unsafe fn give_pages(placement: Placement, block: NonNull<u8>, layout: Layout) {
-    // SAFETY: the caller promises a block of `pages_for`, which took pages of this length; for an offset block, it stored the
-    // address of the pages in the word before the block.
+    // SAFETY: the caller promises a block of `pages_for`, which took pages of this length. For a block at an offset, `pages_for`
+    // stored the address of the pages in the word before the block.
     let pages = unsafe {
         match placement {
             Placement::Pages(len) => Pages::from_memory(block, len),

@@ -1,18 +1,18 @@
-//! Stock of pages. Freed pages are kept for a while, because a growing vector soon requests new ones.
+//! Stock of pages. Freed pages are kept for reuse, because a growing vector soon requests pages again.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::classes::SLAB;
 use super::memory::{Free, FreeList, Pages, Whole};
 
-/// Size of a request when slabs run out.
+/// Number of bytes that are requested when the stock has no slab.
 const CHUNK: usize = 16 * SLAB;
 
-/// Maximum number of kept spans of pages, and their maximum total size in bytes.
+/// Maximum number of kept page ranges, and their maximum total size in bytes.
 const KEPT: usize = 32;
 const KEPT_BYTES: usize = 4 * 1024 * 1024;
 
-/// Pages in stock. They belong to the module until the image is unmapped.
+/// Unused pages. The module owns the pages until the image is unmapped.
 struct Stock {
     slabs: FreeList<Whole>,
     chunk: Option<Pages>,
@@ -20,7 +20,8 @@ struct Stock {
     kept_bytes: usize,
 }
 
-/// Never held while code of the plugin runs; the host's `heap_grow` may run under this lock, and does not call back.
+/// The lock is never held while code of the plugin author runs. The host's `heap_grow` may run under this lock, and
+/// does not call the module.
 static STOCK: Mutex<Stock> =
     Mutex::new(Stock { slabs: FreeList::new(), chunk: None, kept: [const { None }; KEPT], kept_bytes: 0 });
 

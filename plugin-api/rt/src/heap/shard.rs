@@ -1,9 +1,9 @@
-//! A shard: slabs used by one thread, so that its allocations take no lock. Blocks freed by other threads are put into a list,
-//! which the owner collects when it runs out of blocks.
+//! A shard: slabs that one thread uses, so that the thread's allocations take no lock. Blocks that other threads free are put
+//! into a list. The owner of the shard collects the list when the shard has no free blocks.
 //!
-//! A thread is identified by its thread pointer, which needs neither a thread-local nor a destructor (which would pin the image
-//! for every thread that ever allocated). A later thread with the same pointer takes over the shard. Threads that find no free
-//! shard share some shards under a lock.
+//! A thread is identified by its thread pointer, which needs neither a thread-local nor a destructor. A destructor would pin
+//! the image for every thread that ever allocated. A later thread with the same pointer takes over the shard. Threads that find
+//! no free shard share some shards under a lock.
 #![expect(unsafe_code, reason = "frees blocks")]
 
 use core::cell::Cell;
@@ -18,7 +18,7 @@ use crate::outside::this_thread;
 /// Number of shards for one thread each, a power of two.
 const OWNED: usize = 64;
 
-/// Number of shards that a thread tries.
+/// Maximum number of shards that a thread checks for a free shard.
 const PROBES: usize = 8;
 
 /// Number of shared shards.
@@ -27,16 +27,17 @@ const SHARED: usize = 4;
 /// Slabs of one owner.
 #[repr(align(128))]
 pub(super) struct Shard {
-    /// Thread pointer of the owner; zero for none, or for a shared shard, whose lock determines the owner.
+    /// Thread pointer of the owner; zero without an owner. Also zero for a shared shard, whose owner is the thread that holds
+    /// the lock.
     owner: AtomicUsize,
     /// Bytes allocated minus bytes freed through this shard; may be negative.
     live: AtomicI64,
     returned: Returned,
-    /// Slabs with room for each class, the active one first.
+    /// For each class, the list of slabs that have free blocks; the active slab is first.
     slabs: [Cell<Option<&'static Slab>>; CLASSES],
 }
 
-// SAFETY: the cells are used by the owner alone: the thread whose pointer is in `owner`, or the holder of the lock.
+// SAFETY: only the owner uses the cells: the thread whose pointer is in `owner`, or the thread that holds the lock.
 unsafe impl Sync for Shard {}
 
 struct SharedShard {
@@ -51,11 +52,12 @@ static SHARED_SHARDS: [SharedShard; SHARED] =
 /// A shard, and the right to use it.
 enum Access {
     Owned(&'static Shard),
-    /// Shared, and locked as long as the guard lives.
+    /// A shared shard, locked while the guard is alive.
     Locked(&'static Shard, MutexGuard<'static, ()>),
 }
 
-/// Hashes the thread pointer. Control blocks are at page boundaries or close to them, so the low bits carry little information.
+/// Hashes the thread pointer. Thread control blocks are at or near page boundaries, so the low bits of the pointer contain
+/// little information.
 #[inline]
 fn first_choice(thread: usize) -> usize {
     (thread as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) as usize >> (usize::BITS - OWNED.ilog2())
@@ -94,8 +96,8 @@ fn allocate_slowly(thread: usize, class: usize, size: usize) -> Option<Free<Bloc
 #[inline]
 pub(super) fn free(block: Free<Block>, size: usize) {
     let thread = this_thread();
-    // SAFETY: the slab exists as long as the block is not put back, as guaranteed by the type of the block. The block is put
-    // into its slab if this thread owns the shard; otherwise it is put into the list of the owner.
+    // SAFETY: the slab exists until the block is put back, as the type of the block guarantees. The block is put into its slab
+    // if this thread owns the shard; otherwise it is put into the list of the owner.
     unsafe {
         let slab = Slab::of(&block);
         let shard = slab.shard;
@@ -109,7 +111,7 @@ pub(super) fn free(block: Free<Block>, size: usize) {
     }
 }
 
-/// Counts bytes of an allocation outside of this thread's slabs.
+/// Adds to the byte count for an allocation outside of this thread's slabs.
 pub(super) fn count_elsewhere(bytes: i64) {
     let thread = this_thread();
     let shard = &SHARDS[first_choice(thread)];
@@ -127,7 +129,7 @@ pub(super) fn live_bytes() -> u64 {
     live.try_into().unwrap_or(0)
 }
 
-/// Returns the shard for this thread: its own, one without an owner, or a shared one.
+/// Returns the shard for this thread: the thread's own shard, a shard without an owner, or a shared shard.
 fn access(thread: usize) -> Access {
     let first = first_choice(thread);
     for probe in 0..PROBES {
@@ -158,13 +160,13 @@ impl Shard {
         }
     }
 
-    /// Counts bytes without a locked instruction, because only the owner writes.
+    /// Adds to the byte count without an atomic read-modify-write instruction, because only the owner writes the count.
     #[inline]
     fn count(&self, bytes: i64) {
         self.live.store(self.live.load(Ordering::Relaxed).wrapping_add(bytes), Ordering::Relaxed);
     }
 
-    /// Takes a block of a class; only the owner.
+    /// Takes a free block of a class. Only the owner may call this.
     fn take(&'static self, class: usize) -> Option<Free<Block>> {
         let mut has_collected = false;
         loop {
@@ -184,19 +186,20 @@ impl Shard {
         }
     }
 
-    /// Collects blocks freed by other threads.
+    /// Puts the blocks that other threads have freed back into their slabs.
     fn collect(&'static self) {
         let returned = self.returned.take();
         while let Some(block) = returned.pop() {
-            // SAFETY: the owner collects, and the list contains only blocks of slabs of this shard.
+            // SAFETY: only the owner calls `collect`, and the list contains only blocks of this shard's slabs.
             unsafe { self.put(Slab::of(&block), block) };
         }
     }
 
-    /// Puts a block into its slab. An empty slab that is not the only one is returned to the stock.
+    /// Puts a block into its slab. A slab without used blocks is returned to the stock, unless the slab is the only slab in its
+    /// list.
     ///
     /// # Safety
-    /// The caller owns this shard, the slab belongs to it, and the block to the slab.
+    /// The caller owns this shard. The slab belongs to this shard, and the block belongs to the slab.
     #[inline]
     unsafe fn put(&'static self, slab: &'static Slab, block: Free<Block>) {
         // SAFETY: the caller owns the shard. The retired slab has no block in use, is in no list, and is not used any more.

@@ -1,5 +1,5 @@
-//! Functions that cannot be written in Rust: variadic functions, a function that returns twice, and jumps to symbols of a
-//! certain version.
+//! Functions that cannot be written in Rust: variadic functions, a function that returns twice, and jumps to versioned
+//! symbols.
 #![expect(unsafe_code, reason = "naked functions are `unsafe`, as the C functions that they are")]
 
 use core::arch::naked_asm;
@@ -10,8 +10,8 @@ use super::blocks::{__vasprintf_chk, vasprintf};
 #[cfg(target_arch = "x86_64")]
 use super::signals::{child, refused};
 
-/// Defines variadic C functions, which cannot be written in Rust: creates a `va_list` of the variadic arguments, with the
-/// layout of the platform's calling convention, and calls the function that takes one.
+/// Defines variadic C functions. Each function creates a `va_list` of its variadic arguments in the layout of the platform's
+/// calling convention, and calls the function that accepts a `va_list`.
 #[cfg(target_arch = "x86_64")]
 macro_rules! with_list {
     ($($name:ident($($arg:ident: $ty:ty),*) as $function:ident, $fixed:literal, $list:literal;)*) => {$(
@@ -61,8 +61,8 @@ with_list! {
     __asprintf_chk(text: *mut *mut c_char, flag: c_int, format: *const c_char) as __vasprintf_chk, "24", "rcx";
 }
 
-/// `vfork` of this module. The child uses the stack of the waiting parent, so the return address is kept in a register; the
-/// host is notified in the parent after the child has exited or executed a program.
+/// `vfork` of this module. The child uses the stack of the waiting parent, so the return address is kept in a register. The
+/// parent notifies the host after the child has exited or executed a program.
 ///
 /// # Safety
 /// The contract of the C function.
@@ -94,11 +94,11 @@ pub unsafe extern "C" fn vfork() -> c_int {
     )
 }
 
-/// Defines the platform's `dlsym` and `dlvsym`. The hooks use the plain names in this module, so these functions are linked by
-/// their first version, which every C library of the platform has.
+/// Defines the platform's `dlsym` and `dlvsym`. The hooks already have the unversioned names in this module. So these
+/// functions refer to the first symbol version, which every C library of the platform defines.
 macro_rules! versioned {
     ($($name:ident($($arg:ident: $ty:ty),*) is $symbol:literal, $x86_64:literal, $aarch64:literal;)*) => {$(
-        /// The platform's function.
+        /// Jumps to the platform's function.
         ///
         /// # Safety
         /// The contract of the C function.
@@ -111,7 +111,7 @@ macro_rules! versioned {
             )
         }
 
-        /// The platform's function.
+        /// Jumps to the platform's function.
         ///
         /// # Safety
         /// The contract of the C function.

@@ -1,5 +1,5 @@
-//! Hooks of C functions that allocate heap blocks which the caller frees. The platform allocates, and the host is notified, so
-//! that it counts and frees the blocks like those of `malloc`.
+//! Hooks of C functions that allocate heap blocks for the caller to free. The platform allocates the block and the hook
+//! notifies the host, so that the host counts and frees the block like a block of `malloc`.
 
 #![expect(unsafe_code, reason = "moves blocks from one heap to another")]
 
@@ -18,7 +18,7 @@ makers! {
     get_current_dir_name();
 }
 
-// C code compiled with fortification calls the second function.
+// C code that is compiled with `_FORTIFY_SOURCE` calls the second function.
 printers! {
     vasprintf(text: *mut *mut c_char, format: *const c_char, arguments: *mut c_void; text);
     __vasprintf_chk(text: *mut *mut c_char, flag: c_int, format: *const c_char, arguments: *mut c_void; text);
@@ -29,10 +29,10 @@ readers! {
     getdelim(line: *mut *mut c_char, room: *mut usize, end: c_int, stream: *mut c_void; line room);
 }
 
-/// Set if the module has its own `free`, which only frees blocks of its own heap.
+/// True if the module defines `free` itself. Such a `free` accepts only blocks of the module's own heap.
 static HAS_OWN_HEAP: AtomicBool = AtomicBool::new(false);
 
-/// Records that the module has its own `free`. Runs before other initializers.
+/// Records that the module defines `free` itself. Runs before other initializers.
 pub extern "C" fn has_own_heap() {
     HAS_OWN_HEAP.store(true, Ordering::Relaxed);
 }
@@ -42,11 +42,11 @@ pub(super) fn are_copied() -> bool {
     HAS_OWN_HEAP.load(Ordering::Relaxed)
 }
 
-/// Returns the block to pass to the module for a block that the platform has allocated: the block itself, which the host then
-/// records, or a copy in the module's own heap. Null if memory runs out.
+/// Converts a block that the platform has allocated into a block for the module. Returns the block itself, which the host then
+/// records, or a copy in the module's own heap. Returns null if memory is exhausted.
 ///
 /// # Safety
-/// The platform has just allocated the block for the module to free, or it is null.
+/// The platform has just allocated the block for the module to free, or the block is null.
 pub(super) unsafe fn handed_over(block: *mut c_void) -> *mut c_void {
     if block.is_null() || !are_copied() {
         // SAFETY: the caller promises a new block of the module, or null.
@@ -65,11 +65,12 @@ pub(super) unsafe fn handed_over(block: *mut c_void) -> *mut c_void {
     }
 }
 
-/// Returns the block to pass to the platform, which may move or free it, for a block of the module of `len` bytes: the block
-/// itself, or a copy in the platform's heap. Null for null, and if memory runs out.
+/// Converts a block of the module into a block that the platform may move or free. Returns the block itself, or a copy in the
+/// platform's heap. Returns null for null, and if memory is exhausted.
 ///
 /// # Safety
-/// The block is a block of the module's heap with at least `len` bytes, or null; the module uses the result instead of it.
+/// The block is a block of the module's heap with at least `len` bytes, or null. The module uses the result instead of the
+/// block.
 pub(super) unsafe fn borrowed(block: *mut c_void, len: usize) -> *mut c_void {
     if block.is_null() || !are_copied() {
         return block;

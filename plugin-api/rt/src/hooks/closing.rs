@@ -1,12 +1,12 @@
-//! Restrictions while a module is being closed: it may not pass addresses of its own to the platform, because a finalizer runs
-//! after all cleanup. The host reports whether the module is being closed.
+//! Restrictions while a module is being closed. A finalizer runs after all cleanup, so it must not pass addresses of the
+//! module to the platform. The host reports if the module is being closed.
 
 use core::ffi::CStr;
 use std::ffi::CString;
 
 use super::{notes, platform};
 
-/// Returns true if the module is being closed, and sets the error number to `ENOMEM`.
+/// Returns true and sets `errno` to `ENOMEM` if the module is being closed.
 pub(super) fn is_refused(function: &CStr) -> bool {
     let is_refused = notes::refuses(function) != 0;
     if is_refused {
@@ -15,7 +15,8 @@ pub(super) fn is_refused(function: &CStr) -> bool {
     is_refused
 }
 
-/// Splits a variable into name and value; the value is `None` without an equals sign. Returns `None` for an invalid string.
+/// Splits an environment variable into name and value; the value is `None` without an equals sign. Returns `None` for an
+/// invalid string.
 pub(super) fn variable(text: &[u8]) -> Option<(CString, Option<CString>)> {
     let mut parts = text.splitn(2, |byte| *byte == b'=');
     let name = CString::new(parts.next()?).ok()?;

@@ -8,7 +8,8 @@ const F_SETOWN: c_int = 8;
 const F_SETSIG: c_int = 10;
 const F_SETOWN_EX: c_int = 15;
 
-// `mq_open` returns a descriptor, too. The platform ignores arguments that a caller does not pass.
+// `mq_open` returns a descriptor, too. Variadic arguments that a caller omits are passed as undefined values, which the
+// platform ignores.
 openers! {
     open(path: *const c_char, flags: c_int, mode: c_uint);
     openat(folder: c_int, path: *const c_char, flags: c_int, mode: c_uint);
@@ -38,24 +39,24 @@ pair_openers! {
     socketpair(domain: c_int, kind: c_int, protocol: c_int, pair: *mut c_int; pair);
 }
 
-// The stream or directory stream owns the descriptor afterwards.
+// After the call, the stream or directory stream owns the descriptor.
 streams! {
     fdopen(fd: c_int, mode: *const c_char), 1 with fd;
     fdopendir(fd: c_int), 5 with fd;
 }
 
 around! {
-    /// Notifies the host first: after the call, the number may already be another descriptor.
+    /// Notifies the host before the call, because another thread may get the same descriptor number after the call.
     close(fd: c_int) -> c_int, |call| {
         closed(fd);
         call()
     };
-    /// A message queue is a descriptor.
+    /// On Linux, a message queue is a descriptor.
     mq_close(queue: c_int) -> c_int, |call| {
         closed(queue);
         call()
     };
-    /// Three of the requests control signals.
+    /// Three requests of `ioctl` control signals.
     ioctl(fd: c_int, request: c_ulong, argument: usize) -> c_int, |call| {
         let result = call();
         if uses_signals(request) {
@@ -65,11 +66,11 @@ around! {
     };
 }
 
-/// Effect of a command of `fcntl` that concerns the host.
+/// Effect of an `fcntl` command that the hook reports to the host.
 pub(super) enum FcntlEffect {
     MakesOne,
     Signals,
-    /// No effect on the host.
+    /// No report.
     Nothing,
 }
 

@@ -1,4 +1,4 @@
-//! Hooks implemented by the host: with a host its function is called instead of the platform's.
+//! Hooks that the host implements. With a host, a hook calls the host's function instead of the platform's function.
 
 use core::ffi::{c_int, c_uint, c_void};
 

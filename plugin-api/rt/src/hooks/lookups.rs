@@ -1,16 +1,17 @@
 //! Hooks of `dlsym` and `dlvsym`. Many libraries look up functions of the C library at run time, and would bypass the hooks of
-//! the module. If the result is the platform's function of a hooked name, the hook returns the module's function; any other
-//! result is unchanged, in particular a library's own function of the same name.
+//! the module. If a lookup of a hooked name finds the platform's function, the hook returns the module's function instead. Other
+//! results are unchanged, for example another library's function with the same name.
 //!
-//! The meaning of `RTLD_NEXT` and `RTLD_DEFAULT` depends on the library that calls the loader. The platform's function is
-//! called from this file, and so from the same library as without hooks.
+//! The meaning of `RTLD_NEXT` and `RTLD_DEFAULT` depends on the library that calls the loader. Code of the module calls the
+//! platform's function, so the calling library is the same as without hooks.
 
 use core::ffi::{CStr, c_void};
 
 use super::notes;
 use super::platform::{Scope, find, forget_error, library_at};
 
-/// Returns the hook for a function found under a hooked name, and other results unchanged; `names` lists the hooks of the module.
+/// Returns the module's hook if `found` is the platform's function of a hooked name; otherwise returns `found`. `names` lists the
+/// hooks of the module.
 pub(super) fn own<'a>(
     found: *mut c_void,
     name: &CStr,
@@ -23,8 +24,8 @@ pub(super) fn own<'a>(
     }
 }
 
-/// Returns true if the function is the one that the module would find without hooks, or that of the C library if the process
-/// overrides it.
+/// Returns true if `found` is the function that the module would find without hooks. If the process overrides this function, the
+/// function of the C library is accepted, too.
 fn is_platforms(found: *mut c_void, name: &CStr) -> bool {
     let default = find(Scope::Default, name);
     if found == default {
@@ -32,7 +33,7 @@ fn is_platforms(found: *mut c_void, name: &CStr) -> bool {
     }
     let next = find(Scope::Next, name);
     if default.is_null() || next.is_null() {
-        // The module's lookup has succeeded, so the module must not find an error.
+        // The module's lookup has succeeded, so a later `dlerror` of the module must not return an error.
         forget_error();
     }
     found == next && is_of_c_library(found)

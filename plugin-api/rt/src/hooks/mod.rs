@@ -1,11 +1,11 @@
 //! The module's copies of C functions with lasting side effects: thread-locals, threads, exit handlers, signals, memory and
-//! file descriptors. All code linked into the module binds to these hidden definitions: the linker prefers them to the
-//! platform's, and other libraries do not see them.
+//! file descriptors. The linker binds all code of the module to these hidden definitions instead of the platform's functions.
+//! Other libraries cannot bind to hidden definitions.
 //!
-//! With a host, each hook calls the host's function in [`HookTable`](alcedo_abi::hooks::HookTable). Without one, as in a
-//! foreign loader, each hook calls the platform's function. Only a library with a `module!` has hooks: the C names are defined
-//! by [`__alcedo_hooks`](crate::__alcedo_hooks), which that macro expands, so tests and programs that only link this crate use
-//! the platform's functions.
+//! With a host, each hook calls the host's function in [`HookTable`](alcedo_abi::hooks::HookTable). Without a host, for
+//! example in a foreign loader, each hook calls the platform's function. Only a library with `module!` has hooks, because
+//! this macro expands [`__alcedo_hooks`](crate::__alcedo_hooks), which defines the C names. Tests and programs that only link
+//! this crate use the platform's functions.
 
 #[macro_use]
 mod trampolines;

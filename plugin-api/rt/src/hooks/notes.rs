@@ -1,4 +1,4 @@
-//! Reports of the hooks of a module to its host. Without a host the reports are dropped.
+//! Functions by which the hooks of a module report events to the host. Without a host, the functions do nothing.
 #![expect(unsafe_code, reason = "calls functions of the host's table")]
 
 use core::ffi::{CStr, c_int, c_void};
@@ -8,8 +8,9 @@ use alcedo_abi::hooks::Deregister;
 
 use crate::outside::hook_context;
 
-/// Calls functions of the host's table; returns a default without a host, or if the condition is false. A function that is not
-/// `unsafe` accepts any number and any address: the host looks them up in its records.
+/// Defines functions that call a function of the host's table. Without a host, or if the condition is false, a function returns a
+/// default. A function that is not `unsafe` accepts any number and any address, because the host looks up its arguments in its
+/// records.
 macro_rules! notes {
     ($(
         $(#[doc = $doc:tt])*
@@ -19,8 +20,8 @@ macro_rules! notes {
         $(#[doc = $doc])*
         pub(super) $($safety)? fn $name($($arg: $ty),*) $(-> $ret)? {
             match hook_context() {
-                // SAFETY: the image is that of the same context. Strings are borrowed for the call. The host promises to follow
-                // only addresses that it has recorded, apart from those promised by the caller of an `unsafe` function.
+                // SAFETY: the image pointer is from the same context. Strings are borrowed for the call. The host promises to
+                // dereference only addresses that it has recorded, and addresses that the caller of an `unsafe` function promises.
                 Some(context) $(if $condition)? => unsafe { (context.table.$entry)(context.image, $($argument),*) },
                 _ => ($($without)?),
             }
@@ -29,7 +30,7 @@ macro_rules! notes {
 }
 
 notes! {
-    /// Reports that the module no longer holds the descriptor, or only in another form, as a stream.
+    /// Reports that the module no longer owns the descriptor, or owns the descriptor only as part of a stream.
     fn closed(fd: c_int) => fd_closed(fd);
     /// Reports a change of signals of a descriptor, unless the result is an error.
     fn signals_changed(fd: c_int, result: c_int), if result >= 0 => fd_signals(fd);
@@ -39,38 +40,40 @@ notes! {
     fn looked_up(found: *const c_void) => looked_up(found);
     /// Returns a nonzero value if the module is being closed and may not call this function.
     fn refuses(function: &CStr) -> c_int => refuses(function.as_ptr()), or 0;
-    /// Reports that the platform is about to move or free a block. Returns a nonzero value if the host knows the block as a module's.
+    /// Reports that the platform is about to move or free a block. Returns a nonzero value if the host has recorded the block for a
+    /// module.
     fn block_borrowed(block: *mut c_void) -> c_int => block_borrowed(block), or 0;
-    /// Reports that the unwinder is about to deregister a table. Returns a nonzero value if the unwinder still has it.
+    /// Reports that the unwinder is about to deregister a table. Returns a nonzero value if the table is still registered.
     fn frame_is_there(begin: *const c_void) -> c_int => frame_deregistered(begin), or 1;
-    /// Reports that a stream or directory stream is about to be closed. Returns the location of the block address that closing
-    /// will store, or null.
+    /// Reports that a stream or directory stream is about to be closed. Closing may store the address of a block; returns the
+    /// location where this address will be stored, or null.
     fn stream_closed(stream: *mut c_void) -> *const *mut c_void => stream_closed(stream), or null();
-    /// Reports a new child process, unless this is the child or no process was started.
+    /// Reports a new child process. Does nothing in the child, or if no process was started.
     fn child_started(pid: c_int), if pid > 0 => child_started(pid);
 
-    /// Reports a new descriptor, unless the number is an error.
+    /// Reports a new descriptor. Does nothing if the number is an error.
     ///
     /// # Safety
     /// The platform has just created the descriptor for the module.
     [unsafe] fn opened(fd: c_int), if fd >= 0 => fd_opened(fd);
-    /// Reports a new block of the C library, unless it is null. With a sanitizer, which tracks blocks itself, nothing is reported,
-    /// because the host is not notified of frees.
+    /// Reports a new block of the C library, unless the block is null. Does nothing with a sanitizer, because the host is then not
+    /// notified when blocks are freed.
     ///
     /// # Safety
     /// The block was just allocated for the module to free.
     [unsafe] fn block_made(block: *mut c_void), if !cfg!(feature = "pass-through") && !block.is_null() => block_made(block);
-    /// Reports a stream with a descriptor, unless it is null; for `made_by`, see [`alcedo_abi::hooks::HookTable::stream_opened`].
+    /// Reports a stream with a descriptor, unless the stream is null; for `made_by`, see
+    /// [`alcedo_abi::hooks::HookTable::stream_opened`].
     ///
     /// # Safety
-    /// The stream was just created by that function, for the module to close.
+    /// The function that `made_by` specifies has just created the stream, and the module closes the stream.
     [unsafe] fn stream_opened(stream: *mut c_void, fd: c_int, made_by: c_int), if !stream.is_null()
         => stream_opened(stream, fd, made_by);
-    /// Reports a stream that writes into memory of the module, unless it is null; for `made_by`, see
+    /// Reports a stream that writes into memory of the module, unless the stream is null; for `made_by`, see
     /// [`alcedo_abi::hooks::HookTable::stream_bound`].
     ///
     /// # Safety
-    /// The stream was just created by that function and with this location, for the module to close.
+    /// The function that `made_by` specifies has just created the stream with this location, and the module closes the stream.
     [unsafe] fn stream_bound(stream: *mut c_void, made_by: c_int, location: *const *mut c_void), if !stream.is_null()
         => stream_bound(stream, made_by, location);
     /// Reports that the unwinder has registered the table at `begin`.

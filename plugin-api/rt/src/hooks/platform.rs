@@ -1,7 +1,8 @@
-//! The platform's functions, found by name at run time: direct references would bind to the module's own copies.
+//! The platform's functions, which are looked up by name at run time. Direct references would bind to the module's own hooks.
 //!
-//! The code here does not allocate in the module. Lookups take the loader's lock, so all lookups are made while the module is
-//! being mapped, when this thread holds the lock already; later no thread waits for another that maps a library.
+//! The code of this file does not allocate in the module. A lookup takes the loader's lock, so all lookups happen while the
+//! module is being mapped and the mapping thread holds this lock anyway. Later calls of the platform therefore never wait for a
+//! thread that is mapping a library.
 #![expect(unsafe_code, reason = "calls C functions at addresses from the loader")]
 
 use core::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong, c_void};
@@ -15,7 +16,8 @@ pub(super) use super::assembly::{dlsym, dlvsym};
 use super::tables::StreamFunctions;
 use crate::outside::hook_context;
 
-/// A function called around a `fork`. The C library removes the functions of an unmapped library if it knows the library of each.
+/// A handler that runs before or after a `fork`. The C library removes the handlers of an unmapped library if the library was
+/// passed at registration.
 pub type AtFork = Option<unsafe extern "C" fn()>;
 
 struct Address {
@@ -72,8 +74,8 @@ macro_rules! platform {
                 if address.is_null() {
                     return $($without)?;
                 }
-                // SAFETY: the loader returned the address of the C function, whose signature is listed here. Variadic integer
-                // arguments are passed like plain ones on Linux. The caller fulfills the contract of the function.
+                // SAFETY: the loader returned the address of the C function, and the list contains its signature. On Linux,
+                // variadic integer arguments are passed like other arguments. The caller fulfills the contract of the function.
                 unsafe { transmute::<*mut c_void, unsafe extern "C" fn($($ty),*) $(-> $ret)?>(address)($($arg),*) }
             }
         )*
@@ -81,7 +83,7 @@ macro_rules! platform {
 }
 
 pub(super) fn set_error(number: c_int) {
-    // SAFETY: the location belongs to this thread, and no other code writes it.
+    // SAFETY: `errno` is a valid location of this thread, and no other thread writes it.
     unsafe { *libc::__errno_location() = number };
 }
 
@@ -93,13 +95,13 @@ fn missing() -> c_int {
 /// Search scope of the loader.
 #[derive(Clone, Copy)]
 pub(super) enum Scope {
-    /// Scope of references of a library.
+    /// Scope in which references of a library are resolved.
     Default,
     /// Libraries after this one.
     Next,
 }
 
-/// Returns the address of a symbol, or null. For callers that call the platform or compare addresses.
+/// Returns the address that the loader finds for a symbol, or null.
 pub(super) fn find(scope: Scope, name: &CStr) -> *mut c_void {
     let scope = match scope {
         Scope::Default => libc::RTLD_DEFAULT,
@@ -109,9 +111,9 @@ pub(super) fn find(scope: Scope, name: &CStr) -> *mut c_void {
     unsafe { dlsym(scope, name.as_ptr()) }
 }
 
-/// Clears the loader's error of this thread.
+/// Clears the loader's error state of this thread.
 pub(super) fn forget_error() {
-    // SAFETY: the function has no arguments, and its string is not read.
+    // SAFETY: `dlerror` has no requirements, and the returned string is not read.
     unsafe { libc::dlerror() };
 }
 
@@ -123,7 +125,7 @@ pub(super) fn library_at(address: usize) -> Option<usize> {
     info.map(|info| info.dli_fbase.addr())
 }
 
-/// Looks up every address that this module will need. Called by its first initializer.
+/// Looks up the addresses of all platform functions that this module needs. Called by the first initializer of the module.
 pub extern "C" fn resolve() {
     resolve_reported();
     resolve_reported_of_signals();
@@ -137,7 +139,7 @@ pub extern "C" fn resolve() {
     }
 }
 
-// Functions replaced by functions of the host.
+// Functions that are replaced by functions of the host.
 platform! {
     resolve_replaced, Replaced, REPLACED;
 
@@ -213,14 +215,14 @@ platform! {
     fn setbuffer(stream: *mut c_void, buffer: *mut c_char, len: usize);
 }
 
-/// Returns the unwinder's function that deregisters tables, if this process has one.
+/// Returns the unwinder's function that deregisters tables; `None` if the process does not have this function.
 pub(crate) fn deregister() -> Option<Deregister> {
     let address = REPORTED.__deregister_frame.get();
-    // SAFETY: this is the address of that function.
+    // SAFETY: the loader returned the address of `__deregister_frame`, which has this signature.
     (!address.is_null()).then(|| unsafe { transmute::<*mut c_void, Deregister>(address) })
 }
 
-// Signal functions replaced by functions of the host.
+// Signal functions that are replaced by functions of the host.
 platform! {
     resolve_replaced_of_signals, ReplacedOfSignals, REPLACED_OF_SIGNALS;
 
@@ -273,7 +275,7 @@ platform! {
     fn closedir(folder: *mut c_void) -> c_int, without: missing();
 }
 
-// Functions that allocate blocks of the C heap which the caller frees.
+// Functions that allocate blocks of the C heap for the caller to free.
 platform! {
     resolve_reported_of_blocks, ReportedOfBlocks, REPORTED_OF_BLOCKS;
 

@@ -16,7 +16,7 @@ hooks! {
     getaddrinfo_a, getaddrinfo_a(mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int => names_begin;
     aio_read, aio_read(block: *mut c_void) -> c_int => io_begin(0, block);
     aio_write, aio_write(block: *mut c_void) -> c_int => io_begin(1, block);
-    // The platform rejects any other number.
+    // For any other operation, the condition is false and the platform's function returns an error.
     aio_fsync, aio_fsync(how: c_int, block: *mut c_void) -> c_int, if (0..=c_int::MAX - 2).contains(&how) => io_begin(how + 2, block);
 }
 
@@ -36,13 +36,13 @@ spawners! {
     posix_spawnp;
 }
 
-/// Reports a new child process, unless this is the child or no process was started.
+/// Reports a new child process and returns `pid`. Reports nothing in the child, or if no process was started.
 pub(super) extern "C" fn child(pid: c_int) -> c_int {
     child_started(pid);
     pid
 }
 
-/// Returns the C result of a system call that failed with this error.
+/// Sets `errno` to the error of a failed system call, and returns -1.
 #[cfg(target_arch = "x86_64")]
 pub(super) extern "C" fn refused(error: c_int) -> c_int {
     super::platform::set_error(error);

@@ -1,12 +1,13 @@
 //! Hooks of functions that store an address of the module in a table or a variable of another library: unwind tables, streams
-//! and their buffers, the identifier of the system log, the state of `random`. Streams with a descriptor are reported as well.
+//! and their buffers, the identifier of the system log, the state of `random`. The hooks of this file also report streams with
+//! a descriptor.
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 use core::ptr::null;
 
 use super::notes::{frame_is_there, stream_closed};
 
-/// Functions of a stream of `fopencookie`, with the layout of the C library; each may be missing.
+/// Functions of an `fopencookie` stream, in the layout of the C library. Each function may be missing.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct StreamFunctions {
@@ -14,7 +15,7 @@ pub struct StreamFunctions {
     pub read: Option<unsafe extern "C" fn(*mut c_void, *mut c_char, usize) -> isize>,
     /// Writes to the stream.
     pub write: Option<unsafe extern "C" fn(*mut c_void, *const c_char, usize) -> isize>,
-    /// Changes the position.
+    /// Changes the position in the stream.
     pub seek: Option<unsafe extern "C" fn(*mut c_void, *mut i64, c_int) -> c_int>,
     /// Closes the stream.
     pub close: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,

@@ -1,8 +1,8 @@
-//! Trampolines: targets of the module's C names. Most have one of a few forms, each of which is a macro here with its lists in
-//! the other files; a trampoline with a special form is implemented here. A trampoline calls the platform or the host;
-//! decisions are made by functions of the other files.
+//! Trampolines: the functions behind the module's C names. This file defines a macro for each common form of a trampoline; the other
+//! files contain the lists for these macros. This file also implements trampolines of special forms. A trampoline only calls the
+//! platform or the host; functions of the other files make the decisions.
 //!
-//! A line of a list names the trampoline and the platform's function by the same name: both have the same contract.
+//! In a list, the trampoline and the platform's function have the same name, because both have the same contract.
 #![expect(unsafe_code, reason = "C functions, handed over to the host or the platform")]
 
 use core::ffi::{CStr, c_char, c_int, c_long, c_void};
@@ -33,16 +33,16 @@ macro_rules! trampoline {
     };
 }
 
-/// Defines hooks implemented by the host: with a host its function is called instead of the platform's, with the same
-/// arguments, or with those listed in the line.
+/// Defines hooks that the host implements. With a host, the hook calls the host's function instead of the platform's function. The
+/// hook passes the same arguments, or the arguments that are listed in the line.
 macro_rules! hooks {
     ($(
         $platform:ident, $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)? $(, if $condition:expr)?
             => $entry:ident $(($($argument:expr),*))?;
     )*) => {$(trampoline! { $platform: $name($($arg: $ty),*) $(-> $ret)? {
         let context = $crate::outside::hook_context()$(.filter(|_| $condition))?;
-        // SAFETY: the caller fulfills the C function's contract, which the host's and the platform's functions share; the image
-        // is that of the same context.
+        // SAFETY: the caller fulfills the C function's contract, which the host's and the platform's functions share. The image
+        // pointer is from the same context.
         unsafe {
             match context {
                 Some(context) => hooks!(@call context $entry($($arg),*) $(($($argument),*))?),
@@ -58,13 +58,14 @@ macro_rules! hooks {
     };
 }
 
-/// Defines hooks with additional code around the platform's function. The code receives the call as a value that it may use once.
+/// Defines hooks with additional code around the platform's function. The code receives the call as a closure that it may call once.
 macro_rules! around {
     ($(
         $(#[doc = $doc:tt])*
         $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)?, |$call:ident| $code:expr;
     )*) => {$(trampoline! { $name: $(#[doc = $doc])* $name($($arg: $ty),*) $(-> $ret)? {
-        // SAFETY: the caller fulfills the C function's contract for one call with these arguments, which is this one.
+        // SAFETY: the caller fulfills the C function's contract for one call with these arguments, and the closure is called at most
+        // once.
         let $call = $crate::hooks::trampolines::once(move || unsafe { $crate::hooks::platform::$name($($arg),*) });
         $code
     }})*};
@@ -86,10 +87,10 @@ macro_rules! openers {
     }})*};
 }
 
-/// Defines hooks of functions that create two descriptors in their last argument.
+/// Defines hooks of functions that create two descriptors and store them at their last argument.
 macro_rules! pair_openers {
     ($($name:ident($($arg:ident: $ty:ty),*; $pair:ident);)*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> c_int {
-        // SAFETY: the caller fulfills the C function's contract, so two new descriptors are stored there if the result is zero.
+        // SAFETY: the caller fulfills the C function's contract, so two new descriptors are stored at `$pair` if the result is zero.
         unsafe {
             let result = $crate::hooks::platform::$name($($arg),*);
             if result == 0 {
@@ -106,7 +107,7 @@ macro_rules! pair_openers {
 macro_rules! makers {
     ($($name:ident($($arg:ident: $ty:ty),*) $(if $condition:expr)?;)*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> *mut c_char {
         let is_made = true $(&& $condition)?;
-        // SAFETY: the caller fulfills the C function's contract, so the result is a new block under this condition, or null.
+        // SAFETY: the caller fulfills the C function's contract, so the result is null or, if `is_made` is true, a new block.
         unsafe {
             let block = $crate::hooks::platform::$name($($arg),*);
             if is_made { $crate::hooks::blocks::handed_over(block.cast()).cast() } else { block }
@@ -114,13 +115,14 @@ macro_rules! makers {
     }})*};
 }
 
-/// Defines hooks of functions that print into a block they allocate, and store its address in `$text`.
+/// Defines hooks of functions that allocate a block, print into the block, and store its address at `$text`.
 macro_rules! printers {
     ($($name:ident($($arg:ident: $ty:ty),*; $text:ident);)*) => {$(trampoline! {
         $name:
         /// The last argument is a `va_list`, which is passed as an address.
         $name($($arg: $ty),*) -> c_int {
-        // SAFETY: the caller fulfills the C function's contract, so a new block is stored there unless the result is an error.
+        // SAFETY: the caller fulfills the C function's contract, so the address of a new block is stored at `$text` unless the result
+        // is an error.
         unsafe {
             let result = $crate::hooks::platform::$name($($arg),*);
             if result >= 0 {
@@ -134,10 +136,10 @@ macro_rules! printers {
 /// Defines hooks of functions that read into the block at `$line`, which the C library may move, or into a new block.
 macro_rules! readers {
     ($($name:ident($($arg:ident: $ty:ty),*; $line:ident $room:ident);)*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> isize {
-        // SAFETY: the caller fulfills the C function's contract: `$line` points to a block or null, and the function stores a
-        // block or null there. The platform rejects a null `$line`.
+        // SAFETY: the caller fulfills the C function's contract: `$line` points to the address of a block or to null, and the
+        // function overwrites this address. The platform rejects a null `$line`.
         unsafe {
-            // A block of another module remains a block of that module, even if it is moved.
+            // A block of another module remains a block of that module, even if the platform moves the block.
             if let (Some(line), Some(room)) = ($line.as_mut(), $room.as_ref()) {
                 *line = $crate::hooks::blocks::borrowed(line.cast(), *room).cast();
             }
@@ -154,7 +156,8 @@ macro_rules! readers {
     }})*};
 }
 
-/// Defines hooks of functions that create a stream or a directory stream with a descriptor, which is an argument or can be requested.
+/// Defines hooks of functions that create a stream or a directory stream with a descriptor. The descriptor is an argument, or a C
+/// function returns it.
 macro_rules! streams {
     ($(
         $(#[doc = $doc:tt])*
@@ -172,7 +175,8 @@ macro_rules! streams {
     }})*};
 }
 
-/// Defines hooks of functions that create a stream over memory of the module, and fail if the stream would outlive the module.
+/// Defines hooks of functions that create a stream over memory of the module. A hook fails while the module is being closed, because
+/// the stream would outlive the module.
 macro_rules! memory_streams {
     ($(
         $(#[doc = $doc:tt])*
@@ -197,7 +201,7 @@ macro_rules! memory_streams {
 macro_rules! jumps {
     ($($name:ident;)*) => {$(trampoline! {
         $name:
-        /// May leave a signal handler.
+        /// The jump may leave a signal handler.
         $name(buffer: *mut c_void, value: c_int) {
         // SAFETY: the caller fulfills the C function's contract, so the buffer is filled. The jump does not return, and no value
         // here needs a drop.
@@ -220,8 +224,8 @@ macro_rules! spawners {
     ) -> c_int {
         let mut number = 0;
         let to = &raw mut number;
-        // SAFETY: the caller fulfills the C function's contract: `pid` is a valid pointer or null. The platform first writes the
-        // process id into the local variable.
+        // SAFETY: the caller fulfills the C function's contract: `pid` is a valid pointer or null. The platform writes the process id
+        // to the local variable.
         unsafe {
             let result = $crate::hooks::platform::$name(to, program, actions, attributes, arguments, environment);
             if result == 0 {
@@ -240,7 +244,7 @@ macro_rules! spawners {
 /// # Safety
 /// The contract of the C function.
 pub unsafe extern "C" fn register_frame(begin: *const c_void) {
-    // SAFETY: the caller fulfills the C function's contract; the table is deregistered by the same unwinder that has it.
+    // SAFETY: the caller fulfills the C function's contract. `deregister` is a function of the unwinder that registers the table.
     unsafe {
         platform::__register_frame(begin);
         if hook_context().is_some()
@@ -257,8 +261,8 @@ pub unsafe extern "C" fn register_frame(begin: *const c_void) {
 /// The contract of the C function.
 pub unsafe extern "C" fn fclose(stream: *mut c_void) -> c_int {
     let buffer = notes::stream_closed(stream);
-    // SAFETY: the caller fulfills the C function's contract. The pointer is null, or that of a stream which stores a block there
-    // when it is closed; the creator of the stream keeps the pointer valid until then.
+    // SAFETY: the caller fulfills the C function's contract. `buffer` is null, or the location where closing the stream stores the
+    // address of a block. The creator of the stream keeps this location valid until the stream is closed.
     unsafe {
         let result = platform::fclose(stream);
         notes::block_made(buffer.as_ref().map_or(null_mut(), |block| *block));
@@ -266,8 +270,8 @@ pub unsafe extern "C" fn fclose(stream: *mut c_void) -> c_int {
     }
 }
 
-/// `setvbuf` of this module. A stream may outlive the module, and the end of the process reads its buffer; so with a host the
-/// stream uses a buffer of the C library. The size is only a hint to the C library.
+/// `setvbuf` of this module. A stream may outlive the module, and the C library accesses the stream's buffer when the process exits.
+/// So with a host, the stream uses a buffer of the C library. The size is only a hint to the C library.
 ///
 /// # Safety
 /// The contract of the C function.
@@ -277,7 +281,7 @@ pub unsafe extern "C" fn setvbuf(stream: *mut c_void, buffer: *mut c_char, mode:
     unsafe { platform::setvbuf(stream, buffer, mode, len) }
 }
 
-/// `setbuffer` of this module, as [`setvbuf`].
+/// `setbuffer` of this module. Replaces the buffer like [`setvbuf`].
 ///
 /// # Safety
 /// The contract of the C function.
@@ -294,16 +298,16 @@ pub unsafe extern "C" fn setbuffer(stream: *mut c_void, buffer: *mut c_char, len
     }
 }
 
-/// `setbuf` of this module, as [`setvbuf`].
+/// `setbuf` of this module. Replaces the buffer like [`setvbuf`].
 ///
 /// # Safety
 /// The contract of the C function.
 pub unsafe extern "C" fn setbuf(stream: *mut c_void, buffer: *mut c_char) {
-    // SAFETY: the caller fulfills the C function's contract; the C function does the same.
+    // SAFETY: the caller fulfills the C function's contract, and the platform's `setbuf` calls `setbuffer` in the same way.
     unsafe { setbuffer(stream, buffer, libc::BUFSIZ as usize) };
 }
 
-/// `reallocarray` of this module. The platform's would move a block without notifying the host.
+/// `reallocarray` of this module. The platform's function would move a block without notifying the host.
 ///
 /// # Safety
 /// The contract of the C function.
@@ -315,7 +319,7 @@ pub unsafe extern "C" fn reallocarray(old: *mut c_void, count: usize, size: usiz
     }
 }
 
-/// `fcntl` of this module: two of its commands create a descriptor, others enable signals for one.
+/// `fcntl` of this module. Two commands create a descriptor, and some commands enable signals for a descriptor.
 ///
 /// # Safety
 /// The contract of the C function.
@@ -333,14 +337,14 @@ pub unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_
     }
 }
 
-/// `putenv` of this module. The string itself becomes part of the environment; while the module is being closed, a copy does.
-/// Without an equals sign, the variable is removed, like in the C function.
+/// `putenv` of this module. The C function makes the string itself part of the environment; while the module is being closed, this
+/// function uses a copy. A string without an equals sign removes the variable, as in the C function.
 ///
 /// # Safety
 /// The contract of the C function.
 pub unsafe extern "C" fn putenv(text: *mut c_char) -> c_int {
     let is_refused = !text.is_null() && is_refused(c"putenv");
-    // SAFETY: the caller fulfills the C function's contract: a C string, at a time when the environment may be changed.
+    // SAFETY: the caller fulfills the C function's contract: `text` is a C string, and no other thread uses the environment.
     unsafe {
         if !is_refused {
             return platform::putenv(text);
@@ -386,8 +390,8 @@ pub unsafe extern "C" fn pthread_setname_np(thread: usize, name: *const c_char) 
     }
 }
 
-/// `syscall` of this module. All six arguments are passed, like in the variadic C function. Memory is recorded regardless of
-/// the function that maps it.
+/// `syscall` of this module. All six arguments are passed, like in the variadic C function. System calls that map memory use the
+/// hooks, so the host records this memory, too.
 ///
 /// # Safety
 /// The contract of the C function.
@@ -403,7 +407,7 @@ pub unsafe extern "C" fn syscall(
     const IS_HOOKED: bool = !cfg!(feature = "pass-through");
     let address = with_exposed_provenance_mut::<c_void>(first);
     let word = |address: *mut c_void| address.expose_provenance() as c_long;
-    // SAFETY: the caller fulfills the contract of the system call, which is that of the C function with its name.
+    // SAFETY: the caller fulfills the contract of the system call, which equals the contract of the C function with the same name.
     unsafe {
         match number {
             libc::SYS_sigaltstack => sigaltstack(address.cast_const(), with_exposed_provenance_mut(second)).into(),
@@ -420,7 +424,7 @@ pub unsafe extern "C" fn syscall(
             libc::SYS_shmdt if IS_HOOKED => shmdt(address).into(),
             _ => {
                 let result = platform::syscall(number, first, second, third, fourth, fifth, sixth);
-                // The result is the descriptor of a new ring, which the kernel will write to.
+                // The result is the descriptor of a new ring, to which the kernel will write.
                 if number == libc::SYS_io_uring_setup
                     && let Ok(fd) = c_int::try_from(result)
                 {
@@ -432,8 +436,8 @@ pub unsafe extern "C" fn syscall(
     }
 }
 
-/// A hooked name in the section `alcedo_hooked`, written by [`__alcedo_name`](crate::__alcedo_name). Stores relative offsets
-/// from each field to its target, so that the loader has no relocations to apply.
+/// A hooked name in the section `alcedo_hooked`, written by [`__alcedo_name`](crate::__alcedo_name). Each field stores the relative
+/// offset from the field to its target, so that the loader need not apply relocations.
 #[repr(C)]
 #[derive(Debug)]
 pub struct HookedName {
@@ -446,7 +450,7 @@ pub struct HookedName {
 impl HookedName {
     /// Returns the name and the module's function.
     fn parts(&'static self) -> (&'static CStr, *mut c_void) {
-        // SAFETY: all values of the type are created by the assembler, which stored the offset to the name, a C string.
+        // SAFETY: the assembler creates all values of this type, and stores the offset to the name, which is a C string.
         let name = unsafe { CStr::from_ptr(behind(&self.name).cast()) };
         (name, behind(&self.hook).cast_mut())
     }
@@ -458,17 +462,18 @@ fn behind(distance: &'static i32) -> *const c_void {
     core::ptr::from_ref(distance).cast::<c_void>().wrapping_byte_offset(*distance as isize)
 }
 
-/// Defines hooks of functions that look up symbols. The assembly behind the C names passes the table of hooks after the arguments.
+/// Defines hooks of functions that look up symbols. The assembly code of the C names passes the bounds of the hook table after the
+/// arguments.
 macro_rules! lookups {
     ($($name:ident($($arg:ident: $ty:ty),*; $($unused:ident: $unused_ty:ty)?) of $text:ident;)*) => {$(
         #[doc = concat!("`", stringify!($name), "` of this module.")]
         ///
         /// # Safety
-        /// The contract of the C function; `begin` and `end` are those of the section `alcedo_hooked` of this module.
+        /// The contract of the C function; `begin` and `end` are the bounds of this module's section `alcedo_hooked`.
         pub unsafe extern "C" fn $name(
             $($arg: $ty,)* $($unused: $unused_ty,)? begin: *const HookedName, end: *const HookedName,
         ) -> *mut c_void {
-            // SAFETY: the caller fulfills the C function's contract, so the name of a found symbol is a C string; and it
+            // SAFETY: the caller fulfills the C function's contract, so the name of a found symbol is a C string. The caller also
             // promises the bounds of a section that contains only entries and is never written.
             unsafe {
                 let found = platform::$name($($arg),*);

@@ -1,4 +1,4 @@
-//! Typed declarations of imports from other modules, which the host compares with its types.
+//! Typed declarations of imports from other modules. The host compares each import with its own types.
 
 use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
 use alcedo_abi::describe::{Cell, ImportDesc, ImportKind, PropertyDesc};
@@ -24,7 +24,8 @@ pub(crate) const fn import(
     Declared(ImportDesc { kind, path, fingerprint, expected, fields: RSlice::from_slice(&[]), cell })
 }
 
-/// Imports a class of another module. Members of its base are accessed through it, so the host checks that the base matches.
+/// Imports a class of another module. Members of the base are accessed through the imported class, so the host checks that the
+/// base is the expected class.
 #[must_use]
 pub const fn import_class<C: Class>(
     properties: &'static [PropertyDesc],
@@ -35,19 +36,19 @@ pub const fn import_class<C: Class>(
     Declared(ImportDesc { fields: RSlice::from_slice(properties), ..import })
 }
 
-/// Describes a property of an imported class by name, for errors. Its type is compared where it is used.
+/// Describes a property of an imported class by name, for error messages. [`import_property`] states the type of the property.
 #[must_use]
 pub const fn member_name(name: &'static str) -> PropertyDesc {
     value(name, ValueType::of::<u8>(), 0)
 }
 
-/// Returns the section number of an import: a hash of its path. Imports with equal numbers are kept or dropped together.
+/// Returns the section number of an import: a hash of its path. The linker keeps or drops imports with equal numbers together.
 #[must_use]
 pub const fn section_of(path: &str) -> u32 {
     (Fingerprint::START.text(path).finish() & 0x7fff_ffff) as u32
 }
 
-/// Imports a property of another module. `path` is the path of the class, a colon, and the name.
+/// Imports a property of another module. `path` consists of the path of the class, a colon, and the name of the property.
 #[must_use]
 pub const fn import_property<C: Class, T: Value>(
     path: &'static str,
@@ -58,7 +59,7 @@ pub const fn import_property<C: Class, T: Value>(
     import(ImportKind::PROPERTY, path, fingerprint, T::TYPE.as_str(), &cell.0)
 }
 
-/// Imports a function of another module, called virtually.
+/// Imports a function of another module. Calls of the function are virtual.
 #[must_use]
 pub const fn import_function<C: Class, A: Params, R: ReturnValue>(
     path: &'static str,
@@ -68,7 +69,7 @@ pub const fn import_function<C: Class, A: Params, R: ReturnValue>(
     import(ImportKind::FUNCTION, path, fingerprint::<A, R>(), SignatureWords::<A, R>::TEXT, &cell.0)
 }
 
-/// Imports the function of the base class that a function overrides.
+/// Imports a function of the base class that class `C` overrides.
 #[must_use]
 pub const fn import_overridden<C: Class, A: Params, R: ReturnValue>(
     path: &'static str,
@@ -89,7 +90,7 @@ pub const fn import_structure<S: Value>(
     Declared(ImportDesc { fields: RSlice::from_slice(descriptions), ..import })
 }
 
-/// Imports an enum of another module by its fingerprint; `words` describes the enum that this module was built for.
+/// Imports an enum of another module by its fingerprint; `words` describes the enum that this module expects.
 #[must_use]
 pub const fn import_enumeration<E: Value<Raw = N>, N: Underlying>(
     is_flags: bool,

@@ -1,6 +1,6 @@
 //! Expansion of `#[uclass]`: a declared or imported class, its view, and the members of the view.
 
-/// Defines a class: its view, the promises of `Class`, the accessors of its properties, and its registered description.
+/// Defines a class: its view, its implementation of `Class`, the accessors of its properties, and its registered description.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_class {
@@ -184,7 +184,7 @@ macro_rules! __alcedo_class {
             $(
                 $crate::__private::import! {
                     $cell: $crate::__private::PropertyCell<$class, $ty> = {
-                        // SAFETY: the import has the cell, and is listed if code uses the cell.
+                        // SAFETY: the import contains the cell, and the module lists the import if any code uses the cell.
                         unsafe { $crate::__private::PropertyCell::new() }
                     },
                     import_property($crate::__private::core::concat!("/Script/", $package, ".", $name, ":", $property))
@@ -217,8 +217,8 @@ macro_rules! __alcedo_view {
     };
 }
 
-/// Defines the accessors of the properties of a class, in one block. `$cell` holds the offset of a property: a static, or a type that
-/// derefs to one.
+/// Defines the property accessors of a class in one `impl` block. `$cell` is a static with the offset of a property, or a type
+/// that dereferences to this static.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_properties {
@@ -234,15 +234,15 @@ macro_rules! __alcedo_properties {
                 $crate::__private::read_member(&self.0, &$($cell)*)
             }
 
-            /// Writes the property. If the host refuses the write, as in a red constructor during a reload for any object
-            /// except its own, the running call ends with that error.
+            /// Writes the property. If the host refuses the write, the running call ends with the error. During a reload, a red
+            /// constructor may write only its own object.
             $(#[$attr])*
             #[inline]
             pub fn $set(&self, $value: $arg) {
                 $crate::__private::or_end(self.$try_set($value))
             }
 
-            /// Writes the property, or returns the error if the host refuses.
+            /// Writes the property, or returns an error if the host refuses the write.
             $(#[$attr])*
             #[inline]
             pub fn $try_set(
@@ -255,8 +255,9 @@ macro_rules! __alcedo_properties {
     };
 }
 
-/// Defines the calls of functions on a view, in one block: those that return failures, and those that end the running call instead.
-/// `$cell` holds the handle of a function: a static, or a type that derefs to one.
+/// Defines methods on a view that call functions, in one `impl` block. Methods in `calls` return failures; methods in `endings`
+/// end the running call on a failure. `$cell` is a static with the handle of a function, or a type that dereferences to this
+/// static.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_calls {
@@ -276,7 +277,7 @@ macro_rules! __alcedo_calls {
             $(
                 $(#[$ending_attr])*
                 ///
-                /// If the call fails, the running call ends with the same error.
+                /// If this function fails, the running call ends with the same error.
                 #[inline]
                 pub fn $ending(&self, $($ending_arg: $ending_ty),*) -> $ending_result {
                     $crate::__private::or_end(self.$tried($($ending_arg),*))
@@ -299,7 +300,8 @@ macro_rules! __alcedo_calls {
     };
 }
 
-/// Defines the call `$try_name` of a function of a C library. Out parameters are assigned only after all of them were returned.
+/// Defines the method `$try_name`, which calls a function of a C library. Out parameters are assigned only after all of them
+/// have been converted.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_c_call {

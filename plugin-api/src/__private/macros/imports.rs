@@ -1,6 +1,7 @@
 //! Imports of a module. An import is listed only if code that is linked into the image uses its cell.
 
-/// Defines a cell that the host fills, behind a type of its name, and the import that requests it.
+/// Defines a cell that the host fills, and the import that requests the number. Code accesses the cell through a type with the
+/// name of the cell.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_import {
@@ -41,8 +42,9 @@ macro_rules! __alcedo_import {
         $crate::__private::if_used! {
             {
                 let _is_true: &'static $crate::__private::Declared<$crate::__private::ImportDesc> = &ALCEDO_IMPORT;
-                // SAFETY: the assembly has no instruction. It adds the address of the import, of the type above, to the list `IMPORTS`,
-                // whose elements are such addresses, and a relocation that keeps the entry together with the code of this function.
+                // SAFETY: the assembly contains no instruction. The directives add the address of the import, which has the
+                // type above, to `IMPORTS`, a list of addresses of this type. A relocation keeps the entry together with the
+                // code of this function.
                 unsafe {
                     $crate::__private::core::arch::asm!(
                         // Section of `IMPORTS`.
@@ -63,7 +65,7 @@ macro_rules! __alcedo_import {
     };
 }
 
-/// Expands to the first argument if the linker drops unused sections one by one; otherwise to the second.
+/// Expands to the first argument if the linker drops unused sections individually, otherwise to the second argument.
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(miri)))]
 #[doc(hidden)]
 #[macro_export]
@@ -73,7 +75,7 @@ macro_rules! __alcedo_if_used {
     };
 }
 
-/// Expands to the first argument if the linker drops unused sections one by one; otherwise to the second.
+/// Expands to the first argument if the linker drops unused sections individually, otherwise to the second argument.
 #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"), not(miri))))]
 #[doc(hidden)]
 #[macro_export]

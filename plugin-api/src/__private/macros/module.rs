@@ -1,7 +1,8 @@
 //! Macros for a whole module and its lists: `module!`, descriptions, records of types, interfaces, and static functions.
 
-/// Defines a module: the manifest section, which is read without mapping the file; hooked copies of C functions with lasting
-/// side effects; its heap; and its root under the root symbol. Tests of the module use the platform's functions.
+/// Defines a module: its manifest section, its heap, its root module under the root symbol, and hooks for C functions with
+/// lasting side effects. The manifest section is read without mapping the file. Tests of the module use the heap and the C
+/// functions of the platform.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_module {
@@ -11,7 +12,7 @@ macro_rules! __alcedo_module {
         tables: $tables:expr, entry: $entry:expr, main: |$args:ident| $main:expr, exit: $exit:expr,
         suspends: $suspends:literal, suspend: $suspend:expr, resume: $resume:expr
     ) => {
-        // Assembly is at the top level of a module, never inside a block.
+        // The hooks contain global assembly, so they are placed at the top level and not in the block below.
         #[cfg(not(test))]
         $crate::__private::hook_names!($unhooked);
         const _: () = {
@@ -25,7 +26,7 @@ macro_rules! __alcedo_module {
         own_heap: $crate::__private::heap!(is $heap),
                 dependencies: $dependencies,
             };
-            // The section is only read from the file: no code in the program refers to it.
+            // The section is read from the file only. No code refers to this static, so `#[used]` keeps it.
             #[used]
             #[unsafe(link_section = ".alcedo.manifest")]
             static ALCEDO_MANIFEST: [$crate::__private::core::primitive::u8;
@@ -66,14 +67,16 @@ macro_rules! __alcedo_module {
                 }
             }
 
-            // The name is reserved by this framework, and a library has one `module!`: a second one does not link.
+            // This framework reserves the symbol name. A library has only one `module!`, because a second `module!` does not
+            // link.
             #[unsafe(export_name = "alcedo_root_module")]
             static ALCEDO_ROOT: $crate::__private::LibHeader = $crate::__private::lib_header::<AlcedoModule>();
         };
     };
 }
 
-/// Defines the allocator: the module's heap, or the author's own. Tests of the module use the platform's.
+/// Defines the heap of the module as the global allocator, unless the author defines an allocator. Tests of the module use the
+/// default allocator.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_heap {
@@ -91,14 +94,14 @@ macro_rules! __alcedo_heap {
     (own) => {};
 }
 
-/// Records a declared type in the section that is read without mapping the file.
+/// Records a declared type in a section that can be read without mapping the file.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_type_record {
     ($kind:ident $package:expr, $name:expr) => {
         const _: () = {
             const ALCEDO_LEN: usize = $crate::__private::manifest::type_record_len($package, $name);
-            // The section is only read from the file: no code in the program refers to it.
+            // The section is read from the file only. No code refers to this static, so `#[used]` keeps it.
             #[used]
             #[unsafe(link_section = ".alcedo.types")]
             static ALCEDO_RECORD: [u8; ALCEDO_LEN] = $crate::__private::manifest::type_record(
@@ -110,7 +113,7 @@ macro_rules! __alcedo_type_record {
     };
 }
 
-/// Adds a description to one of the module's lists. Only true descriptions have the element type of the lists.
+/// Adds a description to one of the module's lists. The lists accept only descriptions that are known to be correct.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_register {
@@ -164,7 +167,7 @@ macro_rules! __alcedo_interface {
         }
 
         const _: () = {
-            // SAFETY: the path is that of the interface that is declared or imported below.
+            // SAFETY: `PATH` is the path of the interface that is declared or imported below.
             unsafe impl $crate::__private::Interface for $interface {
                 type View<'f> = $view<'f>;
                 const PATH: &'static $crate::__private::core::primitive::str =

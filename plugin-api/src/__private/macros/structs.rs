@@ -1,7 +1,8 @@
 //! Expansion of `#[ustruct]`: a struct that is passed by value, or a struct that is used in place.
 
-/// Defines the parts common to both kinds of structs: the form in host memory with a constant for each field, and the description for
-/// the host. The author's types are used once, as arguments of `AlcedoParts`; all other uses have to agree with them.
+/// Defines the parts common to both kinds of structs: the form in host memory with a constant for each field, and the
+/// description for the host. The arguments of `AlcedoParts` determine the types of the fields. Any other use of the author's
+/// types must match these arguments to compile.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_declare {
@@ -16,7 +17,8 @@ macro_rules! __alcedo_declare {
             $($field: $crate::__private::Stored<$field>,)*
         }
 
-        /// Form with the author's types. A separate type, so that a wrong field type is reported once, and not at each use.
+        /// Form in host memory with the author's field types. A separate type makes the compiler report a wrong field type only
+        /// once.
         #[repr(transparent)]
         pub struct AlcedoRaw(AlcedoTypes);
 
@@ -89,19 +91,19 @@ macro_rules! __alcedo_pod {
             "a `#[ustruct(pod)]` struct has the C layout: remove its own `repr`",
         );
 
-        /// Implemented if each field can be borrowed.
+        /// Implemented by `AlcedoParts` if each field can be borrowed.
         pub trait AlcedoPlain {}
         #[allow(non_camel_case_types, reason = "the type of a field has the name of the field")]
         impl<$($field: $crate::__private::Plain),*> AlcedoPlain for AlcedoParts<$($field),*> {}
 
-        // SAFETY: each field has the offset of its raw form, which is asserted above, and exactly its type, otherwise `load`
-        // below would not compile. So if the fields have the layout of their raw form and accept any bytes, the struct does
-        // too. The `for` bound defers the check of the fields to users of the trait.
+        // SAFETY: each field has the offset of its raw form, which is asserted above. Each field has exactly its declared type,
+        // otherwise `load` below would not compile. So the struct has the layout of its raw form and accepts any bytes, if this
+        // is true for all fields. The `for` bound defers the check of the fields to users of the trait.
         unsafe impl $crate::__private::Plain for $name where for<'plain> AlcedoTypes: AlcedoPlain {}
 
-        // SAFETY: `AlcedoRaw` has the fields of the host's struct in order, with the layout of C, and size, alignment and
-        // offsets are compared by fingerprint; the raw form of each field is valid for any bytes, so the struct is. Slots hold
-        // a pointer to this form.
+        // SAFETY: `AlcedoRaw` has the fields of the host's struct in order, with the layout of C. The fingerprint ensures equal
+        // size, alignment and offsets. The raw form of each field is valid for any bytes, so the struct is too. Slots hold a
+        // pointer to this form.
         unsafe impl $crate::__private::Value for $name {
             const KIND: $crate::__private::PropertyKind = $crate::__private::PropertyKind::STRUCT;
             const TYPE_PATH: &'static $crate::__private::core::primitive::str =
@@ -152,9 +154,9 @@ macro_rules! __alcedo_struct {
             $origin $name $package $text $doc [$(($field, $field_name, $ty, $default, $field_doc, $is_base)),*]
         }
 
-        // SAFETY: `AlcedoRaw` has the fields of the host's struct in order, with the layout of C, and size, alignment and
-        // offsets are compared by fingerprint; the raw form of each field is valid for any bytes until its pointers are
-        // followed, so the struct is. Slots hold a pointer to this form.
+        // SAFETY: `AlcedoRaw` has the fields of the host's struct in order, with the layout of C. The fingerprint ensures equal
+        // size, alignment and offsets. The raw form of each field is valid for any bytes until its pointers are followed, so
+        // the struct is too. Slots hold a pointer to this form.
         unsafe impl $crate::__private::Value for $name {
             const KIND: $crate::__private::PropertyKind = $crate::__private::PropertyKind::STRUCT;
             const TYPE_PATH: &'static $crate::__private::core::primitive::str =
@@ -165,7 +167,7 @@ macro_rules! __alcedo_struct {
             $crate::__private::owned_value! { @slots }
         }
 
-        // SAFETY: the view is transparent over `Borrowed`; all values of the type are created by the host under this type's number.
+        // SAFETY: the view is transparent over `Borrowed`. The host creates each owned value with the type number of this type.
         unsafe impl $crate::__private::Kind for $name {
             type View<'f> = $view<'f>;
             $crate::__private::owned_value! { @slot_data }

@@ -45,7 +45,7 @@ macro_rules! __alcedo_copied_value {
             _slot: $crate::__private::Slot,
             out: Self::Out,
         ) -> $crate::__private::core::result::Result<Self, $crate::__private::CallError> {
-            // Zero bytes are a value, and the callee has overwritten them with another.
+            // The storage started as zero bytes, which are a valid value. The callee has overwritten this value.
             <Self as $crate::__private::Value>::try_load(out.ptr())
         }
 
@@ -66,7 +66,8 @@ macro_rules! __alcedo_copied_value {
     };
 }
 
-/// Implements `Value` for a type whose values plugin code owns in host memory. With `@slots`, calls pass the address of a value.
+/// Implements `Value` for a type whose values plugin code owns in host memory. With `@slots`, also implements slots that
+/// contain the address of the value.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_owned_value {

@@ -1,4 +1,4 @@
-//! A field, a local or a `self` of something else may be called as a property is.
+//! Fields, locals, and fields of another type's `self` may have the name of a property.
 #![forbid(unsafe_code)]
 
 use alcedo_plugin_api::prelude::*;

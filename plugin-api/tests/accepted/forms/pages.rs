@@ -1,5 +1,5 @@
-//! Fences of the pages, with what they leave out. `tools/tests/pages.rs` finds each fence in a source that is compiled, and so in this
-//! one.
+//! Contains the code of fences in pages, with the declarations that the fences omit. `tools/tests/pages.rs` checks that a compiled source
+//! contains each fence.
 #![forbid(unsafe_code)]
 
 #[rustfmt::skip]
@@ -273,7 +273,7 @@ mod recipes {
             let me = this.as_obj();
             std::thread::spawn(move || {
                 let answer = think();
-                // Refused while the module is on its way out: then the answer is no longer needed.
+                // Fails while the module is being unloaded; the answer is then no longer needed.
                 let _late = task::post_to(me, move |this| this.set_answer(answer));
             });
         }

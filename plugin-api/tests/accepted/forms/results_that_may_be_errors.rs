@@ -1,4 +1,4 @@
-//! Errors of any type with words, aliases of `Result`, and results without a value.
+//! Results with any error type that implements `Display`, aliases of `Result`, and results without a value.
 use std::fmt;
 
 use alcedo_plugin_api::prelude::*;
@@ -45,7 +45,7 @@ impl Singer {
     }
 }
 
-/// An override gives errors of a type of its own, or none.
+/// An override may return a different error type, or no errors.
 #[uclass(package = "Game", base = Singer)]
 #[derive(Default)]
 pub struct Tenor {}

@@ -1,4 +1,4 @@
-//! Rules of `#[uclass]` on an `impl` block. Each module keeps to one rule.
+//! Rules of `#[uclass]` on an `impl` block. Each module follows one rule.
 
 mod alc0001 {
     use alcedo_plugin_api::prelude::*;

@@ -1,4 +1,4 @@
-//! Rules of `#[udelegate]`. Each module keeps to one rule.
+//! Rules of `#[udelegate]`. Each module follows one rule.
 
 mod alc0170 {
     use alcedo_plugin_api::prelude::*;

@@ -1,4 +1,4 @@
-//! Rules of `#[uenum]`. Each module keeps to one rule.
+//! Rules of `#[uenum]`. Each module follows one rule.
 
 mod alc0160 {
     use alcedo_plugin_api::prelude::*;

@@ -1,4 +1,4 @@
-//! Rules of imported classes and of imported C libraries. Each module keeps to one rule.
+//! Rules of imported classes and of imported C libraries. Each module follows one rule.
 
 mod alc0043 {
     use alcedo_plugin_api::prelude::*;

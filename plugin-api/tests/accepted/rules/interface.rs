@@ -1,4 +1,4 @@
-//! Rules of `#[uinterface]` and of implementations. Each module keeps to one rule.
+//! Rules of `#[uinterface]` and of implementations. Each module follows one rule.
 
 mod alc0046 {
     use alcedo_plugin_api::prelude::*;

@@ -1,4 +1,4 @@
-//! Rules of `#[ufunction]`. Each module keeps to one rule.
+//! Rules of `#[ufunction]`. Each module follows one rule.
 
 mod alc0059 {
     use alcedo_plugin_api::prelude::*;

@@ -1,4 +1,4 @@
-//! Rules of `#[migrate]`. Each module keeps to one rule.
+//! Rules of `#[migrate]`. Each module follows one rule.
 
 mod alc0207 {
     use alcedo_plugin_api::prelude::*;

@@ -1,4 +1,4 @@
-//! Properties that are accessed like fields. Each module keeps to one rule.
+//! Properties that are accessed like fields. Each module follows one rule.
 
 mod alc0100 {
     use alcedo_plugin_api::prelude::*;

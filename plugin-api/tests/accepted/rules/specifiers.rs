@@ -1,4 +1,4 @@
-//! Rules of specifiers, defaults and conditions. Each module keeps to one rule.
+//! Rules of specifiers, defaults and conditions. Each module follows one rule.
 
 mod alc0034 {
     use alcedo_plugin_api::prelude::*;

@@ -1,4 +1,4 @@
-//! Rules of `#[ustruct]`. Each module keeps to one rule.
+//! Rules of `#[ustruct]`. Each module follows one rule.
 
 mod alc0078 {
     use alcedo_plugin_api::prelude::*;

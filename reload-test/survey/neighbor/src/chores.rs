@@ -1,4 +1,4 @@
-//! Typical operations of plugins. Each operation releases its resources.
+//! Performs typical operations of plugins. Each operation releases its resources.
 
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
@@ -6,7 +6,7 @@ use std::ptr;
 use std::slice;
 use std::thread;
 
-/// Allocates blocks of many sizes, from an allocator that has just reused freed memory.
+/// Allocates blocks of many sizes, which may reuse memory that the unloaded plugin freed.
 pub(crate) fn blocks() -> Vec<Vec<u64>> {
     (1..=200).map(|length| vec![length; usize::try_from(length).unwrap_or(0)]).collect()
 }
@@ -19,7 +19,7 @@ pub(crate) fn check_blocks(blocks: &[Vec<u64>]) -> Result<(), String> {
     }
 }
 
-/// Maps, fills, protects, reads and unmaps.
+/// Maps, fills, protects, reads and unmaps pages.
 pub(crate) fn pages() -> Result<(), String> {
     const LEN: usize = 16 * 4096;
     let (flags, access) = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, libc::PROT_READ | libc::PROT_WRITE);
@@ -87,7 +87,7 @@ pub(crate) fn environment() -> Result<(), String> {
     if bytes > 0 { Ok(()) } else { Err("it is empty".to_owned()) }
 }
 
-/// Prints a line through the C library's standard output, whose buffer may be another module's.
+/// Prints a line through the C library's standard output. The buffer may belong to another module.
 pub(crate) fn output_of_c() -> Result<(), String> {
     // SAFETY: a string with a terminating zero.
     let written = unsafe { libc::puts(c"a line of the neighbor".as_ptr()) };
@@ -96,7 +96,7 @@ pub(crate) fn output_of_c() -> Result<(), String> {
     if written >= 0 && flushed == 0 { Ok(()) } else { Err(format!("{written}, {flushed}")) }
 }
 
-/// Uses the random generator of the C library, whose state may be another module's.
+/// Uses the random generator of the C library. Its state may be stored in another module.
 pub(crate) fn random_of_c() -> Result<(), String> {
     // SAFETY: `rand` has no preconditions.
     let numbers = [(); 4].map(|()| unsafe { libc::rand() });

@@ -1,4 +1,4 @@
-//! Open files at the freed descriptors: late writes to, or closes of, former descriptors of the plugin affect these files.
+//! Opens files at the freed descriptors. Late writes to former descriptors of the plugin, or late closes, affect these files.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, PipeReader, PipeWriter, Read as _, Seek as _, SeekFrom, Write as _};
@@ -8,7 +8,7 @@ use std::os::fd::AsRawFd as _;
 const COUNT: usize = 8;
 const TEXT: &[u8] = b"what the neighbor wrote";
 
-/// Some files, and some writing ends of one pipe.
+/// Files, and writing ends of one pipe.
 pub(crate) struct Descriptors {
     files: Vec<File>,
     reader: PipeReader,

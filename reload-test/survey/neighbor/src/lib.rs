@@ -1,6 +1,6 @@
-//! A plugin that is loaded after a surveyed one is unloaded. It maps exactly the freed pages and fills them with a
-//! pattern, opens files, and then works as plugins do: with memory, threads, signals, panics and files. Late effects of
-//! the unloaded plugin damage this plugin and are detected.
+//! A plugin that is loaded after a surveyed plugin is unloaded. The neighbor maps exactly the freed pages, fills them with a pattern, and
+//! opens files. Then it works with memory, threads, signals, panics and files, as plugins do. Late effects of the unloaded plugin damage
+//! the neighbor, which detects them.
 
 use alcedo_plugin_api::prelude::*;
 
@@ -16,7 +16,7 @@ use pages::Pages;
 
 module! { name: "neighbor", exit: ended }
 
-/// State between two reloads.
+/// State between two calls of the neighbor.
 struct Resources {
     pages: Vec<Pages>,
     blocks: Vec<Vec<u64>>,
@@ -25,7 +25,7 @@ struct Resources {
 
 static RESOURCES: Mutex<Option<Resources>> = Mutex::new(None);
 
-/// Maps the freed pages. `free` has a line per freed address range: `7f0000000000-7f0000001000 former content`.
+/// Maps the freed pages. `free` contains a line per freed address range: `7f0000000000-7f0000001000 former content`.
 #[zcall(ex = "neighbor.reuse")]
 fn reuse(free: String) -> String {
     let pages = pages::take(&free);
@@ -62,7 +62,7 @@ fn work() -> String {
     "ok".to_owned()
 }
 
-/// Checks that all state is unchanged.
+/// Checks that pages, descriptors and other state are unchanged.
 #[zcall(ex = "neighbor.check")]
 fn check() -> String {
     let resources = RESOURCES.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,13 +1,13 @@
-//! Pages at freed addresses, filled with words that encode their address.
+//! Maps pages at freed addresses, and fills them with words that encode their address.
 
 use std::ptr;
 
-/// Number of bytes mapped at each end of a longer range.
+/// Number of bytes that are mapped at each end of a longer range.
 const MOST_AT_AN_END: usize = 4 << 20;
-/// Maximum number of bytes over all ranges.
+/// Maximum total number of mapped bytes.
 const MOST: usize = 64 << 20;
 
-/// Consecutive pages with another former owner.
+/// Consecutive mapped pages that another owner has freed.
 pub(crate) struct Pages {
     start: *mut u64,
     words: usize,
@@ -18,7 +18,7 @@ pub(crate) struct Pages {
 unsafe impl Send for Pages {}
 
 impl Pages {
-    /// Maps exactly these addresses and fills them; `None` if they are mapped already.
+    /// Maps exactly these addresses and fills the pages. Returns `None` if the addresses are already mapped.
     fn at(start: usize, len: usize, was: &str) -> Option<Self> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
         let access = libc::PROT_READ | libc::PROT_WRITE;
@@ -77,7 +77,7 @@ impl Drop for Pages {
     }
 }
 
-/// Returns the word at an address: a non-canonical address, unique per location.
+/// Returns the word to store at an address: a non-canonical address that is unique for each location.
 fn pattern(address: *mut u64) -> u64 {
     (0xA1CE << 48) | (address.addr() as u64 & 0xffff_ffff_ffff)
 }
@@ -106,7 +106,7 @@ fn range(line: &str) -> Option<(usize, usize, &str)> {
     Some((usize::from_str_radix(start, 16).ok()?, usize::from_str_radix(end, 16).ok()?, was))
 }
 
-/// Returns the whole range, or both ends of a long one, as start and length.
+/// Returns the whole range, or both ends of a long range, as pairs of start and length.
 fn ends(start: usize, end: usize) -> Vec<(usize, usize)> {
     match end.saturating_sub(start) {
         0 => Vec::new(),

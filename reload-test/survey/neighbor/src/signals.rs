@@ -1,5 +1,5 @@
-//! Sends a signal to this thread, on the alternate signal stack and on the thread's own stack; and writes a line to the
-//! system's log, under the name of the last `openlog`.
+//! Sends a signal to this thread, whose handler runs on the alternate signal stack and on the thread's stack. Writes a line to the system
+//! log, under the name of the last `openlog`.
 
 use std::mem::MaybeUninit;
 use std::path::Path;
@@ -36,7 +36,7 @@ pub(crate) fn arrive() -> Result<(), String> {
     Ok(())
 }
 
-/// Writes a line to the log without a daemon: the C library formats the line all the same.
+/// Writes a line to the system log. The C library formats the line even without a log daemon.
 pub(crate) fn write_to_log() {
     if !Path::new("/dev/log").exists() {
         // SAFETY: the format is a zero-terminated string without conversions.

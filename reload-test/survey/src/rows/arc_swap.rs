@@ -1,4 +1,4 @@
-//! A value that is swapped under readers; its guard is dropped, or forgotten.
+//! Swaps a value while threads read it. The guard of the value is dropped, or forgotten.
 
 use std::sync::{Arc, LazyLock};
 use std::thread;

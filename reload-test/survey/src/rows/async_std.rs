@@ -1,4 +1,4 @@
-//! The global executor, which has no end.
+//! Uses the global executor, which cannot be shut down.
 
 pub(crate) fn begin() {}
 

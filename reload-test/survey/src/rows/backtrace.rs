@@ -1,4 +1,4 @@
-//! A backtrace with names, which caches the symbols of every image; the crate has a function to clear the cache.
+//! Captures a backtrace with names. The crate caches the symbols of every image, and has a function to clear this cache.
 
 pub(crate) fn begin() {}
 

@@ -1,4 +1,4 @@
-//! A hash, with the vector instructions of the processor.
+//! Computes a hash with the vector instructions of the processor.
 
 pub(crate) fn begin() {}
 

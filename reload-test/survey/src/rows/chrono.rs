@@ -1,4 +1,4 @@
-//! The local time, whose zone is kept per thread.
+//! Formats the local time. The crate caches the time zone in a thread-local.
 
 use chrono::{Datelike as _, Local, Utc};
 

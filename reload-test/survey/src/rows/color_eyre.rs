@@ -1,4 +1,4 @@
-//! The hooks for panics and for reports, which have no end, a report with a backtrace, and a panic that is caught.
+//! Installs the hooks for panics and reports, which cannot be removed. Formats a report with a backtrace, and catches a panic.
 
 use std::panic::catch_unwind;
 

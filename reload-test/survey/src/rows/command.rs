@@ -1,4 +1,4 @@
-//! A child process that is written to and read from, whose output is collected, and that is waited for.
+//! Runs a child process: writes to its input, reads its output, and waits for its end.
 
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::process::{Command, Stdio};

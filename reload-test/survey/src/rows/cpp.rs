@@ -1,4 +1,4 @@
-//! C++ that is compiled into the plugin; the feature selects the file.
+//! Calls C++ code that is compiled into the plugin. The feature selects the source file.
 
 unsafe extern "C" {
     /// Returns 42 on success.

@@ -1,4 +1,4 @@
-//! A function compiled at run time; its memory is freed when the module ends, or leaked.
+//! Compiles a function at run time. Its memory is freed when the module ends, or leaked.
 #![allow(unsafe_code, reason = "calls what was made, and gives its memory back")]
 
 use std::error::Error;

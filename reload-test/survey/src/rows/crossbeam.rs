@@ -1,4 +1,4 @@
-//! Channels, scoped threads, queues, and the epochs that are kept per thread.
+//! Uses channels, scoped threads, queues, and epoch-based reclamation, which has state per thread.
 
 use crossbeam::channel::bounded;
 use crossbeam::epoch::{self, Atomic, Owned};

@@ -1,5 +1,5 @@
-//! A terminal on a pty, in raw mode, with a key typed into it. The mode is restored after each call, or left; the event source has no end
-//! in either case. Restoring the mode in `exit` would be wrong: the next generation has started by then.
+//! Sets a pty to raw mode, and reads a key from it. Each call restores the mode, or leaves it. In both cases the event source cannot be
+//! closed. The mode cannot be restored in `exit`, since the next generation has started before.
 #![allow(unsafe_code, reason = "makes a pty and puts it where the terminal of a program is")]
 
 use std::fs::File;
@@ -12,7 +12,7 @@ use crate::local::Kept;
 use crossterm::event::{Event, KeyCode};
 use crossterm::{cursor, execute, terminal};
 
-/// Far end of the terminal.
+/// Controlling end of the pty.
 static FAR_END: Kept<File> = Kept::new();
 
 fn open() -> io::Result<File> {

@@ -1,4 +1,4 @@
-//! Code before main, which runs while the library is mapped, and uses a thread-local with a destructor.
+//! Runs code before `main`, when the library is mapped. The code uses a thread-local with a destructor.
 
 use std::cell::RefCell;
 

@@ -1,5 +1,5 @@
-//! A handler for Ctrl-C, which is simulated; handlers of earlier generations must be removed. The crate has no function
-//! to remove its handler, and its thread never ends.
+//! Sets a handler for Ctrl-C, and simulates Ctrl-C. Checks that handlers of earlier generations were removed. The crate has no function to
+//! remove its handler, and its thread never ends.
 #![expect(unsafe_code, reason = "reads a disposition, and sends itself a signal")]
 
 use std::mem;
@@ -21,7 +21,7 @@ pub(crate) fn begin() {
     }
 }
 
-/// Checks for a handler, which can only be that of an earlier generation: the host has none.
+/// Checks for a handler of an earlier generation. The host has no handler.
 fn is_handled() -> bool {
     // SAFETY: all zeroes are an action.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };

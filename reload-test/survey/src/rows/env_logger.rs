@@ -1,4 +1,4 @@
-//! The plugin's own logger, used directly: `log`'s global logger is the bridge to the host.
+//! Uses a separate logger directly, since `log`'s global logger is the bridge to the host.
 
 use log::Log as _;
 

@@ -1,5 +1,5 @@
-//! A logger with a file that a thread writes, shut down when the module ends, or left in a static; and a logger whose
-//! thread only flushes, which has no end.
+//! Logs to a file that a thread writes. The logger is shut down when the module ends, or left in a static. Another row uses a logger whose
+//! thread only flushes and cannot be stopped.
 
 use std::thread;
 use std::time::Duration;

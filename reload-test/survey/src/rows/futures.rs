@@ -1,4 +1,4 @@
-//! A pool of threads for futures, dropped when the module ends, or left in a static.
+//! Runs futures on a thread pool, which is dropped when the module ends, or left in a static.
 
 use crate::local::Kept;
 

@@ -1,5 +1,5 @@
-//! A closure connected to a signal of an object of the whole process, never disconnected. Each generation emits the
-//! signal, which calls the closures of previous generations as well.
+//! Connects a closure to a signal of a process-wide object, and never disconnects it. Each generation emits the signal, which also calls
+//! the closures of previous generations.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,5 +1,5 @@
-//! A repository with a commit, dropped when the module ends, or left in a static. libgit2 is C, and the crate has no
-//! function to shut it down.
+//! Creates a repository with a commit, which is dropped when the module ends, or left in a static. libgit2 is a C library, and the crate
+//! cannot shut it down.
 
 use crate::local::{self, Kept};
 

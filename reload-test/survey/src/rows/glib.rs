@@ -1,4 +1,4 @@
-//! Timeouts of the main loop, left running: each generation runs those of the previous generations as well.
+//! Adds a timeout to the main loop, and leaves it running. Each generation also runs the timeouts of previous generations.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

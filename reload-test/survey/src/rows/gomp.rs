@@ -1,4 +1,4 @@
-//! OpenMP in C: libgomp, which runs the loop, is loaded with the plugin, and its idle threads stay in libgomp.
+//! Runs an OpenMP loop in C. libgomp is loaded with the plugin, and its idle threads keep waiting in libgomp.
 
 unsafe extern "C" {
     fn row_sum(count: std::ffi::c_long) -> std::ffi::c_long;

@@ -1,5 +1,5 @@
-//! A client and a server on this machine, over a connection that stays open between calls; ended when the module ends,
-//! or left in a static with the runtime.
+//! Runs a client and a server on this machine. Their connection stays open between calls. It is closed when the module ends, or left in a
+//! static with the runtime.
 
 use std::convert::Infallible;
 use std::error::Error;

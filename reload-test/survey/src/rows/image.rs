@@ -1,4 +1,4 @@
-//! A picture drawn, scaled down, encoded and decoded.
+//! Draws a picture, scales it down, encodes it and decodes it.
 
 use std::io::Cursor;
 

@@ -1,4 +1,4 @@
-//! A bar of progress that a thread keeps moving; finished when the module ends, or left ticking in a static.
+//! Shows a progress bar that a thread updates. The bar is finished when the module ends, or left running in a static.
 
 use std::time::Duration;
 

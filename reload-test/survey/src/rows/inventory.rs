@@ -1,4 +1,4 @@
-//! Values that are collected before main.
+//! Reads values that were collected before `main`.
 
 struct Number(u64);
 

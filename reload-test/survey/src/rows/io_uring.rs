@@ -1,4 +1,4 @@
-//! A ring for the length of a call: it completes one request and is closed.
+//! Opens a ring for each call, completes one request, and closes the ring.
 
 use io_uring::{IoUring, opcode};
 

@@ -1,4 +1,4 @@
-//! A ring, never closed, with a pending read: the kernel may write to the plugin's heap at any time.
+//! Leaves a ring open with a pending read. The kernel may write to the plugin's heap at any time.
 
 use std::io::{PipeReader, PipeWriter, pipe};
 use std::os::fd::AsRawFd as _;

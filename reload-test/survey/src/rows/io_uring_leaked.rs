@@ -1,4 +1,4 @@
-//! A ring, never closed; all its requests are completed.
+//! Leaves a ring open, but completes all its requests.
 
 use std::sync::Mutex;
 

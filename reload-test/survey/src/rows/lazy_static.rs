@@ -1,4 +1,4 @@
-//! A map in a static, initialized on first use.
+//! Uses a map in a static that is initialized on first use.
 
 use std::collections::HashMap;
 use std::sync::Mutex;

@@ -1,5 +1,4 @@
-//! A logger created from a configuration, with a file, used in addition to the host's; it is stored in a static, as a
-//! global logger would be.
+//! Creates a logger with a file from a configuration, in addition to the host's logger. It is stored in a static, like a global logger.
 
 use crate::local::{self, Kept};
 

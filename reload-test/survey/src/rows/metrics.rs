@@ -1,4 +1,4 @@
-//! Counters of a recorder: for the whole process, which has no end, or for the length of a call.
+//! Counts with a recorder: a global recorder, which cannot be removed, or a local recorder for the duration of a call.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

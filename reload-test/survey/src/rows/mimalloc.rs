@@ -1,4 +1,4 @@
-//! The plugin's own allocator, in place of the module heap.
+//! Uses the plugin's own allocator instead of the module heap.
 
 use std::thread;
 

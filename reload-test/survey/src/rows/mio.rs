@@ -1,4 +1,4 @@
-//! A poll with a socket and a waker that a thread uses; dropped when the module ends, or left in a static.
+//! Polls a socket, and a waker that a thread uses. Both are dropped when the module ends, or left in a static.
 
 use std::io;
 use std::net::Ipv4Addr;

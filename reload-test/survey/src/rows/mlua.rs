@@ -1,5 +1,5 @@
-//! A state of Lua with a function of Rust, dropped when the module ends, or left in a thread-local. Lua is C, and its
-//! errors are long jumps.
+//! Runs a Lua state with a Rust function. The state is dropped when the module ends, or left in a thread-local. Lua is a C library, and its
+//! errors are `longjmp`s.
 
 use std::cell::RefCell;
 

@@ -1,4 +1,4 @@
-//! A cache in a static that evicts old values.
+//! Uses a cache in a static. The cache evicts old values.
 
 use std::sync::LazyLock;
 use std::thread;

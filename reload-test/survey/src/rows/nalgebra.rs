@@ -1,4 +1,4 @@
-//! A system of equations.
+//! Solves a system of equations.
 
 use nalgebra::{DMatrix, DVector};
 

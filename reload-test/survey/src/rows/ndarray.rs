@@ -1,4 +1,4 @@
-//! The product of two matrices.
+//! Computes the product of two matrices.
 
 use ndarray::Array2;
 

@@ -1,4 +1,4 @@
-//! A list of numbers, parsed.
+//! Parses a list of numbers.
 
 use crate::local::report;
 

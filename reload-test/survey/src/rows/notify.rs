@@ -1,5 +1,5 @@
-//! A watch on a folder, whose events are received; dropped when the module ends, or left in a static. Its thread ends
-//! shortly after the drop.
+//! Watches a folder and receives its events. The watcher is dropped when the module ends, or left in a static. Its thread ends shortly
+//! after the drop.
 
 use std::fs;
 use std::io;

@@ -1,4 +1,4 @@
-//! A value initialized on first use, by the first thread.
+//! Uses a value that the first accessing thread initializes.
 
 use std::thread;
 

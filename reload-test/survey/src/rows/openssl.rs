@@ -1,5 +1,5 @@
-//! Connections of TLS between two ends in this process, with OpenSSL built into the plugin or with the system's; one stays
-//! open, and is dropped with its connector when the module ends, or left in a static.
+//! Opens TLS connections between two ends in this process, with OpenSSL linked statically or with that of the system. One connection stays
+//! open: it is dropped with its connector when the module ends, or left in a static.
 
 use std::error::Error;
 use std::io::{self, Read as _, Write as _};
@@ -71,7 +71,7 @@ fn connection(acceptor: &SslAcceptor, connector: &SslConnector) -> Result<(Strea
     })
 }
 
-/// Sends a text to the other end, and back.
+/// Sends a string to the other end, and receives it back.
 fn is_echoed((client, server): &mut (Stream, Stream)) -> io::Result<bool> {
     let mut text = [0; 5];
     client.write_all(b"hello")?;

@@ -1,4 +1,4 @@
-//! Spans that a thread passes to an exporter in batches; shut down when the module ends, or left in a static.
+//! Records spans, which a thread passes to an exporter in batches. The provider is shut down when the module ends, or left in a static.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

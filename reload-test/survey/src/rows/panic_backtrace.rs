@@ -1,4 +1,4 @@
-//! A caught panic with a formatted backtrace.
+//! Catches a panic and formats its backtrace.
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::panic::catch_unwind;

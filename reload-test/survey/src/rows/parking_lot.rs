@@ -1,4 +1,4 @@
-//! Contended locks.
+//! Uses contended locks.
 
 use std::thread;
 

@@ -1,4 +1,4 @@
-//! A fixed port, which has a single owner: released in `suspend`, before the next generation starts.
+//! Listens on a fixed port, which only one generation can own. `suspend` releases the port before the next generation starts.
 
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::{Mutex, PoisonError};
@@ -17,7 +17,7 @@ pub(crate) fn begin() {
 pub(crate) fn work() -> String {
     let listener = LISTENER.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(listener) = &*listener else { return "the port is taken".to_owned() };
-    // The side that closes first keeps its port for a minute, so the client closes first.
+    // The port of the side that closes first stays reserved for a minute, so the client closes first.
     match TcpStream::connect(address()).and_then(|client| listener.accept().map(|served| (client, served))) {
         Ok((client, served)) => {
             drop(client);

@@ -1,4 +1,4 @@
-//! A stream with custom functions, never closed, and with data in its buffer. The next generation flushes all streams.
+//! Leaves a stream with custom functions open, with data in its buffer. The next generation flushes all streams.
 
 use std::ffi::{c_char, c_int, c_void};
 

@@ -1,4 +1,4 @@
-//! A program name of the plugin for the system's log, under which the next generation first writes.
+//! Sets a program name in the plugin's memory for the system log. The next generation writes to the log before it sets its own name.
 
 use std::ffi::CString;
 

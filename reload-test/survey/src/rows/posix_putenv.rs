@@ -1,4 +1,4 @@
-//! A string of the plugin in the environment, which the next generation reads.
+//! Adds a string in the plugin's memory to the environment. The next generation reads this string.
 
 use std::ffi::{CStr, CString};
 

@@ -1,4 +1,4 @@
-//! A buffer of the plugin for standard error, through which the next generation first writes.
+//! Sets a buffer in the plugin's memory for standard error. The next generation writes through this buffer before it sets its own.
 
 use std::ffi::c_char;
 

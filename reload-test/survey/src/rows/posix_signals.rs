@@ -1,6 +1,6 @@
-//! Signals and callbacks of POSIX, left running or properly ended, as the feature selects. One file for all of these
-//! rows, which differ in a few calls. Late effects occur while the neighbor is loaded, or when the next generation
-//! starts and triggers them: the handlers and functions are unmapped by then.
+//! Starts signals and callbacks of POSIX. The feature selects the operation, and if it is left running or ended properly. All of these rows
+//! share one file, since they differ in a few calls. Late effects occur while the neighbor is loaded, or when the next generation triggers
+//! them. At this time the handlers and functions are unmapped.
 #![expect(unsafe_code, reason = "calls C functions, as crates do that wrap them")]
 #![allow(dead_code, reason = "each row uses its own part")]
 
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering}
 use std::time::{Duration, Instant};
 
 static CALLS: AtomicU64 = AtomicU64::new(0);
-/// Object for `end` to close: a timer or a descriptor.
+/// Timer or descriptor that `end` must close.
 static LEFT: AtomicUsize = AtomicUsize::new(0);
 static QUEUE: AtomicI32 = AtomicI32::new(-1);
 
@@ -92,7 +92,7 @@ extern "C" fn count(_signal: c_int) {
     CALLS.fetch_add(1, Ordering::SeqCst);
 }
 
-/// Callback with the descriptor to close, or zero.
+/// Callback that closes the descriptor in its argument, unless it is zero.
 extern "C" fn on_notify(value: usize) {
     CALLS.fetch_add(1, Ordering::SeqCst);
     if value > 0 {

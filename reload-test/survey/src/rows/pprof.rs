@@ -1,4 +1,4 @@
-//! A profile taken a hundred times a second by a timer and a signal, ended when the module ends, or left running.
+//! Takes a profile by a timer and a signal, a hundred times a second. The profiler is stopped when the module ends, or left running.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ pub(crate) fn work() -> String {
     GUARD.work(|guard| {
         let begin = Instant::now();
         let mut sum = 0_u64;
-        // The timer counts processor time, of which other processes may use most.
+        // The timer counts processor time. On a busy machine, this process may receive little processor time.
         while begin.elapsed() < Duration::from_secs(10) {
             let slice = Instant::now();
             while slice.elapsed() < Duration::from_millis(50) {

@@ -1,4 +1,4 @@
-//! A counter and a histogram in the registry of the process, which keeps them, or in a registry that is dropped.
+//! Registers a counter and a histogram in the default registry, which keeps them, or in a registry that is dropped.
 
 use crate::local::report;
 

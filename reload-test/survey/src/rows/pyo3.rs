@@ -1,4 +1,5 @@
-//! A function and a class in a Python module. Each generation calls those of the previous one, replaces them, and collects garbage.
+//! Adds a function and a class to a Python module. Each generation calls the function and class of the previous generation, replaces them,
+//! and collects garbage.
 
 use crate::local::report;
 

@@ -1,4 +1,4 @@
-//! The generator of the thread.
+//! Uses the generator of the thread.
 
 use rand::Rng as _;
 use rand::seq::SliceRandom as _;

@@ -1,4 +1,4 @@
-//! The default pool of rayon, which has no end.
+//! Uses the global thread pool of rayon, which cannot be shut down.
 
 use rayon::prelude::*;
 

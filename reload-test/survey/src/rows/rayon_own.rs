@@ -1,4 +1,4 @@
-//! The plugin's own pool, dropped when the module ends.
+//! Uses a separate thread pool, which is dropped when the module ends.
 
 use std::sync::Mutex;
 

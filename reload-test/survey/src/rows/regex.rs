@@ -1,4 +1,4 @@
-//! A pattern in a static, whose caches are kept per thread.
+//! Uses a pattern in a static. Its caches are kept per thread.
 
 use std::sync::LazyLock;
 use std::thread;

@@ -1,5 +1,5 @@
-//! An unwind table, registered as by a JIT compiler and never deregistered. The next generation panics, and the
-//! unwinder searches all tables.
+//! Registers an unwind table as a JIT compiler does, and never deregisters it. The next generation panics, and the unwinder searches all
+//! tables.
 
 use std::ffi::c_void;
 

@@ -1,4 +1,4 @@
-//! A script with a function of Rust, and a script that fails.
+//! Runs a script that calls a Rust function, and a script that fails.
 
 use crate::local::report;
 

@@ -1,4 +1,4 @@
-//! A key, a signature and its verification; the random numbers come from the system.
+//! Creates a key and a signature, and verifies the signature. The system provides the random numbers.
 
 use crate::local::report;
 

@@ -1,4 +1,4 @@
-//! A database in memory and a database in a file, with connections in a static, never closed. SQLite is C.
+//! Opens a database in memory and a database in a file. Their connections are in a static, and are never closed. SQLite is a C library.
 
 use std::sync::{Mutex, OnceLock};
 

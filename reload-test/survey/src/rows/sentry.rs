@@ -1,4 +1,4 @@
-//! A client with a hook for panics and a transport that counts; closed when the module ends, or left in a static.
+//! Uses a client with a panic hook and a transport that counts events. The client is closed when the module ends, or left in a static.
 
 use std::panic::catch_unwind;
 use std::sync::Arc;

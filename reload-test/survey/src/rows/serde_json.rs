@@ -1,4 +1,4 @@
-//! Text to values and back.
+//! Parses text to values, and formats them again.
 
 use serde_json::{Value, json};
 

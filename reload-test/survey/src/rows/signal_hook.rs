@@ -1,4 +1,4 @@
-//! A handler, never removed.
+//! Installs a signal handler, and never removes it.
 
 use std::sync::Arc;
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! A database in a folder, flushed and dropped when the module ends, or left in a static with the thread that flushes.
+//! Opens a database in a folder. It is flushed and dropped when the module ends, or left in a static with the thread that flushes it.
 
 use crate::local::{self, Kept};
 

@@ -1,4 +1,4 @@
-//! The default executor of smol, which has no end.
+//! Uses the default executor of smol, which cannot be shut down.
 
 use std::time::Duration;
 

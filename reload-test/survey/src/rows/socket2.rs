@@ -1,4 +1,4 @@
-//! A socket with options, that sends itself a datagram.
+//! Sets options of a socket, which sends a datagram to itself.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};

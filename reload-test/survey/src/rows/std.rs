@@ -1,4 +1,4 @@
-//! The standard library alone: output, thread-locals, threads, maps, a megabyte in a static.
+//! Uses only the standard library: output, thread-locals, threads, maps, a megabyte in a static.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! Information about the system and this process.
+//! Queries information about the system and this process.
 
 use std::error::Error;
 

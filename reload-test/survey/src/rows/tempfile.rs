@@ -1,4 +1,4 @@
-//! A file and a folder that are deleted on drop.
+//! Creates a file and a folder that are deleted on drop.
 
 use std::io::{self, Read as _, Seek as _, Write as _};
 

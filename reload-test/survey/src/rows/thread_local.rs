@@ -1,4 +1,4 @@
-//! A value per thread in a static, used by threads that end.
+//! Uses a static with a value per thread, from threads that end.
 
 use std::cell::Cell;
 use std::thread;

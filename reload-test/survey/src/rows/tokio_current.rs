@@ -1,4 +1,4 @@
-//! A runtime on the calling thread, for the length of a call.
+//! Runs a runtime on the calling thread, for the duration of a call.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A runtime with threads, never shut down.
+//! Uses a runtime with threads, and never shuts it down.
 
 use std::sync::OnceLock;
 

@@ -1,4 +1,4 @@
-//! A signal awaited on a runtime, which is shut down when the module ends; the handler has no end and stays.
+//! Awaits a signal on a runtime, which is shut down when the module ends. The signal handler cannot be removed.
 #![allow(unsafe_code, reason = "raises the signal")]
 
 use std::io;

@@ -1,4 +1,4 @@
-//! Frames over a connection on this machine, and a token that cancels; the runtime lives as long as the call.
+//! Sends frames over a connection on this machine, and uses a cancellation token. The runtime exists for the duration of a call.
 
 use std::error::Error;
 use std::net::Ipv4Addr;

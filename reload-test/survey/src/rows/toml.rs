@@ -1,4 +1,4 @@
-//! Values of derived types to text and back.
+//! Formats values of derived types, and parses them again.
 
 use crate::local::report;
 

@@ -1,4 +1,4 @@
-//! The plugin's own subscriber, in addition to the bridge to the host.
+//! Uses a local subscriber in addition to the bridge to the host.
 
 use std::io;
 

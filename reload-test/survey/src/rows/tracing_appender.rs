@@ -1,4 +1,4 @@
-//! A file that a thread writes lines to; its guard is dropped when the module ends, or left in a static.
+//! Writes lines to a file on a separate thread. The guard of the thread is dropped when the module ends, or left in a static.
 
 use std::fs;
 use std::io;

@@ -1,4 +1,4 @@
-//! A client without a thread, dropped when the module ends, or left in a static.
+//! Uses a client without threads, which is dropped when the module ends, or left in a static.
 
 use crate::local::{self, Kept};
 

@@ -1,4 +1,4 @@
-//! Random and time-based identifiers.
+//! Creates random and time-based identifiers.
 
 use crate::local::report;
 

@@ -1,4 +1,4 @@
-//! The files under a folder.
+//! Lists the files below a folder.
 
 use walkdir::WalkDir;
 

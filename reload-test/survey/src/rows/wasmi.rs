@@ -1,4 +1,4 @@
-//! A module interpreted, with a call that traps.
+//! Interprets a WebAssembly module, with a call that traps.
 
 use crate::local::report;
 

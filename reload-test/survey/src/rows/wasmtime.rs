@@ -1,5 +1,5 @@
-//! A module compiled and called, with calls that trap in one row; the engine and the instance are dropped when the
-//! module ends, or left in a static. Handlers for traps are process-wide: one row removes them.
+//! Compiles and calls a WebAssembly module. In one row some calls trap. The engine and the instance are dropped when the module ends, or
+//! left in a static. Handlers for traps are process-wide, and one row removes them.
 #![allow(unsafe_code, reason = "removing the handlers is unsafe, because other engines may need them")]
 
 use crate::local::Kept;

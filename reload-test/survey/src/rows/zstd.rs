@@ -1,4 +1,4 @@
-//! A frame that two threads of C compress, finished when the module ends, or left open in a static.
+//! Compresses a frame with two threads of the C library. The frame is finished when the module ends, or left open in a static.
 
 use std::io::{self, Write as _};
 

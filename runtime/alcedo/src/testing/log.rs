@@ -1,4 +1,4 @@
-//! Log of one world: its plugins' records of all levels from any thread, and the host's lines of level INFO or above.
+//! Log of one world: records of its plugins of all levels, from any thread, and lines of the host of level INFO or above.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -139,7 +139,8 @@ fn is_failure(level: Level, target: &str) -> bool {
 #[derive(Default)]
 struct Fields {
     message: String,
-    /// Set by the runtime's own fields in events of a plugin. In an event of the host these names are other fields.
+    /// Module and generation, from the fields that the runtime adds to events of a plugin. `None` for an event of the host, in which
+    /// fields of these names are ordinary fields.
     module: Option<(String, u64)>,
     others: String,
 }

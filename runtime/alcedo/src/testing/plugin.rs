@@ -1,8 +1,9 @@
 //! Libraries of the plugin under test: built once per process, and again for each edit of a copy of its sources.
 //!
-//! All files are below `alcedo-tests` in cargo's build folder: libraries, which no later build overwrites while they are loaded, and the
-//! sources that edits change. The author's own libraries stay as they are, since a running host may watch them. Dependencies are shared
-//! with the author's builds. Threads and processes build in turn, and a library whose inputs are unchanged is not built again.
+//! All files are below `alcedo-tests` in cargo's build folder: the libraries, and the copies of sources that edits change. No build
+//! overwrites a loaded library. The author's own libraries do not change, because a running host may watch them. Dependencies are
+//! shared with the author's builds. Builds of several threads or processes run one after another. A library whose inputs are unchanged
+//! is not built again.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -17,32 +18,32 @@ use alcedo_build::{BuildError, BuildRequest, PluginFolder, SourceCopy, Variants,
 /// Changed files of a plugin, by their paths in its folder.
 pub(super) type Edits = BTreeMap<PathBuf, String>;
 
-/// A plugin under test, as its builds need it.
+/// A plugin under test, with the options of its builds.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Plugin {
     pub folder: PathBuf,
     pub package: String,
     pub features: Vec<String>,
     pub release: bool,
-    /// Cargo's folder of intermediate files; by default that of the package.
+    /// Cargo's folder of intermediate files; by default the build folder of the package.
     pub build_dir: Option<PathBuf>,
-    /// Folders of plugins that are loaded as well.
+    /// Folders of further plugins to load.
     pub others: Vec<PathBuf>,
 }
 
-/// Libraries of a plugin, its own first.
+/// Built libraries. The library of the plugin itself is the first.
 #[derive(Clone, Debug)]
 pub(super) struct Built {
     pub libraries: Vec<PathBuf>,
     build_dir: PathBuf,
-    /// Folder of the libraries of edits.
+    /// Folder of the libraries built from edits.
     edits: PathBuf,
-    /// Shared lock of that folder: no process deletes libraries that the worlds of this one may load.
+    /// Shared lock of the folder `edits`. While it is held, no process deletes libraries that worlds of this process may load.
     _in_use: Arc<File>,
 }
 
 impl Plugin {
-    /// Returns the libraries, built by the first caller in this process.
+    /// Returns the libraries. The first call in this process builds them.
     pub(super) fn built(&self) -> Result<Built, BuildError> {
         static BUILT: Mutex<BTreeMap<Plugin, Built>> = Mutex::new(BTreeMap::new());
         // Other threads wait here for the first build.
@@ -80,7 +81,7 @@ impl Plugin {
         }
     }
 
-    /// Returns the library of the plugin with these edits. The author's files do not change.
+    /// Builds the plugin with these edits, and returns the library. The author's files do not change.
     pub(super) fn edited(&self, built: &Built, edits: &Edits) -> Result<PathBuf, BuildError> {
         let copied = root(&built.build_dir).join("source").join(&self.package);
         let copy = SourceCopy::new(&self.manifest(), &copied, edits)?;
@@ -99,7 +100,7 @@ impl Plugin {
         self.features.iter().fold(request, |request, feature| request.feature(feature))
     }
 
-    /// Directs the files of a build below the build folder of the tests.
+    /// Makes a build write its files below the build folder of the tests.
     fn below<'a>(&self, build_dir: &Path, request: BuildRequest<'a>) -> BuildRequest<'a> {
         let request = request.release(self.release).target_dir(root(build_dir).join("built"));
         request.env("CARGO_BUILD_BUILD_DIR", build_dir.display().to_string())
@@ -118,8 +119,8 @@ fn root(build_dir: &Path) -> PathBuf {
     build_dir.join("alcedo-tests")
 }
 
-/// Locks the libraries of edits against deletion. If no other process uses them, deletes those from before the last build of the plugin
-/// itself: they were made of other sources.
+/// Locks the libraries of edits against deletion. If no other process uses these libraries, first deletes libraries older than the last
+/// build of the plugin, which were built from other sources.
 fn lock_edits(edits: &Path, own: &Path) -> io::Result<File> {
     fs::create_dir_all(edits)?;
     let in_use = File::options().create(true).truncate(false).write(true).open(edits.join(".in-use"))?;
@@ -128,7 +129,7 @@ fn lock_edits(edits: &Path, own: &Path) -> io::Result<File> {
         let own = own.parent().and_then(built);
         for folder in fs::read_dir(edits)?.flatten().map(|entry| entry.path()) {
             if folder.is_dir() && built(&folder) < own {
-                // A folder that remains only uses space.
+                // Ignores an error, because a folder that remains only uses space.
                 let _ = fs::remove_dir_all(folder);
             }
         }

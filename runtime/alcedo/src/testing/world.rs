@@ -1,4 +1,5 @@
-//! A headless host for one test. Its methods panic at their caller with the error of the plugin; those named `try_` return it.
+//! A headless host for one test. Its methods panic with the error of the plugin, at the location of the caller. Methods with the prefix
+//! `try_` return the error instead.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -43,7 +44,7 @@ impl TestWorldBuilder {
         Self { host: Some(host), ..self }
     }
 
-    /// Builds and loads the plugins of another folder as well, which this plugin needs. The path is relative to the folder of the plugin.
+    /// Also builds and loads the plugins of another folder, which this plugin needs. `folder` is relative to the folder of this plugin.
     pub fn and(mut self, folder: impl Into<PathBuf>) -> Self {
         self.plugin.others.push(folder.into());
         self
@@ -61,18 +62,18 @@ impl TestWorldBuilder {
         self
     }
 
-    /// Sets cargo's folder of intermediate files, by default that of the plugin. [`test_world!`](crate::test_world) uses that of
-    /// the test. All files of the tests are in its folder `alcedo-tests`.
+    /// Sets cargo's folder of intermediate files. The default is the build folder of the plugin; [`test_world!`](crate::test_world)
+    /// uses the build folder of the test. All files of the tests are in the subfolder `alcedo-tests`.
     pub fn build_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.plugin.build_dir = Some(folder.into());
         self
     }
 
-    /// Builds the libraries, if no world of this process has built them, and loads them into a new host. The calling thread becomes its
-    /// game thread.
+    /// Builds the libraries, unless a world of this process has already built them, and loads the libraries into a new host. The
+    /// calling thread becomes the game thread of the host.
     ///
     /// # Panics
-    /// If a build fails, with the errors of the compiler; if the host cannot be built, or refuses a library.
+    /// If a build fails; the message contains the errors of the compiler. If the host cannot be built, or rejects a library.
     #[track_caller]
     pub fn build(self) -> TestWorld {
         match self.try_build() {
@@ -97,10 +98,12 @@ impl TestWorldBuilder {
     }
 }
 
-/// A headless host with the libraries of a plugin, for one test. Made by [`test_world!`](crate::test_world) or [`TestWorld::builder`].
+/// A headless host with the libraries of a plugin, for one test. Created by [`test_world!`](crate::test_world) or
+/// [`TestWorld::builder`].
 ///
-/// Stays on its thread, so each test has its own. Tests in several threads run at once: the libraries are built once, and each world loads
-/// private copies. Drop unloads everything; [`TestWorld::finish`] also checks that. While a test panics, drop prints the log.
+/// A world cannot move to another thread, so each test creates its own world. Tests in several threads can run at the same time: the
+/// libraries are built once, and each world loads private copies. Dropping a world unloads all plugins; [`TestWorld::finish`] also
+/// checks the unload. If the test panics, dropping the world prints the log.
 ///
 /// # Examples
 /// ```no_run
@@ -144,17 +147,18 @@ impl TestWorld {
         TestWorldBuilder { plugin, host: None }
     }
 
-    /// Returns the host, for the rest of its API. The log also has the records of plugins during its calls, but not the host's own lines.
+    /// Returns the host, for operations that this type does not have. While a test calls the host directly, the log receives records of
+    /// plugins, but no lines of the host.
     #[must_use]
     pub fn runtime(&self) -> &Runtime {
         &self.runtime
     }
 
-    /// Creates an object of a class of the plugin. `class` is the name, the name with its package (`Game.Cube`), or a path, which may be
-    /// that of a class of the host.
+    /// Creates an object of a class of the plugin. `class` is the name of the class, the name with its package (`Game.Cube`), or a
+    /// path. A path may also refer to a class of the host.
     ///
     /// # Panics
-    /// If no class or several classes have the name, and if the construction fails.
+    /// If no class or several classes have the name, or if the construction fails.
     #[track_caller]
     pub fn spawn(&self, class: &str) -> Obj<Object> {
         let path = self.class(class);
@@ -201,12 +205,12 @@ impl TestWorld {
         }
     }
 
-    /// Calls a function that the class declares, by name. An object of [`TestWorld::spawn`] fits each parameter whose class it has.
-    /// A private method is for a unit test in `src`.
+    /// Calls a function that the class declares, by name. An object of [`TestWorld::spawn`] is accepted for each parameter whose class
+    /// the object has. Private methods cannot be called by name: test them in a unit test in `src`.
     ///
     /// # Panics
-    /// If the object has no such function, an argument or the result has another type, or the function fails: with the message of a
-    /// panic in the plugin, its file and line.
+    /// If the object has no such function, an argument or the result has another type, or the function fails. After a panic in the
+    /// plugin, the message contains the panic message with its file and line.
     #[track_caller]
     pub fn call<R: NativeResult>(&self, object: impl Reference, function: &str, arguments: impl NativeParams) -> R {
         match self.try_call(object, function, arguments) {
@@ -218,7 +222,7 @@ impl TestWorld {
     /// Calls a function like [`TestWorld::call`], for tests of its errors.
     ///
     /// # Errors
-    /// The error of the call.
+    /// Returns the error of the call.
     ///
     /// # Examples
     /// ```no_run
@@ -239,7 +243,7 @@ impl TestWorld {
     /// Advances the game time in one tick, which also runs tasks of plugins.
     ///
     /// # Panics
-    /// If the host logs that code of a plugin failed in the tick: with each message, file and line.
+    /// If the host logs that plugin code failed in the tick. The message contains each logged failure, with file and line.
     #[track_caller]
     pub fn tick(&self, seconds: f32) {
         let before = self.recorder.count();
@@ -251,19 +255,19 @@ impl TestWorld {
     /// Reloads the current libraries.
     ///
     /// # Panics
-    /// If the reload is rolled back, with its report.
+    /// If the reload is rolled back; the message contains the report.
     #[track_caller]
     pub fn reload(&self) -> ReloadReport {
         let libraries = self.libraries.borrow().clone();
         committed(self.inside(|runtime| runtime.reload(&libraries)))
     }
 
-    /// Builds the plugin with a changed file, and reloads it. `file` is relative to the folder of the plugin, whose own files do not
-    /// change. Each edit changes the result of the earlier ones in this world, as saves of an editor do.
+    /// Builds the plugin with a changed file, and reloads it. `file` is relative to the folder of the plugin. The edit changes a copy
+    /// of the file, not the file itself. Each edit applies to the result of earlier edits in this world, like saves in an editor.
     ///
     /// # Panics
-    /// If the file does not exist, or `change` returns the same text; if the build fails, with the errors of the compiler; if the reload
-    /// is rolled back, with its report.
+    /// If the file does not exist, or `change` returns the same text. If the build fails; the message contains the errors of the
+    /// compiler. If the reload is rolled back; the message contains the report.
     #[track_caller]
     pub fn edit(&self, file: impl AsRef<Path>, change: impl FnOnce(&str) -> String) -> ReloadReport {
         match self.try_edit(file, change) {
@@ -272,11 +276,11 @@ impl TestWorld {
         }
     }
 
-    /// Edits like [`TestWorld::edit`], for a change after which the reload is rolled back. The report has the phase and the error. The file
-    /// stays changed, and the old code runs.
+    /// Edits like [`TestWorld::edit`], for a change that makes the reload roll back. The returned report contains the phase and the
+    /// error. The file stays changed, and the old code continues to run.
     ///
     /// # Panics
-    /// If the reload is committed, and for the other reasons of [`TestWorld::edit`].
+    /// If the reload is committed, the build fails, the file does not exist, or `change` returns the same text.
     ///
     /// # Examples
     /// ```no_run
@@ -294,13 +298,14 @@ impl TestWorld {
         }
     }
 
-    /// Edits like [`TestWorld::edit`], and also returns the report of a reload that is rolled back.
+    /// Edits like [`TestWorld::edit`], but returns the error of a failed build, and also returns the report of a reload that is rolled
+    /// back.
     ///
     /// # Errors
-    /// [`BuildError::DoesNotCompile`] with the errors of the compiler; the other errors of a build. The file stays changed.
+    /// [`BuildError::DoesNotCompile`] with the errors of the compiler, or another error of the build. The file stays changed.
     ///
     /// # Panics
-    /// If the file does not exist, or `change` returns the same text.
+    /// If the file does not exist, `change` returns the same text, or the host cannot start the reload.
     #[track_caller]
     pub fn try_edit(
         &self,
@@ -340,7 +345,7 @@ impl TestWorld {
     /// Checks that the message of a line in the log contains `text`.
     ///
     /// # Panics
-    /// If no message does, with the log.
+    /// If no message contains `text`; the panic message contains the log.
     #[track_caller]
     pub fn assert_logged(&self, text: &str) {
         let log = self.log();
@@ -350,7 +355,7 @@ impl TestWorld {
     /// Shuts the host down, and checks that all code of plugins could be unloaded.
     ///
     /// # Panics
-    /// If an image stays mapped, with the reasons.
+    /// If an image stays mapped; the message contains the reasons.
     #[track_caller]
     pub fn finish(self) {
         let report = self.inside(|runtime| runtime.clone().shutdown());
@@ -362,7 +367,7 @@ impl TestWorld {
         dispatcher::with_default(&self.dispatch, || action(&self.runtime))
     }
 
-    /// Returns the path of a class of plugins by its name.
+    /// Returns the path of the plugin class with this name.
     #[track_caller]
     fn class(&self, name: &str) -> String {
         if name.starts_with('/') {

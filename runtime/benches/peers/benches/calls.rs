@@ -1,5 +1,6 @@
-//! Measures a call across an ABI boundary, with two `i32` and a result, by each call of Alcedo and by other libraries, in one run,
-//! so that the times are comparable. The ids of Alcedo are explained in `runtime/benches/calls.rs`, the peers in `src/peers.rs`.
+//! Measures a call across an ABI boundary with two `i32` arguments and a result, by each kind of call of Alcedo and by other
+//! libraries. All run in one process, so that their times are comparable. `runtime/benches/calls.rs` explains the ids of Alcedo,
+//! and `src/peers.rs` the other libraries.
 //!
 //! `cd runtime/benches/peers && cargo bench`; `cargo bench -- --quick` takes a minute.
 

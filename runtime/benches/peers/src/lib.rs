@@ -1,4 +1,4 @@
-//! Setup of the other libraries that call across an ABI boundary, each with the same work: two `i32` and their sum. The benchmark
-//! makes the calls.
+//! Setup of the other libraries that call across an ABI boundary. Each does the same work: it adds two `i32`. The benchmark makes
+//! the calls.
 
 pub mod peers;

@@ -1,5 +1,5 @@
-//! Peers with a common interface: `there` is one call from the host, and `back` lets the other side call the host in a loop and
-//! returns the sum.
+//! Compared libraries with a common interface. `there` is one call from the host. `back` lets the library call the host in a loop,
+//! and returns the sum.
 
 #![allow(non_local_definitions, reason = "the macro of `abi_stable` writes some")]
 
@@ -15,29 +15,29 @@ use mlua::{Function, Lua};
 use rhai::{AST, Engine, Scope};
 use wasmtime::{Engine as WasmEngine, Instance, Linker, Module, Store, TypedFunc};
 
-/// The measured work.
+/// The work of each measured call.
 #[inline(never)]
 pub extern "C" fn add(left: i32, right: i32) -> i32 {
     left.wrapping_add(right)
 }
 
-/// A library that calls across a boundary.
+/// A library that calls across an ABI boundary.
 pub trait Peer {
-    /// Calls once from the host.
+    /// Calls the library once from the host.
     fn there(&mut self, left: i32, right: i32) -> i32;
 
-    /// Calls the host `times` times; each call adds one.
+    /// Makes the library call the host `times` times; each call adds one.
     fn back(&mut self, times: u64) -> i32;
 }
 
-/// `libffi`: a C function whose signature is known when it is called; and a closure of the host as a C function.
+/// `libffi`: a C function whose signature is known only at run time, and a closure of the host as a C function.
 pub struct Libffi {
     cif: Cif,
     closure: Closure<'static>,
 }
 
 unsafe extern "C" fn added(_cif: &ffi_cif, result: &mut i32, args: *const *const std::ffi::c_void, _data: &()) {
-    // SAFETY: libffi passes the addresses of as many arguments as the closure has, of its types.
+    // SAFETY: `libffi` passes the addresses of as many arguments as the closure has, with the types of the closure.
     let (left, right) = unsafe { (*(*args).cast::<i32>(), *(*args.add(1)).cast::<i32>()) };
     *result = left.wrapping_add(right);
 }
@@ -142,7 +142,7 @@ impl Peer for LuaJit {
     }
 }
 
-/// `wasmtime`: typed functions, both ways.
+/// `wasmtime`: typed functions in both directions.
 pub struct Wasm {
     store: Store<()>,
     add: TypedFunc<(i32, i32), i32>,
@@ -191,7 +191,7 @@ impl Peer for Wasm {
     }
 }
 
-/// `rhai`: a script that is interpreted as a tree.
+/// `rhai`: a script whose syntax tree is interpreted.
 pub struct Rhai {
     engine: Engine,
     script: AST,
@@ -241,7 +241,7 @@ impl Adds for Plain {
     }
 }
 
-/// `abi_stable`: a trait object whose table is known to both sides. Both directions are the same.
+/// `abi_stable`: a trait object whose method table both sides know. Both directions are the same.
 pub struct AbiStable(Adds_TO<'static, RBox<()>>);
 
 impl AbiStable {

@@ -1,3 +1,3 @@
-//! Shared code of the peers of scripts.
+//! Code shared by the benchmarks that compare scripts with other script engines.
 #[path = "../shared/lib.rs"]
 pub mod alcedo;

@@ -1,4 +1,5 @@
-//! The robot of the benchmarks: `robot.uc`, checked, compiled, declared and loaded as by a host that loads a package of scripts.
+//! The script of the benchmarks, `robot.uc`. It is checked, compiled, declared and loaded in the way that a host loads a package of
+//! scripts.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -18,14 +19,14 @@ use alcedo_script::{Compiled, Limits, Machine, compile, library};
 use alcedo_uc::hir::{self, Type};
 use alcedo_uc::{Options, Source, check};
 
-/// Rounds of a loop.
+/// Number of rounds of a loop.
 pub const ROUNDS: i32 = 1_000_000;
-/// Index of the computed Fibonacci number.
+/// Index of the Fibonacci number to compute.
 pub const FIB: i32 = 27;
-/// Number of averaged structs.
+/// Number of structs whose average is computed.
 pub const ROWS: usize = 100_000;
 
-/// Number of steps of a vector.
+/// Number of vector additions.
 pub const VECTORS: i32 = 100_000;
 
 const TEXT: &str = include_str!("robot.uc");
@@ -42,7 +43,7 @@ alcedo_reflect::plain_struct! {
     }
 }
 
-/// Returns the structs of the average.
+/// Returns the structs whose average is computed.
 pub fn rows() -> Vec<Row> {
     (0..ROWS).map(|at| Row { weight: at as f32 * 0.5, value: at as i32 % 1_000, size: at as f64 }).collect()
 }
@@ -56,10 +57,10 @@ pub struct Stage {
     _machine: Rc<Machine>,
 }
 
-/// Cell for the thunk of a function, filled once its code is loaded.
+/// Cell for the thunk of a function, which is set once the code of the function is loaded.
 type Cell = Rc<RefCell<Option<Thunk>>>;
 
-/// Declares the native function that scripts call.
+/// Declares the native function that the script calls.
 fn add() -> FunctionDecl {
     let mut decl = FunctionDecl::new(
         "add",
@@ -80,7 +81,7 @@ fn property(name: &str, ty: &Type) -> PropertyDecl {
     PropertyDecl::new(name, text.kind()).of_type(&text.path())
 }
 
-/// Declares a class of the source, and adds cells for the thunks of its functions.
+/// Declares a class of the source. Adds a cell for the thunk of each of its functions.
 fn declaration(package: &str, of: &hir::Class, cells: &mut BTreeMap<String, Cell>) -> ClassDecl {
     let mut class = ClassDecl::new(package, &of.name, &of.base, Origin::Script);
     class.properties = of.properties.iter().map(|found| property(&found.name, &found.ty)).collect();
@@ -164,7 +165,7 @@ impl Stage {
         block.result()
     }
 
-    /// Returns the average of a field of all rows.
+    /// Returns the average of one field of all structs.
     pub fn average(&self, property: Name) -> f32 {
         let function = self.function("average");
         let mut block = ParamBlock::new(function);

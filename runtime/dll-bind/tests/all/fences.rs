@@ -1,4 +1,5 @@
-//! With fences an overrun of any size is stopped at the access, and the crash report names the owner of the buffer.
+//! With fences, an overrun of any size faults at the access, and the crash report names the function and the parameter of the
+//! buffer.
 
 use std::fs;
 use std::process::Command;
@@ -18,7 +19,7 @@ void in_row(player* p, int32_t by) { ((volatile int32_t*)p->row.data)[p->row.max
 void near_before(int32_t* x, int32_t by) { x[-1] = by; }
 ";
 
-/// Selects the function that the host calls.
+/// Environment variable that selects the function that the host calls.
 const FUNCTION: &str = "ALCEDO_TEST_FENCED";
 
 #[test]
@@ -38,7 +39,7 @@ fn an_overrun_of_any_size_is_stopped_and_named() {
         assert!(!ended.status.success());
         let report = fs::read_to_string(folder.path().join("crash")).unwrap_or_default();
         assert!(report.contains(&format!("\nfence {expected}\n")), "{function} {by}: {report}\n{ended:?}");
-        // The report is complete.
+        // The last line of a complete report is `end`.
         assert!(report.ends_with("\nend\n"), "{report}");
     }
 }

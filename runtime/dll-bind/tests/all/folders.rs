@@ -1,4 +1,4 @@
-//! The working directory of a call is the folder of its library, without an effect on other threads.
+//! During a call, the working directory is the folder of the library. Other threads are not affected.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -25,7 +25,7 @@ fn a_call_runs_in_the_folder_unless_it_is_declared_without() {
     let here = Import::new("here").returns(plain("i32"));
     assert_eq!(fixture.call(&here, &[]).0, Some(Value::I32(1)));
     assert_eq!(fixture.call(&here.clone().no_cwd(), &[]).0, Some(Value::I32(0)));
-    // All calls of one folder share a thread, so a directory change persists to the next call.
+    // All calls of one folder run on the same thread.
     let me = Import::new("me").returns(plain("u64"));
     let [one, _] = fixture.bind(&me);
     let call = || one.call(&[]).expect("a call").result;
@@ -42,7 +42,7 @@ fn a_directory_change_of_a_library_affects_no_other_thread() {
     let here = Import::new("here").returns(plain("i32"));
     assert_eq!(leave.call(&[]).expect("a call").result, Some(Value::I32(0)));
     assert_eq!(std::env::current_dir().expect("one"), before);
-    // The next call is in the folder again.
+    // The next call runs in the folder again.
     assert_eq!(
         here.bind(&fixture.code.open("Test")).expect("bound").call(&[]).expect("a call").result,
         Some(Value::I32(1))
@@ -59,7 +59,7 @@ fn other_threads_resolve_relative_paths_correctly_during_calls() {
         let reader = scope.spawn(|| {
             let mut wrong = 0;
             while !is_over.load(Ordering::Relaxed) {
-                // Tests run in the folder of their crate.
+                // Tests run in the folder of their crate, which contains `Cargo.toml`.
                 wrong += usize::from(fs::metadata("in_user_code").is_ok() || fs::metadata("Cargo.toml").is_err());
                 checked.fetch_add(1, Ordering::Relaxed);
             }

@@ -1,5 +1,5 @@
-//! Debugging a host that calls a library with debug information: a breakpoint in the library hits and shows the C source. The host
-//! is this binary itself, started under gdb as one of its tests.
+//! Debugs a host that calls a library with debug information. A breakpoint in the library stops the host and shows the C source.
+//! The host is this test binary, which gdb starts with one of its tests.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use alcedo_reflect::value::Value;
 
 use crate::support::{compile, plain};
 
-/// The folder of the library that the host under gdb calls.
+/// Environment variable with the folder of the library that the host under gdb calls.
 const FOLDER: &str = "ALCEDO_TEST_GDB_USER_CODE";
 
 const SOURCE: &str = "
@@ -31,7 +31,7 @@ fn a_breakpoint_in_a_library_shows_its_source() {
     let folder = tempfile::tempdir().expect("a folder");
     compile(folder.path(), "Debugged", SOURCE);
     let script = folder.path().join("script");
-    // The breakpoint is pending: the library is loaded when the function is bound.
+    // The breakpoint stays pending until the library is loaded, which happens when the function is bound.
     let steps = "set pagination off\nset confirm off\nset debuginfod enabled off\nset breakpoint pending on\n\
         break twice_in_c\nrun\necho [first]\\n\nbacktrace 1\ninfo args\ncontinue\necho [second]\\n\nbacktrace 1\nkill\nquit\n";
     fs::write(&script, steps).expect("a script");
@@ -45,7 +45,7 @@ fn a_breakpoint_in_a_library_shows_its_source() {
     for expected in ["twice_in_c (number=21)", "Debugged.c:", "number = 21"] {
         assert!(first.contains(expected), "{expected}:\n{printed}");
     }
-    // Breakpoints hit on the thread of the folder as well as on the caller's.
+    // The second call runs on the thread of the folder, where the breakpoint stops too.
     assert!(second.contains("twice_in_c (number=4)"), "{printed}");
 }
 

@@ -1,4 +1,4 @@
-//! Lifetime of libraries: missing ones, rebuilt ones, and code that runs when one is closed.
+//! Lifetime of libraries: missing libraries, rebuilt libraries, and code that runs when a library is closed.
 
 use std::cell::RefCell;
 use std::fs;
@@ -94,17 +94,17 @@ fn a_hundred_thousand_calls_leave_nothing_behind() {
     }
     assert_eq!(value, text("ab"));
     let after = alcedo_sys::process::rss_kib().expect("a number");
-    // Other tests of this process run at the same time.
+    // The limit is generous, since other tests of this process run at the same time.
     assert!(after < before + 64 * 1024, "{before} KiB, then {after} KiB");
 }
 
 thread_local! {
-    /// Function of the library that calls back, and the results of the calls.
+    /// Library function that the callback calls, and the results of these calls.
     static BACK: RefCell<Option<Imported>> = const { RefCell::new(None) };
     static RESULTS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Calls the running function again, with a longer string.
+/// Callback that calls the running function again, with a longer string.
 extern "C" fn once_more(depth: i32) -> i32 {
     let string = "x".repeat(depth as usize * 100);
     BACK.with_borrow(|back| {
@@ -129,7 +129,7 @@ fn recursive_calls_have_separate_buffers() {
         assert_eq!(once_more(4), 4);
         assert_eq!(RESULTS.take(), ["1 true", "2 true", "3 true", "4 true"]);
     }
-    // Calls on the thread of the folder have no access to the host.
+    // A callback on the thread of the folder has no access to the host.
     let import = Import::new("back").param("f", plain("u64")).param("depth", plain("i32")).out("s", plain("String"));
     let [function, _] = fixture.bind(&import);
     let address = once_more as extern "C" fn(i32) -> i32 as usize as u64;

@@ -1,4 +1,5 @@
-//! Code fences of `runtime/docs/dll-bind.md`, with the omitted lines. Found here by `tools/tests/pages.rs`.
+//! Code fences of `runtime/docs/dll-bind.md`, with the lines that the page omits. `tools/tests/pages.rs` finds the fences in this
+//! file.
 #![allow(dead_code, reason = "lines of a page, as they are there; `classes.rs` runs their like")]
 
 use std::error::Error;

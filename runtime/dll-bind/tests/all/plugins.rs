@@ -1,5 +1,5 @@
-//! Classes of plugins whose functions are implemented in a C library: their declarations, calls and results, and the lifetime of
-//! libraries, which are opened and closed with their classes.
+//! Classes of plugins whose functions a C library implements: their declarations, calls and results, and the lifetime of libraries,
+//! which are opened and closed with their classes.
 
 use std::cell::RefCell;
 use std::fs;
@@ -14,7 +14,7 @@ use alcedo_runtime::{Canary, LeaseKind, Runtime};
 use crate::builds::{plugin, tagged, test_dir};
 use crate::support::{compile, ints, structure, text};
 
-/// The folder into which the build script of the example compiles.
+/// Folder to which the build script of the example compiles its libraries.
 fn example_folder() -> PathBuf {
     let profile = if cfg!(debug_assertions) { "debug" } else { "release" };
     test_dir().join("plugins").join(profile).join("user-code")
@@ -22,7 +22,7 @@ fn example_folder() -> PathBuf {
 
 fn host(code: Option<&Path>, library: &Path) -> Runtime {
     let builder = Runtime::builder().package("Game").canary(Canary::Off);
-    // SAFETY: the sources are in the example, and below.
+    // SAFETY: the functions match their sources, which are in the example and below.
     let builder = code.map(|code| unsafe { UserCode::at(code) }).iter().fold(builder, |it, code| it.user_code(code));
     let runtime = builder.build().unwrap_or_else(|error| panic!("{error}"));
     runtime.create_master(&[library]).unwrap_or_else(|error| panic!("{error}"));
@@ -62,7 +62,7 @@ fn a_plugin_calls_its_own_libraries_and_those_of_others() {
     let object = runtime.objects().spawn("/Script/Game.Database").expect("an object");
     let wrong = runtime.objects().call(object, "evaluate", &[text("select nothing from nowhere")]);
     assert!(wrong.expect_err("no such table").to_string().contains("SQLite error 1"));
-    // By reflection.
+    // Calls by reflection.
     assert_eq!(call(&runtime, "TestDll", "call_dll1", &[text("drawrof")]), (None, vec![text("forward")]));
     let player = |name: &str, password: &str, health: f32, score: f32| {
         structure([
@@ -80,7 +80,7 @@ fn a_plugin_calls_its_own_libraries_and_those_of_others() {
     assert_eq!(outcome, (Some(Value::I32(8)), vec![primes(&[2, 3])]));
     let whole = call(&runtime, "ArrayDll", "primes_below", &[primes(&[0; 8]), Value::I32(20)]);
     assert_eq!(whole, (Some(Value::I32(8)), vec![primes(&[2, 3, 5, 7, 11, 13, 17, 19])]));
-    // By name.
+    // Calls by name.
     let object = runtime.objects().spawn("/Script/Game.TestDll").expect("an object");
     let by_name = runtime.calls().call("uf:/Script/Game.TestDll:calls", &[Value::Object(object)]);
     assert_eq!(by_name.expect("a call"), Some(Value::I32(1)));
@@ -104,7 +104,7 @@ fn without_a_library_or_a_folder_calls_do_nothing() {
     }
 }
 
-/// Compiles a library that returns its number, and logs when it is closed.
+/// Compiles a library that returns this number, and logs a line when it is closed.
 fn compile_numbered(folder: &Path, number: i32) {
     let log = folder.join("log");
     let source = format!(
@@ -128,7 +128,7 @@ fn reloading_the_class_opens_the_rebuilt_library_and_closes_the_old() {
     let version = || runtime.objects().call(object, "calls", &[]).expect("a call");
     let turned = || runtime.objects().call_with_out_parameters(object, "call_dll1", &[text("x.")]).expect("a call").1;
     assert_eq!((version(), turned()), (Some(Value::I32(1)), vec![text("1.")]));
-    // A build alone has no effect.
+    // Building the library has no effect until a reload.
     compile_numbered(folder.path(), 2);
     assert_eq!((version(), ended().as_str()), (Some(Value::I32(1)), ""));
     let mut expected = String::new();
@@ -142,7 +142,7 @@ fn reloading_the_class_opens_the_rebuilt_library_and_closes_the_old() {
             runtime.unloads().leases().into_iter().filter(|it| it.blocker.owner == "TestDLL of Game.TestDll").count();
         assert_eq!(lease_count, 1, "{:?}", runtime.unloads().leases());
     }
-    // A failing reload opens the new library and closes it again; the old one stays in use.
+    // A reload that fails opens the new library and closes it again. The old library stays in use.
     compile_numbered(folder.path(), 5);
     let armed = faults::arm(Fault { step: ReloadStep::Enroll, nth: 0, kind: FaultKind::Error });
     assert!(runtime.reload(&[&builds[0]]).expect("a Master").into_result().is_err());
@@ -156,12 +156,12 @@ fn reloading_the_class_opens_the_rebuilt_library_and_closes_the_old() {
 }
 
 thread_local! {
-    /// Host of the test on this thread, and the library that it loads while C calls back.
+    /// Host of the test on this thread, and the plugin library that it loads while C calls back.
     static CALLED_BACK: RefCell<Option<(Rc<Runtime>, PathBuf)>> = const { RefCell::new(None) };
     static LEASES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Reloads the class whose function is running.
+/// Callback that reloads the class whose function is running.
 extern "C" fn reload_during_call() -> i32 {
     let Some((runtime, library)) = CALLED_BACK.take() else { return -1 };
     let reload = runtime.reload(&[&library]).expect("a Master");
@@ -176,7 +176,7 @@ fn a_reload_inside_a_callback_keeps_the_library_until_c_returns() {
     let folder = tempfile::tempdir().expect("a folder");
     let log = folder.path().join("log");
     let ended = || fs::read_to_string(&log).unwrap_or_default();
-    // The address is passed in two halves.
+    // The address of the callback is passed in two halves.
     let source = |number: i32| {
         format!(
             "#include <stdio.h>\nstatic int32_t (*hook)(void);\n\
@@ -198,7 +198,7 @@ fn a_reload_inside_a_callback_keeps_the_library_until_c_returns() {
     compile(folder.path(), "TestDLL", &source(2));
     CALLED_BACK.set(Some((Rc::clone(&runtime), builds[1].clone())));
     let version = || runtime.objects().call(object, "calls", &[]).expect("a call");
-    // The old library finishes its call, and is closed afterwards.
+    // The old library finishes its call and is closed afterwards.
     let first = version();
     assert_eq!(first, Some(Value::I32(11)), "{:?}", LEASES.take());
     let seen_leases = LEASES.take();

@@ -1,5 +1,5 @@
-//! Random signatures: each is written as C, compiled, bound and called both ways. The C function returns its arguments, modified,
-//! so that a value in a wrong location is detected.
+//! Random signatures. Each is written as C, compiled, bound, and called by both mechanisms. The C function returns its arguments
+//! with changes, so that a value at a wrong location is detected.
 
 use std::fmt::Write as _;
 
@@ -34,7 +34,7 @@ fn number(dice: &mut Dice, name: &str) -> Value {
         "i32" => Value::I32(bits as i32),
         "u64" => Value::U64(bits),
         "i64" => Value::I64(bits as i64),
-        // Not from bits: a signaling NaN changes in a register of older processors.
+        // Floats are not created from random bits, since older processors change a signaling NaN in a register.
         "f32" => Value::F32(bits as i32 as f32 / 7.0),
         _ => Value::F64(bits as i64 as f64 / 7.0),
     }
@@ -72,7 +72,7 @@ struct Case {
     out_parameters: Vec<Value>,
 }
 
-/// A type in memory: its C declaration, the C code that modifies it, and its value.
+/// A C type with its declaration, the C code that modifies a value of the type, and a value.
 struct Lying {
     ty: PropertyType,
     declared: String,
@@ -190,7 +190,7 @@ fn case(dice: &mut Dice, at: usize) -> Case {
             continue;
         }
         let Lying { ty, declared, next: code, value, len, types: own } = lying(dice, at, param, &mut extents);
-        // A number by reference is always an out parameter.
+        // A number that is passed by reference is always an out parameter.
         let is_out = dice.roll(2) == 0 || !matches!(value, Value::Array(_) | Value::Text(_) | Value::Struct(_));
         import = match (is_out, len) {
             (true, None) => import.out(&name, ty),
@@ -209,7 +209,7 @@ fn case(dice: &mut Dice, at: usize) -> Case {
     if dice.roll(2) == 0 {
         import = import.no_cwd();
     }
-    // The result is one of the numbers, modified.
+    // The result is one of the number parameters, modified.
     let returned = (!by_value.is_empty() && dice.roll(4) > 0).then(|| by_value.swap_remove(dice.roll(by_value.len())));
     let (returns, result) = match returned {
         Some((type_name, c, name, value)) => {
@@ -229,7 +229,7 @@ fn random_signatures_agree_with_c_in_both_directions() {
     const CASES: usize = 400;
     let mut dice = Dice(0x1234_5678_9abc_def1);
     let cases: Vec<_> = (0..CASES).map(|at| case(&mut dice, at)).collect();
-    // Makes overflow of signed integers wrap.
+    // The flag makes overflow of signed integers wrap.
     let source: String = cases.iter().map(|case| case.source.as_str()).collect();
     let fixture = Fixture::new(&format!("#pragma GCC optimize (\"wrapv\")\n{source}"));
     let mut trampolines = 0;

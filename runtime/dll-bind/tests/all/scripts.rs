@@ -1,5 +1,5 @@
-//! Script classes that are bound to a C library: the class of the documentation page that this feature follows, unchanged, in the
-//! sample engine, whose vector has doubles; and a script that calls it.
+//! Script classes that are bound to a C library. One is the class of the documentation page that this feature follows, unchanged.
+//! The sample engine, whose vector has doubles, runs it with a script that calls it.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use alcedo_runtime::{Canary, LeaseKind, ObjectHandle, Runtime};
 
 use crate::support::{compile, compile_cpp, ints, structure, text};
 
-/// Unchanged from the documentation page.
+/// Class of the documentation page, unchanged.
 const PAGE: &str = "class TestDLLPlayerController extends PlayerController
    DLLBind(TestDLL);
 
@@ -19,7 +19,7 @@ dllimport final function vector CallDLL2(float x, float y, float z);
 dllimport final function bool CallDLL3(string s, int i[2], out float f, out vector v);
 ";
 
-/// Makes the three calls.
+/// Script that makes the three calls of the page.
 const TOUR: &str = r#"
 class Tour extends Actor;
 
@@ -83,7 +83,7 @@ fn scene_with(files: &[(&str, &str)], compile: impl FnOnce(&Path)) -> Scene {
     for (name, source) in files {
         fs::write(package.join(name), source).expect("written");
     }
-    // SAFETY: the source is the example's, and its vector is the engine's.
+    // SAFETY: the library is compiled from the source of the example, with the vector of the engine.
     let code = unsafe { UserCode::at(&code) };
     let builder = Runtime::builder().natives(alcedo_engine::natives()).canary(Canary::Off).scripts(&[&package]);
     let runtime = builder.user_code(&code).build().unwrap_or_else(|error| panic!("{error}"));
@@ -172,7 +172,7 @@ fn a_bound_package_unmaps_immediately_in_a_reload_and_an_unload() {
     assert!(unload.parked.is_empty(), "{end}");
 }
 
-/// C++ of the documentation page without its comments; `page.h` replaces the Windows headers.
+/// C++ source of the documentation page without its comments. `page.h` replaces the Windows headers.
 const PAGE_CODE: &str = r#"extern "C"
 {
    struct FVector
@@ -275,7 +275,7 @@ fn bool_results_have_the_stated_width_or_refuse_ambiguous_values() {
     }
 }
 
-/// Imports that C cannot implement, each with the line and the reason that the host and `check` report.
+/// Imports that C cannot implement, each with the line and the reason that the host and `alcedo check` report.
 const UNREADABLE: &str = "class Wrong extends Actor DLLBind(Wrong);\n\
     dllimport final function Turn(rotator r);\n\
     dllimport final function Names(name n);\n\

@@ -1,4 +1,4 @@
-//! The three calls of the documentation page that this feature follows, unchanged except for message boxes.
+//! Makes the three calls of the documentation page that this feature follows, unchanged except for the message boxes.
 
 use alcedo_dll_bind::Import;
 use alcedo_reflect::value::Value;

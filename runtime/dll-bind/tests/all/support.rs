@@ -1,4 +1,4 @@
-//! A folder of libraries that are compiled from C, and types from specifiers.
+//! Folder of libraries that the tests compile from C, and types that are parsed from specifiers.
 
 use std::fs;
 use std::path::Path;
@@ -29,7 +29,7 @@ pub(crate) fn compile(folder: &Path, name: &str, source: &str) {
     compile_file(folder, name, &file, false, &[]);
 }
 
-/// Compiles a library of C++ into `folder`, with more arguments for the compiler.
+/// Compiles a C++ library into `folder`, with additional arguments for the compiler.
 pub(crate) fn compile_cpp(folder: &Path, name: &str, source: &str, arguments: &[&str]) {
     let file = folder.join(format!("{name}.cpp"));
     fs::write(&file, source).expect("written");
@@ -63,13 +63,13 @@ impl Fixture {
         Self { folder, code }
     }
 
-    /// Binds a function both ways.
+    /// Binds a function with trampolines and with `libffi`.
     pub(crate) fn bind(&self, import: &Import) -> [Imported; 2] {
         [&self.code, &self.code.by_libffi()]
             .map(|code| import.clone().bind(&code.open("Test")).expect("it can be bound"))
     }
 
-    /// Calls a function both ways and with fences, and checks that the results are equal.
+    /// Calls a function with trampolines, with `libffi` and with fences, and checks that the results are equal.
     pub(crate) fn call(&self, import: &Import, arguments: &[Value]) -> (Option<Value>, Vec<Value>) {
         let [one, two] = self.bind(import).map(|function| function.call(arguments).expect("a call"));
         let fenced = import.clone().bind(&self.code.with_fences().open("Test")).expect("it can be bound");
@@ -78,7 +78,7 @@ impl Fixture {
         (one.result, one.out_parameters)
     }
 
-    /// Returns the error of a call, and checks that it is equal both ways.
+    /// Returns the error of a call, and checks that trampolines and `libffi` return the same error.
     pub(crate) fn broken(&self, import: &Import, arguments: &[Value]) -> String {
         let [one, two] =
             self.bind(import).map(|function| function.call(arguments).expect_err("a broken rule").to_string());
@@ -88,7 +88,8 @@ impl Fixture {
     }
 }
 
-/// Returns the type of a specifier, which may name the declared structs: `/Script/Test.Name`. Structs may name earlier ones.
+/// Returns the type of a specifier. The specifier may name declared structs as `/Script/Test.Name`, and a struct may name earlier
+/// structs.
 pub(crate) fn ty(structs: &[(&str, &[(&str, &str)])], type_name: &str) -> PropertyType {
     let world = World::new();
     world.types.declare_package("Test");
@@ -105,7 +106,7 @@ pub(crate) fn ty(structs: &[(&str, &[(&str, &str)])], type_name: &str) -> Proper
     PropertyType::parse(type_name, &world.types).unwrap_or_else(|error| panic!("{type_name}: {error}"))
 }
 
-/// Returns a type without structs.
+/// Returns the type of a specifier that names no structs.
 pub(crate) fn plain(type_name: &str) -> PropertyType {
     ty(&[], type_name)
 }

@@ -1,4 +1,4 @@
-//! Every line of the type table, in and out, with values at the edges.
+//! Tests every line of the type table as parameter and as result, with values at the limits of their range.
 
 use alcedo_dll_bind::{Import, Layouts, Route};
 use alcedo_reflect::value::Value;
@@ -48,7 +48,7 @@ fn numbers_pass_by_value_by_reference_and_in_arrays() {
             assert_eq!(fixture.call(&sum, &[of([1, 2, 3])]), (Some(Value::$variant(6 as _)), vec![]));
             let twice = Import::new(concat!("twice_", $name)).out_array("x", row(), 3);
             assert_eq!(fixture.call(&twice, &[of([1, 2, 60])]), (None, vec![of([2, 4, 120])]));
-            // An array without `out` is passed as a copy.
+            // An array parameter without `out` is passed as a copy.
             let twice = Import::new(concat!("twice_", $name)).array("x", row(), 3);
             assert_eq!(fixture.call(&twice, &[of([1, 2, 60])]), (None, vec![]));
         )*};
@@ -77,7 +77,7 @@ fn a_bool_is_returned_as_four_bytes_or_as_one() {
     for (value, expected) in [(0, false), (1, true), (256, true), (u32::MAX, true)] {
         assert_eq!(fixture.call(&wide, &[Value::U32(value)]).0, Some(Value::Bool(expected)));
     }
-    // A C++ `bool` fills one byte of the register; the other bytes are undefined.
+    // A C++ `bool` fills one byte of the register. The other bytes are undefined.
     let byte = Import::new("dirty").param("x", plain("u32")).returns_bool8();
     for (value, expected) in [(0, false), (1, true)] {
         assert_eq!(fixture.call(&byte, &[Value::U32(value)]).0, Some(Value::Bool(expected)));
@@ -203,7 +203,7 @@ fn strings_and_arrays_in_structs_have_length_and_capacity() {
     assert_eq!(fixture.call(&change, &[player("", &[], &[])]).1, [player("", &[], &[])]);
     let clear = Import::new("clear").out("p", ty());
     assert_eq!(fixture.call(&clear, &[player("Anna", &[1, 2], &["ab"])]).1, [player("", &[], &[])]);
-    // The host reserves capacity for each call: a longer array is passed.
+    // To reserve capacity, the host passes a longer array.
     assert_eq!(fixture.call(&change, &[player("", &[0; 100], &[])]).1, [player("", &[42], &[])]);
 }
 

@@ -1,4 +1,4 @@
-//! Calls of plain numbers by Rust types return the results of calls with values, and other types are refused.
+//! Typed calls of plain numbers return the results of calls with values. Other types are refused.
 
 use alcedo_dll_bind::Import;
 use alcedo_reflect::value::Value;

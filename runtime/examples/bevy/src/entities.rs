@@ -1,4 +1,4 @@
-//! Pairs of an entity and an object: each of the two ends with the other. The changes take effect when the commands of a frame are
+//! Pairs of an entity and an object. The end of one also ends the other. Changes take effect when the commands of a frame are
 //! applied, so plugin code never changes Bevy's world while a system runs.
 
 use std::collections::HashMap;
@@ -12,14 +12,15 @@ use crate::Behavior;
 use crate::mirror::{Mirror, Position, Velocity};
 use crate::systems::SystemFailed;
 
-/// Path of a plugin class that extends [`Behavior`]. The entity receives an object of it in the next frame. While no plugin declares
-/// the class, the entity waits for a build that does.
+/// Path of a plugin class that extends [`Behavior`]. The entity receives an object of the class in the next frame. If no plugin
+/// declares the class, the entity waits until a build declares it.
 #[derive(Component, Clone, PartialEq, Eq, Debug)]
 #[component(immutable)]
 #[require(Position, Velocity)]
 pub struct Script(pub String);
 
-/// The object of an entity. The app reads its properties with [`Runtime::property`], and calls it with [`Runtime::objects`].
+/// The object of an entity. The app accesses its properties with [`Runtime::property`] and calls its functions with
+/// [`Runtime::objects`].
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
 #[component(immutable)]
 pub struct Scripted {
@@ -34,11 +35,11 @@ impl Scripted {
     }
 }
 
-/// All pairs, by entity and by object.
+/// All pairs of entities and objects, in both directions.
 pub(crate) struct Links {
     objects: HashMap<Entity, ObjectHandle>,
     entities: HashMap<ObjectHandle, Entity>,
-    /// Objects of [`Behavior`] and of classes that extend it.
+    /// Objects of [`Behavior`] and of the classes that extend it.
     list: ClassList,
 }
 
@@ -60,7 +61,7 @@ pub(crate) fn destroy_removed(
     mut removed: RemovedComponents<Scripted>,
 ) {
     for entity in removed.read() {
-        // An entity whose object ended first has no pair.
+        // If the object ended before its entity, the pair is already removed.
         if let Some(object) = links.objects.remove(&entity) {
             links.entities.remove(&object);
             runtime.objects().destroy(object);
@@ -90,7 +91,7 @@ pub(crate) fn create_missing(
                         format!("{class} does not extend {}", Behavior::PATH)
                     },
                 );
-                // Otherwise each frame would try again.
+                // Without this, each frame would try to create the object again.
                 commands.entity(entity).remove::<Script>();
                 failed.write(SystemFailed { system: class.clone(), objects: 1, error });
                 continue;
@@ -101,8 +102,9 @@ pub(crate) fn create_missing(
     }
 }
 
-/// Spawns entities for objects that plugin code created, and despawns the entities of objects that it destroyed. An object without an
-/// outer exists until one of both ends it. An object whose class a reload removed is dormant, and keeps its entity.
+/// Spawns entities for objects that plugin code created, and despawns the entities of objects that plugin code destroyed. An object
+/// without an outer exists until the app or plugin code destroys it. If a reload removes the class of an object, the object is
+/// dormant and keeps its entity.
 pub(crate) fn adopt(
     runtime: NonSend<Runtime>,
     mut links: NonSendMut<Links>,

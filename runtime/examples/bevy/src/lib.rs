@@ -1,12 +1,12 @@
-//! A Bevy plugin that hosts Alcedo plugins. Bevy and plugins divide the data and the work of a frame:
+//! A Bevy plugin that hosts Alcedo plugins. Bevy and the Alcedo plugins share the data and the work of a frame:
 //!
-//! * An entity with [`Script`] has an **object** of a plugin class. Its properties are the data that the plugin declares, and they
+//! * An entity with [`Script`] has an **object** of a plugin class. Its properties are the data that the plugin declares. They
 //!   outlive the code of the class.
-//! * A function of the class with `meta(system = "1")` is a **system**: once a frame it runs for all objects of the class, in one call
-//!   across the ABI boundary. Systems of new code run from the frame of the reload on, and removed ones stop.
-//! * [`Position`] and [`Velocity`] are components of Bevy. Properties of [`Behavior`] mirror them while plugin code runs.
+//! * A function of the class with `meta(system = "1")` is a **system**. Once a frame, one call across the ABI boundary runs it for
+//!   all objects of the class. Systems of new code run from the frame of the reload on, and removed systems stop.
+//! * [`Position`] and [`Velocity`] are components of Bevy. While plugin code runs, properties of [`Behavior`] mirror them.
 //!
-//! The runtime belongs to the thread that built it, so it is non-send data: Bevy runs systems with [`NonSend`] on the main thread.
+//! The runtime belongs to the thread that built it, so it is non-send data. Bevy runs systems with [`NonSend`] on the main thread.
 
 mod entities;
 mod mirror;
@@ -44,15 +44,15 @@ pub fn builder() -> Builder {
     Runtime::builder().package("Game").natives(natives![Behavior])
 }
 
-/// Runs the code of Alcedo plugins in the schedules [`First`], [`Update`] and [`Last`]. The app must have a [`Runtime`] as non-send
-/// data before it adds this plugin.
+/// Runs the code of Alcedo plugins in the schedules [`First`], [`Update`] and [`Last`]. Before the app adds this plugin, it must
+/// have a [`Runtime`] as non-send data.
 pub struct AlcedoPlugin;
 
-/// Set of all systems in [`Update`] that run plugin code, or copy data to or from plugins.
+/// Set of all systems in [`Update`] that run plugin code or copy data to or from plugins.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PluginCode;
 
-/// Game time of a frame in seconds, for timers and systems of plugins. An app with `bevy_time` sets it in each frame.
+/// Game time of a frame in seconds, for timers and systems of plugins. An app with `bevy_time` sets this value in each frame.
 #[derive(Resource, Clone, Copy, Debug)]
 pub struct Step(pub f32);
 
@@ -96,7 +96,7 @@ impl Plugin for AlcedoPlugin {
     }
 }
 
-/// Runs timers and tasks of plugins, and then the safe point, which reloads. No system of the frame has run yet.
+/// Runs timers and tasks of plugins, then the safe point, at which reloads happen. This runs before all other systems of the frame.
 fn tick(
     runtime: NonSend<Runtime>,
     step: Res<Step>,

@@ -1,5 +1,6 @@
-//! Copies of Bevy components in the properties of objects. Plugin code never sees the memory of Bevy, whose layout changes with each
-//! version, and Bevy systems need no object to read a position. A number is copied in about 2 ns; a struct property would take more.
+//! Copies of Bevy components in the properties of objects. Plugin code never accesses the memory of Bevy, whose layout changes with
+//! each version, and Bevy systems need no object to read a position. Copying a number takes about 2 ns; copying a struct property
+//! would take longer.
 
 use alcedo::host::TypedProperty;
 use alcedo::native::Class as _;
@@ -27,7 +28,7 @@ pub struct Velocity {
     pub y: f32,
 }
 
-/// The properties of [`Behavior`]. Valid for all classes that extend it, before and after a reload.
+/// Properties of [`Behavior`]. They are valid for all classes that extend it, before and after a reload.
 pub(crate) struct Mirror {
     x: TypedProperty<f32>,
     y: TypedProperty<f32>,
@@ -60,18 +61,18 @@ impl Mirror {
     }
 }
 
-/// Entities whose components differ from the properties, or may.
+/// Filter of entities whose components may differ from the properties of their objects.
 type Written = Or<(Changed<Position>, Changed<Velocity>, Added<Scripted>)>;
 
-/// Copies what Bevy systems have written.
+/// Copies the components that Bevy systems have written to the properties.
 pub(crate) fn copy_in(mirror: NonSend<Mirror>, written: Query<(&Scripted, &Position, &Velocity), Written>) {
     for (scripted, position, velocity) in &written {
-        // Fails for an object that ended in this frame.
+        // The write fails if the object ended in this frame.
         let _ended = mirror.write(scripted.object(), *position, *velocity);
     }
 }
 
-/// Copies the results of plugin systems. Marks changed components only.
+/// Copies the results of plugin systems to the components. Marks only components that differ as changed.
 pub(crate) fn copy_out(mirror: NonSend<Mirror>, mut entities: Query<(&Scripted, &mut Position, &mut Velocity)>) {
     for (scripted, mut position, mut velocity) in &mut entities {
         if let Ok((new_position, new_velocity)) = mirror.read(scripted.object()) {

@@ -14,7 +14,7 @@ use bevy_host::{AlcedoPlugin, PluginCode, Position, Reloaded, Script, Scripted, 
 use expect_test::expect_file;
 
 const ENTITIES: u16 = 1000;
-/// Game time of a frame, exact in binary.
+/// Game time of a frame in seconds, which a binary float represents exactly.
 const STEP: f32 = 0.25;
 const BIRD: &str = "/Script/Game.Bird";
 
@@ -55,7 +55,7 @@ impl Flock {
         (0..count).for_each(|_| self.app.update());
     }
 
-    /// Runs a frame in which these libraries are loaded, and returns the report.
+    /// Runs a frame that reloads these libraries, and returns the report.
     fn reload(&mut self, libraries: Vec<PathBuf>) -> ReloadReport {
         self.runtime().request_reload(libraries);
         self.app.update();
@@ -76,7 +76,7 @@ impl Flock {
         self.runtime().objects().get(self.object(entity), property).map_err(|error| error.to_string())
     }
 
-    /// Checks that all entities live, with their components and values.
+    /// Checks that all entities exist with their components and values.
     fn check(&self, y: f32, frames: u32) {
         for (entity, number) in self.birds.iter().zip(0..) {
             let bird = self.app.world().entity(*entity);
@@ -103,7 +103,7 @@ fn entities_and_their_values_survive_three_builds() {
     assert!(flight.reload(vec![flock(&["gust"])]).is_committed());
     flight.check(1.5, 5);
 
-    // A new property begins with its default, and a new system runs.
+    // A new property starts with its default, and a new system runs.
     let report = flight.reload(vec![flock(&["weary"])]);
     assert!(report.is_committed(), "{report}");
     flight.check(1.75, 6);
@@ -113,13 +113,13 @@ fn entities_and_their_values_survive_three_builds() {
     flight.check(2.25, 8);
     assert_eq!(strength(&flight), Ok(Value::F32(9.25)));
 
-    // The first build again: the system has stopped.
+    // After a reload of the first build, the system has stopped.
     assert!(flight.reload(vec![flock(&[])]).is_committed());
     flight.frames(3);
     flight.check(3.25, 12);
     assert!(strength(&flight).is_err());
 
-    // The removed value was put aside.
+    // The value of the removed property was kept and returns with the property.
     assert!(flight.reload(vec![flock(&["weary"])]).is_committed());
     assert_eq!(strength(&flight), Ok(Value::F32(9.0)));
     assert_eq!(objects(&flight), before);
@@ -132,7 +132,7 @@ fn a_build_that_panics_is_rolled_back_within_a_frame() {
     flight.frames(1);
     let report = flight.reload(vec![flock(&["panic-in-constructor"])]);
     assert!(!report.is_committed() && report.to_string().contains("a broken wing"), "{report}");
-    // The old code has run in the same frame.
+    // The reload rolled back, and the old code has run in the same frame.
     flight.check(0.5, 2);
     assert!(flight.reload(vec![flock(&["gust"])]).is_committed());
     flight.check(1.0, 3);
@@ -149,7 +149,7 @@ fn a_panic_in_a_system_affects_only_its_object() {
     assert!(failures[0].error.contains("the fence"), "{failures:?}");
     let height = |app: &Flock, bird: usize| app.app.world().get::<Position>(app.birds[bird]).expect("it lives").y;
     assert_eq!((height(&flight, 499), height(&flight, 500)), (0.5, 0.25));
-    // The next build runs for all of them.
+    // The system of the next build runs for all objects.
     assert!(flight.reload(vec![flock(&[])]).is_committed());
     assert_eq!((height(&flight, 499), height(&flight, 500)), (0.75, 0.5));
     assert_eq!(flight.failures().len(), 0);
@@ -164,18 +164,18 @@ fn entities_and_objects_are_created_and_destroyed_together() {
     let runtime = flight.runtime();
     runtime.objects().set(flight.object(parent), "eggs", &Value::U32(1)).expect("a property");
     runtime.objects().set(objects[1], "strength", &Value::F32(STEP)).expect("a property");
-    // By the app.
+    // The app destroys an entity.
     flight.app.world_mut().despawn(gone);
     flight.frames(1);
     assert_eq!(objects.map(|object| flight.runtime().objects().is_alive(object)), [false; 2]);
-    // By the plugin.
+    // The plugin has destroyed an object.
     assert!(flight.app.world().get_entity(tired).is_err());
     assert_eq!(flight.count(), usize::from(ENTITIES) - 1);
     let mut all = flight.app.world_mut().query::<(Entity, &Script, &Position, Option<&Number>)>();
     let chicks: Vec<_> = all.iter(flight.app.world()).filter(|(.., number)| number.is_none()).collect();
     let (chick, script, position, _) = chicks[0];
     assert_eq!((chicks.len(), script.0.as_str(), *position), (1, BIRD, Position { x: 3.0, y: 0.5 }));
-    // The object survives a collection, and flies in the next frame.
+    // The object survives a collection, and its system runs in the next frame.
     flight.runtime().collection().collect().expect("a safe point");
     flight.frames(1);
     assert_eq!(flight.value(chick, "frames"), Ok(Value::U32(1)));
@@ -189,7 +189,7 @@ fn entities_wait_for_a_class_and_keep_the_objects_of_a_removed_one() {
     assert_eq!(flight.count(), 0);
     assert!(flight.reload(vec![other.clone(), flock(&[])]).is_committed());
     flight.check(0.25, 1);
-    // The objects are dormant: nothing runs for them.
+    // The objects are dormant, so no systems run for them.
     assert!(flight.reload(vec![other.clone()]).is_committed());
     flight.frames(2);
     assert_eq!(flight.count(), usize::from(ENTITIES));

@@ -1,9 +1,9 @@
 //! Routes of the example server. A handler can call a plugin in two ways:
 //!
-//! * A function of a **Slim** is called on the thread of the handler. It has no objects; its code can be replaced between any two
-//!   calls.
-//! * An **object** belongs to the game thread, and its state outlives the code of its class. A handler posts a closure to that
-//!   thread and awaits the answer; the game thread sleeps until a closure is posted.
+//! * A function of a **Slim** is called on the thread of the handler. It has no objects, and its code can be replaced between any
+//!   two calls.
+//! * An **object** belongs to the game thread, and its state outlives the code of its class. A handler posts a closure to the game
+//!   thread and awaits the answer. The game thread sleeps until a closure is posted.
 
 use std::time::{Duration, Instant};
 
@@ -15,24 +15,24 @@ use axum::{Router, serve};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-/// The class of the guest book, in the plugin `server-handler`.
+/// Class of the guest book in the plugin `server-handler`.
 pub const BOOK: &str = "/Script/Game.Guestbook";
 
 /// Interval at which an idle game thread checks for changed files and for the end of the process.
 const POLL: Duration = Duration::from_millis(50);
 
-/// Shared state of the handlers. A clone refers to the same state.
+/// Shared state of the handlers. Clones refer to the same state.
 #[derive(Clone)]
 pub struct Handlers {
     render: ContextFunction,
     game: Poster,
 }
 
-/// Answer of a handler: a line, or status and reason of an error.
+/// Answer of a handler: a line, or the status and the message of an error.
 type Answer = Result<String, (StatusCode, String)>;
 
 impl Handlers {
-    /// Creates handlers that call `render` of the plugin `reports`, and objects through `game`.
+    /// Creates handlers that call `render` of the plugin `reports`, and that access objects through `game`.
     pub fn new(render: ContextFunction, game: Poster) -> Self {
         Self { render, game }
     }
@@ -51,7 +51,7 @@ impl Handlers {
     }
 }
 
-/// Runs on the thread of the server: call a slow plugin function in `spawn_blocking`.
+/// Runs on a thread of the server. A slow plugin function should be called in `spawn_blocking` instead.
 async fn report(State(handlers): State<Handlers>, Path(target): Path<String>) -> Answer {
     let answer = handlers.render.call(&[Value::Text(target), Value::U32(1)]);
     line(answer.map_err(|error| error.to_string()))
@@ -60,7 +60,7 @@ async fn report(State(handlers): State<Handlers>, Path(target): Path<String>) ->
 async fn sign(State(handlers): State<Handlers>, Path(name): Path<String>) -> Answer {
     let (answer, answered) = oneshot::channel();
     let sign = move |host: &Runtime| {
-        // The receiver is gone if the client has disconnected.
+        // The receiver was dropped if the client has disconnected.
         let _gone = answer.send(signed(host, name));
     };
     let gone = || (StatusCode::SERVICE_UNAVAILABLE, "the server is about to end".to_owned());
@@ -82,7 +82,8 @@ fn signed(host: &Runtime, name: String) -> Result<Option<Value>, String> {
     host.objects().call(book(host)?, "sign", &[Value::Text(name)]).map_err(|error| error.to_string())
 }
 
-/// Returns the book, creating it if needed. Looked up by name, so that a world that was saved and loaded has the same book.
+/// Returns the guest book, which is created if it does not exist. The book is looked up by name, so a world that was saved and
+/// loaded still has its book.
 fn book(host: &Runtime) -> Result<ObjectHandle, String> {
     const NAME: &str = "book";
     if let Some(book) = host.objects().find_in(ObjectHandle::NONE, NAME) {
@@ -93,7 +94,8 @@ fn book(host: &Runtime) -> Result<ObjectHandle, String> {
     Ok(book)
 }
 
-/// Runs the game thread of a server until `is_over`: sleeps until a handler posts a closure. Calls `on_reload` for every reload.
+/// Runs the game thread of a server until `is_over` returns true. Sleeps while no handler posts a closure. Calls `on_reload` after
+/// every reload.
 pub fn run_game_thread(host: &Runtime, is_over: impl Fn() -> bool, on_reload: impl Fn(&ReloadReport)) {
     let mut last = Instant::now();
     while !is_over() {

@@ -1,7 +1,7 @@
-//! A web server whose handlers are plugin functions, replaced while it runs.
+//! A web server whose handlers are plugin functions that can be replaced while the server runs.
 //!
-//! `cargo run -p web-server -- libreports.so libserver_handler.so`, then `curl localhost:8080/report/me` and
-//! `curl -X POST localhost:8080/guests/me`.
+//! `cargo run -p web-server -- libreports.so libserver_handler.so` starts the server. `curl localhost:8080/report/me` and
+//! `curl -X POST localhost:8080/guests/me` send requests.
 
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -17,7 +17,7 @@ use web_server::{Handlers, run_game_thread};
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 fn main() -> ExitCode {
-    // New code is first tried in a canary process, which starts here.
+    // New code is first loaded in a canary process. In such a process, this call does not return.
     alcedo::canary::run_if_child();
     match run() {
         Ok(()) => ExitCode::SUCCESS,
@@ -36,12 +36,12 @@ fn run() -> Result<(), Failure> {
     let address: SocketAddr = arguments.next().as_deref().unwrap_or("127.0.0.1:8080").parse()?;
     let (reports, handler) = (std::path::absolute(reports)?, std::path::absolute(handler)?);
 
-    // Module with objects: loaded in the Master, on this thread, which becomes the game thread.
+    // This module has objects. It is loaded in the Master on this thread, which becomes the game thread.
     let host = Runtime::builder().package("Game").build()?;
     host.create_master(&[handler])?;
     host.watch()?;
 
-    // Module without objects: loaded in a Slim, called and replaced on any thread.
+    // This module has no objects. It is loaded in a Slim, which any thread may call and replace.
     let slim = host.contexts().create_slim("reports")?;
     slim.load_path(&reports)?;
     let _watch = SlimWatch::start(&slim, &reports, |outcome| match outcome {

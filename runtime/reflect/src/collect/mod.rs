@@ -1,10 +1,10 @@
-//! Mark phase of the garbage collector: finds unreachable objects at once or incrementally, in slices between which the
-//! world runs. The caller destroys the objects found, in its own order.
+//! Mark phase of the garbage collector: finds unreachable objects in one step or incrementally. An incremental mark runs in
+//! slices, and the world runs between slices. The caller destroys the unreachable objects in an order of its choice.
 //!
-//! An incremental mark is complete because every change is tracked: objects written to, by the host or by a plugin (which
-//! calls the host first), are scanned again; new objects are scanned; and the final slice, which is not interrupted, shades
-//! all roots and calls the hooks of natives once more. Objects that become unreachable during a mark may survive until the
-//! next one.
+//! An incremental mark misses no reachable object, because every change is tracked. An object is scanned again after the
+//! host or a plugin writes to it; plugins call the host before each write. New objects are scanned too. The final slice is
+//! not interrupted: it shades all roots and calls the hooks of native objects again. Objects that become unreachable during
+//! a mark may survive until the next mark.
 
 #[cfg(test)]
 mod random;
@@ -44,8 +44,8 @@ pub fn unreachable(world: &World, others: &dyn RootSource) -> Result<Vec<ObjectH
     }
 }
 
-/// Starts an incremental mark in normal mode, unless one is in progress. Every later write is announced first. Call at safe
-/// points only.
+/// Starts an incremental mark if the mode is normal and no mark is in progress. From then on, every write is reported to the
+/// mark first. Call at safe points only.
 pub fn begin(world: &World, others: &dyn RootSource) {
     if world.objects.is_marking() || world.mode.get() != mode::NORMAL {
         return;
@@ -76,8 +76,8 @@ fn finish(world: &World, others: &dyn RootSource, has_time: &mut dyn FnMut() -> 
     if !run(world, has_time)? {
         return Ok(Progress::More);
     }
-    // New roots of `others` and changed references of natives are not announced to the mark, so both are collected again.
-    // Only the hooks of natives can add roots in between, hence the loop.
+    // The mark does not track new roots of `others` and changed references of native objects, so both are read again. The
+    // loop is needed because the hooks of native objects can add roots.
     world.objects.with_marker(|marker| marker.requeue_natives());
     while world.objects.with_marker(|marker| shade_roots(world, others, marker)) == Some(true) {
         run(world, &mut || true)?;
@@ -99,15 +99,15 @@ fn shade_roots(world: &World, others: &dyn RootSource, marker: &mut Marker) -> b
     })
 }
 
-/// Continues the mark until no object is queued and no native needs to be called, or `has_time` returns false. Returns
-/// whether the queue is empty.
+/// Continues the mark until no object is queued and no hook of a native object is pending, or `has_time` returns false.
+/// Returns whether the queue is empty.
 ///
-/// A hook of a native is arbitrary host code. So it runs like code between two slices: no store is borrowed, and the mark
-/// tracks all writes, new objects and new roots. An object that a hook writes to is scanned again, without another call of
-/// its own hooks.
+/// The hook of a native object is arbitrary host code. So a hook runs like code between two slices: no store is borrowed,
+/// and the mark tracks all writes, new objects and new roots. An object that a hook writes to is scanned again, but its own
+/// hooks are not called again.
 ///
 /// # Errors
-/// If a hook panics, because the references of its object are unknown then, or if hooks create objects without limit.
+/// If a hook panics, because the references of the hook's object are unknown then, or if hooks create too many objects.
 fn run(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallError> {
     loop {
         let pending = {
@@ -275,7 +275,7 @@ mod tests {
         world.objects.allocate(&class, None, ObjectHandle::NONE, 0);
     }
 
-    /// Renames the object, which the mark has to track.
+    /// Renames the object; the mark has to track this change.
     fn rename(world: &World, object: ObjectHandle, _visit: &mut dyn FnMut(ObjectHandle)) {
         world.counters.constructions.bump();
         world.objects.rename(object, "again", ObjectHandle::NONE).expect("the name is unused");

@@ -1,4 +1,4 @@
-//! Compares marks of a changing world with a model that traverses it at once.
+//! Compares marks of a changing world with a model that traverses the whole world in one step.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -110,7 +110,7 @@ impl Test {
             1 => objects.write_unasked(object, "two", &value),
             2 => objects.with_body_to_write(object, |body| body.view().write(property(2), &value))?,
             3 => {
-                // Writes as a plugin does: first announces the write, then writes memory.
+                // Writes as a plugin does: first reports the write to the host, then writes memory.
                 objects.may_write(object)?;
                 objects.with_body(object, |body| body.view().write(property(0), &value))?
             }
@@ -138,7 +138,7 @@ impl Test {
         for slices in 1.. {
             let held = self.held.clone();
             let others = |visit: &mut dyn FnMut(ObjectHandle)| held.iter().copied().for_each(visit);
-            // A slice ends at the second call: a few dozen objects.
+            // A slice ends at the second call of `has_time`, after a few dozen objects.
             let mut left = 1;
             let progress = go_on(&self.world, &others, &mut || std::mem::replace(&mut left, 0) > 0);
             let Ok(Progress::Done(dead)) = progress else {
@@ -173,7 +173,7 @@ fn reachable_objects_are_never_collected_between_slices() {
         let alive = &test.world.objects;
         test.known.retain(|object| alive.is_alive(*object));
         if round % 3 == 0 {
-            // Many objects behind one root, for a long mark.
+            // Creates many objects that only one root keeps alive, for a long mark.
             let first = test.world.objects.allocate(&test.class, None, ObjectHandle::NONE, 0);
             test.world.objects.add_root(first);
             let mut last = first;

@@ -42,7 +42,7 @@ pub struct ConstructionFailed {
     pub class: String,
     /// Failed step and its class.
     pub step: ConstructionStep,
-    /// Name of the object whose step failed: the requested one, a subobject of it or a CDO it needs.
+    /// Name of the object whose step failed: the requested object, one of its subobjects, or a CDO that it needs.
     pub object: String,
     /// Error or panic message.
     pub message: String,

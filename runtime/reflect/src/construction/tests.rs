@@ -227,7 +227,7 @@ fn an_object_starts_with_its_defaults_and_its_own_subobjects() {
 #[test]
 fn a_class_constructor_shapes_the_cdo_and_instances_follow_the_cdo() {
     let (recorder, big) = garage();
-    // Applies to inherited and own properties; the CDO's values overwrite what the constructor of an instance writes.
+    // The CDO keeps what its constructor writes. For an instance, the CDO's values overwrite what the constructor writes.
     recorder.writes.borrow_mut().extend([("class Big", "speed", 240.0), ("class Big", "mass", 7.0)]);
     let first = recorder.construct(&big).unwrap();
     recorder.writes.borrow_mut().clear();
@@ -404,10 +404,11 @@ fn class_constructors_are_counted_where_they_run() {
     let (recorder, big) = garage();
     let object = recorder.construct(&big).unwrap();
     let counters = &recorder.world.counters;
-    // Gear's own CDO; Cube's CDO and its gear; Big's CDO with two classes, and its gear.
+    // Counts one run for Gear's CDO, one for Cube's CDO and one for its gear, two for Big's CDO and one for its gear.
     assert_eq!(counters.class_constructors_on_cdos.get(), 6);
     assert_eq!((counters.class_constructors_on_instances.get(), counters.class_constructors_rerun.get()), (3, 0));
-    // Actor, Component, Gear, Cube, Big and their root Object; and the instance with two subobjects.
+    // The CDOs are those of Actor, Component, Gear, Cube, Big and Object. The constructions are the instance and its two
+    // subobjects.
     assert_eq!((counters.cdos.get(), counters.constructions.get()), (6, 3));
     run_class_constructor(&recorder.world, &recorder, object, &big).unwrap();
     assert_eq!(counters.class_constructors_rerun.get(), 1);

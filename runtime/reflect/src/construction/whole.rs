@@ -1,5 +1,5 @@
 //! Fast path of construction for a class without subobjects and a template of exactly that class, which is the common case.
-//! The order is that of the general path; steps without a visible effect are omitted.
+//! Runs the steps in the order of the general path, and omits steps without a visible effect.
 
 use std::rc::Rc;
 
@@ -45,7 +45,8 @@ impl Constructor<'_> {
         }
         if plan.has_constructors {
             for turn in class.lineage() {
-                // Only constructors observe these defaults: the template's values overwrite them below.
+                // Sets the defaults only for constructors to observe, because the template's values overwrite the defaults
+                // below.
                 let step = || ConstructionStep::Defaults(turn.path.to_string());
                 self.step(object, step, || self.set_defaults(object, turn))?;
                 self.construct(object, turn)?;
@@ -90,7 +91,7 @@ impl Constructor<'_> {
         plan
     }
 
-    /// Rejects a name that another object in the same outer has.
+    /// Rejects a name if another object in the same outer already has it.
     pub(super) fn check_name(&self, args: &ConstructionArgs) -> Result<(), ConstructionFailed> {
         let Some(name) = args.name else { return Ok(()) };
         let name = self.world.names.text(name);

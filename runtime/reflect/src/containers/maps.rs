@@ -9,7 +9,7 @@ use crate::values::map::Map;
 use crate::values::ptr::{Mut, Ptr, PtrMut, Ref};
 use crate::values::set::Set;
 
-/// Maximum number of rows of a container without a hash table. Scanning few rows is cheaper.
+/// Maximum number of rows of a container without a hash table. A scan of few rows is cheaper than a hash lookup.
 const INDEX_THRESHOLD: u32 = 8;
 
 /// Returns read access to a set or map; `None` for other types.
@@ -101,8 +101,8 @@ impl<'a> KeyedMut<'a> {
         Keyed { at: self.at, row: self.row }
     }
 
-    /// Returns the row of a key and whether it is new. Inserts a copy of a missing key, with a zero value. The key may be
-    /// stored in this container, as a value or inside one.
+    /// Returns the row of a key, and true if the row is new. Inserts a copy of a missing key, with a zero value. `key` may
+    /// point into a value of this container.
     ///
     /// # Errors
     /// If memory is exhausted or there would be too many rows; the container is unchanged then.
@@ -116,7 +116,7 @@ impl<'a> KeyedMut<'a> {
         }
         let mut rows = self.rows();
         let ArrayRaw { len: at, capacity, .. } = rows.raw();
-        // Growing moves the rows, and possibly the key.
+        // Growth moves the rows, and `key` may point into a row.
         let copied = (at == capacity).then(|| OwnedValue::copy_of(key));
         let key = copied.as_ref().map_or(key, OwnedValue::as_ptr);
         rows.splice(at, 0, 1)?;
@@ -156,7 +156,7 @@ impl<'a> KeyedMut<'a> {
         if let Some(index) = self.index() {
             match index.find_entry(removed.key().hashed(), |found| found.at == at) {
                 Ok(entry) => drop(entry.remove()),
-                // The key was changed in place.
+                // The key was changed in place after it was indexed.
                 Err(_) => index.retain(|found| found.at != at),
             }
             match index.find_mut(moved.key().hashed(), |found| found.at == last) {
@@ -178,7 +178,7 @@ impl<'a> KeyedMut<'a> {
         self.set_index(None);
     }
 
-    /// Overwrites the rows with copies of those of `from`, which has the same type.
+    /// Replaces all rows by copies of the rows of `from`, which must have the same type.
     pub(crate) fn copy_from(&mut self, from: Keyed<'_>) {
         self.set_index(None);
         self.rows().copy_from(from.rows());
@@ -206,7 +206,7 @@ impl<'a> KeyedMut<'a> {
             }
         }
         for at in twice.into_iter().rev() {
-            // In descending order, so that earlier rows keep their index.
+            // Descending order, so that the rows still to be removed keep their index.
             let _done = self.remove(at);
         }
         self.build_index_if_large();

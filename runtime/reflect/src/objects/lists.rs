@@ -24,7 +24,7 @@ impl Objects {
     /// dormant objects.
     pub fn of_class(&self, class: &Class) -> Vec<ObjectHandle> {
         let store = self.store.borrow();
-        // Objects of one class are mostly adjacent. The class column is compact, tenants are large.
+        // Scans the compact column of classes instead of the large tenants. Objects of one class are mostly adjacent.
         let (mut last, mut last_is) = (ClassId::NONE, false);
         let mut found = Vec::new();
         for index in 0..self.columns.len() {
@@ -50,7 +50,7 @@ fn is_template(tenant: &Tenant) -> bool {
     tenant.flags & (object_flags::CDO | object_flags::IN_CDO) != 0
 }
 
-/// Uses a stable sort, which is fast here: slots are mostly filled in order of creation.
+/// Uses a stable sort, which is fast for slots, because slots are mostly filled in order of creation.
 fn in_order(mut found: Vec<(u64, ObjectHandle)>) -> Vec<ObjectHandle> {
     found.sort_by_key(|(construction, _)| *construction);
     found.into_iter().map(|(_, object)| object).collect()

@@ -1,4 +1,4 @@
-//! Names and outers of objects, and lookup by them.
+//! Names and outers of objects, and lookup of objects by name and outer.
 
 use std::fmt;
 use std::rc::Rc;
@@ -113,13 +113,15 @@ impl Objects {
         ObjectDisplay { objects: self, object }
     }
 
-    /// Returns the object with that name in `outer` (or without an outer, for none), in constant time.
+    /// Returns the object with that name in `outer`, in constant time. If `outer` is none, returns the object without an
+    /// outer that has the name.
     #[inline]
     pub fn find(&self, outer: ObjectHandle, name: &str) -> Option<ObjectHandle> {
         self.store.borrow().find(self, outer, name)
     }
 
-    /// Renames an object and moves it to `outer`. References remain valid; paths to it and to the objects inside it change.
+    /// Renames an object and moves it to `outer`. References remain valid. The paths of the object and of the objects inside
+    /// it change.
     ///
     /// # Errors
     /// [`RenameError`] with the reason; the object is unchanged then.

@@ -21,14 +21,14 @@ impl Objects {
         store.shadow = Some(Shadow { first_construction: store.constructions, staged, ended, old });
     }
 
-    /// Checks that a shadow is active, so that destroyed objects may be restored.
+    /// Checks that a shadow is active. If so, a rollback may restore destroyed objects.
     #[inline]
     pub fn is_in_shadow(&self) -> bool {
         self.store.borrow().shadow.is_some()
     }
 
-    /// Checks that a shadow is active and the object was created before it. Such an object must not be destroyed, because
-    /// its plugin part could not be restored.
+    /// Checks that a shadow is active and the object was created before the shadow. Such an object must not be destroyed,
+    /// because its plugin part could not be restored.
     #[inline]
     pub fn predates_shadow(&self, object: ObjectHandle) -> bool {
         let store = self.store.borrow();

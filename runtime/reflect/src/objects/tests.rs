@@ -133,7 +133,8 @@ fn a_released_objects_memory_remains_until_the_graveyard_is_freed() {
     assert!(weak.upgrade().is_some(), "the class is not the object's");
 }
 
-/// Creates two objects of the old class (the first with a staged body, the second destroyed) and one in the shadow.
+/// Creates two objects of the old class, and then one object in the shadow. The first has a staged body, and the second is
+/// destroyed.
 fn shadowed() -> (World, [ObjectHandle; 3]) {
     let (world, class) = cube(&properties());
     let (kept, ended) = (new(&world, &class), new(&world, &class));
@@ -226,7 +227,7 @@ fn a_dropped_shadow_returns_a_default_object_to_its_class() {
     let cdo = world.objects.allocate(&class, None, ObjectHandle::NONE, object_flags::CDO);
     class.cdo.set(cdo);
     world.objects.begin_shadow();
-    // Clears it, like the end of an object.
+    // Clears the handle, as the destruction of a CDO does.
     class.cdo.set(ObjectHandle::NONE);
     world.objects.release(cdo);
     world.objects.drop_shadow();

@@ -34,7 +34,7 @@ pub struct OptionalType {
     size: usize,
 }
 
-/// Layout of a row in a set or map: the key first, the value (if any) at its offset.
+/// Layout of a row in a set or map: first the key, then in a map the value.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'a> {
     /// Type of the key.

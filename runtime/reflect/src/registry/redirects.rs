@@ -1,5 +1,5 @@
-//! Redirects from earlier names of types and members, and path resolution with them. A redirect applies in both directions:
-//! after an undo a type or member has its earlier name again, and the later name resolves to it.
+//! Redirects from earlier names of types and members, and path resolution by redirects. A redirect applies in both directions: after an
+//! undo, a type or member has its earlier name again, and the later name resolves to the earlier name.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -30,7 +30,7 @@ impl Redirects {
         }
     }
 
-    /// Adds the redirects of a shadow, which replace those of equal old names.
+    /// Adds the redirects of a shadow. They replace existing redirects with the same old names.
     pub(crate) fn extend(&mut self, later: Self) {
         for (new, mut olds) in later.from {
             olds.retain(|old| later.to.get(old) == Some(&new));
@@ -38,7 +38,7 @@ impl Redirects {
         }
     }
 
-    /// Redirects these names to `new`. Their order replaces an earlier order.
+    /// Redirects the names `olds` to `new`. The list of old names of `new` begins with `olds` afterwards.
     fn add_list(&mut self, new: &Rc<str>, olds: Vec<Rc<str>>) {
         self.to.extend(olds.iter().map(|old| (Rc::clone(old), Rc::clone(new))));
         let listed: FxHashSet<Rc<str>> = olds.iter().cloned().collect();
@@ -74,19 +74,19 @@ impl Redirects {
     }
 }
 
-/// Names by name.
+/// Links from each name to other names.
 type Links<'a> = FxHashMap<&'a str, Vec<&'a str>>;
 
-/// Names that members have or had, by the redirects between them. Names that were merged into one have no redirect between them,
-/// so neither resolves to the other.
+/// Current and earlier names of members, connected by redirects. If two names were redirected to the same new name, neither of the two
+/// resolves to the other.
 #[derive(Debug)]
 pub struct OldNames<'a> {
     current: Directions<'a>,
-    /// All redirects, among them replaced ones; `None` if none was replaced.
+    /// All redirects, including replaced redirects; `None` if no redirect was replaced.
     all: Option<Directions<'a>>,
 }
 
-/// Names in use, each with all names that resolve to it.
+/// Names in use, each with all names that resolve to that name.
 #[derive(Debug)]
 pub struct CurrentNames<'a>(FxHashMap<&'a str, Vec<&'a str>>);
 
@@ -100,8 +100,8 @@ struct Directions<'a> {
 }
 
 impl<'a> OldNames<'a> {
-    /// Creates the table from pairs of old and new name. Of several pairs with one old name, the first is its redirect. The others
-    /// are replaced redirects: they apply to names that resolve to none otherwise.
+    /// Creates the table from pairs of old and new name. If several pairs have the same old name, the first pair is the current redirect.
+    /// The other pairs are replaced redirects, which apply only to names that cannot be resolved otherwise.
     pub fn new(redirects: &'a [(String, String)]) -> Self {
         let mut targets: FxHashMap<&str, &str> = FxHashMap::default();
         let (mut current, mut replaced) = (Vec::new(), Vec::new());
@@ -119,8 +119,8 @@ impl<'a> OldNames<'a> {
         self.resolve(&[member]).of(member).iter().map(|name| (*name).to_owned()).collect()
     }
 
-    /// Resolves each name to the nearest of the names in use, either along its later or along its earlier names. The cost is linear
-    /// in the number of redirects.
+    /// Resolves each name to the nearest of the names in use, either along later names or along earlier names. The cost is linear in the
+    /// number of redirects.
     pub fn resolve(&self, in_use: &[&'a str]) -> CurrentNames<'a> {
         let mut names: FxHashMap<&'a str, Vec<&'a str>> = in_use.iter().map(|name| (*name, vec![*name])).collect();
         let mut resolved: FxHashSet<&'a str> = in_use.iter().copied().collect();
@@ -145,8 +145,8 @@ impl<'a> Directions<'a> {
         directions
     }
 
-    /// Returns the names that resolve to one of these names, each with that name, nearest first. At one distance, a name resolves to
-    /// its later name first; names left by an undo are listed first.
+    /// Returns pairs of a name and the name in use that it resolves to, nearest first. If a later and an earlier name in use are equally
+    /// near, the later name wins. Among pairs of equal distance, names that resolve to an earlier name are first.
     fn resolve(&self, in_use: &[&'a str]) -> Vec<(&'a str, &'a str)> {
         let along_later = reach(in_use, &self.earlier, &self.later);
         let along_earlier = reach(in_use, &self.later, &self.earlier);
@@ -160,8 +160,9 @@ impl<'a> Directions<'a> {
     }
 }
 
-/// Returns the names from which `onward` links reach one of these names, each with the nearest of these names and the distance,
-/// nearest first. At one distance, the first link of the name decides. `backward` has the links in the other direction.
+/// Returns the names from which `onward` links reach a name of `from`. Each result is a name, the nearest name of `from` and the
+/// distance, sorted by distance. If several names of `from` are equally near, the first link of the name decides. `backward` contains the
+/// links of `onward` in the other direction.
 fn reach<'a>(from: &[&'a str], backward: &Links<'a>, onward: &Links<'a>) -> Vec<(&'a str, &'a str, usize)> {
     let mut found: FxHashMap<&'a str, (&'a str, usize)> = from.iter().map(|name| (*name, (*name, 0))).collect();
     let mut reached = from.to_vec();
@@ -186,19 +187,19 @@ fn reach<'a>(from: &[&'a str], backward: &Links<'a>, onward: &Links<'a>) -> Vec<
 }
 
 impl<'a> CurrentNames<'a> {
-    /// Returns the names that resolve to a name in use: that name, then the others, nearest first.
+    /// Returns the names that resolve to the name in use `current`: `current` itself, then the other names, nearest first.
     pub fn of(&self, current: &str) -> &[&'a str] {
         self.0.get(current).map(Vec::as_slice).unwrap_or_default()
     }
 }
 
 impl Registry {
-    /// Iterates over the tables, that of the shadow first.
+    /// Iterates over the tables, with the table of the shadow first.
     fn tables(&self) -> impl DoubleEndedIterator<Item = &Table> {
         self.shadow.iter().map(|shadow| &shadow.table).chain([&self.live])
     }
 
-    /// Iterates over all redirects, those of the shadow last.
+    /// Iterates over all redirects, with the redirects of the shadow last.
     pub(crate) fn all_redirects(&self) -> impl Iterator<Item = (&Rc<str>, &Rc<str>)> {
         self.tables().rev().flat_map(|table| &table.redirects.to)
     }
@@ -209,7 +210,7 @@ impl Registry {
         from_shadow.or_else(|| self.live.redirects.to.get(path))
     }
 
-    /// Returns the chain of targets from `path`, each once: a cycle ends where it closes.
+    /// Iterates over the chain of redirect targets from `path`. Stops at a target that was already returned, which closes a cycle.
     pub(crate) fn redirect_chain(&self, path: &str) -> impl Iterator<Item = &Rc<str>> {
         let mut next = self.redirect_target(path);
         let mut seen = FxHashSet::default();
@@ -238,17 +239,18 @@ impl Registry {
         found
     }
 
-    /// Resolves a path: to its own declaration, else to the first along its redirects, else to the only one with an earlier name.
+    /// Resolves a path to the declaration at that path, else to the first declaration along its redirects. Otherwise resolves to the
+    /// declaration at an earlier path, if there is exactly one.
     pub(crate) fn resolve_with<T>(&self, path: &str, find: impl Fn(&str) -> Option<T>) -> Option<T> {
         find(path).or_else(|| self.redirect_chain(path).find_map(|target| find(target))).or_else(|| {
-            // After an undo the earlier name is in use again. With two candidates the name is ambiguous.
+            // After an undo, the earlier name is in use again. If two earlier names have declarations, the path is ambiguous.
             let mut found = self.origins(path).into_iter().filter_map(|old| find(old));
             found.next().filter(|_| found.next().is_none())
         })
     }
 
-    /// Returns pairs of old and new names of the members of these types, under all names of the types. The old names of a member
-    /// have the order of their list. Replaced redirects come last.
+    /// Returns pairs of old and new names of the members of these types. Redirects under earlier and later names of the types are
+    /// included. The old names of a member have the order of their list. Replaced redirects are last.
     pub(crate) fn member_redirects<'p>(&self, owners: impl Iterator<Item = &'p str>) -> Vec<(String, String)> {
         let mut known: FxHashMap<Rc<str>, usize> = FxHashMap::default();
         for owner in owners {
@@ -293,8 +295,8 @@ impl Registry {
     }
 }
 
-/// Search for a member. Chains of redirects of members and of classes may share links; results are cached per path, so the
-/// search is linear in the number of redirects.
+/// Search for a member. Chains of redirects may share links. Results are cached per path, so that the cost of a search is linear in the
+/// number of redirects.
 struct MemberSearch<'a, F> {
     registry: &'a Registry,
     find: F,
@@ -305,7 +307,7 @@ struct MemberSearch<'a, F> {
 }
 
 impl<T, F: Fn(&Class, &str) -> Option<T>> MemberSearch<'_, F> {
-    /// Returns the member with that path, or the member that it was renamed to.
+    /// Returns the member with that path, or the member to which that member was renamed.
     fn at(&mut self, path: &str) -> Option<T> {
         let MemberPath { owner, member } = path.parse().ok()?;
         let class = self.class(&owner.to_string())?;
@@ -327,7 +329,7 @@ impl<T, F: Fn(&Class, &str) -> Option<T>> MemberSearch<'_, F> {
         None
     }
 
-    /// Returns the class with that path, or the class that it was renamed to.
+    /// Returns the class with that path, or the class to which that class was renamed.
     fn class(&mut self, path: &str) -> Option<Rc<Class>> {
         let mut walked: Vec<Rc<str>> = Vec::new();
         let mut at: Rc<str> = path.into();

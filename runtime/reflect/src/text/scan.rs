@@ -64,14 +64,14 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Reads up to a character and trims spaces; consumes the character too.
+    /// Reads up to a character and trims spaces. Consumes the character too, but does not return it.
     pub(crate) fn up_to(&mut self, letter: char) -> Option<&'a str> {
         let found = self.split(self.rest.find(letter)?).trim();
         self.rest = &self.rest[letter.len_utf8()..];
         Some(found)
     }
 
-    /// Reads up to the closing quote; the opening quote was consumed before.
+    /// Reads up to the closing quote. The caller has already consumed the opening quote.
     pub(crate) fn quoted(&mut self, ty: &PropertyType) -> Result<String, ParseError> {
         let mut text = String::new();
         let mut letters = self.rest.char_indices();
@@ -109,7 +109,8 @@ impl<'a> Scanner<'a> {
         self.split(self.rest.find(ends).unwrap_or(self.rest.len())).trim()
     }
 
-    /// Consumes `token` after leading spaces. Returns false if the text continues otherwise.
+    /// Skips leading spaces and consumes `token`. Returns false and consumes nothing if the text does not continue with
+    /// `token`.
     pub(crate) fn take(&mut self, token: &str) -> bool {
         let rest = self.rest.trim_start().strip_prefix(token);
         self.rest = rest.unwrap_or(self.rest);

@@ -1,5 +1,5 @@
-//! Argument access for thunks that may run arbitrary code between two accesses, as those of plugins do: the argument is
-//! evaluated at each access and not kept.
+//! Argument access for thunks that may run arbitrary code between two accesses, such as the thunks of plugins. The argument
+//! is evaluated again at each access.
 
 use alcedo_base::boundary::CallError;
 
@@ -9,8 +9,8 @@ use crate::slices::BorrowedSlices;
 use crate::values::ptr::{Ptr, PtrMut};
 
 impl<'a> Frame<'a> {
-    /// Steps to the next parameter, which is evaluated again at each access. Returns its index for [`Frame::read_again`] and
-    /// [`Frame::change_again`].
+    /// Steps to the next parameter, and returns its index for [`Frame::read_again`] and [`Frame::change_again`], which
+    /// evaluate the parameter again.
     ///
     /// # Errors
     /// [`CallError::Other`] if no parameter is left, and the error of the evaluation.
@@ -20,10 +20,11 @@ impl<'a> Frame<'a> {
         Ok(self.at - 1)
     }
 
-    /// Evaluates a parameter that was stepped to and passes it to `read`. The value cannot change during `read`.
+    /// Evaluates a parameter that the frame has stepped to, and passes it to `read`. The value cannot change during `read`.
     ///
     /// # Errors
-    /// [`CallError::Other`] if the parameter was not stepped to; the error of the evaluation, and that of `read`.
+    /// [`CallError::Other`] if the frame has not stepped to the parameter; the error of the evaluation, and the error of
+    /// `read`.
     pub fn read_again<R>(
         &mut self,
         at: usize,

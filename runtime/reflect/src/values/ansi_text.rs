@@ -1,4 +1,4 @@
-//! Text of ISO 8859-1 letters, one byte each.
+//! Strings of ISO 8859-1 characters, one byte each.
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};

@@ -1,4 +1,4 @@
-//! `bool`, read as a byte, because a plugin may have written any byte to memory.
+//! Booleans: read from memory as bytes, because a plugin may have written any byte.
 
 use std::hash::{Hash, Hasher};
 

@@ -1,4 +1,4 @@
-//! Types by their kinds: sizes, names, and how text and other values become values of a type.
+//! Operations on types, implemented by their kinds: sizes, names, and conversion of text and other values to values of a type.
 
 use std::fmt;
 
@@ -117,14 +117,14 @@ impl Value {
         of_type!(ty, K, of => K::wrap(K::zero(of)))
     }
 
-    /// Returns the initial value of a property without a default: zero, except that fields of structs have the defaults of the
-    /// struct.
+    /// Returns the initial value of a property without a default. The initial value is zero, but fields of structs have the defaults of
+    /// the struct.
     pub fn initial(ty: &PropertyType) -> Self {
         of_type!(ty, K, of => K::wrap(K::initial(of)))
     }
 
-    /// Replaces each value that the value contains by the result of `map`, which receives its type. Keys are unchanged, as is a value
-    /// of another type.
+    /// Replaces each value that the value directly contains by the result of `map`, which receives the type and the contained value. Keys
+    /// are unchanged. A value of a type other than `ty` is unchanged.
     pub fn map_parts(self, ty: &PropertyType, map: &mut dyn FnMut(&PropertyType, Self) -> Self) -> Self {
         of_type!(ty, K, of => match K::take(self) {
             Ok(content) => K::wrap(K::with_parts(of, content, map)),
@@ -132,8 +132,9 @@ impl Value {
         })
     }
 
-    /// Parses a value. Texts, names and paths are plain, up to the end (inside another value: up to the next comma or parenthesis),
-    /// or quoted with `\" \\ \n \r \t \0 \u{7f}`. Fields that the text of a struct omits have their defaults.
+    /// Parses a value. Strings, names and paths are plain or quoted. Plain text extends to the end of the input; inside another value, to
+    /// the next comma or parenthesis. Quoted text may contain the escapes `\" \\ \n \r \t \0 \u{7f}`. Fields that the text of a struct
+    /// omits have their defaults.
     ///
     /// # Errors
     /// Returns `ParseError` if the text cannot be parsed as the type.
@@ -202,7 +203,7 @@ impl fmt::Display for PropertyType {
     }
 }
 
-/// Structs are equal if path and all fields are: two generations may have different structs with one path.
+/// Structs are equal if the path and all fields are equal, because two generations may have different structs with the same path.
 impl PartialEq for PropertyType {
     fn eq(&self, other: &Self) -> bool {
         of_type!(self, K, one => K::of(other).is_some_and(|two| K::same_type(one, two)))

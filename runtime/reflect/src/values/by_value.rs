@@ -1,4 +1,4 @@
-//! Values by their kinds: names, text, objects in them, equality and hashes.
+//! Operations on values, implemented by their kinds: kind names, text, contained objects, equality and hashes.
 
 use std::hash::{Hash, Hasher};
 
@@ -32,7 +32,7 @@ impl Value {
         of_value!(self, K, _value => K::NAME)
     }
 
-    /// Calls `visit` with every object that the value refers to by handle, and with `true` if the value keeps it alive.
+    /// Calls `visit` with every object that the value refers to by handle, and with `true` if the value keeps the object alive.
     ///
     /// # Examples
     /// ```
@@ -55,8 +55,8 @@ impl Value {
         of_value!(self, K, value => K::wrap(K::with_objects(value, map)))
     }
 
-    /// Prints the value as text for [`Value::parse`]: numbers and `true` plain, strings quoted (localizable ones followed by their names:
-    /// `("Open", "menu", "open")`), `none` or `#index.serial` for objects, `none` or the path for classes, soft references and
+    /// Prints the value as text for [`Value::parse`]: numbers and `true` plain, strings quoted (localizable strings followed by namespace
+    /// and key: `("Open", "menu", "open")`), `none` or `#index.serial` for objects, `none` or the path for classes, soft references and
     /// properties, 32 hexadecimal digits for lazy references, `#1.2:function` for delegates, structs as `(x=1, y=2)`, lists as `(1, 2)`,
     /// maps as `((a, 1), (b, 2))`, optional values as `none` or `some(1)`.
     ///
@@ -80,7 +80,7 @@ impl PartialEq for Value {
     }
 }
 
-/// Hashes equal values equally: of sets and maps only the length, because their order is irrelevant.
+/// Hashes equal values equally. Only the length of sets and maps is hashed, because their order is irrelevant.
 impl Hash for Value {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.kind().hash(state);

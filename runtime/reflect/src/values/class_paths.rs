@@ -13,7 +13,7 @@ use crate::names::Names;
 use crate::property::PropertyType;
 use crate::text::{ParseError, print_path};
 
-/// Implements the text methods of kinds written as a path or `none`.
+/// Implements the text methods of kinds whose text form is a path or `none`.
 macro_rules! path_text {
     () => {
         const WRITTEN: Written = Written::Path;

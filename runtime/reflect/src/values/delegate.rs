@@ -1,4 +1,4 @@
-//! Single delegates: a function of an object.
+//! Single delegates: a reference to an object, and the name of a function of that object.
 
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! Enums: in memory a number of the underlying type; in a [`Value`], the name of the entry.
+//! Enums: a number of the underlying type in memory, and the name of the entry in a [`Value`].
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
@@ -69,7 +69,7 @@ impl Kind for Enum {
 
     fn write(at: Mut<'_, Self>, value: &EnumValue) {
         let of = at.of();
-        // The value fits, as checked before.
+        // `fits` has checked the value before.
         if let Some(number) = of.number(&value.text).and_then(|number| number_of(of.underlying_kind(), number)) {
             at.number().put(&number);
         }
@@ -105,7 +105,8 @@ impl Kind for Enum {
 
     fn accept(offer: Offer<'_>, of: &Rc<EnumType>, cx: &Conversion<'_>) -> Option<EnumValue> {
         let number = match offer {
-            // By name, since the number may differ here. Numbers without an entry are accepted from flags only.
+            // Converts by name, because the entry may have another number in this enum. Only flags accept numbers without an
+            // entry.
             Offer::Entry(value) if of.is_flags => of.number(&to_current_names(&value.text, of, cx))?,
             Offer::Entry(value) => of.entry(&current_name(&value.text, of, cx))?.number,
             Offer::Text(text) => of.number(&to_current_names(&text, of, cx))?,
@@ -116,12 +117,13 @@ impl Kind for Enum {
     }
 
     fn convert(value: &Value, of: &Rc<EnumType>, cx: &Conversion<'_>) -> Option<EnumValue> {
-        // Converts values of enums too: of another enum, or of an earlier version with other numbers.
+        // The value may also belong to another enum, or to an earlier version of this enum with other numbers.
         Self::accept(cx.offer(value)?, of, cx)
     }
 }
 
-/// Returns the current name of an entry: `name` itself, or the name of the entry that had `name` or has it back since an undo.
+/// Returns the current name of an entry: `name` itself if an entry has it, else the name of an entry that was renamed from
+/// `name`, or to `name` before an undo.
 fn current_name<'t>(name: &'t str, of: &EnumType, cx: &Conversion<'_>) -> Cow<'t, str> {
     if of.entry(name).is_some() {
         return Cow::Borrowed(name);
@@ -140,7 +142,7 @@ fn to_current_names<'t>(text: &'t str, of: &EnumType, cx: &Conversion<'_>) -> Co
     Cow::Owned(names.join(" | "))
 }
 
-/// Returns the name of an entry or a string, for the string kinds.
+/// Returns the name of an entry, or a string, for conversion to the string kinds.
 pub(super) fn text_of<'v>(offer: &Offer<'v>) -> Option<Cow<'v, str>> {
     match offer {
         Offer::Text(text) => Some(text.clone()),

@@ -1,4 +1,4 @@
-//! Properties by the name of their path.
+//! Field paths: references to properties, stored as the name of the property's path.
 
 use std::hash::Hasher;
 

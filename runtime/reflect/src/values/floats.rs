@@ -29,7 +29,7 @@ macro_rules! floats {
 
             fn from_text(text: &str, ty: &PropertyType, _names: &Names) -> Result<$rust, ParseError> {
                 let value: $rust = parsed(text, ty)?;
-                // The value overflowed: the text contains digits, not `inf`.
+                // The text contains digits and not `inf`, so the value overflowed.
                 if value.is_infinite() && text.contains(|letter: char| letter.is_ascii_digit()) {
                     return Err(fail(text, ty, "it is too large"));
                 }
@@ -56,7 +56,7 @@ floats! {
     F64 is f64, of a float by Some;
 }
 
-/// Converts to `f32` if the value is exact.
+/// Converts to `f32` if the conversion is exact.
 fn narrow(value: f64) -> Option<f32> {
     let narrow = value as f32;
     (f64::from(narrow).to_bits() == value.to_bits()).then_some(narrow)

@@ -13,7 +13,7 @@ use crate::containers::Rowed;
 use crate::owned::OwnedValue;
 use crate::value::Value;
 
-/// Sums the hashes of the rows, so that their order does not matter.
+/// Sums the hashes of the rows, so that the result does not depend on their order.
 pub(super) fn hash<K: Rowed>(at: Ref<'_, K>, hasher: &mut dyn Hasher) {
     let mut sum = u64::from(at.rows().len());
     for (key, value) in at.rows().entries() {
@@ -63,7 +63,7 @@ pub(super) fn write<'v, K: Rowed<Raw = MapRaw>>(
     keyed.clear();
     let mut own = OwnedValue::zero(keyed.key_type().clone());
     for (key, value) in entries {
-        // A struct value may omit fields, so each key starts from zero.
+        // Resets the key, because a struct value may omit fields, which would keep the values of the last key.
         own.as_mut().destroy();
         put_new(own.as_mut(), key);
         let (row, _is_new) = keyed.insert(own.as_ptr()).expect("memory for a second copy");
@@ -116,7 +116,7 @@ macro_rules! keyed_memory {
             keyed::same_in_any_order(one, two)
         }
 
-        // Feeds only the length, because the order must not matter.
+        // Feeds only the length, because the hash must not depend on the order.
         fn feed(value: &Self::Value, hasher: &mut dyn Hasher) {
             hasher.write_usize(value.len());
         }

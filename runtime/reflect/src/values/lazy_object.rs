@@ -1,4 +1,4 @@
-//! Objects by an id that no other ever has, be they there or not.
+//! Lazy references to objects, stored as a permanent unique id. The object need not exist.
 
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! Values by key.
+//! Maps from keys to values.
 
 use std::hash::Hasher;
 use std::rc::Rc;

@@ -1,5 +1,6 @@
-//! The kinds of values, one file each (or one for several that differ in a number only), implementing one trait: memory layout, copying,
-//! comparison, hashing, destruction, referenced objects, printing, parsing and conversions. A new kind is a file and an entry in `list`.
+//! The kinds of values. Each kind has its own file, or shares a file with kinds that differ only in a number. All kinds implement the
+//! trait `Kind`: memory layout, copying, comparison, hashing, destruction, referenced objects, printing, parsing and conversions. A new
+//! kind requires only a file and an entry in `kind_list.rs`.
 
 pub(crate) mod ansi_text;
 pub(crate) mod array;
@@ -59,9 +60,9 @@ use ptr::{Mut, Raw, Ref};
 
 /// A kind of values. The default methods suit plain data without objects.
 pub(crate) trait Kind: Content + Sized + 'static {
-    /// Data of a type of the kind.
+    /// Data that a type of this kind carries, such as the class path of a reference.
     type Of;
-    /// Data at the start of a value.
+    /// Data in memory at the start of a value.
     type Raw: Raw;
     const KIND: PropertyKind;
     /// Name in types, reports and errors.
@@ -78,13 +79,13 @@ pub(crate) trait Kind: Content + Sized + 'static {
         ""
     }
 
-    /// Returns the size of a value in bytes; [`Kind::bytes`] rounds up to the size of `Raw`.
+    /// Returns the size of a value in bytes. [`Kind::bytes`] returns at least the size of `Raw`.
     #[inline]
     fn size(_of: &Self::Of) -> usize {
         size_of::<Self::Raw>()
     }
 
-    /// Returns the size of a value in bytes, at least that of `Raw`.
+    /// Returns the size of a value in bytes, but at least the size of `Raw`.
     #[inline]
     fn bytes(of: &Self::Of) -> usize {
         Self::size(of).max(size_of::<Self::Raw>())
@@ -165,13 +166,13 @@ pub(crate) trait Kind: Content + Sized + 'static {
         Self::zero(of)
     }
 
-    /// Returns true if the two are equal by the rules of values in memory.
+    /// Returns true if two values are equal by the rules for values in memory.
     fn same(one: &Self::Value, two: &Self::Value) -> bool;
 
     /// Feeds the value to `hasher`: equal values feed the same bytes.
     fn feed(value: &Self::Value, hasher: &mut dyn Hasher);
 
-    /// Calls `visit` with every object that the value names by handle, and true if the handle keeps the object alive.
+    /// Calls `visit` with every object that the value refers to by handle, and with true if the handle keeps the object alive.
     fn each_object(_value: &Self::Value, _visit: &mut dyn FnMut(ObjectHandle, bool)) {}
 
     /// Returns the value with each object handle replaced.
@@ -184,17 +185,17 @@ pub(crate) trait Kind: Content + Sized + 'static {
         None
     }
 
-    /// Returns the value that refers to an object, or to none; `None` if values of the kind refer to no object.
+    /// Returns a value that refers to the object, or to none. Returns `None` if values of this kind do not refer to objects.
     fn refer(_object: ObjectHandle, _links: &dyn Links) -> Option<Result<Self::Value, CallError>> {
         None
     }
 
-    /// Returns the object that the value refers to now.
+    /// Returns the object that the value currently refers to.
     fn referent(value: &Self::Value, _links: &dyn Links) -> Option<ObjectHandle> {
         Self::resolves_to(value)
     }
 
-    /// Calls `visit` with each directly contained value, its type and location, until `visit` returns an error.
+    /// Calls `visit` with location, type and value of each directly contained value, until `visit` returns an error.
     fn each_part<E>(
         _of: &Self::Of,
         _value: &Self::Value,
@@ -203,7 +204,7 @@ pub(crate) trait Kind: Content + Sized + 'static {
         Ok(())
     }
 
-    /// Returns the value with each directly contained value replaced; keys are not replaced.
+    /// Returns the value with each directly contained value replaced by the result of the closure. Keys are not replaced.
     fn with_parts(
         _of: &Self::Of,
         value: Self::Value,
@@ -259,22 +260,22 @@ pub(crate) trait Kind: Content + Sized + 'static {
 
 /// Finds objects by their paths and ids.
 pub(crate) trait Links: Paths {
-    /// Returns the names, among them those of paths.
+    /// Returns the table of names, which also contains the names of paths.
     fn names(&self) -> &Names;
-    /// Returns the id of an object, which gets one if it has none.
+    /// Returns the id of an object. Generates an id if the object has none.
     ///
     /// # Errors
-    /// Returns an error if the system has no random numbers.
+    /// Returns an error if the system provides no random numbers.
     fn id_of(&self, object: ObjectHandle) -> Result<LazyRaw, CallError>;
-    /// Returns the object with an id, which may have been destroyed.
+    /// Returns the object with an id. The object may have been destroyed.
     fn with_id(&self, id: LazyRaw) -> Option<ObjectHandle>;
 }
 
-/// A memory layout of values: that of a kind, or that of host structs of one type.
+/// A memory layout of values: the layout of a kind, or the layout of host structs of one type.
 pub(crate) trait InMemory: 'static {
-    /// Data of a type with this layout.
+    /// Data that a type with this layout carries.
     type Of;
-    /// Data at the start of a value.
+    /// Data in memory at the start of a value.
     type Raw: Raw;
     /// Name of the types with this layout, for errors.
     const TYPE_NAME: &'static str;
@@ -293,7 +294,7 @@ impl<K: Kind> InMemory for K {
     }
 }
 
-/// Content of a [`Value`] of a kind. Implemented by the list's macro.
+/// Content of a [`Value`] of a kind. A macro implements this trait for each entry of the list of kinds.
 pub(crate) trait Content {
     /// Content of a value.
     type Value: Clone;
@@ -308,7 +309,7 @@ pub(crate) trait Content {
         Self: Kind;
 }
 
-/// Location of a value inside another value, as errors append it to the location of the outer value.
+/// Location of a value inside another value. Errors append this location to the location of the outer value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Part<'v> {
     Whole,
@@ -333,16 +334,17 @@ impl fmt::Display for Part<'_> {
     }
 }
 
-/// Textual form of the values of a kind.
+/// Text form of the values of a kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Written {
     /// A single word, which ends at a comma or parenthesis.
     Word,
-    /// Plain or quoted. At the top level, surrounding spaces are kept, unless the text begins with one of these characters.
+    /// Plain or quoted text. Surrounding spaces of plain text at the top level are kept, unless the text begins with one of these
+    /// characters.
     Text(&'static [char]),
-    /// Plain or quoted, without surrounding spaces.
+    /// Plain or quoted text, without surrounding spaces.
     Path,
-    /// The form that [`Kind::parse`] reads.
+    /// Special form that [`Kind::parse`] of the kind reads.
     Own,
 }
 
@@ -378,7 +380,7 @@ pub(crate) enum Offer<'v> {
 pub(crate) struct Entry {
     pub(crate) kind: PropertyKind,
     pub(crate) name: &'static str,
-    /// Form of the parentheses behind the name.
+    /// Form of the text in parentheses after the name.
     pub(crate) form: Form,
     /// The type of the kind, if the name alone specifies it.
     pub(crate) plain: Option<PropertyType>,
@@ -401,7 +403,8 @@ pub(crate) fn name_of(kind: PropertyKind) -> &'static str {
     Entry::of(kind).map_or("?", |entry| entry.name)
 }
 
-/// Implements the methods of a kind whose values are a number, name or handle, with equal representations in memory and in a [`Value`].
+/// Implements the methods of a kind whose values are a number, name or handle. The representation of such values is the same in memory
+/// and in a [`Value`].
 macro_rules! word {
     () => {
         #[inline]
@@ -437,7 +440,7 @@ macro_rules! word {
         }
     };
 }
-/// Implements equality and hashes of values read out by those of the Rust type, whose default is the zero value.
+/// Implements equality, hash and zero value of a [`Value`]'s content with `Eq`, `Hash` and `Default` of its Rust type.
 macro_rules! by_content {
     () => {
         fn zero(_of: &Self::Of) -> Self::Value {

@@ -1,4 +1,4 @@
-//! Multicast delegates: any number of bindings.
+//! Multicast delegates: lists of bindings.
 
 use std::hash::{Hash, Hasher};
 use std::num::NonZeroU32;

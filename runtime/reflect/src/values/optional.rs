@@ -1,4 +1,4 @@
-//! Optional values: a byte for presence, and the value behind it, which is zero if absent.
+//! Optional values: a byte that states whether the value is present, and behind it the value. An absent value is zero.
 
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -84,7 +84,7 @@ impl Kind for Optional {
         if !at.of().ty().owns_memory() {
             return at.zero();
         }
-        // A plugin may have cleared only the byte.
+        // Destroys the value even if the byte is 0, because a plugin may have cleared only the byte.
         at.inner().destroy();
         at.set(0);
     }

@@ -30,7 +30,7 @@ impl OwnedValue {
         Self(Own::zero(ty))
     }
 
-    /// Creates a value with the defaults of struct fields; zero otherwise.
+    /// Creates the initial value: struct fields have their defaults, and all else is zero.
     pub fn initial(ty: PropertyType) -> Self {
         let start = start_of(&ty);
         let mut own = Self::zero(ty);

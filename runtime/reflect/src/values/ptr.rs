@@ -1,11 +1,12 @@
-//! Pointers to values whose type is known at run time only. Creating one is unsafe; using one is safe, since a pointer carries its type.
-//! The rest of the crate holds [`Ptr`] and [`PtrMut`]. Once the kind is known, each `Kind` takes `Ref` and `Mut`.
+//! Pointers to values whose type is known only at run time. The creation of a pointer is unsafe. The use of a pointer is safe, because
+//! the pointer carries its type. Code that does not know the kind of a value uses [`Ptr`] and [`PtrMut`]. The methods of a `Kind` receive
+//! `Ref` and `Mut`.
 //!
-//! Plugins read and write the same bytes directly, so no Rust reference to them is ever created: a value is loaded or stored whole, and
-//! interpreted by safe code.
+//! Plugins read and write the same bytes directly, so no Rust reference to these bytes is ever created. A value is loaded or stored as a
+//! whole, and safe code interprets it.
 //!
-//! The unsafe code relies on the layout of a value stated by its `Kind` (for host structs, by `InMemory`): `Raw`, size and alignment, and
-//! the offsets in types that carry a struct or an optional value.
+//! The unsafe code relies on the layout that the `Kind` of a value (or `InMemory`, for host structs) states: `Raw`, size and
+//! alignment. It also relies on the offsets in the types of structs and optional values.
 #![expect(unsafe_code, reason = "property memory is raw memory that plugins write too")]
 
 use std::fmt;
@@ -154,7 +155,8 @@ pub(crate) struct Mut<'a, K: InMemory> {
     of: &'a K::Of,
 }
 
-/// Evaluates `$body` with `$at` as the pointer `$ptr` typed by its kind `$kind`, and `$from` as the other pointer, whose type is equal.
+/// Evaluates `$body` with `$at` as the pointer `$ptr`, typed by its kind `$kind`. `$from` is the pointer `$other`, typed by the same
+/// kind; both pointers must have equal types.
 macro_rules! with_kind {
     ($ptr:expr, $to:ident, $kind:ident, $at:ident $(, $other:expr => $from:ident)? => $body:expr) => {
         of_type!($ptr.ty, $kind, of => {
@@ -170,7 +172,7 @@ impl<'a> Ptr<'a> {
     /// Creates a pointer to the value at `at`.
     ///
     /// # Safety
-    /// `at` holds an aligned value of `ty`, which is not written for as long as this pointer or a copy of it is used.
+    /// `at` holds an aligned value of `ty`. The value is not written as long as this pointer or a copy of the pointer is used.
     #[inline]
     pub unsafe fn new(at: *const u8, ty: &'a PropertyType) -> Self {
         Self { at, ty }
@@ -181,8 +183,8 @@ impl<'a> Ptr<'a> {
         with_kind!(self, Ref, K, at => K::wrap(K::read(at)))
     }
 
-    /// Returns true if the two have equal types and values: floats are compared by their bits, structs by their fields without padding,
-    /// sets and maps without regard to order.
+    /// Returns true if both pointers have equal types and values. Floats are compared by their bits, structs by their fields without
+    /// padding, and sets and maps without regard to order.
     pub fn equal(self, other: Ptr<'_>) -> bool {
         if !std::ptr::eq(self.ty, other.ty) && self.ty != other.ty {
             return false;
@@ -253,7 +255,7 @@ impl<'a> PtrMut<'a> {
     /// Creates a pointer to the value at `at`.
     ///
     /// # Safety
-    /// `at` holds an aligned value of `ty`, which is not accessed otherwise for as long as this pointer is used.
+    /// `at` holds an aligned value of `ty`. As long as this pointer is used, the value is accessed only through it.
     #[inline]
     pub unsafe fn new(at: *mut u8, ty: &'a PropertyType) -> Self {
         Self { at, ty }
@@ -271,8 +273,8 @@ impl<'a> PtrMut<'a> {
         PtrMut { at: self.at, ty: self.ty }
     }
 
-    /// Overwrites the value with a copy of `from`; memory owned by the value is cloned. Both may be the same value; distinct values never
-    /// overlap.
+    /// Overwrites the value with a copy of `from`, including the memory that `from` owns. Both may be the same value; distinct values
+    /// never overlap.
     ///
     /// # Panics
     /// If the types differ.
@@ -285,8 +287,8 @@ impl<'a> PtrMut<'a> {
         with_kind!(self, Mut, K, to, from => from => K::copy(to, from));
     }
 
-    /// Frees owned memory and leaves the zero value. Only the epochs of containers are kept and increased, so that an address taken
-    /// before stays stale permanently.
+    /// Frees owned memory and leaves the zero value. Only the epochs of containers are not reset but increased, so that earlier addresses
+    /// remain stale permanently.
     pub fn destroy(self) {
         with_kind!(self, Mut, K, at => K::destroy(at));
     }
@@ -294,14 +296,14 @@ impl<'a> PtrMut<'a> {
     /// Overwrites the value. Fields of a struct that `value` omits are unchanged. On an error nothing is written.
     ///
     /// # Errors
-    /// [`WrongType`] if the value is of another kind, or the struct lacks a named field.
+    /// [`WrongType`] if the value is of another kind, or names a field that the struct does not have.
     pub fn write(self, value: &Value) -> Result<(), WrongType> {
         fits(self.ty, value)?;
         self.put(value);
         Ok(())
     }
 
-    /// Writes a value that fits; of other values, only the parts that fit.
+    /// Writes the value. If a part of the value does not fit the type, that part is not written.
     pub(crate) fn put(self, value: &Value) {
         with_kind!(self, Mut, K, at => {
             if let Some(content) = K::get(value) {
@@ -310,15 +312,16 @@ impl<'a> PtrMut<'a> {
         });
     }
 
-    /// Replaces every object handle in the value, weak ones too, by the result of `map`. If two keys become equal, the first entry is
-    /// kept. `map` must not access the value.
+    /// Replaces every object handle in the value, including weak references, by the result of `map`. If two keys become equal, the first
+    /// entry is kept. `map` must not access the value.
     pub fn map_objects(self, map: &mut dyn FnMut(ObjectHandle) -> ObjectHandle) {
         with_kind!(self, Mut, K, at => K::map_objects(at, map));
     }
 
-    /// Returns the id of a delegate during calls. The id is stored in the delegate itself, so it moves along when the container of the
-    /// delegate grows, shrinks or swaps; copies do not get it. A multicast delegate without an id gets the result of `fresh`. `None` for
-    /// a single delegate, which needs no id, and for a sparse delegate without bindings, which has no storage for it.
+    /// Returns the id that identifies a delegate during calls. The id is stored in the delegate itself, so a delegate keeps its id when
+    /// its container grows, shrinks or swaps elements. A copy of a delegate has no id. A multicast delegate without an id gets the result
+    /// of `fresh`. Returns `None` for a single delegate, which needs no id, and for a sparse delegate without bindings, which has no
+    /// memory for an id.
     pub fn delegate_mark(self, fresh: impl FnOnce() -> Option<NonZeroU32>) -> Option<NonZeroU32> {
         with_kind!(self, Mut, K, at => K::mark(at, fresh))
     }
@@ -345,15 +348,15 @@ impl Own {
 
     #[inline]
     pub(crate) fn as_ptr(&self) -> Ptr<'_> {
-        // SAFETY: the block started with zeros, a value of the type, and has held one since. Writes go through `as_mut`, or through `at`,
-        // whose callers do not write while this pointer is used.
+        // SAFETY: the block started with zeros, which are a value of the type, and has always held a value of the type since. Writes go
+        // through `as_mut`, or through `at`, whose callers do not write while this pointer is used.
         unsafe { Ptr::new(self.at(), &self.ty) }
     }
 
     #[inline]
     pub(crate) fn as_mut(&mut self) -> PtrMut<'_> {
-        // SAFETY: the block started with zeros, a value of the type, and has held one since. Callers of `at` do not access the value
-        // while this pointer is used.
+        // SAFETY: the block started with zeros, which are a value of the type, and has always held a value of the type since. Callers of
+        // `at` do not access the value while this pointer is used.
         unsafe { PtrMut::new(self.at(), &self.ty) }
     }
 
@@ -362,7 +365,7 @@ impl Own {
         &self.ty
     }
 
-    /// Returns the address of the value. Callers promise not to access it while a pointer to the value is used.
+    /// Returns the address of the value. Callers promise not to access the value by its address while a pointer to the value is used.
     #[inline]
     pub(crate) fn at(&self) -> *mut u8 {
         self.block.start()
@@ -371,7 +374,7 @@ impl Own {
 
 impl<'a, K: InMemory> Ref<'a, K> {
     /// # Safety
-    /// The requirements of [`Ptr::new`], for the type of `K` and `of`.
+    /// The caller fulfills the requirements of [`Ptr::new`] for the type of kind `K` with the data `of`.
     #[inline]
     pub(crate) unsafe fn new(at: *const u8, of: &'a K::Of) -> Self {
         Self { at, of }
@@ -391,15 +394,15 @@ impl<'a, K: InMemory> Ref<'a, K> {
     /// Loads the data at the start of the value.
     #[inline]
     pub(crate) fn raw(self) -> K::Raw {
-        // SAFETY: the caller of `new` promised a value of the kind, whose size and alignment are at least those of its `Raw`, and `Raw`
-        // promises that every bit pattern is valid.
+        // SAFETY: the caller of `new` promised a value of the kind, whose size and alignment are at least the size and alignment of its
+        // `Raw`. `Raw` promises that every bit pattern is valid.
         unsafe { self.at.cast::<K::Raw>().read() }
     }
 }
 
 impl<'a, K: InMemory> Mut<'a, K> {
     /// # Safety
-    /// The requirements of [`PtrMut::new`], for the type of `K` and `of`.
+    /// The caller fulfills the requirements of [`PtrMut::new`] for the type of kind `K` with the data `of`.
     #[inline]
     pub(crate) unsafe fn new(at: *mut u8, of: &'a K::Of) -> Self {
         Self { at, of }
@@ -431,14 +434,14 @@ impl<'a, K: InMemory> Mut<'a, K> {
     where
         K::Raw: Plain,
     {
-        // SAFETY: the caller of `new` promised a writable value of the kind, whose size and alignment are at least those of its `Raw`;
-        // `Plain` promises that overwriting leaks nothing.
+        // SAFETY: the caller of `new` promised a writable value of the kind, whose size and alignment are at least the size and alignment
+        // of its `Raw`. `Plain` promises that overwriting leaks nothing.
         unsafe { self.at.cast::<K::Raw>().write(raw) };
     }
 }
 
 impl<K: Kind> Mut<'_, K> {
-    /// Overwrites the bytes with those of `from`.
+    /// Overwrites the bytes with the bytes of `from`.
     ///
     /// # Panics
     /// If values of the type own memory.

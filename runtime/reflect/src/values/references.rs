@@ -1,4 +1,4 @@
-//! References to objects by handle: strong ones to an object of a class or with an interface, and weak ones.
+//! References to objects by handle: strong references to objects of a class or with an interface, and weak references.
 
 use std::hash::Hasher;
 use std::rc::Rc;

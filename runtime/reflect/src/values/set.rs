@@ -1,4 +1,4 @@
-//! Values, each once.
+//! Sets of distinct values.
 
 use std::hash::Hasher;
 use std::rc::Rc;

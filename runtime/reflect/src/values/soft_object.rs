@@ -1,4 +1,4 @@
-//! Objects by the name of their path, be they there or not.
+//! Soft references to objects, stored as the name of the object's path. The object need not exist.
 
 use std::hash::Hasher;
 use std::rc::Rc;

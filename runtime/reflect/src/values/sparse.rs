@@ -47,7 +47,7 @@ impl Kind for Sparse {
     fn hash(at: Ref<'_, Self>, hasher: &mut dyn Hasher) {
         match at.list::<Multicast>() {
             Some(list) => Multicast::hash(list, hasher),
-            // Equal to the hash of an empty list.
+            // An unallocated list has the same hash as an empty list.
             None => hasher.write_u32(0),
         }
     }

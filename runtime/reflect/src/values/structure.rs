@@ -1,4 +1,4 @@
-//! Structs by value: field by field.
+//! Structs that are stored by value.
 
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
@@ -26,7 +26,7 @@ fn each_field(of: &StructType, value: impl Fn(&Property) -> Value) -> Fields {
     of.fields().iter().map(|field| (Arc::from(&*field.text), value(field))).collect()
 }
 
-/// Writes to a new value: fields that a struct value omits get their defaults.
+/// Writes a value to new memory. Fields that a struct value omits get their defaults.
 pub(crate) fn put_new(mut at: PtrMut<'_>, value: &Value) {
     if let Some(start) = start_of(at.as_ptr().ty()) {
         at.reborrow().put(&start);

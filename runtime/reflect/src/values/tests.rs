@@ -22,7 +22,8 @@ use crate::testing::{structure, type_of};
 use crate::typed::OfKind;
 use crate::value::Value;
 
-/// `(flag: bool, label: String, who: Object, from: Point)`: padding, owned memory, a reference, a nested struct.
+/// Fields `(flag: bool, label: String, who: Object, from: Point)`, to test padding, owned memory, a reference and a nested
+/// struct.
 fn mixed() -> PropertyType {
     PropertyType::Struct(structure(
         "Mixed",
@@ -157,7 +158,7 @@ fn strong_references_are_found_at_any_depth() {
     check("LazyObject(/Script/Engine.Object)", "00000000000000010000000000000002", &[]);
 }
 
-/// Returns the epoch of a container, including one inside optionals.
+/// Returns the epoch of a container, which may be inside optionals.
 fn epoch(at: Ptr<'_>) -> u64 {
     if let Some(optional) = at.to::<Optional>() {
         return epoch(optional.inner().expect("there is a value"));
@@ -168,7 +169,7 @@ fn epoch(at: Ptr<'_>) -> u64 {
     row.expect("it is a container").epoch
 }
 
-/// Name of an operation, and the operation, which empties an optional.
+/// Operation that empties an optional, with its name.
 type Emptying = (&'static str, fn(&mut OwnedValue));
 
 /// Checks that every way to empty an optional changes the epoch, so that an address of the old value is detected as stale

@@ -1,4 +1,4 @@
-//! UTF-8 strings: `String`, and `Utf8String`, which other code distinguishes from it.
+//! UTF-8 strings: `String`, and `Utf8String` for code that distinguishes the two.
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};

@@ -13,8 +13,8 @@ use crate::block;
 use crate::held;
 
 fn with_bytes<K: Kind<Raw: Begins<TextRaw>>, T>(at: Ref<'_, K>, use_bytes: impl FnOnce(&[u8]) -> T) -> T {
-    // SAFETY: the pointer was promised a value that begins with a `TextRaw`, by the promise of `Begins`, and that is not
-    // written until `use_bytes` returns. Only `text_assign_raw` sets a length, together with that many bytes.
+    // SAFETY: the creator of the pointer promised a value that is not written until `use_bytes` returns. `Begins` promises
+    // that the value begins with a `TextRaw`. Only `text_assign_raw` sets a length, together with that many bytes.
     let bytes = unsafe {
         let text = at.at().cast::<TextRaw>().read();
         if text.len == 0 { &[] } else { std::slice::from_raw_parts(text.data, text.len) }
@@ -39,7 +39,7 @@ pub(crate) fn text_equal<K: Kind<Raw: Begins<TextRaw>>>(one: Ref<'_, K>, two: Re
 
 pub(crate) fn text_hash<K: Kind<Raw: Begins<TextRaw>>>(at: Ref<'_, K>, hasher: &mut dyn Hasher) {
     with_bytes(at, |bytes| {
-        hasher.write_usize(bytes.len()); // so that the boundary between two texts in a row counts
+        hasher.write_usize(bytes.len()); // separates consecutive strings
         hasher.write(bytes);
     });
 }
@@ -48,8 +48,8 @@ pub(crate) fn text_assign<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>, text: 
     assign(at, text.as_bytes());
 }
 
-/// Overwrites a string of one byte per character with a copy of `text`. Replaces characters outside ISO 8859-1 by question
-/// marks; callers exclude them first.
+/// Overwrites a string of one byte per character with a copy of `text`. Callers pass only characters of ISO 8859-1; any
+/// other character becomes a question mark.
 pub(crate) fn ansi_assign<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>, text: &str) {
     let bytes: Vec<u8> = text.chars().map(|letter| u8::try_from(letter).unwrap_or(b'?')).collect();
     assign(at, &bytes);
@@ -66,7 +66,7 @@ pub(crate) fn text_destroy<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>) {
 
 pub(crate) fn set_names<K: Kind<Raw = LocalTextRaw>>(at: &Mut<'_, K>, namespace: Name, key: Name) {
     let at = at.at().cast::<LocalTextRaw>();
-    // SAFETY: the pointer was promised a writable `LocalTextRaw`.
+    // SAFETY: the creator of the pointer promised a writable `LocalTextRaw`.
     unsafe {
         (*at).namespace = namespace;
         (*at).key = key;
@@ -74,8 +74,8 @@ pub(crate) fn set_names<K: Kind<Raw = LocalTextRaw>>(at: &Mut<'_, K>, namespace:
 }
 
 fn assign<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>, bytes: &[u8]) {
-    // SAFETY: the pointer was promised a writable value that begins with a `TextRaw`, by the promise of `Begins`, without
-    // other readers during this borrow; so `bytes` does not overlap it.
+    // SAFETY: the creator of the pointer promised a writable value without other readers during this borrow, so `bytes` does
+    // not overlap the value. `Begins` promises that the value begins with a `TextRaw`.
     unsafe { text_assign_raw(at.at().cast(), bytes.as_ptr(), bytes.len()) };
 }
 
@@ -86,8 +86,8 @@ fn assign<K: Kind<Raw: Begins<TextRaw>>>(at: &Mut<'_, K>, bytes: &[u8]) {
 /// `len` bytes, and no reference to those bytes is used again if they are part of the string.
 pub unsafe fn text_assign_raw(at: *mut TextRaw, data: *const u8, len: usize) {
     // SAFETY: the caller promises a readable and writable string, and that `data` is readable. If the capacity suffices, the
-    // two may overlap; otherwise the new bytes are separate, and the old ones, which `reserve` allocated as a `Vec`, are
-    // freed after the string no longer refers to them.
+    // bytes are copied by a method that allows overlap. Otherwise the new bytes are a separate allocation. The old bytes,
+    // which `reserve` allocated as a `Vec`, are freed after the string no longer refers to them.
     unsafe {
         let old = at.read();
         if len != 0 && len <= old.capacity {

@@ -1,4 +1,5 @@
-//! Kind for tests: a four-byte color, written as `#aabbccdd`. Shows that a kind consists of this file and a list entry.
+//! Kind for tests: a four-byte color, written as `#aabbccdd`. Shows that a kind needs only a file and an entry in the list
+//! of kinds.
 
 use std::hash::Hasher;
 

@@ -1,11 +1,11 @@
-//! Calls: arguments are evaluated from left to right; out values are copied to their places after the call.
+//! Compiles calls. Arguments are evaluated from left to right. After the call, out values are copied to their places.
 
 use alcedo_uc::hir::{Arg, Call, Callee, Conversion, Expr, ExprKind, Type};
 
 use super::{FunctionCompiler, Location, shared, writes};
 use crate::code::{Argument, CallSite, Ins, Place, Reg, Root, Step, Target};
 
-/// Copy of an out value to its place.
+/// Copy of an out value back to its place after the call.
 struct Back {
     from: Reg,
     to: Location,
@@ -22,7 +22,7 @@ impl FunctionCompiler {
         let out_count = call.args.iter().filter(|arg| matches!(arg, Arg::Out(_) | Arg::OutConverted(..))).count();
         for (at, arg) in call.args.iter().enumerate() {
             let later = call.args[at + 1..].iter().any(|arg| arg_expr(arg).is_some_and(writes));
-            // Places are written after all out registers.
+            // Writing one out value may change the path to another, so several out arguments count as later writes.
             let written = later || out_count > 1;
             args.push(match arg {
                 Arg::Value(expr) => Argument::In(self.safe(expr, later)),
@@ -82,17 +82,17 @@ impl FunctionCompiler {
         }
     }
 
-    /// Returns the index of the wildcard argument that the thunk accesses in place; an out argument has precedence.
+    /// Returns the index of the wildcard argument that the thunk accesses without a copy. Prefers an out argument.
     fn placed(&self, call: &Call) -> Option<usize> {
         let writes = (0..call.args.len()).any(|at| is_out(call, at));
-        // Other arguments in a local may overlap the written argument.
+        // An argument that is read from a local may overlap the written argument, so it cannot be the direct one.
         let may = |expr: &Expr, at: usize| is_elsewhere(expr) && (is_out(call, at) || !writes || !is_in_local(expr));
         let may = |at: &usize| matches!(&call.args[*at], Arg::Wildcard(expr) if may(expr, *at));
         let mut found = (0..call.args.len()).filter(may);
         found.clone().find(|at| is_out(call, *at)).or_else(|| found.next())
     }
 
-    /// Returns true if the place is a register or is accessed through it.
+    /// Returns true if the path to the place uses the register.
     pub(super) fn needs(&self, to: &Location, reg: Reg) -> bool {
         let same = |one: Reg| self.whole(one) == self.whole(reg);
         match to {
@@ -156,7 +156,7 @@ impl FunctionCompiler {
     }
 }
 
-/// Returns true if the call writes to the wildcard argument.
+/// Returns true if the call writes to this wildcard argument.
 fn is_out(call: &Call, at: usize) -> bool {
     call.wildcards.iter().any(|wildcard| wildcard.param as usize == at && wildcard.out)
 }
@@ -170,7 +170,7 @@ fn uses(compiler: &FunctionCompiler, args: &[Argument], to: Reg) -> bool {
     })
 }
 
-/// Returns true if the place is outside of the registers.
+/// Returns true if the place is not in a register.
 fn is_elsewhere(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Property { .. } | ExprKind::DefaultProperty { .. } | ExprKind::Index(..) => true,
@@ -194,7 +194,7 @@ fn arg_expr(arg: &Arg) -> Option<&Expr> {
     }
 }
 
-/// Returns the type of a converted out argument: numbers, strings and triples convert in both directions.
+/// Returns the target type of the conversion of an out argument: a number, a string or a triple.
 fn converted(by: &Conversion, from: &Type) -> Type {
     match by {
         Conversion::Num(_, to) => Type::Num(*to),

@@ -1,4 +1,4 @@
-//! Expressions: each is evaluated into a register.
+//! Compiles expressions, each into a register.
 
 use alcedo_uc::hir::{
     Binary, Compound, Const, Conversion, Expr, ExprKind, Intrinsic, Num, Op, Operand, Triple, Type, Unary,
@@ -8,7 +8,7 @@ use super::{FunctionCompiler, Location, shared, writes};
 use crate::code::{At, Ins, Reg};
 
 impl FunctionCompiler {
-    /// Evaluates an expression into a register, which must not be written.
+    /// Evaluates an expression and returns its register. The caller must not write to this register.
     pub(super) fn expr(&mut self, expr: &Expr) -> Reg {
         self.line = expr.line;
         match &expr.kind {
@@ -38,7 +38,8 @@ impl FunctionCompiler {
         temp
     }
 
-    /// Resolves field names by the type path, since the struct itself is unknown here.
+    /// Creates a vector or rotator. The last name in the type path determines the field names, since the compiler does not know the
+    /// struct.
     fn triple(&mut self, of: &[f64; 3], ty: &Type) -> Option<Reg> {
         let Type::Struct(path) = ty else { return None };
         let names = match path.rsplit('.').next() {
@@ -99,7 +100,7 @@ impl FunctionCompiler {
             }
             ExprKind::Step { place, up, post: true } => {
                 let location = self.location(place, false);
-                // The access path may use the target register: `i = a[i]++`.
+                // The path to the place may use the target register, as in `i = a[i]++`.
                 if matches!(location, Location::At(_)) && !self.is_temp(to) && self.needs(&location, to) {
                     let before = self.load(&location, &place.ty);
                     let kept = self.temp(&place.ty);
@@ -110,7 +111,7 @@ impl FunctionCompiler {
                 }
                 let before = self.load(&location, &place.ty);
                 self.emit(Ins::Copy { to, from: before });
-                // The place may be the target: `i = i++` keeps the old value.
+                // The target may be the place itself: `i = i++` keeps the old value.
                 if !matches!(location, Location::In(reg) if reg == to) {
                     self.step_at(&location, place, *up);
                 }
@@ -185,7 +186,7 @@ impl FunctionCompiler {
         let place_ty = &compound.place.ty;
         let before = self.load(&location, place_ty);
         if compound.widen.is_none() && compound.narrow.is_none() {
-            // Computes directly into the place if it is a register.
+            // Writes the result directly to the place if the place is a register.
             let to = match &location {
                 Location::In(reg) => *reg,
                 Location::At(_) => self.temp(place_ty),
@@ -248,7 +249,7 @@ impl FunctionCompiler {
         self.emit(Ins::Intrinsic { what: what.clone(), place, args, to });
     }
 
-    /// Returns the jumps that are taken if the condition equals `is`; execution continues otherwise.
+    /// Compiles a condition. Returns the jumps that are taken if the condition equals `is`; otherwise execution continues.
     pub(super) fn branch(&mut self, condition: &Expr, is: bool) -> Vec<At> {
         self.line = condition.line;
         match &condition.kind {
@@ -256,7 +257,7 @@ impl FunctionCompiler {
             ExprKind::And(left, right) | ExprKind::Or(left, right) => {
                 let is_and = matches!(condition.kind, ExprKind::And(..));
                 if is_and == is {
-                    // Both operands must equal `is`.
+                    // Jumps only if both operands equal `is`.
                     let past = self.branch(left, !is);
                     let jumps = self.branch(right, is);
                     past.into_iter().for_each(|jump| self.patch_jump(jump));

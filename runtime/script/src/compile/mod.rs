@@ -1,5 +1,5 @@
-//! Compiler from the checked tree to bytecode, one function at a time, without access to the world. The loader verifies its
-//! output, so a mistake here causes a rejection and never an invalid address.
+//! Compiler from the checked tree to bytecode. Compiles one function at a time without access to the world. The loader verifies the
+//! bytecode, so a mistake here causes a rejection and never an invalid address.
 
 mod call;
 mod expr;
@@ -16,8 +16,8 @@ use rustc_hash::FxHashMap;
 use crate::code::{At, FunctionCode, Ins, Place, Reg, Register, Root};
 use crate::compiled::CompileError;
 
-/// Compiles all functions of a package that have a body, for [`Machine::load`](crate::Machine::load) after the types of the
-/// package are declared. Moves bodies out of the package, which limits peak memory.
+/// Compiles all functions of a package that have a body. The result is for [`Machine::load`](crate::Machine::load), once the types
+/// of the package are declared. Moves bodies out of the package, which limits peak memory.
 ///
 /// # Errors
 /// Returns all functions that exceed a limit of the bytecode format.
@@ -62,13 +62,13 @@ pub fn compile(package: &mut hir::Package) -> Result<Vec<FunctionCode>, Vec<Comp
 #[derive(Default)]
 pub(super) struct FunctionCompiler {
     code: FunctionCode,
-    /// First register of the locals after the parameters.
+    /// First register after the parameters that holds a local.
     locals: Reg,
     params: Reg,
     kinds: Vec<Kind>,
-    /// Temporary registers in use since the start of the statement, with the index of their type.
+    /// Temporary registers that the current statement uses, each with the index of its type.
     used: Vec<(usize, Reg)>,
-    /// Existing registers of fields and constants.
+    /// Registers that already exist for fields.
     fields: FxHashMap<Reg, Vec<(String, Reg)>>,
     constants: FxHashMap<(usize, Key), Reg>,
     places: FxHashMap<Place, u16>,
@@ -80,11 +80,11 @@ pub(super) struct FunctionCompiler {
 struct Kind {
     ty: Type,
     text: TypeText,
-    /// Free temporary registers of the type.
+    /// Temporary registers of the type that are free.
     free: Vec<Reg>,
 }
 
-/// Key of constants of one type; floats are compared by their bits.
+/// Key of a constant among those of one type. Floats are compared by their bits.
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Number(i128),
@@ -105,7 +105,7 @@ impl Key {
     }
 }
 
-/// Unresolved jumps out of a loop or `switch`.
+/// Jumps out of a loop or `switch` whose targets are not known yet.
 #[derive(Default)]
 struct Loop {
     breaks: Vec<At>,
@@ -160,7 +160,7 @@ impl FunctionCompiler {
                 self.patch_jump(jump);
                 self.end_statement();
             } else if param.optional && matches!(param.ty, Type::Fixed(..)) {
-                // Zero bytes are an empty array.
+                // An omitted fixed array starts with its elements, not with the empty array that zero bytes represent.
                 let jump = self.emit(Ins::JumpIfPassed { param: at as u16, to: 0 });
                 self.begin_value(at as Reg, &param.ty);
                 self.patch_jump(jump);
@@ -288,7 +288,7 @@ impl FunctionCompiler {
         }
     }
 
-    /// Takes the list of used temporaries, so that they stay reserved until they are released explicitly.
+    /// Takes the list of used temporaries, which stay reserved until the caller releases them.
     fn keep(&mut self) -> Vec<(usize, Reg)> {
         std::mem::take(&mut self.used)
     }
@@ -314,7 +314,7 @@ impl FunctionCompiler {
         matches!(self.code.registers.get(usize::from(reg)), Some(Register::Const { .. }))
     }
 
-    /// Returns the register that contains a register.
+    /// Returns the register of the outermost struct that contains a field register; for other registers, the register itself.
     fn whole(&self, reg: Reg) -> Reg {
         match self.code.registers.get(usize::from(reg)) {
             Some(Register::Field { of, .. }) => self.whole(*of),
@@ -322,7 +322,7 @@ impl FunctionCompiler {
         }
     }
 
-    /// Returns true for a temporary register in use.
+    /// Returns true if the register is a temporary in use.
     fn is_temp(&self, reg: Reg) -> bool {
         self.used.iter().any(|(_, used)| *used == reg)
     }
@@ -332,7 +332,7 @@ impl FunctionCompiler {
         if at < self.params { at } else { self.locals + (at - self.params) }
     }
 
-    /// Returns the value in a register that is not a constant, for operands that cannot be constants.
+    /// Returns a register with this value that is not a constant, for operands that must be in the frame.
     fn in_frame(&mut self, reg: Reg, ty: &Type) -> Reg {
         if !self.is_constant(reg) {
             return reg;
@@ -342,7 +342,7 @@ impl FunctionCompiler {
         temp
     }
 
-    /// Evaluates an expression into a register that later writes do not change.
+    /// Evaluates an expression into a register whose value later writes do not change.
     fn safe(&mut self, expr: &Expr, later_writes: bool) -> Reg {
         let reg = self.expr(expr);
         if !later_writes || self.is_constant(reg) || self.is_temp(reg) {
@@ -353,7 +353,7 @@ impl FunctionCompiler {
         temp
     }
 
-    /// Variant of [`FunctionCompiler::safe`] for operands that cannot be constants.
+    /// Variant of [`FunctionCompiler::safe`] for operands that must not be constants.
     fn operand(&mut self, expr: &Expr, later_writes: bool) -> Reg {
         let reg = self.safe(expr, later_writes);
         self.in_frame(reg, &expr.ty)
@@ -368,7 +368,7 @@ impl FunctionCompiler {
     }
 }
 
-/// Returns true if evaluation of an expression may write to a local or elsewhere.
+/// Returns true if evaluation of an expression may write to a local or to other memory.
 fn writes(expr: &Expr) -> bool {
     match &expr.kind {
         ExprKind::Const(_) | ExprKind::Triple(_) | ExprKind::Local(_) | ExprKind::SelfObject | ExprKind::SelfClass => {

@@ -1,4 +1,4 @@
-//! Places: registers, and access paths to properties, fields and elements.
+//! Compiles places: registers, and paths to properties, fields and elements.
 
 use alcedo_uc::hir::{Expr, ExprKind, Type};
 
@@ -6,8 +6,8 @@ use super::{FunctionCompiler, Location, shared, writes};
 use crate::code::{Ins, Place, Reg, Register, Root, Step};
 
 impl FunctionCompiler {
-    /// Resolves the location of an expression; operands of the access path are evaluated now. `later_writes` is true if operands
-    /// may change before the place is used.
+    /// Compiles the path to the place of an expression. Operands of the path, such as indices, are evaluated here. `later_writes`
+    /// is true if operands may change before the place is used.
     pub(super) fn location(&mut self, expr: &Expr, later_writes: bool) -> Location {
         match &expr.kind {
             ExprKind::Local(id) => Location::In(self.local(*id)),
@@ -30,7 +30,7 @@ impl FunctionCompiler {
                     }
                     Location::At(place) => place,
                 };
-                // Puts constants into a register, since elements need a register index.
+                // Copies a constant to a register, since element steps require an index register.
                 let at = self.operand(index, later_writes);
                 place.steps.push(match &base.ty {
                     Type::Fixed(_, count) => Step::FixedElement(at, *count),
@@ -59,7 +59,7 @@ impl FunctionCompiler {
         }
     }
 
-    /// Returns the register of a field of a struct in a register.
+    /// Returns the register of a field; `of` is the register of the struct.
     pub(super) fn field(&mut self, of: Reg, field: &str) -> Reg {
         let known = self.fields.get(&of).and_then(|fields| fields.iter().find(|(name, _)| name == field));
         if let Some((_, known)) = known {
@@ -83,7 +83,7 @@ impl FunctionCompiler {
         at as u16
     }
 
-    /// Returns the index of a place for any location.
+    /// Returns the index of a location in the table of places.
     pub(super) fn as_place(&mut self, location: Location) -> u16 {
         let place = match location {
             Location::In(reg) => Place { root: Root::Register(reg), steps: Vec::new() },

@@ -1,4 +1,4 @@
-//! Statements.
+//! Compiles statements.
 
 use alcedo_uc::hir::{
     Arm, Binary, Const, Conversion, Expr, ExprKind, Intrinsic, Num, Op, Operand, Stmt, StmtKind, Type,
@@ -77,7 +77,7 @@ impl FunctionCompiler {
         }
     }
 
-    /// Compiles a loop whose condition follows the body and the step.
+    /// Compiles a loop. The condition is emitted after the body and the step.
     fn repeat(&mut self, body_first: bool, condition: &Expr, step: &[Stmt], body: &[Stmt]) {
         let enter = (!body_first).then(|| self.emit(Ins::Jump { to: 0 }));
         let top = self.here();
@@ -117,7 +117,7 @@ impl FunctionCompiler {
             }
             location @ Location::At(_) => {
                 let from = self.expr(value);
-                // Numbers are stored directly from a register.
+                // A store of a value that is not a struct or array needs a register in the frame.
                 let from = if matches!(value.ty, Type::Struct(_) | Type::Array(_)) {
                     from
                 } else {
@@ -141,7 +141,7 @@ impl FunctionCompiler {
             Type::Array(of) | Type::Fixed(of, _) => (**of).clone(),
             other => other.clone(),
         };
-        // Reserved during the body, so that its temporaries do not reuse these registers.
+        // These registers stay reserved during the body, so that its temporaries do not reuse them.
         let location = self.location(array, true);
         let (at, length, item) = (self.temp(&Type::INT), self.temp(&Type::INT), self.temp(&element_ty));
         let held = self.keep();
@@ -183,7 +183,7 @@ impl FunctionCompiler {
         let from = self.operand(value, true);
         let held = self.keep();
         let op = Binary { op: Op::Eq, on: compare.clone() };
-        // Jumps to the arms.
+        // Emits the comparisons that jump to the arms.
         let mut entries: Vec<Option<At>> = vec![None; arms.len()];
         for (arm, entry) in arms.iter().zip(&mut entries) {
             let Some(case_value) = &arm.value else { continue };

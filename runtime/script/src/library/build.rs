@@ -12,12 +12,12 @@ use alcedo_reflect::thunk::{ArgumentKind, Frame, function_of};
 
 use crate::cost;
 
-/// Rust types of parameters, with their property kind and type path.
+/// Rust types of parameters, each with its property kind and type path.
 pub(super) trait Declared {
     const KIND: PropertyKind;
     const PATH: &'static str = "";
 
-    /// Returns the cost of one pass over the value.
+    /// Returns the cost in rounds of one pass over the value.
     fn cost(&self) -> u64 {
         0
     }
@@ -56,7 +56,7 @@ pub(super) fn problem(frame: &Frame<'_>, problem: impl std::fmt::Display) -> Cal
     CallError::other(format!("{}: {problem}", function_of(frame).text))
 }
 
-/// Declares a parameter of a Rust type. `String` accepts any value that converts to a string, as `coerce` parameters do.
+/// Declares a parameter of a Rust type. A `String` parameter is declared `coerce`: it accepts any value that converts to a string.
 pub(super) fn param<T: Declared>(name: &str) -> PropertyDecl {
     let mut param = PropertyDecl::new(name, T::KIND).of_type(T::PATH);
     if T::KIND == PropertyKind::STRING {
@@ -89,10 +89,10 @@ pub(super) fn any_struct(name: &str) -> PropertyDecl {
     PropertyDecl::new(name, PropertyKind::STRUCT).of_type("/Script/Script.AnyStruct")
 }
 
-/// A thunk that receives the world instead of the hook context.
+/// Thunk that receives the world instead of the hook context.
 pub(super) type Body = fn(&World, &mut Frame<'_>) -> Result<(), CallError>;
 
-/// Declares a function with a custom thunk and wildcards: metadata keys and parameter names.
+/// Declares a function with a custom thunk. Each wildcard is a metadata key with the names of its parameters.
 pub(super) fn custom(
     name: &str,
     doc: &str,
@@ -110,7 +110,7 @@ pub(super) fn custom(
     decl
 }
 
-/// Steps to the only argument, a container, and returns its number of elements.
+/// Steps to the only argument, which is a container, and returns its number of elements.
 pub(super) fn stepped_len<K: ArgumentKind>(frame: &mut Frame<'_>) -> Result<u32, CallError> {
     let target = frame.step_compiled_in::<K>()?;
     frame.finish()?;
@@ -144,7 +144,7 @@ pub(super) fn action(name: &str, doc: &str, params: Vec<PropertyDecl>, body: Bod
     decl
 }
 
-/// `plain!("name", "doc", |a: f32, b: f32| -> f32 { … })` declares a pure function of plain parameters.
+/// Declares a pure function of plain parameters: `plain!("name", "doc", |a: f32, b: f32| -> f32 { … })`.
 macro_rules! plain {
     ($name:literal, $doc:literal, || -> $result:ty $body:block) => {
         $crate::library::build::pure(

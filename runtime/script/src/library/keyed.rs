@@ -1,5 +1,5 @@
-//! Library functions for any set and any map. Their wildcards are listed in `custom_struct_param`: a set placeholder accepts any
-//! set, a map placeholder any map, and a number placeholder any type.
+//! Library functions that accept any set or any map. The metadata key `custom_struct_param` lists their wildcards. A placeholder
+//! set accepts any set, a placeholder map any map, and a placeholder number a value of any type.
 
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::boundary::CallError;
@@ -145,7 +145,7 @@ fn check_key(frame: &Frame<'_>, target: Param, key: Param) -> Result<(), CallErr
     }
 }
 
-/// Inserts a key; returns its row, and true if the key is new.
+/// Inserts a key. Returns the index of its entry, and true if the key is new.
 fn put(frame: &mut Frame<'_>, target: Param, key: Param) -> Result<(u32, bool), CallError> {
     check_key(frame, target, key)?;
     let value = match &frame.property(target).ty {
@@ -229,7 +229,7 @@ fn to_array<K: ArgumentKind, const OF_VALUES: bool>(_world: &World, frame: &mut 
     Ok(())
 }
 
-/// Reads two sets of one type; the first is changed.
+/// Reads two set arguments of one type. The function may change the first set.
 fn two_sets(frame: &mut Frame<'_>) -> Result<(Param, Param), CallError> {
     let (target, other) = (frame.step_compiled_in_ref::<AnySet>()?, frame.step_compiled_in::<AnySet>()?);
     frame.finish()?;
@@ -254,12 +254,12 @@ fn set_union(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     Ok(())
 }
 
-/// Keeps the items that are in another set, or those that are not.
+/// Keeps the items that are in another set, or the items that are not in it.
 fn keep<const IN_OTHER: bool>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let (target, other) = two_sets(frame)?;
     let (to, from) = frame.value_mut_and(target, other)?;
     let (mut to, from) = (keyed_mut(to).expect(STEPPED), keyed_ref(from));
-    // Removal moves the last row, which is already examined, to the free row.
+    // Removal moves the last entry, which is already examined, to the index of the removed entry.
     for at in (0..to.as_ref().len()).rev() {
         let is_there = to.as_ref().get(at).is_some_and(|(key, _)| from.find(key).is_some());
         if is_there != IN_OTHER {

@@ -128,7 +128,7 @@ fn axes_params() -> Vec<PropertyDecl> {
     vec![any_struct("r"), out(any_struct("x")), out(any_struct("y")), out(any_struct("z"))]
 }
 
-/// Reads the next argument, a vector or rotator.
+/// Reads the next argument, which is a vector or rotator.
 fn numbers(frame: &mut Frame<'_>) -> Result<(Param, [f64; 3]), CallError> {
     let param = frame.step_compiled_in::<AnyStruct>()?;
     let at = frame.value(param);

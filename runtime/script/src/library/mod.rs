@@ -13,11 +13,11 @@ use alcedo_abi::kinds::PropertyKind;
 use alcedo_reflect::decl::{Batch, ClassDecl, PropertyDecl, StructDecl};
 use alcedo_reflect::origin::Origin;
 
-/// Package of the classes. The caller that declares the [`batch`] must declare the package too.
+/// Package of the classes. The host that declares the [`batch`] must declare this package too.
 pub const PACKAGE: &str = "Script";
 
-/// Paths of the classes, for [`Options::libraries`](alcedo_uc) of the checker, so that scripts can call their functions without
-/// the class name.
+/// Paths of the classes, for [`Options::libraries`](alcedo_uc) of the checker. Scripts can then call the functions without the
+/// class name.
 pub const PATHS: [&str; 7] = [
     "/Script/Script.MathLibrary",
     "/Script/Script.TextLibrary",
@@ -43,7 +43,7 @@ pub fn batch(base: &str) -> Batch {
         let name = path.rsplit('.').next().unwrap_or(path);
         ClassDecl { functions, ..ClassDecl::new(PACKAGE, name, base, Origin::Native) }
     };
-    // Placeholder for any struct in a signature. It has a field, since C has no empty structs.
+    // Placeholder for any struct in a signature. The struct has a field, since C has no empty structs.
     let any = StructDecl {
         fields: vec![PropertyDecl::new("unused", PropertyKind::U8)],
         doc: "Placeholder for any struct in the signature of a function.".to_owned(),

@@ -162,7 +162,7 @@ pub(super) fn functions() -> Vec<FunctionDecl> {
     ]
 }
 
-/// Converts a string to lower case; keeps characters whose lower case has another length, so that offsets do not change.
+/// Converts a string to lower case. A character is kept if its lower case has another length, so that offsets do not change.
 fn folded(s: &str) -> String {
     let lower = |letter: char| {
         let mut lower = letter.to_lowercase();

@@ -1,4 +1,4 @@
-//! Library functions for any struct.
+//! Library functions that accept any struct.
 
 use alcedo_base::boundary::CallError;
 use alcedo_reflect::World;

@@ -1,6 +1,6 @@
-//! Loader: verifies the bytecode of a function against the current types and translates it into linked code. Linked code stays
-//! inside of its frame and the objects it names, for any input, so the interpreter needs no further checks. This module is safe
-//! code; the safety guarantee is a property of its output.
+//! Loader: verifies the bytecode of a function against the current types and translates it into linked code. For any input, linked
+//! code accesses only its own frame and the objects to which it refers, so the interpreter needs no further checks. This module
+//! contains no unsafe code; the interpreter relies on the correctness of its output.
 
 mod operators;
 mod places;
@@ -25,13 +25,13 @@ use crate::code::{At, FunctionCode, Ins, Reg};
 use crate::exec::{Constant, CopyKind, Instruction, Linked, LinkedTarget, OpCode, OtherProperty, Site, Slow};
 use crate::triple::TripleOp;
 
-/// Rejection of bytecode.
+/// Error that reports rejected bytecode.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the bytecode of {function} is refused at instruction {at}: {problem}")]
 pub struct LoadError {
     /// Path of the function.
     pub function: String,
-    /// Index of the instruction; 0 for problems of the whole function.
+    /// Index of the instruction; 0 if the problem concerns the whole function.
     pub at: At,
     /// Description of the problem.
     pub problem: String,
@@ -85,7 +85,7 @@ pub(crate) fn link(
         constants: Vec::new(),
     };
     let (size, schema, owning) = linker.registers().map_err(|problem| refuse(0, problem))?;
-    // Index of the first linked instruction per instruction, for jumps.
+    // Maps each instruction to the index of its first linked instruction, for jumps.
     let mut begins = Vec::with_capacity(code.code.len());
     let mut jumps = Vec::new();
     for (at, ins) in code.code.iter().enumerate() {
@@ -130,8 +130,8 @@ pub(crate) fn link(
     })
 }
 
-/// Replaces a backward jump, which forms a loop, by an operation that counts rounds; a conditional one jumps to such a jump after
-/// the end.
+/// Replaces a backward jump, which forms a loop, by an operation that counts rounds. A conditional jump without a counting variant
+/// jumps to a new counting jump at the end of the code.
 fn back_jump(linker: &mut Linker<'_>, at: usize) {
     let ins = linker.instructions[at];
     let back = match ins.op {
@@ -149,7 +149,7 @@ fn back_jump(linker: &mut Linker<'_>, at: usize) {
     linker.instructions[at].op = back;
 }
 
-/// Returns the number kind of a type; for enums that of their numbers.
+/// Returns the number kind of a type; for an enum, the kind of its numbers.
 pub(crate) fn num_of(ty: &PropertyType) -> Option<Num> {
     match ty {
         PropertyType::Enum(of) => Num::of(of.underlying_kind()),
@@ -157,7 +157,7 @@ pub(crate) fn num_of(ty: &PropertyType) -> Option<Num> {
     }
 }
 
-/// Returns the size of values that are copied bytewise.
+/// Returns the size of a value that is copied bytewise; `None` if values of the type own memory.
 fn plain_size(ty: &PropertyType) -> Option<usize> {
     (!ty.owns_memory()).then(|| ty.size())
 }
@@ -184,7 +184,7 @@ impl Linker<'_> {
         self.emit(OpCode::Slow, 0, 0, 0, at, 0);
     }
 
-    /// Returns true if all registers are in the frame, and not constants.
+    /// Returns true if none of the registers is a constant.
     fn in_frame(&self, regs: &[Reg]) -> bool {
         regs.iter().all(|reg| matches!(self.register(*reg), Ok(LinkedRegister::Slot(_) | LinkedRegister::Part(..))))
     }

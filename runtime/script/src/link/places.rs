@@ -1,4 +1,4 @@
-//! Places: verifies that each step fits the type of the previous one.
+//! Links places. Verifies that each step of a path applies to the type of the previous step.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -23,7 +23,7 @@ impl Linker<'_> {
         Ok(OtherProperty { offset: property.offset, owner, property, checked_class: Cell::new(ClassId::NONE) })
     }
 
-    /// Links a place; class default objects are read-only.
+    /// Links a place. Rejects a written place in a class default object, which is read-only.
     pub(super) fn place(&self, place: u16, written: bool) -> Checked<LinkedPlace> {
         let place = self.code.places.get(usize::from(place)).ok_or_else(|| format!("place {place} does not exist"))?;
         self.linked_place(place, written)
@@ -85,13 +85,13 @@ impl Linker<'_> {
         Ok(LinkedPlace { root, steps: steps.into(), property: at, initial })
     }
 
-    /// Returns the offset of a place in `self` without elements on the path.
+    /// Returns the offset in `self` of a place; `None` if its path contains an array element.
     pub(super) fn in_self(place: &LinkedPlace) -> Option<u32> {
         let LinkedRoot::OfSelf(offset) = place.root else { return None };
         Self::fields(&place.steps).map(|more| offset + more)
     }
 
-    /// Returns the offset of steps without elements.
+    /// Returns the total offset of the steps; `None` if one of them is an array element.
     fn fields(steps: &[LinkedStep]) -> Option<u32> {
         steps.iter().try_fold(0, |sum, step| match step {
             LinkedStep::Field(offset) => Some(sum + offset),
@@ -108,7 +108,7 @@ impl Linker<'_> {
         self.access(Some(slot.offset), place, true, |place| Slow::Load(slot, place))
     }
 
-    /// Emits the length of an array as one instruction; returns false if that is impossible.
+    /// Emits one instruction that reads the length of an array. Returns false if the place needs a slow operation.
     pub(super) fn length(&mut self, to: Reg, place: u16) -> Checked<bool> {
         let place = self.place(place, false)?;
         if !matches!(place.property.ty, PropertyType::Array(_)) {
@@ -179,19 +179,19 @@ impl Linker<'_> {
         Ok(())
     }
 
-    /// Returns the fast path for a place whose value is copied bytewise.
+    /// Returns the fast access to a place whose value is copied bytewise; `None` if only a slow operation can access the place.
     fn fast_place(place: &LinkedPlace) -> Option<Fast> {
         let size = u16::try_from(plain_size(&place.property.ty)?).ok()?;
         if let Some(offset) = Self::in_self(place) {
             return Some(Fast::InSelf(offset, size));
         }
         if let LinkedRoot::Of(object, _) = &place.root {
-            // Reads without an object return zero bytes.
+            // The fast access reads zero bytes if the object is `None`, so the initial value must be zero.
             return Self::fields(&place.steps)
                 .filter(|_| place.initial.is_none())
                 .map(|more| Fast::Other(*object, size, more));
         }
-        // An array element with no other element on the path.
+        // For fast access, the last step must be the only array element on the path.
         let [first @ .., LinkedStep::Element { index: Source::Slot(index), size: row, .. }] = &*place.steps else {
             return None;
         };
@@ -209,10 +209,10 @@ impl Linker<'_> {
 }
 
 enum Fast {
-    /// In `self`: offset and size in bytes.
+    /// Value in `self`: offset and size in bytes.
     InSelf(u32, u16),
-    /// Element of the size in an array in `self` or in the frame: offset of the array, offset of the index.
+    /// Element of an array in `self` or in the frame: offset of the array, offset of the index, and element size in bytes.
     Element { in_self: bool, array: u32, index: u16, size: u16 },
-    /// In another object: its register, size in bytes, and offset inside of the property.
+    /// Value in another object: register of the object, size in bytes, and offset inside of the property.
     Other(u16, u16, u32),
 }

@@ -1,4 +1,4 @@
-//! Registers: assigns frame slots, fields and constants, and checks the types that instructions require.
+//! Links registers: assigns frame slots, fields and constants, and checks the types that instructions require.
 
 use std::rc::Rc;
 
@@ -19,12 +19,12 @@ use crate::value::const_value;
 #[derive(Clone, Debug)]
 pub(super) enum LinkedRegister {
     Slot(Slot),
-    /// A field: its slot, and the root register.
+    /// Field of a struct: the slot of the field, and the register of the outermost struct.
     Part(Slot, Reg),
     Constant(Rc<Constant>),
 }
 
-/// Builds properties of registers with shared empty parts.
+/// Builds the properties of registers, which share one empty name and one empty metadata table.
 pub(super) struct Properties<'a> {
     names: &'a Names,
     nothing: Rc<str>,
@@ -134,7 +134,7 @@ impl Linker<'_> {
                     let offset = u32::from(base.offset) + found.offset;
                     let named =
                         Rc::new(self.properties.make(Rc::clone(&found.text), found.ty.clone(), offset, &ty.path));
-                    // The field is inside of its register, whose end was checked.
+                    // The offset fits in `u16`: the field is inside of its register, and the end of the register was checked.
                     LinkedRegister::Part(Slot { offset: offset as u16, property: named }, root)
                 }
                 Register::Const { ty, value } => {

@@ -1,4 +1,5 @@
-//! Call sites: arguments and result must have the types of the parameters, and written arguments must not overlap any other.
+//! Links call sites. Arguments and result must have the types of the parameters. A written argument must not overlap any other
+//! argument.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -17,7 +18,7 @@ use super::{Checked, Linker, copy_kind, initial};
 use crate::code::{Argument, CallSite, Reg, Target};
 use crate::exec::{Arg, Constant, CopyKind, LinkedRoot, LinkedTarget, Move, Site, Slot, Source};
 
-/// Maximum size of parameters that are cleared with a few instructions.
+/// Maximum size in bytes of a parameter block that a few instructions can clear.
 const PLAIN_BLOCK: u32 = 64;
 
 impl Linker<'_> {
@@ -130,7 +131,7 @@ impl Linker<'_> {
         let count = call.args.len();
         let (mut args, mut moves) = (Vec::with_capacity(count), Vec::with_capacity(count));
         let (mut moves_back, mut skipped) = (Vec::new(), 0);
-        // Registers of written and read arguments.
+        // Slots of written arguments and of read arguments.
         let (mut written, mut read): (Vec<Slot>, Vec<Slot>) = (Vec::new(), Vec::new());
         let mut places = 0;
         for (at, (arg, param)) in call.args.iter().zip(&params.arguments).enumerate() {
@@ -262,7 +263,7 @@ impl Linker<'_> {
     }
 }
 
-/// Rejects functions that need an object.
+/// Returns an error unless the function is static.
 fn static_function(function: Rc<Function>) -> Checked<Rc<Function>> {
     match function.flags & function_flags::STATIC {
         0 => Err(format!("{} is called without an object", function.path)),
@@ -291,7 +292,7 @@ impl Params {
     }
 }
 
-/// Called functions of a package by path, with parameters that all their calls share.
+/// Functions that a package calls, by path. All calls of a function share its parameters.
 #[derive(Default)]
 pub(crate) struct KnownFunctions(RefCell<FxHashMap<Rc<str>, KnownFunction>>);
 
@@ -312,7 +313,7 @@ impl KnownFunctions {
 }
 
 impl Linker<'_> {
-    /// Returns the parameters of a delegate; their layout is that of a function with its signature.
+    /// Returns the parameters of a delegate. Their layout equals that of a function with the signature of the delegate.
     fn params_of_delegate(&self, ty: &PropertyType) -> Checked<Params> {
         let signature = ty.signature().ok_or_else(|| format!("a {ty} is called"))?;
         let read: Result<SignatureText, _> = signature.parse();
@@ -340,12 +341,13 @@ impl Linker<'_> {
     }
 }
 
-/// Accepts objects or classes of differing classes, since both are handles; the checker verified the cast.
+/// Accepts a reference to an object or class of a different class, since all references are handles. The checker has verified the
+/// cast.
 fn fits_reference(from: &PropertyType, to: &PropertyType, is_out: bool) -> bool {
     !is_out && from.kind() == to.kind() && matches!(from.kind(), PropertyKind::OBJECT | PropertyKind::SUBCLASS_OF)
 }
 
-/// Rejects written slots that overlap another written or read slot.
+/// Rejects a written slot that overlaps another written slot or a read slot.
 fn check_disjoint(written: &[Slot], read: &[Slot]) -> Checked<()> {
     let range = |slot: &Slot| usize::from(slot.offset)..usize::from(slot.offset) + slot.property.ty.size();
     let overlaps = |one: &Slot, two: &Slot| {

@@ -1,6 +1,6 @@
-//! Random mutations of external strings: values, types, signatures, paths and ZCall names. Parsing must not panic or take long,
-//! and a parsed value must print as a string that parses to an equal value. A failure prints the seed and the number of its
-//! round for replay.
+//! Mutates external strings at random: values, types, signatures, paths and ZCall names. Parsing must not panic or take long,
+//! and a parsed value must print as a string that parses to an equal value. A failure prints the seed and the round, so that it
+//! can be replayed.
 
 use std::fmt::{Debug, Display};
 use std::str::FromStr;

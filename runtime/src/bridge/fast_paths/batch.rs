@@ -11,7 +11,7 @@ use super::{FastPaths, MethodFastPath, failed};
 use crate::boundary::CallError;
 
 pub(crate) struct BatchOutcome {
-    /// Error of the object at `at`; `None` if all objects are done.
+    /// Error of the object at index `at`; `None` if all objects are done.
     pub(crate) failed: Option<CallError>,
     /// Index at which to continue.
     pub(crate) at: usize,
@@ -20,14 +20,14 @@ pub(crate) struct BatchOutcome {
 }
 
 impl FastPaths {
-    /// Calls a method on these objects from `at` on, in one boundary crossing, until one fails. `None` if the calls must take
-    /// the slow path.
+    /// Calls a method on these objects from `at` on, in one boundary crossing, until a call fails. Returns `None` if the calls
+    /// must take the slow path.
     ///
     /// # Safety
-    /// Each item must have the memory of an object of the fast path's class and its part for the class that declares the
-    /// target, and must have been resolved since the last safe point, or at the current [`FastPaths::population`]. All objects must
-    /// have been alive at the count `ends` of the directory. `condition`, if any, must be the offset of a byte in objects of
-    /// the class.
+    /// Each item must have the memory of an object of the fast path's class, and the object's part for the class that declares
+    /// the target. Each item must have been resolved since the last safe point, or at the current [`FastPaths::population`].
+    /// All objects must have been alive when the directory had counted `ends` destroyed objects. `condition`, if any, must be
+    /// the offset of a byte in objects of the class.
     pub(in crate::bridge) unsafe fn call_batch(
         &self,
         fast_path: &MethodFastPath,
@@ -57,10 +57,10 @@ impl FastPaths {
             unmet: 0,
             failure: failure.as_mut_ptr(),
         };
-        // SAFETY: as in `call_on`, for each object that has not been destroyed since the items were resolved, as the caller
-        // promises; the module checks this. All borrowed data persists during the call.
+        // SAFETY: as in `call_on`, for each object that has not been destroyed since the items were resolved. The caller
+        // promises the items, and the module checks which objects were destroyed. All borrowed data persists during the call.
         let status = unsafe { (fast_path.batch.0)(&mut batch) };
-        // Read first, as in `call`.
+        // Reads the failure before the frame closes, as `close_and_clean_up` does.
         let failed = (status != Status::OK).then(|| *failed(&failure));
         if !self.hot.close(opened) {
             clean_up(opened.borrowed_height());

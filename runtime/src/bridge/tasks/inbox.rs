@@ -1,7 +1,7 @@
-//! Operations for other threads: post, wake, cancel. They send messages that the game thread processes later.
+//! Operations that other threads may call: post, wake, cancel. Each sends a message that the game thread processes later.
 //!
-//! A post holds the read lock of the modules, and the end of a module takes the write lock: either the end finds the message,
-//! or the post fails. So no job remains whose code is gone.
+//! A post holds the read lock of the modules, and the end of a module takes the write lock. So either the end of the module
+//! processes the message, or the post fails. No job remains whose code is unloaded.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -16,10 +16,10 @@ use crate::bridge::tasks::location_text;
 use crate::handles::{ModuleId, ObjectHandle};
 use crate::lease::{Lease, LeaseKind, Leases};
 
-/// Closure of the host; receives the host as registered by the root.
+/// Closure posted by the host. Receives the host as the root registered it.
 pub(crate) type HostJob = Box<dyn FnOnce(&dyn Any) + Send>;
 
-/// Closure of a module, sent to the game thread.
+/// Closure of a module that was posted to the game thread.
 pub(super) struct Posted {
     pub module: ModuleId,
     /// Owning object, or `NONE`.
@@ -35,9 +35,9 @@ pub(super) struct Posted {
 /// Dependency of a job on a commit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Timing {
-    /// Requested on the game thread before a commit: waits for the commit, and ends in a rollback.
+    /// Requested on the game thread before a commit: the job waits for the commit, and a rollback ends it.
     Staged,
-    /// Runs without a commit.
+    /// Does not depend on a commit.
     Certain,
 }
 
@@ -48,14 +48,14 @@ pub(super) enum Message {
     Host(HostJob),
 }
 
-/// Receiver of messages. Any thread.
+/// Sending side of the message queue, and the modules that may post. Any thread.
 pub(crate) struct Inbox {
     sender: Sender<Message>,
     modules: RwLock<BTreeMap<ModuleId, Arc<Leases>>>,
 }
 
 impl Inbox {
-    /// Creates an inbox, and the receiving end.
+    /// Creates an inbox, and the receiver of its messages.
     pub(super) fn new() -> (Arc<Self>, Receiver<Message>) {
         let (sender, receiver) = unbounded();
         (Arc::new(Self { sender, modules: RwLock::default() }), receiver)
@@ -65,7 +65,7 @@ impl Inbox {
         self.modules.write().unwrap_or_else(PoisonError::into_inner).insert(module, leases);
     }
 
-    /// Rejects further posts of a module. Earlier ones are in the inbox.
+    /// Rejects further posts of a module. Earlier posts are in the inbox.
     pub(super) fn expel(&self, module: ModuleId) {
         self.modules.write().unwrap_or_else(PoisonError::into_inner).remove(&module);
     }
@@ -76,19 +76,19 @@ impl Inbox {
         take(modules.get(&module), kind, place)
     }
 
-    /// Posts a module's closure to the game thread. Returns an error if the module has ended or is unloading; the module then
-    /// still owns the closure, and its code is not called.
+    /// Posts a module's closure to the game thread. Returns an error if the module has ended or is unloading. On an error the
+    /// module still owns the closure, and the closure is not called.
     pub(crate) fn post(&self, module: ModuleId, job: &Job<'_>, code: Code, timing: Timing) -> Result<(), CallError> {
         let (object, place) = (job.object, location_text(job));
         let modules = self.modules.read().unwrap_or_else(PoisonError::into_inner);
         let lease = take(modules.get(&module), LeaseKind::Posted, &place)?;
-        // The receiver exists as long as the word through which the module accessed this inbox.
+        // The receiver exists as long as the host API through which the module called this function.
         let _read = self.sender.send(Message::Post(Posted { module, object, place, code, timing, lease }));
         drop(modules);
         Ok(())
     }
 
-    /// Posts a closure of the host to the game thread. Returns false if the receiver is gone.
+    /// Posts a closure of the host to the game thread. Returns false if the runtime has ended.
     pub(crate) fn post_host(&self, job: HostJob) -> bool {
         self.sender.send(Message::Host(job)).is_ok()
     }
@@ -103,7 +103,7 @@ impl Inbox {
     }
 }
 
-/// Takes a lease whose location is the module's line instead of one in this file.
+/// Takes a lease and records the location in the module instead of one in this file.
 fn take(leases: Option<&Arc<Leases>>, kind: LeaseKind, place: &Arc<str>) -> Result<Lease, CallError> {
     let leases = leases.ok_or_else(|| CallError::Unavailable { what: format!("the module of a {kind}") })?;
     leases

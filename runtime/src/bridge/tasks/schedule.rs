@@ -1,5 +1,6 @@
-//! Game time and due times. Time advances by the host's ticks only, never by a wall clock: a host that stops ticking stops
-//! every timer, and one that runs at double speed runs timers accordingly. Decides only, runs nothing.
+//! Game time and due times. Only the ticks of the host advance the time, never a wall clock. A host that stops ticking stops
+//! every timer, and a host that ticks at double speed runs timers at double speed. This file only computes due times; it runs
+//! no job.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -23,7 +24,7 @@ impl<K: Copy> Schedule<K> {
         self.now = self.now.saturating_add(step);
     }
 
-    /// Schedules `key`, created as the `made`-th item, at `due`.
+    /// Schedules `key` at the time `due`. Items with equal `due` are ordered by `made`.
     pub(super) fn put(&mut self, due: Duration, made: u64, key: K) {
         self.due.insert((due, made), key);
     }

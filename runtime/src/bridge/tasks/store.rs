@@ -21,7 +21,7 @@ use crate::object::World;
 use crate::object::objects::Objects;
 
 new_key_type! {
-    /// Key of a job. Stale once the job has ended, and never reused.
+    /// Key of a job. Invalid once the job has ended, and never reused.
     pub(super) struct JobKey;
 }
 
@@ -38,12 +38,12 @@ pub(super) fn key_of(job: JobId) -> JobKey {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum JobOwner {
     Module,
-    /// An object, while it has the plugin part that it had when the job was requested.
+    /// An object, as long as it has the plugin part that it had when the job was requested.
     Object(ObjectHandle, u64),
 }
 
 impl JobOwner {
-    /// Returns the object as owner, or the module for `NONE`. Returns an error if the object is destroyed.
+    /// Returns `object` as the owner, or the module if `object` is `NONE`. Returns an error if the object is destroyed.
     pub(super) fn of(objects: &Objects, object: ObjectHandle) -> Result<Self, CallError> {
         if object.is_none() {
             return Ok(Self::Module);
@@ -52,7 +52,7 @@ impl JobOwner {
         Ok(Self::Object(object, conjugate))
     }
 
-    /// Returns the owner of a job that must not run: no plugin part has this number.
+    /// Returns an owner whose job never runs: no plugin part has this number.
     fn ended(object: ObjectHandle) -> Self {
         Self::Object(object, u64::MAX)
     }
@@ -69,7 +69,7 @@ impl JobOwner {
 pub(super) enum State {
     Waiting,
     Running,
-    /// On the stack; ends when it returns.
+    /// On the stack; the job ends when it returns.
     Cancelled,
 }
 
@@ -86,24 +86,24 @@ pub(super) struct Entry {
     pub due: Option<Duration>,
     /// Period of a repeating timer.
     pub repeats: Option<Duration>,
-    /// Wakers of a task; they keep its lease.
+    /// State shared by the wakers of a task, which holds the task's lease.
     pub waking: Option<Arc<Waking>>,
     pub state: State,
     /// Dependency on a commit.
     pub timing: Timing,
     /// Last tick in which the job ran.
     pub ran_in: u64,
-    /// `None` for a task.
+    /// Lease on the module; `None` for a task, whose wakers hold the lease.
     pub _lease: Option<Lease>,
 }
 
-/// Closure waiting for a safe point.
+/// Closure that waits for a safe point.
 pub(super) enum Waiting {
     Module(JobKey),
     Host(HostJob),
 }
 
-/// Data to run a job while the store is not borrowed.
+/// Data that a job needs to run while the store is not borrowed.
 pub(super) struct Turn {
     pub code: Code,
     pub gate: Rc<Gate>,
@@ -116,7 +116,7 @@ pub(super) enum Begin {
     Run(Turn),
     /// The job has ended.
     Gone,
-    /// The job has run in this tick, is on the stack, or its generation is suspended or not committed.
+    /// The job has run in this tick, or is on the stack, or its generation is suspended or not committed.
     NotNow,
     Expired(Box<Entry>),
 }
@@ -141,7 +141,7 @@ impl Store {
         self.made
     }
 
-    /// Adds a closure sent by another thread. If its object is gone, the closure ends at its turn.
+    /// Adds a closure that another thread has posted. If its object is destroyed, the closure ends when it would run.
     pub(super) fn take_post(&mut self, gate: Rc<Gate>, posted: Posted, world: &World) {
         let Posted { object, place, code, timing, lease, .. } = posted;
         // Uses the current conjugate, since the sending thread could not resolve it. Class default objects run no jobs.
@@ -150,7 +150,7 @@ impl Store {
             _ => JobOwner::ended(object),
         };
         let made = self.next_number();
-        // A rollback processes the inbox, so later messages arrive after the commit.
+        // A rollback processes the inbox, so messages that arrive later are received after the commit.
         let timing = if world.mode.is_before_commit() { timing } else { Timing::Certain };
         let entry = Entry {
             what: what(LeaseKind::Posted, gate.tag(), &place),
@@ -178,13 +178,14 @@ impl Store {
         }
     }
 
-    /// Checks if a timer is still due: an earlier one may have cancelled or postponed it.
+    /// Checks if a timer is still due: a timer that ran earlier may have cancelled or postponed it.
     pub(super) fn is_due(&self, key: JobKey) -> bool {
         let due = self.entries.get(key).and_then(|entry| entry.due);
         due.is_some_and(|due| due <= self.schedule.now())
     }
 
-    /// Returns the entry if it can be dropped now; a running entry is dropped when it has returned.
+    /// Cancels a job, and returns its entry if the entry can be dropped now. The entry of a running job is dropped when the job
+    /// has returned.
     pub(super) fn cancel(&mut self, key: JobKey) -> Option<Entry> {
         let entry = self.entries.get_mut(key)?;
         if entry.state == State::Waiting {
@@ -220,7 +221,7 @@ impl Store {
         })
     }
 
-    /// Ends a turn. Returns the entry if this was its last turn.
+    /// Records that a run of the job has returned. Returns the entry if the job has ended.
     pub(super) fn finish(&mut self, key: JobKey, is_done: bool) -> Option<Entry> {
         let now = self.schedule.now();
         let entry = self.entries.get_mut(key)?;
@@ -238,8 +239,8 @@ impl Store {
         None
     }
 
-    /// Removes every job whose object is gone, in order of creation. Checks only after an object was destroyed. Not called
-    /// during a reload, when objects of a suspended generation have other plugin parts.
+    /// Removes every job whose object is gone, in order of creation. Only checks the jobs if an object was destroyed since the
+    /// last call. Must not be called during a reload, when objects of a suspended generation have other plugin parts.
     pub(super) fn take_expired(&mut self, world: &World) -> Vec<Entry> {
         let deaths = world.counters.deaths.get();
         if std::mem::replace(&mut self.deaths_seen, deaths) == deaths {

@@ -1,6 +1,6 @@
-//! Host side of a task's waker. A waker may be cloned into any thread and outlive its task, so it refers to host data only: a
-//! count, the number of the task, and the inbox. The module's waker functions stay mapped by the lease, which ends with the
-//! last holder.
+//! Host side of a task's waker. A waker may be cloned into any thread and outlive its task. So it refers to host data only: a
+//! reference count, the number of the task, and the inbox. The lease keeps the module's waker functions mapped, and ends with
+//! the last waker.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,17 +26,17 @@ impl Waking {
         Arc::new(Self { job, woken: AtomicBool::new(false), inbox, _lease: lease })
     }
 
-    /// Resets the merging of wakes, as the task is about to run.
+    /// Resets the flag before the task runs, so that a later wake is sent again.
     pub(super) fn begin_run(&self) {
         self.woken.store(false, Ordering::Release);
     }
 
-    /// Returns the address to lend to the module: a reference that the caller holds.
+    /// Returns the address that is lent to the module. The caller keeps its reference during the loan.
     pub(super) fn as_address(self: &Arc<Self>) -> *const () {
         Arc::as_ptr(self).cast()
     }
 
-    /// Returns a new reference as it crosses the ABI boundary; `Arc::from_raw` takes it back.
+    /// Returns a new reference as a raw pointer that can cross the ABI boundary. `Arc::from_raw` converts it back.
     pub(crate) fn clone_raw(self: &Arc<Self>) -> *const () {
         Arc::into_raw(Arc::clone(self)).cast()
     }

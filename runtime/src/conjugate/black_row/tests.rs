@@ -5,7 +5,7 @@ use alcedo_abi::handles::ConjugateHandle;
 
 use super::BlackRow;
 
-/// Reads serial and address of an entry like a module, and the number of ended entries.
+/// Reads an entry as a module does: serial and address, and the number of ended entries in the head.
 fn read(row: &BlackRow, index: u32) -> (u32, usize, u32) {
     // SAFETY: the table exists, and is not written during the read.
     let head = unsafe { row.head().read() };

@@ -1,4 +1,5 @@
-//! Tests blacks without a module: with gates and leases like those of a module, and drops sent by threads.
+//! Tests blacks without a loaded module: the tests provide gates and leases like those of a module, and threads that send
+//! drops.
 
 use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
@@ -65,7 +66,7 @@ fn lives(owned_values: &OwnedValues, black: BlackHandle) -> bool {
     owned_values.open(black.into()).is_some()
 }
 
-/// Drops blacks on several threads, each its share.
+/// Drops blacks on several threads. Each thread drops an equal share.
 fn drop_on_threads(owned_values: &OwnedValues, handles: &[BlackHandle], threads: usize) {
     std::thread::scope(|scope| {
         for share in handles.chunks(handles.len().div_ceil(threads).max(1)) {
@@ -103,7 +104,7 @@ fn values_dropped_on_eight_threads_are_released_on_the_game_thread() {
         (1000, 1000),
         "nothing is released off the game thread"
     );
-    // The clock is frozen, so a flush has time for all.
+    // The clock is frozen, so the minimum duration never passes and a flush processes all drops.
     owned_values.flush(&mut || Duration::ZERO);
     assert_eq!((owned_values.report().count(), owned_values.report().queued), (0, 0));
     assert_eq!(module.leases.count(), 0);
@@ -271,7 +272,8 @@ impl Random {
     }
 }
 
-/// Randomly creates, drops once or twice, drops on threads, suspends, resumes and ends; compares the store with a model.
+/// Performs random operations: creates blacks, drops them once or twice, drops them on threads, suspends, resumes and ends
+/// modules. Compares the store with a model.
 fn drive(seed: u64, operations: usize, last_serial: u32) {
     let owned_values = OwnedValues::with_last_serial(last_serial);
     let types = [text(), pair(), PropertyType::Name];

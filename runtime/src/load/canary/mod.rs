@@ -1,10 +1,10 @@
 //! The canary: a child process that loads new modules before the host does. Mapping a library runs its initializers, and a crash or
-//! hang there would affect the host. `canary_child.rs` runs in the child process, `watch.rs` waits for it, `protocol.rs` defines
-//! the frames, `wire.rs` is the socket, and this file decides whether a canary is started. Used by every load: Master, reload, Slim
-//! and Default. Any thread.
+//! hang there would affect the host. `canary_child.rs` runs in the child process, and `watch.rs` waits for that process.
+//! `protocol.rs` defines the frames, and `wire.rs` contains the socket. This file decides whether a canary is started. Every load
+//! uses a canary: of the Master, a reload, a Slim and the Default. Callable on any thread.
 //!
-//! A canary finds mistakes, not malice: a module can detect that it runs in a canary, for instance by how its process was started,
-//! and behave differently there. The guarantee is that no module passes by accident.
+//! A canary finds mistakes, not malice. A module can detect that it runs in a canary, for instance by how its process was started,
+//! and can behave differently there. A canary guarantees only that no module passes by accident.
 
 pub(super) mod protocol;
 mod watch;
@@ -22,7 +22,7 @@ use crate::load::error::LoadError;
 /// Default deadline of a canary.
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// True after a call of `run_if_child` in this process; only then can its program be started as a canary.
+/// True after a call of `run_if_child` in this process. Only then can the program of this process be started as a canary.
 static ARMED: AtomicBool = AtomicBool::new(false);
 
 /// Selects the process that loads new modules first, so that a crash there does not affect the host.
@@ -39,13 +39,13 @@ static ARMED: AtomicBool = AtomicBool::new(false);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Canary {
-    /// The host's own program, started again, if its `main` calls [`run_if_child`](crate::canary::run_if_child); otherwise no
-    /// canary, with one warning.
+    /// Starts the host's own program again, if its `main` calls [`run_if_child`](crate::canary::run_if_child). Otherwise no canary
+    /// is used, and one warning is logged.
     #[default]
     Auto,
-    /// No canary: initializers run for the first time in the host.
+    /// Uses no canary. Initializers of modules run for the first time in the host.
     Off,
-    /// A program whose `main` calls [`run_if_child`](crate::canary::run_if_child).
+    /// Starts this program, whose `main` must call [`run_if_child`](crate::canary::run_if_child).
     Program(PathBuf),
 }
 
@@ -54,37 +54,37 @@ pub(super) fn arm() {
     ARMED.store(true, Ordering::Relaxed);
 }
 
-/// Canary settings of a runtime. Any thread.
+/// Canary settings of a runtime. Usable on any thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Rehearsal {
-    /// Process that loads first.
+    /// Program that loads modules before the host does.
     pub canary: Canary,
     /// Deadline of the canary.
     pub deadline: Duration,
 }
 
 impl Rehearsal {
-    /// Creates settings with this deadline, or with the default.
+    /// Creates settings with this deadline. `None` selects the default deadline.
     pub(crate) fn new(canary: Canary, deadline: Option<Duration>) -> Self {
         Self { canary, deadline: deadline.unwrap_or(DEADLINE) }
     }
 
-    /// Returns the settings with the canary replaced, if one is passed.
+    /// Returns a copy of the settings. If `canary` is not `None`, it replaces the canary of the copy.
     pub(crate) fn with(&self, canary: Option<Canary>) -> Self {
         Self { canary: canary.unwrap_or_else(|| self.canary.clone()), deadline: self.deadline }
     }
 }
 
-/// Outcome of the settings for one load.
+/// Decision for one load, derived from the settings.
 #[derive(Debug, PartialEq, Eq)]
 enum Choice<'a> {
     /// Start this program.
     Start(&'a Path),
     /// Start the host's own program.
     StartSelf,
-    /// No canary, by the host's settings.
+    /// Start no canary, because the host's settings disable it.
     Disabled,
-    /// No canary, because none was set and the program cannot be one.
+    /// Start no canary, because none was set and the host's program cannot be started as one.
     Unavailable,
 }
 
@@ -98,11 +98,11 @@ fn choose(canary: &Canary, armed: bool) -> Choice<'_> {
 }
 
 impl Rehearsal {
-    /// Runs a canary that loads copies that passed every check, dependencies first, each by name and path. Returns the duration, or
-    /// `None` without a canary.
+    /// Runs a canary that loads the candidates, dependencies first. A candidate is the name of a module and the path of its private
+    /// copy, which has passed every other check. Returns the duration, or `None` if no canary was used.
     ///
     /// # Errors
-    /// Returns the failure of the canary; no copy was mapped in this process.
+    /// Returns the failure of the canary. No copy was mapped in this process then.
     pub(crate) fn run(&self, candidates: Candidates) -> Result<Option<Duration>, LoadError> {
         if candidates.is_empty() {
             return Ok(None);
@@ -126,7 +126,7 @@ impl Rehearsal {
     }
 }
 
-/// Returns the running program, even if its file was replaced by a newer build.
+/// Returns the path of the running program. The path works even if a newer build has replaced the file.
 fn own_program() -> Result<PathBuf, LoadError> {
     let running = Path::new("/proc/self/exe");
     if running.exists() {

@@ -1,7 +1,7 @@
-//! Protocol between a host and its canary: length-prefixed frames on a socket of their own. Parses bytes in pieces of any size into
-//! frames, without I/O. A frame starts with a magic and a version and contains a token of this conversation, the process id of the
-//! sender, a sequence number and a digest. Bytes that a module writes to a foreign descriptor are therefore rejected; so are frames
-//! that are interrupted, repeated, missing, from another canary, or sent by a fork of the process.
+//! Protocol between a host and its canary: length-prefixed frames on a socket of their own. Decodes frames from pieces of any size,
+//! without I/O. A frame starts with a magic number and a version. It also contains a token of this conversation, the process id of
+//! the sender, a sequence number and a digest. Bytes that a module writes to the socket by mistake are therefore rejected. Frames
+//! are also rejected if they are interrupted, repeated or missing, or were sent by another canary or by a fork of the process.
 
 use std::ffi::OsString;
 
@@ -15,32 +15,33 @@ pub(crate) const ARGUMENT: &str = "--alcedo-canary";
 
 /// The first bytes of every frame.
 const MAGIC: [u8; 4] = *b"ACF\n";
-/// Version of the rest of the frame. Host and canary are the same program, unless the host names another.
+/// Version of the frame format after the magic number. Host and canary are the same program, unless the host sets another program
+/// as its canary.
 const VERSION: u16 = 3;
-/// Magic, version, number, length, process, token.
+/// Length of the header: magic number, version, sequence number, length, process id and token.
 const HEAD: usize = 34;
-/// Digest of the preceding bytes.
+/// Length of the digest of all preceding bytes.
 const TAIL: usize = 8;
-/// Maximum length of the message in between, in CBOR.
+/// Maximum length of the message between header and digest. The message is encoded in CBOR.
 const LONGEST: usize = 1 << 20;
-/// Maximum bytes of a refusal that are sent.
+/// Maximum number of bytes of a refusal; longer refusals are truncated.
 const LONGEST_TEXT: usize = 1 << 16;
 
-/// Modules to load, dependencies first: name, and path of the copy.
+/// Modules to load, dependencies first. Each entry is the name of a module and the path of its copy.
 pub(crate) type Candidates = Vec<(String, OsString)>;
 
 /// A message of either side.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Message {
-    /// From the host: load these modules.
+    /// Sent by the host: requests that the canary loads these modules.
     Request(Candidates),
-    /// From the canary: the request was received.
+    /// Sent by the canary: it has received the request.
     Here,
-    /// From the canary: it begins this step with the module of this index.
+    /// Sent by the canary: it begins this step with the module at this index.
     Begins(u32, CanaryStep),
-    /// From the canary: the current module is refused, for this reason.
+    /// Sent by the canary: it refuses the current module for this reason.
     Refused(String),
-    /// From the canary: this many modules were loaded, and all are done.
+    /// Sent by the canary: it has loaded all modules. Contains the number of modules.
     Done(u32),
 }
 
@@ -86,10 +87,10 @@ impl Speaker {
         Self { token, next: 0 }
     }
 
-    /// Encodes the next frame, sent by the process with this id.
+    /// Encodes the next frame. `process` is the id of the sending process.
     ///
     /// # Errors
-    /// Returns an error if the message is longer than a frame may be.
+    /// Returns an error if the message exceeds the maximum length.
     pub(super) fn frame(&mut self, process: u32, message: &Message) -> Result<Vec<u8>, FrameError> {
         let mut body = Vec::new();
         let cut = match message {
@@ -120,26 +121,26 @@ impl Speaker {
 /// Decodes frames that arrive in pieces.
 #[derive(Debug)]
 pub(super) struct Listener {
-    /// Token of the conversation; the answering side takes it from the first frame.
+    /// Token of the conversation. The canary takes the token from the first frame.
     token: Option<Token>,
-    /// The process that sent the first frame; a frame of another process is an error.
+    /// Id of the process that sent the first frame. A frame from another process is an error.
     process: Option<u32>,
     next: u32,
     bytes: Vec<u8>,
 }
 
 impl Listener {
-    /// Creates the decoder of the side that made the token.
+    /// Creates the decoder of the host, which has created the token.
     pub(super) fn new(token: Token) -> Self {
         Self { token: Some(token), process: None, next: 0, bytes: Vec::new() }
     }
 
-    /// Creates the decoder of the side that takes the token from the first frame.
+    /// Creates the decoder of the canary, which takes the token from the first frame.
     pub(super) fn of_child() -> Self {
         Self { token: None, process: None, next: 0, bytes: Vec::new() }
     }
 
-    /// Returns the token, once known.
+    /// Returns the token. `None` until the canary has received the first frame.
     pub(super) fn token(&self) -> Option<Token> {
         self.token
     }
@@ -149,7 +150,7 @@ impl Listener {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Decodes the next message; `None` until it is complete.
+    /// Decodes the next message. Returns `None` until the message is complete.
     ///
     /// # Errors
     /// Returns an error if the received bytes cannot become the next frame.
@@ -189,10 +190,10 @@ impl Listener {
         Ok(Some(message))
     }
 
-    /// Checks, at the end of the stream, that the last frame was complete.
+    /// Checks at the end of the stream that no incomplete frame is left.
     ///
     /// # Errors
-    /// Returns an error if the last frame was cut off.
+    /// Returns an error if the last frame is incomplete.
     pub(super) fn end(&self) -> Result<(), FrameError> {
         match self.bytes.len() {
             0 => Ok(()),
@@ -201,7 +202,7 @@ impl Listener {
     }
 }
 
-/// Reads version, sequence number, length, process and token of a frame; `None` until they are complete.
+/// Reads version, sequence number, length, process id and token of a frame. Returns `None` until all of them have been received.
 fn head(bytes: &mut &[u8]) -> Option<(u16, u32, usize, u32, Token)> {
     let (version, number) = (u16::from_le_bytes(take(bytes)?), u32::from_le_bytes(take(bytes)?));
     let (length, process) = (u32::from_le_bytes(take(bytes)?) as usize, u32::from_le_bytes(take(bytes)?));
@@ -214,8 +215,8 @@ fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     Some(*field)
 }
 
-/// Progress of a canary, from its messages. It passes only after every step with every module, in order. No accident of a module,
-/// such as a fork of the process that also sends frames, can simulate that.
+/// Progress of a canary, tracked from its messages. A canary passes only if it reports every step with every module, in order. No
+/// accident in a module can simulate these messages, not even a fork of the process that also sends frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Course {
     modules: u32,
@@ -229,11 +230,11 @@ pub(super) struct Course {
 pub(super) enum Arrival {
     /// All modules were loaded.
     Done,
-    /// The current module was refused, for this reason.
+    /// The current module was refused for this reason.
     Refused(String),
 }
 
-/// An unexpected message.
+/// Error of an unexpected message.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("it sent an unexpected message: {0}")]
 pub(super) struct OutOfTurn(String);
@@ -244,7 +245,7 @@ impl Course {
         Self { modules, at: None, is_here: false }
     }
 
-    /// Returns true once the first message was received.
+    /// Returns true once the canary has acknowledged the request.
     pub(super) fn is_here(&self) -> bool {
         self.is_here
     }
@@ -254,10 +255,10 @@ impl Course {
         self.at
     }
 
-    /// Applies a message. Returns the outcome, if the message is the last.
+    /// Applies a message. Returns the outcome if the message is the last message.
     ///
     /// # Errors
-    /// Returns an error if the message is not the expected one.
+    /// Returns an error if the canary must not send this message now.
     pub(super) fn take(&mut self, message: Message) -> Result<Option<Arrival>, OutOfTurn> {
         match (message, self.is_here, self.next()) {
             (Message::Here, false, _) => self.is_here = true,
@@ -269,7 +270,7 @@ impl Course {
         Ok(None)
     }
 
-    /// Returns the step after the current one; `None` after the last.
+    /// Returns the module and step that follow the current step. Returns `None` after the last step.
     fn next(&self) -> Option<(u32, CanaryStep)> {
         let next = match self.at {
             None => (0, CanaryStep::ALL[0]),
@@ -326,7 +327,7 @@ mod tests {
         messages.iter().flat_map(|message| speaker.frame(PROCESS, message).expect("it fits a frame")).collect()
     }
 
-    /// Decodes all messages in these bytes, and the error at the end.
+    /// Decodes all messages in these bytes, fed in pieces of `piece` bytes. Also returns the error at the end.
     fn decode(bytes: &[u8], piece: usize) -> (Vec<Message>, Result<(), FrameError>) {
         let mut listener = Listener::new(TOKEN);
         let mut messages = Vec::new();
@@ -371,7 +372,8 @@ mod tests {
             prop_assert!(messages.is_empty() && (end.is_err() || at == 0));
             let torn = [&bytes[..at], &inside, &bytes[at..]].concat();
             let (messages, end) = decode(&torn, 16);
-            // Bytes after a complete frame are found when the next frame is read, even if they repeat the frame's last byte.
+            // Extra bytes after a complete frame are detected when the next frame is read, even if they repeat the last byte of the
+            // frame.
             prop_assert!((messages.is_empty() || torn.starts_with(&bytes)) && end.is_err(), "{messages:?}");
         }
 

@@ -1,5 +1,5 @@
-//! The host's side of a canary: starts it, reads its messages until it ends, and reports its outcome. The wait is bounded, even if
-//! a module blocks or kills the process.
+//! Host side of a canary: starts the canary, reads its messages until it ends, and reports the outcome. The wait is bounded, even
+//! if a module blocks the process.
 
 use std::io::{self, BufRead as _, BufReader, PipeReader};
 use std::path::{Path, PathBuf};
@@ -16,30 +16,32 @@ use crate::load::error::LoadError;
 use crate::load::error::canary::CanaryStep;
 use crate::sync::lock;
 
-/// Bytes of a canary's first and last output in the report of its end; the first output has the panic message.
+/// Number of bytes that are kept from the beginning of a canary's output and from its end, for the report. The beginning contains
+/// the panic message.
 const EXCERPT: usize = 1000;
-/// Maximum bytes of a line that are read in one call: a module may print without line breaks.
+/// Maximum number of bytes that are read as one line, because a module may print without line breaks.
 const LONGEST_LINE: usize = 8000;
-/// Interval of checks for an ended canary whose socket another process keeps open.
+/// Interval between checks whether the canary has ended. These checks are required because another process may keep the socket
+/// open.
 const GLANCE: Duration = Duration::from_millis(50);
-/// Maximum wait for the remaining output of an ended canary.
+/// Maximum wait for the remaining output after a canary has ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// End of a canary.
+/// Reason why the host stopped reading messages of a canary.
 #[derive(Debug)]
 enum End {
     Done,
     Refused(String),
     Exited(ExitStatus),
     Silent,
-    /// The socket received bytes that the canary did not send.
+    /// The socket received bytes that are not valid messages of the canary.
     Disturbed(String),
 }
 
-/// Runs `program` as a canary that loads the candidates, each a name and a copy.
+/// Runs `program` as a canary that loads the candidates. A candidate is the name of a module and the path of its copy.
 ///
 /// # Errors
-/// Returns the failure of the canary, with the module that caused it.
+/// Returns the failure of the canary, which names the module that caused the failure.
 pub(super) fn run(program: &Path, candidates: Candidates, deadline: Duration) -> Result<(), LoadError> {
     let until = crate::deadline::after(deadline);
     let unavailable = |reason: String| LoadError::CanaryUnavailable { program: program.to_owned(), reason };
@@ -48,7 +50,7 @@ pub(super) fn run(program: &Path, candidates: Candidates, deadline: Duration) ->
     let printed = Printed::of(output).map_err(|error| unavailable(error.to_string()))?;
     match wire.send(&Message::Request(candidates), Some(deadline)) {
         Ok(()) => {}
-        // The canary has ended or does not read; its exit status has the reason.
+        // The canary has ended or does not read. `watch` reports the exit status or the missed deadline.
         Err(WireError::System(_)) => {}
         Err(WireError::Frame(error)) => return Err(unavailable(error.to_string())),
     }
@@ -57,7 +59,7 @@ pub(super) fn run(program: &Path, candidates: Candidates, deadline: Duration) ->
     if let End::Done = end {
         return Ok(());
     }
-    // Closes the output by ending the process, unless a child of the process keeps it open.
+    // Ends the process, which closes the output unless a child of the process keeps it open.
     drop(child);
     end_of(end, program, &names, &course, deadline, printed.excerpt())
 }
@@ -67,7 +69,7 @@ struct Leashed(Child);
 
 impl Drop for Leashed {
     fn drop(&mut self) {
-        // Killing an ended process fails without effect, and waiting for a killed one always returns.
+        // Killing an ended process only returns an error. Waiting for a killed process always returns.
         let _ended = self.0.kill();
         let _gone = self.0.wait();
     }
@@ -78,10 +80,11 @@ fn start(program: &Path) -> io::Result<(Leashed, Wire, PipeReader)> {
     let (wire, input) = Wire::pair(Token(token))?;
     let (output, writer) = io::pipe()?;
     let mut command = Command::new(program);
-    // A panic message has its location, so a backtrace would only hide it.
+    // Disables backtraces, because a backtrace would hide the panic message, which already contains the location.
     command.env("RUST_BACKTRACE", "0");
     command.arg(ARGUMENT).stdin(input).stdout(writer.try_clone()?).stderr(Stdio::from(writer));
-    // The command holds the child's ends; dropping it closes them, or the output would never end.
+    // The command holds the child's ends of the pipes. Dropping the command closes these ends; otherwise the output would never
+    // end.
     Ok((Leashed(command.spawn()?), wire, output))
 }
 
@@ -96,7 +99,7 @@ fn watch(course: &mut Course, wire: &mut Wire, child: &mut Child, until: Instant
         let patience = until.saturating_duration_since(Instant::now());
         let received = match let_go {
             false => wire.receive(Some(patience.min(GLANCE))),
-            // The socket is closed by the end of the process, or by a module whose process may run for long.
+            // The socket was closed, either by the end of the process or by a module. The process may still run for a long time.
             true => {
                 std::thread::sleep(Duration::from_millis(1));
                 Ok(Received::Nothing)
@@ -123,8 +126,8 @@ fn watch(course: &mut Course, wire: &mut Wire, child: &mut Child, until: Instant
     }
 }
 
-/// Reads the rest of the messages after the end of the process, whose socket another process may keep open. The canary has not
-/// passed: after the last step it waits until the host kills it.
+/// Reads the remaining messages after the process has ended. Another process may keep the socket open. The canary has failed in
+/// any case: after the last step, a successful canary waits until the host kills it.
 fn last_words(course: &mut Course, wire: &mut Wire, end: End) -> End {
     while let Ok(Received::Message(message)) = wire.receive(Some(Duration::ZERO)) {
         match course.take(message) {
@@ -153,14 +156,14 @@ impl Printed {
         Ok(Self { words, over })
     }
 
-    /// Returns the output once it is complete, or after a timeout.
+    /// Waits until the output is complete, with a timeout, and returns the output.
     fn excerpt(&self) -> String {
         let _over = self.over.recv_timeout(LAST_WORDS);
         lock(&self.words).excerpt()
     }
 }
 
-/// Reads until every writer has closed the pipe, then drops the sender.
+/// Reads lines until every writer has closed the pipe. Returning drops the sender, which signals that the output is complete.
 fn read(output: PipeReader, words: &Mutex<Words>, _end: &Sender<()>) {
     let mut output = BufReader::new(output);
     loop {
@@ -177,7 +180,7 @@ fn read(output: PipeReader, words: &Mutex<Words>, _end: &Sender<()>) {
 struct Words {
     head: String,
     tail: String,
-    /// True if output in between was dropped.
+    /// True if output between the beginning and the end was dropped.
     is_cut: bool,
 }
 
@@ -195,7 +198,7 @@ impl Words {
         }
     }
 
-    /// Formats the output as the end of a sentence; empty without output.
+    /// Formats the output to be appended to a sentence. Returns an empty string if the output is empty.
     fn excerpt(&self) -> String {
         let cut = if self.is_cut { "\n…\n" } else { "" };
         let whole = format!("{}{cut}{}", self.head, self.tail);
@@ -208,7 +211,7 @@ impl Words {
     }
 }
 
-/// Returns the error of a canary that did not pass. `names` are its modules, and `output` follows a sentence.
+/// Returns the error of a canary that did not pass. `names` are the modules of the canary. `output` is appended to the message.
 fn end_of(
     end: End,
     program: &Path,

@@ -1,6 +1,6 @@
-//! Socket between a host and its canary. The canary receives its end as standard input, moves it immediately to a descriptor that
-//! is not published to modules and not inherited by children, and replaces standard input with `/dev/null`. Modules that print,
-//! read or start processes therefore do not affect the socket.
+//! Socket between a host and its canary. The canary receives its end of the socket as standard input. The canary immediately
+//! moves this end to a descriptor that modules do not know and children do not inherit. Then it replaces standard input with
+//! `/dev/null`. Modules that print, read or start processes therefore do not affect the socket.
 
 use std::io;
 
@@ -19,9 +19,9 @@ pub(crate) enum WireError {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Received {
     Message(Message),
-    /// No complete message yet.
+    /// No complete message was received in time.
     Nothing,
-    /// The other side has closed its end.
+    /// The other side has closed its end of the socket.
     End,
 }
 
@@ -37,7 +37,7 @@ mod socket {
     use super::super::protocol::{Listener, Message, Speaker, Token};
     use super::{Received, WireError};
 
-    /// End of the socket, with the state of the protocol.
+    /// End of the socket on this side, with the state of the protocol.
     pub(crate) struct Wire {
         stream: UnixStream,
         listener: Listener,
@@ -45,7 +45,7 @@ mod socket {
     }
 
     impl Wire {
-        /// Creates the host's end, and the standard input of the canary.
+        /// Creates the host's end of the socket, and the other end as standard input for the canary.
         ///
         /// # Errors
         /// Returns errors of the system.
@@ -55,19 +55,19 @@ mod socket {
             Ok((wire, Stdio::from(OwnedFd::from(theirs))))
         }
 
-        /// Takes the canary's end from standard input.
+        /// Takes the canary's end of the socket from standard input.
         ///
         /// # Errors
-        /// Returns an error if standard input is not a socket, because the process was not started as a canary.
+        /// Returns an error if standard input is not a socket, because the process was then not started as a canary.
         pub(crate) fn take_standard_input() -> io::Result<Self> {
             let stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-            // Fails if standard input is not a socket.
+            // This call fails if standard input is not a socket.
             stream.peer_addr()?;
             rustix::stdio::dup2_stdin(File::open("/dev/null")?)?;
             Ok(Self { stream, listener: Listener::of_child(), speaker: None })
         }
 
-        /// Returns another handle to the same end, to wait until the other side is closed.
+        /// Returns a second handle to the same end of the socket. The handle is used to wait until the other side closes its end.
         ///
         /// # Errors
         /// Returns errors of the system.
@@ -75,10 +75,10 @@ mod socket {
             self.stream.try_clone()
         }
 
-        /// Sends a message, within `patience`.
+        /// Sends a message within at most `patience`.
         ///
         /// # Errors
-        /// Returns an error if the other side is closed, or the message does not fit into a frame.
+        /// Returns an error if the other side has closed its end, or if the message does not fit into a frame.
         pub(crate) fn send(&mut self, message: &Message, patience: Option<Duration>) -> Result<(), WireError> {
             let unknown = || io::Error::new(ErrorKind::NotConnected, "no request was received yet");
             if self.speaker.is_none() {
@@ -90,7 +90,7 @@ mod socket {
             Ok(())
         }
 
-        /// Waits for a message, at most for `patience`, even if parts of it keep arriving; without a limit for `None`.
+        /// Waits for a message for at most `patience`, even if parts of the message keep arriving. `None` waits without limit.
         ///
         /// # Errors
         /// Returns an error if the received bytes are not the expected frame.
@@ -102,7 +102,7 @@ mod socket {
                 if let Some(message) = self.listener.next()? {
                     return Ok(Received::Message(message));
                 }
-                // A timeout of zero would mean no timeout.
+                // Avoids a timeout of zero, which would mean no timeout.
                 self.stream.set_read_timeout(left.map(|left| left.max(Duration::from_millis(1))))?;
                 match self.stream.read(&mut bytes) {
                     Ok(0) => return self.end(),
@@ -116,7 +116,7 @@ mod socket {
                     Err(error) => match error.kind() {
                         ErrorKind::Interrupted => {}
                         ErrorKind::WouldBlock | ErrorKind::TimedOut => return Ok(Received::Nothing),
-                        // The other process ended before it had read everything.
+                        // The other process has ended without reading all data.
                         ErrorKind::ConnectionReset => return self.end(),
                         _ => return Err(error.into()),
                     },
@@ -124,7 +124,7 @@ mod socket {
             }
         }
 
-        /// Replaces the socket.
+        /// Replaces the socket at standard input.
         #[cfg(test)]
         pub(in super::super) fn put(&mut self, stream: UnixStream) {
             self.stream = stream;
@@ -189,7 +189,7 @@ pub(super) mod tests {
 
     const SOON: Option<Duration> = Some(Duration::from_millis(5));
 
-    /// Creates a host's end, and the socket of its other end.
+    /// Creates the host's end of a socket, and the raw socket of the other end.
     pub(in crate::load::canary) fn ends() -> (Wire, UnixStream) {
         let (mut wire, _stdin) = Wire::pair(Token(3)).expect("a socket");
         let (ours, theirs) = UnixStream::pair().expect("a socket");
@@ -233,7 +233,7 @@ pub(super) mod tests {
             other
         });
         begins.recv().expect("it speaks");
-        // The thread would send single bytes for a minute.
+        // The thread sends single bytes for up to one minute.
         assert_eq!(wire.receive(SOON).expect("no error yet"), Received::Nothing);
         stopped.send(()).expect("it still speaks");
         assert_eq!(wire.receive(None).expect("a message"), Received::Message(Message::Refused(text)));

@@ -1,7 +1,8 @@
-//! Events at process exit, for registries whose host has enabled them. A C exit handler has no argument, so this static is the
-//! only one that refers to registries; it keeps none alive.
+//! Raises events at process exit, for registries whose host has enabled these events. A C exit handler has no argument, so a
+//! static must refer to the registries. `HUBS` is the only static that refers to registries, and it keeps no registry alive.
 //!
-//! No unload happens at exit: other threads may be inside the images, and the loader runs their remaining destructors itself.
+//! Modules are not unloaded at exit: other threads may run code of the images, and the loader itself runs the remaining
+//! destructors of the images.
 
 use std::mem;
 use std::sync::{Arc, Mutex, Weak};
@@ -10,18 +11,18 @@ use crate::load::context::registry::ContextRegistry;
 use crate::load::error::context::ContextError;
 use crate::sync::lock;
 
-/// Registries whose listeners are called at exit.
+/// Registries whose listeners are called at process exit.
 static HUBS: Mutex<Vec<Weak<ContextRegistry>>> = Mutex::new(Vec::new());
 
-/// Enables exit events for the contexts of `registry`. Idempotent. Returns [`ContextError::System`] if the platform has no exit
-/// handlers, or registers no more.
+/// Enables exit events for the contexts of `registry`. Further calls have no effect. Returns [`ContextError::System`] if the
+/// platform has no exit handlers or accepts no more.
 pub(super) fn enable(registry: &Arc<ContextRegistry>) -> Result<(), ContextError> {
     let mut hubs = lock(&HUBS);
     let is_known = |known: &Weak<ContextRegistry>| std::ptr::eq(known.as_ptr(), Arc::as_ptr(registry));
     if hubs.iter().any(is_known) {
         return Ok(());
     }
-    // Registers one handler per registry, so that its order among the exit handlers is that of this call.
+    // Registers one handler per registry, so that the position among the exit handlers depends on the time of this call.
     let registered = alcedo_sys::at_exit(notify_next);
     registered
         .map_err(|source| ContextError::System { doing: "registering for the end of the process".into(), source })?;
@@ -29,14 +30,14 @@ pub(super) fn enable(registry: &Arc<ContextRegistry>) -> Result<(), ContextError
     Ok(())
 }
 
-/// Exit handlers run in reverse order of registration, and so do these.
+/// Calls the listeners of the registry that was enabled last. Exit handlers also run in reverse order of registration.
 extern "C" fn notify_next() {
     let Some(registry) = lock(&HUBS).pop().and_then(|registry| registry.upgrade()) else { return };
-    // Drops a panic outside of a listener, such as one of a log subscriber.
+    // Discards a panic that occurs outside of a listener, such as a panic of a log subscriber.
     let _caught = crate::boundary::catch_panics(|| {
         registry.notify_exit();
         Ok(())
     });
-    // Dropping the last reference would do more than call listeners.
+    // Leaks the reference, because dropping the last reference would run further destructors.
     mem::forget(registry);
 }

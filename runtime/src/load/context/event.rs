@@ -1,4 +1,4 @@
-//! Events of load contexts, in common terms for all kinds.
+//! Events of load contexts, in a common form for all kinds of contexts.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use crate::callback::Callbacks;
 use crate::load::context::owner::Owner;
 use crate::load::context_id::{ContextId, ContextKind, title};
 
-/// Event of a load context: a Slim, a pinned one, the Default or the Master.
+/// Event of a load context: of a Slim, a pinned context, the Default or the Master.
 ///
 /// # Examples
 /// ```rust
@@ -28,7 +28,7 @@ use crate::load::context_id::{ContextId, ContextKind, title};
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ContextEvent {
-    /// Generation of the context.
+    /// Id of the generation that raised the event.
     pub id: ContextId,
     /// Kind of the context.
     pub kind: ContextKind,
@@ -39,8 +39,8 @@ pub struct ContextEvent {
     pub(super) owner: Owner,
 }
 
-/// Kinds of events of a load context. The names match [`MasterEvent`](crate::MasterEvent), which reports the same events to
-/// listeners on the game thread; here the generation is stored in [`ContextEvent::id`].
+/// Kinds of events of a load context. The names match those of [`MasterEvent`](crate::MasterEvent), which reports the same
+/// events to listeners on the game thread. The generation is stored in [`ContextEvent::id`].
 ///
 /// | here | [`MasterEvent`](crate::MasterEvent) | raised for | resulting state |
 /// | --- | --- | --- | --- |
@@ -56,9 +56,9 @@ pub struct ContextEvent {
 /// | `Dead` | `Dead` | all collectible contexts | `Dead` |
 /// | `Parked(images)` | `Parked` | all collectible contexts | `Parked` |
 ///
-/// Startup of a Master generation is reported step by step; a Slim generation is reported once it is complete. During a reload
-/// the old generation of the Master is `Alive` until the new one is loaded, since it may resume. A blocked Slim is reported by
-/// its ticket only.
+/// The startup of a Master generation is reported step by step. A Slim generation is reported once, when it is complete.
+/// During a reload, the old generation of the Master is `Alive` until the new generation is loaded, because the old generation
+/// may resume. A blocked Slim raises no event; its ticket reports the blockers.
 ///
 /// # Examples
 /// ```rust
@@ -80,28 +80,30 @@ pub enum ContextEventKind {
     PreStartup,
     /// These modules of older generations are kept in this generation.
     Kept(Vec<String>),
-    /// The main of a module has returned; the generation is not complete.
+    /// The main of a module has returned, but the generation is not complete.
     Startup(String),
-    /// All mains have returned.
+    /// The mains of all modules have returned.
     PostStartup,
-    /// A module has been loaded, and its main has returned. For the Master, raised when the generation is complete and live.
+    /// A module has been loaded, and its main has returned. For the Master, this event is raised when the generation is
+    /// complete and live.
     Loaded(String),
-    /// The generation accepts no new loads, calls or leases; raised once. For the Default, when the host shuts down.
+    /// The generation accepts no new loads, calls or leases. This event is raised once. The Default raises it when the host
+    /// shuts down.
     Unloading,
     /// A reload failed, and the old generation continues.
     Resumed,
     /// All conjugates and finalizers of the generation have ended.
     Unloaded,
-    /// These blockers hold images of the generation. Raised once.
+    /// These blockers hold images of the generation. This event is raised once.
     Blocked(Vec<String>),
     /// The images of the generation are unmapped.
     Dead,
-    /// These images of the generation stay mapped, with the reasons.
+    /// These images of the generation stay mapped, each with the reason.
     Parked(Vec<String>),
 }
 
 impl ContextEventKind {
-    /// Formats the event of `subject`.
+    /// Formats the kind of the event, followed by `subject` and the details of the event.
     pub(in crate::load) fn show(&self, f: &mut fmt::Formatter<'_>, subject: &dyn fmt::Display) -> fmt::Result {
         match self {
             Self::PreStartup => write!(f, "PreStartup {subject}"),
@@ -125,13 +127,14 @@ impl fmt::Display for ContextEvent {
     }
 }
 
-/// Listener, called on the thread that raises the event.
+/// Listener for events of contexts. The thread that raises the event calls the listener.
 pub(super) type Listener = dyn Fn(&ContextEvent) + Send + Sync;
 
-/// Listeners in order of registration, or by priority if they have one.
+/// Listeners of one registry or context. They are called by priority, if they have one, and otherwise in order of
+/// registration.
 pub(super) type Listeners = Callbacks<Arc<Listener>>;
 
-/// Calls all listeners; a panic does not prevent the others. Returns the problems.
+/// Calls all listeners. A panic does not prevent the other listeners from being called. Returns a message for each panic.
 pub(super) fn notify(listeners: &Listeners, event: &ContextEvent) -> Vec<String> {
     let mut problems = Vec::new();
     listeners.each(|priority, listener| {

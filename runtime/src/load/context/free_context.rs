@@ -1,6 +1,6 @@
-//! Context as a sequence of generations, one of which is current. Callers read the current one without a lock. A replacement
-//! first installs the new generation and then seals the old one, so that a caller which finds a closed gate retries with an
-//! open one.
+//! Context as a sequence of generations. One generation is current, and callers read it without a lock. A replacement first installs
+//! the new generation and then seals the old generation. A caller that finds a closed gate can therefore retry with the new
+//! generation.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, Weak};
@@ -21,20 +21,20 @@ use crate::sync::lock;
 use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 
-/// A context with all its generations. Any thread.
+/// A context with all its generations. Usable on any thread.
 pub(super) struct FreeContext {
     pub(super) index: u64,
     pub(super) kind: ContextKind,
     pub(super) name: Arc<str>,
     pub(super) resolvers: Arc<Resolvers>,
     pub(super) unloading: Listeners,
-    /// Bytes of each thread's stack that calls leave free.
+    /// Number of bytes that calls leave free on the stack of each thread.
     stack_reserve: usize,
     current: ArcSwapOption<FreeGeneration>,
-    /// Distinguishes replacements of this context from those of others.
+    /// Unique number that distinguishes replacements of this context from replacements of other contexts.
     scope: u64,
     life: Mutex<Generations>,
-    /// Handles that keep the context from unloading.
+    /// Weak reference to the handles that keep the context from unloading.
     handle: Mutex<Above>,
 }
 
@@ -45,7 +45,8 @@ struct Generations {
 }
 
 impl FreeContext {
-    /// Creates a context of `registry` with an empty first generation. Calls leave `stack_reserve` bytes of their thread's stack free.
+    /// Creates a context of `registry` with an empty first generation. Calls leave `stack_reserve` bytes free on the stack of their
+    /// thread.
     pub(super) fn new(registry: Above, index: u64, kind: ContextKind, name: &str, stack_reserve: usize) -> Arc<Self> {
         let name: Arc<str> = name.into();
         Arc::new_cyclic(|own: &Weak<Self>| {
@@ -66,7 +67,8 @@ impl FreeContext {
         })
     }
 
-    /// Drops the callbacks at the end of the context or its host. `host` is the target of handles they may own.
+    /// Drops the callbacks of the context, when the context or its host has ended. `host` identifies handles that the callbacks may
+    /// own.
     pub(super) fn let_go(&self, host: HostId) {
         let (modules, natives) = self.resolvers.take();
         let_go(host, self.unloading.take());
@@ -74,7 +76,7 @@ impl FreeContext {
         let_go(host, natives);
     }
 
-    /// Checks if only permanent images are left of the context once `ended` has ended.
+    /// Checks if only parked images are left of the context, once the generation `ended` has ended.
     pub(super) fn is_over(&self, ended: &Arc<FreeGeneration>) -> bool {
         let is_parked = |generation: &FreeGeneration| {
             generation.ticket().is_some_and(|ticket| ticket.state() == ContextState::Parked)
@@ -84,7 +86,7 @@ impl FreeContext {
             && life.generations.iter().all(|generation| Arc::ptr_eq(generation, ended) || is_parked(generation))
     }
 
-    /// Returns the handles that keep the context from unloading.
+    /// Returns the shared state of the handles that keep the context from unloading, if any handle exists.
     pub(super) fn handle<K: Any + Send + Sync>(&self) -> Option<Arc<K>> {
         owner::upgrade(&lock(&self.handle))
     }
@@ -97,17 +99,18 @@ impl FreeContext {
         title(self.kind, &self.name)
     }
 
-    /// Returns the current generation without a lock or a reference count. `None` once the context is unloading.
+    /// Returns the current generation without taking a lock or changing a reference count. Returns `None` once the context is
+    /// unloading.
     pub(super) fn load_current(&self) -> arc_swap::Guard<Option<Arc<FreeGeneration>>> {
         self.current.load()
     }
 
-    /// Returns the current generation. `None` once the context is unloading.
+    /// Returns the current generation. Returns `None` once the context is unloading.
     pub(super) fn current(&self) -> Option<Arc<FreeGeneration>> {
         self.current.load_full()
     }
 
-    /// Returns the current generation, or [`ContextError::ContextUnloading`] once the context is unloading.
+    /// Returns the current generation. Returns [`ContextError::ContextUnloading`] once the context is unloading.
     pub(super) fn open(&self, action: impl Into<String>) -> Result<Arc<FreeGeneration>, ContextError> {
         self.current().ok_or_else(|| self.unloading(action))
     }
@@ -118,12 +121,12 @@ impl FreeContext {
         ContextError::ContextUnloading { context: self.title(), since, action: action.into() }
     }
 
-    /// Checks if the context accepts loads and calls.
+    /// Checks that the context is not unloading, so that it accepts loads and calls.
     pub(super) fn is_open(&self) -> bool {
         lock(&self.life).unload.is_none()
     }
 
-    /// Checks if the name is in use: until the context is dead or parked.
+    /// Checks if the name of the context is in use. The name becomes free when the context is dead or parked.
     pub(super) fn has_name(&self) -> bool {
         !self.state().is_over()
     }
@@ -142,32 +145,32 @@ impl FreeContext {
         lock(&self.life).generations.iter().filter_map(|generation| generation.ticket().cloned()).collect()
     }
 
-    /// Parks all unloading generations: their images stay mapped.
+    /// Parks all unloading generations. Their images stay mapped.
     pub(super) fn park(&self) {
         self.old_tickets().iter().for_each(UnloadTicket::park);
     }
 
-    /// Returns the work of a replacement: a context has one at a time.
+    /// Returns the unit of work of a replacement. Only one replacement of a context can be in progress.
     pub(super) fn replacement_work(&self) -> Work {
         Work::new(self.scope, self.title(), LoadRequest::Replacement)
     }
 
-    /// Creates an empty generation to follow `current`.
+    /// Creates an empty generation that is to replace `current`.
     pub(super) fn next_to(&self, current: &FreeGeneration) -> Arc<FreeGeneration> {
         let id = ContextId { index: self.index, generation: current.id.generation + 1 };
         FreeGeneration::new(id, self.kind, &self.name, &self.resolvers, self.stack_reserve)
     }
 
-    /// Makes a generation the current one, and returns the previous one. `None` once the context is unloading; `next` is then
-    /// listed until it has ended.
+    /// Makes `next` the current generation, and returns the previous generation. Returns `None` if the context is unloading. Even then
+    /// `next` is listed until it has ended.
     pub(super) fn set_current(&self, next: &Arc<FreeGeneration>) -> Option<Arc<FreeGeneration>> {
         let mut life = lock(&self.life);
         life.generations.push(Arc::clone(next));
         life.unload.is_none().then(|| self.current.swap(Some(Arc::clone(next)))).flatten()
     }
 
-    /// Removes the current generation, and stores the ticket that `begin` creates for it. Returns the existing ticket as an
-    /// error if the unload has already begun.
+    /// Removes the current generation, and stores the ticket that `begin` creates for this generation. If the unload has already
+    /// begun, returns its ticket as an error.
     pub(super) fn take_current(
         &self,
         begin: impl FnOnce(&Arc<FreeGeneration>) -> (UnloadTicket, bool),
@@ -176,22 +179,22 @@ impl FreeContext {
         if let Some((_, ticket)) = &life.unload {
             return Err(ticket.clone());
         }
-        // Removed only here, under this lock.
+        // Only this function removes the current generation, and only under this lock.
         let generation = self.current.swap(None).expect("a context that does not unload has a current generation");
         let begun = begin(&generation);
         life.unload = Some((Instant::now(), begun.0.clone()));
         Ok((generation, begun))
     }
 
-    /// Removes a generation that is gone. Returns true for the last one of an unloading context.
+    /// Removes a generation that is gone. Returns true if the context is unloading and this was its last generation.
     pub(super) fn forget(&self, generation: &Arc<FreeGeneration>) -> bool {
         let mut life = lock(&self.life);
         life.generations.retain(|known| !Arc::ptr_eq(known, generation));
         life.unload.is_some() && life.generations.is_empty()
     }
 
-    /// Checks that the context can be replaced and unloaded. Returns [`ContextError::NotCollectible`] for the Default and
-    /// pinned contexts.
+    /// Checks that the context can be replaced and unloaded. Returns [`ContextError::NotCollectible`] for the Default and for pinned
+    /// contexts.
     pub(super) fn expect_collectible(&self) -> Result<(), ContextError> {
         match self.kind {
             ContextKind::Slim => Ok(()),

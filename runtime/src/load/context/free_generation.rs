@@ -1,4 +1,4 @@
-//! Generation of a context for any thread: its modules, the gate for calls, and its leases.
+//! Generation of a context that every thread may use: its modules, the gate for calls, and its leases.
 
 use std::collections::HashMap;
 use std::panic::Location;
@@ -31,30 +31,30 @@ pub(super) struct FreeGeneration {
     pub kind: ContextKind,
     pub name: Arc<str>,
     pub resolvers: Arc<Resolvers>,
-    /// Leases that keep the generation, except for calls that were recorded in the gate.
+    /// Leases that keep the generation. Calls that entered the gate are recorded in the gate instead.
     pub leases: Arc<Leases>,
     pub gate: Arc<EntryGate>,
-    /// Native libraries found by the generation.
+    /// Native libraries that the generation has found.
     pub natives: Natives,
-    /// Distinguishes loads of this generation from those of others.
+    /// Unique number that distinguishes loads of this generation from loads of other generations.
     scope: u64,
     table: Mutex<Table>,
     ticket: OnceLock<UnloadTicket>,
-    /// Set once the unloading listeners are being called, so that they are called once.
+    /// Set before the unloading listeners are called, so that they are called only once.
     pub is_notified: AtomicBool,
-    /// Set once every unloading listener was called, so that the images may be unmapped.
+    /// Set after every unloading listener was called. The images must not be unmapped before.
     pub announced: AtomicBool,
 }
 
 #[derive(Default)]
 struct Table {
-    /// Dependencies first. Modules are never removed, so that an index identifies a module.
+    /// Modules, dependencies first. A module is never removed, so its index identifies it.
     modules: Vec<Arc<FreeModule>>,
-    /// Modules of other contexts that resolvers have returned, with the leases that keep them.
+    /// Modules of other contexts that resolvers have returned, with the leases that keep these modules.
     foreign: Vec<Foreign>,
-    /// Ranges that a resolver has answered with a version outside of them, by module.
+    /// Requested version ranges, by module. A resolver has answered each of these requests with a version outside of the range.
     granted: HashMap<String, Vec<VersionReq>>,
-    /// Set once the modules were taken for unloading. A module added later, and its dependencies, would never be unloaded.
+    /// Set once the modules were taken for unloading. A module that is added later, and its dependencies, would never be unloaded.
     is_closed: bool,
 }
 
@@ -64,27 +64,27 @@ struct Foreign {
     _need: Need,
 }
 
-/// Function, and the generation that owns it, whose gate calls pass. Keeps nothing alive.
+/// Function, with the generation that owns it. Calls pass the gate of that generation. The value does not keep the generation alive.
 pub(super) struct Target {
     pub gate: Arc<EntryGate>,
     pub leases: Arc<Leases>,
     pub owner: ContextId,
-    /// Slot of the function in the owning generation.
+    /// Slot of the function in the generation that owns it.
     pub slot: u64,
-    /// Slot in the searching generation; `None` for an own module of that generation.
+    /// Slot of the function in the generation that searched it. `None` if that generation has not borrowed the module.
     pub borrowed_slot: Option<u64>,
     pub export: FreeExport,
 }
 
 impl Target {
-    /// Enters the gate of the owning generation. Returns `None` if the gate is shut, and [`CallError::TooDeep`] if the stack of the
-    /// thread is nearly exhausted.
+    /// Enters the gate of the generation that owns the function. Returns `None` if the gate is closed, and [`CallError::TooDeep`] if
+    /// the stack of the thread is nearly exhausted.
     pub(super) fn enter(&self, from: Option<&'static Location<'static>>) -> Result<Option<Inside<'_>>, CallError> {
         self.enter_gate(&self.gate, self.slot, from)
     }
 
-    /// Enters the gate of the searching generation, which keeps a borrowed module while calls are active, like [`Target::enter`].
-    /// Returns `None` for an own module of that generation.
+    /// Enters the gate of the generation that searched the function. While calls are active, that generation keeps a module that it
+    /// has borrowed. Returns `None` if the module is not borrowed or the gate is closed. Returns the errors of [`Target::enter`].
     pub(super) fn enter_borrowed<'a>(
         &self,
         searching: &'a FreeGeneration,
@@ -103,8 +103,8 @@ impl Target {
         inside.map_err(|no_room| self.too_deep(&no_room))
     }
 
-    /// Begins a call that `lease` keeps, also if the gate is shut. Returns [`CallError::TooDeep`] if the stack of the thread is nearly
-    /// exhausted.
+    /// Begins a call that is kept by `lease`, even if the gate is closed. Returns [`CallError::TooDeep`] if the stack of the thread is
+    /// nearly exhausted.
     pub(super) fn enter_by(&self, lease: Lease) -> Result<Inside<'_>, CallError> {
         self.gate.enter_by(lease).map_err(|no_room| self.too_deep(&no_room))
     }
@@ -117,7 +117,7 @@ impl Target {
 }
 
 impl FreeGeneration {
-    /// Creates an empty generation. Its calls leave `stack_reserve` bytes of their thread's stack free.
+    /// Creates an empty generation. Its calls leave `stack_reserve` bytes free on the stack of their thread.
     pub(super) fn new(
         id: ContextId,
         kind: ContextKind,
@@ -146,23 +146,23 @@ impl FreeGeneration {
         title(self.kind, &self.name)
     }
 
-    /// Returns the name with the generation, for reports about several generations.
+    /// Returns the title of the context with the number of the generation, for reports about several generations.
     pub(super) fn full_title(&self) -> String {
         format!("{} generation {}", self.title(), self.id.generation)
     }
 
-    /// Returns the work of resolving or loading a module of that name here.
+    /// Returns the unit of work of resolving or loading the module `name` in this generation.
     pub(super) fn module_work(&self, name: &str) -> Work {
         Work::new(self.scope, self.title(), LoadRequest::Module(name.to_owned()))
     }
 
-    /// Returns the work of resolving a native library, optionally for one module.
+    /// Returns the unit of work of resolving the native library `name`, optionally for one module.
     pub(super) fn native_work(&self, name: &str, for_module: Option<&str>) -> Work {
         let request = LoadRequest::Native { name: name.to_owned(), for_module: for_module.map(str::to_owned) };
         Work::new(self.scope, self.title(), request)
     }
 
-    /// Returns the request of this context for a module.
+    /// Creates a request of this context for a module.
     pub(super) fn request(&self, name: &str, range: &VersionReq, needed_by: Option<&str>) -> ModuleRequest {
         ModuleRequest {
             name: name.to_owned(),
@@ -173,7 +173,7 @@ impl FreeGeneration {
         }
     }
 
-    /// Leases the generation for an operation like for a call, so that an unload waits for the end of the operation.
+    /// Takes a lease on the generation for an operation. Like a call, the operation delays an unload until it has ended.
     pub(super) fn busy(&self, action: &str) -> Result<Lease, ContextError> {
         let lease = self.leases.take_inside(LeaseKind::Call, action);
         lease.map_err(|sealed| ContextError::sealed(sealed, action))
@@ -183,7 +183,7 @@ impl FreeGeneration {
         self.ticket.get().map_or(ContextState::Alive, UnloadTicket::state)
     }
 
-    /// Returns a snapshot of the public data.
+    /// Returns a snapshot of the generation.
     pub(super) fn info(&self) -> ContextInfo {
         let modules = self.modules().iter().map(|module| module.summary()).collect();
         ContextInfo { id: self.id, kind: self.kind, name: self.name.to_string(), state: self.state(), modules }
@@ -194,7 +194,8 @@ impl FreeGeneration {
         lock(&self.table).modules.clone()
     }
 
-    /// Finds a module by name among its own and the borrowed ones, with the id of its owner.
+    /// Finds a module by name among the generation's own modules and the borrowed modules. Returns the module with the id of its
+    /// owner.
     pub(super) fn find(&self, name: &str) -> Option<(Arc<FreeModule>, ContextId)> {
         let table = lock(&self.table);
         let own = table.modules.iter().find(|module| module.name() == name);
@@ -205,19 +206,19 @@ impl FreeGeneration {
         own.map(|module| (Arc::clone(module), self.id)).or_else(foreign)
     }
 
-    /// Returns its own modules and the borrowed ones, with the ids of their owners.
+    /// Returns the generation's own modules and the borrowed modules, each with the id of its owner.
     pub(super) fn held(&self) -> Vec<(Arc<FreeModule>, ContextId)> {
         let table = lock(&self.table);
         let own = table.modules.iter().map(|module| (Arc::clone(module), self.id));
         own.chain(table.foreign.iter().map(|foreign| (Arc::clone(&foreign.module), foreign.owner))).collect()
     }
 
-    /// Returns the ranges of that module that a resolver has answered with a version outside of them.
+    /// Returns the requested version ranges of a module for which a resolver has returned a version outside of the range.
     pub(super) fn granted(&self, name: &str) -> Vec<VersionReq> {
         lock(&self.table).granted.get(name).cloned().unwrap_or_default()
     }
 
-    /// Records that a resolver has answered this range.
+    /// Records that a resolver has answered a request for this range with a version outside of it.
     pub(super) fn grant(&self, name: &str, range: &VersionReq) {
         let mut table = lock(&self.table);
         let granted = table.granted.entry(name.to_owned()).or_default();
@@ -226,8 +227,8 @@ impl FreeGeneration {
         }
     }
 
-    /// Adds completely loaded modules. Returns an error if the generation was parked during their load; the caller must unload
-    /// them.
+    /// Adds modules that are completely loaded. Returns an error if the generation was closed during their load; the caller must then
+    /// unload the modules.
     pub(super) fn add(&self, modules: &[Arc<FreeModule>]) -> Result<(), ContextError> {
         let mut table = lock(&self.table);
         if table.is_closed {
@@ -238,27 +239,27 @@ impl FreeGeneration {
         Ok(())
     }
 
-    /// Returns the modules, dependencies first, for the caller to unload. No module can be added afterwards.
+    /// Returns the modules, dependencies first. The caller must unload them. No module can be added afterwards.
     pub(super) fn close(&self) -> Vec<Arc<FreeModule>> {
         let mut table = lock(&self.table);
         table.is_closed = true;
         table.modules.clone()
     }
 
-    /// Returns an error if the generation was parked, so that loaded modules cannot be added.
+    /// Returns an error if the generation was closed, so that no module can be added.
     pub(super) fn expect_open(&self, action: &str) -> Result<(), ContextError> {
         let is_closed = lock(&self.table).is_closed;
         if is_closed { Err(self.unloading_error(action.to_owned())) } else { Ok(()) }
     }
 
-    /// Returns an error if the unload has begun.
+    /// Returns an error if the unload of the generation has begun.
     pub(super) fn expect_unsealed(&self, action: impl FnOnce() -> String) -> Result<(), ContextError> {
         self.ticket.get().map_or(Ok(()), |_| Err(self.unloading_error(action())))
     }
 
-    /// Borrows a module that a resolver has found in another context, until this generation is unloading and no call is active.
-    /// After that, only modules that depend on the borrowed one keep it. Returns an error if the other context is unloading, or
-    /// this generation was parked.
+    /// Borrows a module that a resolver has found in another context. The generation keeps the module until it is unloading and no
+    /// call is active. After that, only dependent modules keep the borrowed module. Returns an error if the other context is
+    /// unloading, or if this generation was closed.
     pub(super) fn borrow(&self, module: &Arc<FreeModule>, owner: ContextId) -> Result<(), ContextError> {
         let name = module.name();
         let need = module.add_dependent(&format!("{}, which was given {name}", self.full_title()));
@@ -278,7 +279,8 @@ impl FreeGeneration {
         drop(foreign);
     }
 
-    /// Returns a function of a module of `owner` as target of calls from this generation. `None` if `owner` has no such module.
+    /// Returns a function as the target of calls from this generation. The function belongs to a module of `owner`. Returns `None` if
+    /// `owner` does not have the module.
     pub(super) fn target(&self, owner: &Self, module: &Arc<FreeModule>, export: usize) -> Option<Target> {
         let at = lock(&owner.table).modules.iter().position(|known| Arc::ptr_eq(known, module))?;
         let borrowed_slot = lock(&self.table).foreign.iter().position(|known| Arc::ptr_eq(&known.module, module));
@@ -302,7 +304,7 @@ impl FreeGeneration {
         module.exports().get(export).cloned()
     }
 
-    /// Returns all active calls and lease holders, longest first.
+    /// Returns all active calls and all lease holders, longest first.
     pub(super) fn held_by(&self) -> Vec<Blocker> {
         let name = |slot| self.function(slot).map_or_else(|| "a call".into(), |export| export.full);
         let mut blockers = self.gate.inside(name);
@@ -311,7 +313,8 @@ impl FreeGeneration {
         blockers
     }
 
-    /// Returns the same blockers, and the modules of other generations and the contexts that depend on its modules.
+    /// Returns the blockers of `held_by`, and the modules and contexts that depend on modules of this generation. Modules of the
+    /// generation itself are omitted.
     pub(super) fn kept_by(&self) -> Vec<Blocker> {
         let mut blockers = self.held_by();
         let (modules, owner) = (self.modules(), self.full_title());
@@ -323,12 +326,13 @@ impl FreeGeneration {
         blockers
     }
 
-    /// Returns the unload ticket, once the unload has begun.
+    /// Returns the ticket of the unload. Returns `None` until the unload has begun.
     pub(super) fn ticket(&self) -> Option<&UnloadTicket> {
         self.ticket.get()
     }
 
-    /// Seals the generation. Returns true for the first call, which must announce the unload.
+    /// Seals the generation and returns the ticket of its unload. Also returns true for the first call, whose caller must announce the
+    /// unload.
     pub(super) fn seal(&self, ticket: impl FnOnce() -> UnloadTicket) -> (UnloadTicket, bool) {
         let mut is_first = false;
         let ticket = self.ticket.get_or_init(|| {
@@ -345,7 +349,7 @@ impl FreeGeneration {
         ContextError::ContextUnloading { context: self.title(), since, action }
     }
 
-    /// Calls listeners for an event of the generation. Failures are logged and noted on the ticket, if one exists.
+    /// Calls listeners for an event of the generation. A failure is logged, and noted on the ticket if the ticket exists.
     pub(super) fn notify(&self, listeners: &Listeners, event: ContextEventKind) {
         let (name, owner) = (self.name.to_string(), self.resolvers.owner.clone());
         for problem in notify(listeners, &ContextEvent { id: self.id, kind: self.kind, name, event, owner }) {
@@ -354,16 +358,16 @@ impl FreeGeneration {
     }
 }
 
-/// Formats a module of the generation `owner` that depends on another module, for reports.
+/// Describes a module as the dependent of another module, for reports. The dependent belongs to the generation `owner`.
 pub(super) fn dependent(info: &ModuleInfo, owner: &str, needs: &str) -> String {
     let ModuleInfo { name, version, build_id, .. } = info;
     format!("{name} {version} (build {build_id:032x}) of {owner}, which needs {needs}")
 }
 
-/// Marks the slot of a function of a borrowed module.
+/// Bit that marks the slot of a function in a borrowed module.
 const BORROWED: u64 = 1 << 63;
 
-/// Combines the index of a module in the generation and that of a function in the module.
+/// Combines the index of a module in its generation and the index of a function in the module into one slot.
 fn join(module: usize, export: usize) -> u64 {
     (module as u64) << 32 | export as u64
 }

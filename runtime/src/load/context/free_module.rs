@@ -1,5 +1,5 @@
-//! Module for any thread: the core of a module without classes, with functions that every thread may call. The context's gate
-//! and leases control which calls may enter.
+//! Module that every thread may call: a module core without classes. The gate and the leases of the context decide which calls
+//! may enter.
 #![expect(unsafe_code, reason = "attaches a module, calls its functions and hands its code over")]
 
 use std::ops::Deref;
@@ -28,28 +28,29 @@ use crate::unload::job::ModuleUnload;
 use crate::unload::policy::UnloadPolicy;
 use crate::zcall::buffer::BufferMut;
 
-/// Function of a module. Its address is valid while the image is mapped, which a lease ensures.
+/// Function of a module. The address is valid while the image is mapped. The caller must hold a lease that keeps the image
+/// mapped.
 #[derive(Clone)]
 pub(super) struct FreeExport {
-    /// Type of the function, as declared by the module.
+    /// Type that the function belongs to, as declared by the module.
     pub type_path: Arc<str>,
     pub name: Arc<str>,
-    /// `nm:/module:type:name`, for errors and reports.
+    /// Full name `nm:/module:type:name`, for errors and reports.
     pub full: Arc<str>,
     pub fingerprint: u64,
-    /// Signature as text.
+    /// Signature as a string.
     pub signature: Arc<str>,
     invoke: ZCallInvoke,
-    /// Trampoline for direct calls, if all values are plain.
+    /// Trampoline for direct calls. `None` if a value is not plain.
     pub direct: Option<DirectTrampoline>,
 }
 
-/// Module of a Slim, a pinned context or the Default. Any thread.
+/// Module of a Slim, a pinned context or the Default. Usable on any thread.
 pub(super) struct FreeModule {
     core: Module,
     context: ContextId,
     exports: Vec<FreeExport>,
-    /// Leases of possible callers. The exit hook runs once they have ended.
+    /// Leases of all possible callers. The exit hook runs once these leases have ended.
     users: Arc<Leases>,
 }
 
@@ -62,8 +63,8 @@ pub(super) struct ModuleHost<'a> {
 }
 
 impl FreeModule {
-    /// Maps a staged library, checks its root module and attaches it, on this thread. Returns an error if the linker rejects the
-    /// library, its layout differs, or the attachment fails; the image is unloaded then.
+    /// Maps a staged library, checks its root module and attaches it, on this thread. If the linker rejects the library, its
+    /// layout differs, or the attachment fails, the image is unloaded and an error is returned.
     pub(super) fn open(staged: Staged, needs: Vec<Need>, host: ModuleHost<'_>) -> Result<Arc<Self>, LoadError> {
         let generation = Generation(host.context.generation);
         crash::module(generation.0, &staged.info.name, staged.path());
@@ -103,12 +104,13 @@ impl FreeModule {
         &self.exports
     }
 
-    /// Returns the leases of possible callers: dependent modules that have not ended, and borrowing contexts.
+    /// Returns the leases of all possible callers. The holders are dependent modules that have not ended, and contexts that have
+    /// borrowed the module.
     pub(super) fn users(&self) -> &Arc<Leases> {
         &self.users
     }
 
-    /// Keeps the module for `owner`, the name of the dependent in reports. Returns an error if the module is unloading.
+    /// Keeps the module for a dependent. Reports name the dependent as `owner`. Returns an error if the module is unloading.
     pub(super) fn add_dependent(&self, owner: &str) -> Result<Need, Sealed> {
         let use_of = self.users.take_inside(LeaseKind::Dependent, owner)?;
         let code = self.leases().take_inside(LeaseKind::Dependent, owner)?;
@@ -135,11 +137,11 @@ impl FreeModule {
         self.context.generation
     }
 
-    /// Returns the remaining unload job, or `None` if it was already taken. Must be called after the last call into the context
-    /// has returned, or to park the module.
+    /// Returns the remaining unload job. Returns `None` if the job was already taken. Must be called after the last call into
+    /// the context has returned, or to park the module.
     pub(super) fn unload(&self, policy: &UnloadPolicy) -> Option<ModuleUnload> {
         self.seal();
-        // SAFETY: the context's gate is closed and no call is active, and its leases are sealed; the module has no conjugates,
+        // SAFETY: the gate of the context is closed, no call is active, and the leases are sealed. The module has no conjugates,
         // and dependent modules hold its leases.
         unsafe { self.core.unload_job(0, policy) }.map(ModuleUnload::new)
     }
@@ -175,13 +177,14 @@ impl FreeExport {
         self.invoke
     }
 
-    /// Calls the function on this thread. Returns the error or panic of the callee.
+    /// Calls the function on this thread. Returns the error or the panic of the callee.
     ///
     /// # Safety
-    /// The image must stay mapped until the call returns, which a lease or an entered gate ensures, and the slots of the buffer
-    /// must match the signature.
+    /// The image must stay mapped until the call returns, which the caller ensures by a lease or an entered gate. The slots of
+    /// the buffer must match the signature.
     pub(super) unsafe fn call(&self, mut buffer: BufferMut<'_>) -> Result<(), CallError> {
-        // SAFETY: the caller promises that the image is mapped until this returns, and that the slots match the signature.
+        // SAFETY: the caller promises that the image stays mapped until the call returns, and that the slots match the
+        // signature.
         from_module(|failure| unsafe { (self.invoke.0)(buffer.raw(), failure) })
     }
 }

@@ -1,5 +1,5 @@
-//! Calls into contexts of any thread. A call enters the gate of the current generation before it uses an address. Finding the
-//! generation takes no lock; a call that is too late for a generation continues with the next one.
+//! Calls from any thread into contexts. A call enters the gate of the current generation before it uses an address. The lookup of the
+//! generation takes no lock. If that generation is sealed before the call enters, the call continues with the next generation.
 #![expect(unsafe_code, reason = "calls functions whose image a lease keeps, with slots that fit their signature")]
 
 use std::fmt;
@@ -30,9 +30,9 @@ use crate::object::native_value::{NativeResult, ValueParams, signature_of};
 use crate::object::value::Value;
 use crate::signature::Signature;
 
-/// Function of a context, by name. Calls use the context's current generation. A function of a dependency in another context is
-/// called there, and a call keeps that context loaded. The resolved target is cached for the generation. Keeps nothing alive.
-/// Any thread; a clone refers to the same function and costs one reference count.
+/// Function of a context, by name. Calls use the current generation of the context. If the function belongs to a dependency in
+/// another context, the call runs there and keeps that context loaded. The resolved target is cached for the generation. Does not
+/// keep the context alive. Usable on any thread. Cloning only increments a reference count; clones refer to the same function.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -58,14 +58,14 @@ struct NamedFunction {
     type_path: String,
     method: String,
     signature: Signature,
-    /// Calls the entered generation on threads in a scope of the context.
+    /// Set if calls on a thread in a scope of the context use the entered generation.
     follows_scope: bool,
     bound: ArcSwapOption<Bound>,
 }
 
-/// Function of one generation.
+/// Function as resolved in one generation.
 struct Bound {
-    /// Gate number of the generation in which the function was resolved.
+    /// Gate number of the generation that resolved the function.
     resolved_in: u64,
     target: Target,
 }
@@ -79,7 +79,7 @@ impl Deref for Bound {
 }
 
 impl Bound {
-    /// Resolves a function in a generation, and compares the signature.
+    /// Resolves a function in a generation, and checks that its signature is `signature`.
     fn find(
         registry: impl Fn() -> Result<Arc<ContextRegistry>, ContextError>,
         generation: &Arc<FreeGeneration>,
@@ -89,7 +89,7 @@ impl Bound {
     ) -> Result<Self, ContextError> {
         let target = lookup::function(generation, registry, type_path, method)?;
         let export = &target.export;
-        // Fingerprints may collide, by chance or on purpose; the signatures are compared as well.
+        // Also compares the signatures, because fingerprints may collide by chance or on purpose.
         let is_other = |words: Signature| words != *signature;
         if export.fingerprint != signature.fingerprint() || export.signature.parse().is_ok_and(is_other) {
             return Err(CallError::Signature {
@@ -105,9 +105,9 @@ impl Bound {
 }
 
 impl ContextFunction {
-    /// Resolves the function and compares the signature. If `here`, the generation whose scope this thread has entered, is
-    /// provided, the function is resolved in it, and calls on a thread in a scope of `line` use the generation of that scope.
-    /// Returns an error if the context is unloading, the function does not exist, or the signature differs.
+    /// Resolves the function and checks its signature. `here` is the generation whose scope this thread has entered, if any. If
+    /// `here` is passed, the function is resolved in that generation. Calls on a thread in a scope of `line` then use the generation
+    /// of that scope. Returns an error if the context is unloading, the function does not exist, or the signature differs.
     pub(super) fn new(
         registry: &ContextRegistry,
         line: &Arc<FreeContext>,
@@ -131,21 +131,22 @@ impl ContextFunction {
         Ok(Self { named: Arc::new(named) })
     }
 
-    /// Calls the function on this thread, with strings and plain values.
+    /// Calls the function on this thread. Arguments and result are strings and plain values.
     ///
     /// # Errors
-    /// [`ContextError::ContextUnloading`] once the context is unloading; if the arguments do not fit, or the current generation
-    /// lacks the function or has it with another signature; [`CallError::TooDeep`] if the stack of the thread is nearly exhausted;
-    /// errors and panics of the callee.
+    /// Returns [`ContextError::ContextUnloading`] once the context is unloading, and [`CallError::TooDeep`] if the stack of the
+    /// thread is nearly exhausted. Fails if the arguments do not match the signature, or if the current generation lacks the function
+    /// or declares another signature. Returns errors and panics of the callee.
     #[track_caller]
     pub fn call(&self, arguments: &[Value]) -> Result<Option<Value>, ContextError> {
         self.named.call(arguments, Location::caller())
     }
 
-    /// Returns the function's address in the current generation, which stays mapped while the guard is held.
+    /// Returns the address of the function in the current generation. The generation stays mapped while the returned value exists.
     ///
     /// # Errors
-    /// See [`ContextFunction::call`].
+    /// Returns [`ContextError::ContextUnloading`] once the context is unloading. Fails if the current generation lacks the function
+    /// or declares another signature.
     #[track_caller]
     pub fn pointer(&self) -> Result<FunctionPointer, ContextError> {
         self.named.pointer(Location::caller())
@@ -156,9 +157,10 @@ impl NamedFunction {
     fn call(&self, arguments: &[Value], from: &'static Location<'static>) -> Result<Option<Value>, ContextError> {
         let call = |bound: &Bound| {
             dynamic_call::call_plainly(&bound.export.full, &self.signature, arguments, |buffer| {
-                // SAFETY: the image stays mapped until this returns: below, a lease keeps the generation of the scope, or this thread
-                // is inside the gate of the generation that owns the image, or of one that borrowed the module and keeps it while
-                // calls are active. The slots were created from the signature whose fingerprint the function has.
+                // SAFETY: the image stays mapped until this call returns. Either a lease keeps the generation of the scope (below),
+                // or this thread is inside a gate. The gate belongs to the generation that owns the image, or to a generation that
+                // has borrowed the module. A generation keeps borrowed modules while calls are active. The slots were created from
+                // the signature whose fingerprint the function has.
                 unsafe { bound.export.call(buffer) }
             })
         };
@@ -171,14 +173,14 @@ impl NamedFunction {
         loop {
             let current = self.line.load_current();
             let Some(generation) = &*current else { return Err(self.line.unloading(self.action())) };
-            // Writes no memory shared by threads, not even a reference count.
+            // Reads the cache without writing memory that threads share, not even a reference count.
             let (cached, fresh) = (self.bound.load(), &mut None);
             let bound = match &*cached {
                 Some(bound) if bound.resolved_in == generation.gate.number() => bound,
                 _ => &*fresh.insert(self.bind(generation)?),
             };
             let inside = match bound.enter(Some(from))? {
-                // A generation keeps a borrowed module, also while its owner is unloading.
+                // The current generation keeps a module that it has borrowed, even if the owner of the module is unloading.
                 None => bound.enter_borrowed(generation, Some(from))?,
                 inside => inside,
             };
@@ -214,13 +216,13 @@ impl NamedFunction {
         Ok(FunctionPointer { export, signature, context: bound.owner, _lease: lease })
     }
 
-    /// Returns the generation of this context whose scope the thread has entered, and the lease of the scope.
+    /// Returns the generation of this context whose scope the thread has entered, with the lease of the scope.
     fn entered(&self) -> Option<(Arc<FreeGeneration>, Arc<Lease>)> {
         let is_of_context = |generation: &FreeGeneration| Arc::ptr_eq(&generation.resolvers, &self.line.resolvers);
         self.follows_scope.then(scope::entered).flatten().filter(|(generation, _)| is_of_context(generation))
     }
 
-    /// Checks that a newer generation exists after the bound one was sealed.
+    /// Checks that a newer generation has replaced `resolved_in`, whose gate was closed.
     fn check_replaced(&self, resolved_in: &Arc<FreeGeneration>) -> Result<(), ContextError> {
         match &*self.line.load_current() {
             Some(current) if !Arc::ptr_eq(current, resolved_in) => Ok(()),
@@ -247,7 +249,7 @@ impl fmt::Debug for ContextFunction {
     }
 }
 
-/// Address of an exported function, with a lease that keeps it valid. Any thread.
+/// Address of an exported function, with a lease that keeps the address valid. Usable on any thread.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -267,14 +269,14 @@ pub struct FunctionPointer {
 }
 
 impl FunctionPointer {
-    /// Returns the address of the function. It takes a buffer of slots and a failure to fill, like every function called by
-    /// name, and is valid while this value exists.
+    /// Returns the address of the function, which is valid while this value exists. Like every function called by name, the function
+    /// takes a buffer of slots and a record for its failure.
     #[must_use]
     pub fn address(&self) -> *const () {
         self.export.address()
     }
 
-    /// Returns the function itself, for callers that fill slots themselves.
+    /// Returns the function itself, for callers that fill the slots themselves.
     #[must_use]
     pub fn invoke(&self) -> ZCallInvoke {
         self.export.invoke()
@@ -283,15 +285,15 @@ impl FunctionPointer {
     /// Calls the function on this thread.
     ///
     /// # Errors
-    /// If the arguments do not fit, or the callee fails.
+    /// Fails if the arguments do not match the signature, or if the callee fails.
     pub fn call(&self, arguments: &[Value]) -> Result<Option<Value>, CallError> {
         dynamic_call::call_plainly(&self.export.full, &self.signature, arguments, |buffer| {
-            // SAFETY: the lease keeps the image; the slots were created from the signature whose fingerprint the function has.
+            // SAFETY: the lease keeps the image mapped. The slots were created from the signature whose fingerprint the function has.
             unsafe { self.export.call(buffer) }
         })
     }
 
-    /// Returns the id of the function's generation.
+    /// Returns the id of the generation that owns the function.
     #[must_use]
     pub fn context(&self) -> ContextId {
         self.context
@@ -313,8 +315,8 @@ pub struct TableModule {
 }
 
 impl TableModule {
-    /// Finds the module in the current generation, and compares its table with the host's. Returns an error if the context is
-    /// unloading, the module is missing, or its table is missing or differs.
+    /// Finds the module in the current generation, and compares its table with the table of the host. Returns an error if the context
+    /// is unloading, the module is missing, or its table is missing or differs.
     pub(super) fn new(
         registry: &Arc<ContextRegistry>,
         line: &FreeContext,
@@ -352,7 +354,8 @@ impl TableModule {
     }
 }
 
-/// Entry of a table in one generation of a context. Keeps nothing alive. Any thread; clones refer to the same entry.
+/// Entry of a table in one generation of a context. Does not keep the generation alive. Usable on any thread; clones refer to the
+/// same entry.
 #[derive(Clone)]
 pub(crate) struct TableEntry {
     bound: Arc<Bound>,
@@ -362,7 +365,7 @@ pub(crate) struct TableEntry {
 }
 
 impl TableEntry {
-    /// Runs `code` with the pointer of the entry. The unload of its generation waits until `code` has returned. Returns
+    /// Runs `code` with the pointer of the entry. An unload of the generation waits until `code` has returned. Returns
     /// [`ContextError::ContextUnloading`] once the generation is unloading, and [`CallError::TooDeep`] if the stack of the thread is
     /// nearly exhausted.
     #[inline]
@@ -372,15 +375,15 @@ impl TableEntry {
         code: impl FnOnce(&HotTrampoline<'_>) -> T,
     ) -> Result<T, ContextError> {
         let Some(_inside) = self.bound.enter(Some(from))? else { return Err(self.gone()) };
-        // SAFETY: this thread is inside the gate of the generation that owns the image, so it stays mapped until `code` has
-        // returned. The trampoline is that of the export, whose signature has this number of parameters.
+        // SAFETY: this thread is inside the gate of the generation that owns the image, so the image stays mapped until `code` has
+        // returned. The trampoline belongs to the export, whose signature has `count` parameters.
         Ok(code(&unsafe { HotTrampoline::new(self.trampoline, self.count) }))
     }
 
     #[cold]
     fn gone(&self) -> ContextError {
         let (leases, action) = (&self.bound.leases, format!("calling {}", self.bound.export.full));
-        // The gate is closed just before the leases are sealed.
+        // A closed gate means that the generation is unloading: its leases are sealed immediately afterwards.
         let just_now = || Sealed { owner: leases.owner().to_owned(), kind: LeaseKind::Call, since: Duration::ZERO };
         let sealed = leases.take(LeaseKind::Call, &*action).err().unwrap_or_else(just_now);
         ContextError::sealed(sealed, action)

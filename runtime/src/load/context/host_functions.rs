@@ -1,5 +1,6 @@
-//! Functions of the host that modules of Slims, pinned contexts and the Default call by `ex:/` name, on any thread. Functions
-//! whose values all fit in slots are called directly: a leaf at its own address, others through their body.
+//! Functions of the host that modules of Slims, pinned contexts and the Default call by `ex:/` name, on any thread. If all
+//! values of a function fit into slots, the function is called directly: a leaf at its own address, and other functions
+//! through their body.
 #![expect(unsafe_code, reason = "declares the code of direct calls")]
 
 use std::collections::HashMap;
@@ -21,32 +22,33 @@ use crate::signature::Signature;
 use crate::zcall::black_code::LeafCode;
 use crate::zcall::buffer::BufferMut;
 
-/// Function of the host. Any thread.
+/// Function of the host. Callable on any thread.
 pub(crate) struct HostFunction {
-    /// `ex:/name`, for errors.
+    /// Full name `ex:/name`, for errors.
     pub full: Arc<str>,
     pub fingerprint: u64,
-    /// Signature as text.
+    /// Signature as a string.
     pub signature: Arc<str>,
     leaf: Option<LeafCode>,
-    /// Slot types of the parameters and of the result, if all values fit in slots.
+    /// Slot types of the parameters and of the result. `None` if a value does not fit into a slot.
     slots: Option<(Box<[SlotType]>, Option<SlotType>)>,
     site: Site,
-    /// Removed when the host ends.
+    /// Body of the function. Removed when the host ends.
     body: ArcSwapOption<Box<PlainBody>>,
 }
 
 impl HostFunction {
-    /// Calls the function on this thread. Returns [`CallError::Unavailable`] once the host has ended, and errors of the body.
+    /// Calls the function on this thread. Returns [`CallError::Unavailable`] once the host has ended, and the errors of the
+    /// body.
     pub(crate) fn call(&self, buffer: &mut BufferMut<'_>) -> Result<(), CallError> {
-        // Guards the body during the call without a shared reference count.
+        // Keeps the body during the call without changing a shared reference count.
         let body = self.body.load();
         let body = body.as_ref().ok_or_else(|| CallError::Unavailable { what: format!("`{}`", self.full) })?;
         body(buffer)
     }
 
-    /// Returns the code for direct calls under a version of the host's word; `NONE` if a value needs more than a slot. The
-    /// context of the code is this function.
+    /// Returns the code for direct calls, with the version of the gate word for which it is valid. Returns `NONE` if a value
+    /// does not fit into a slot. The context of the code is this function, except for a leaf.
     pub(crate) fn direct(self: &Arc<Self>, version: u64) -> DirectCallee {
         let Some((parameters, _)) = self.slots.as_ref().filter(|_| version != CLOSED) else {
             return DirectCallee::NONE;
@@ -58,7 +60,8 @@ impl HostFunction {
         }
     }
 
-    /// Calls the function with the bits of values in slots. Returns the errors of [`HostFunction::call`].
+    /// Calls the function with values as raw bits. All values must fit into slots. Returns the errors of
+    /// [`HostFunction::call`].
     #[inline]
     fn call_bits(&self, bits: &[u64]) -> Result<u64, CallError> {
         let Some((parameters, result)) = &self.slots else {
@@ -74,11 +77,12 @@ impl HostFunction {
     }
 }
 
-/// Code of functions with values in slots only.
+/// Body of direct calls for functions whose values all fit into slots.
 struct InSlots;
 
 impl<Bits: DirectBits> DirectBody<Bits> for InSlots {
-    /// Returned by `HostFunction::direct` with this code. The module's calls keep it while the module is mapped.
+    /// `HostFunction::direct` returns this context with the code. The table of calls of the module keeps the function while
+    /// the module is mapped.
     type Context = HostFunction;
 
     #[inline]
@@ -87,10 +91,10 @@ impl<Bits: DirectBits> DirectBody<Bits> for InSlots {
     }
 }
 
-/// All functions of a host. Any thread.
+/// All functions of a host. Usable on any thread.
 pub(crate) struct HostFunctions {
     by_name: RwLock<HashMap<Box<str>, Arc<HostFunction>>>,
-    /// Word that modules compare before each direct call.
+    /// Gate word that modules compare before each direct call.
     word: Arc<AtomicU64>,
 }
 
@@ -101,7 +105,7 @@ impl Default for HostFunctions {
 }
 
 impl HostFunctions {
-    /// Adds a function under a unique name `ex:/name`. The code of a leaf must be equivalent to the body.
+    /// Adds a function under the name `ex:/name`, which must be unique. The code of a leaf must be equivalent to the body.
     pub(crate) fn add(
         &self,
         name: &str,
@@ -127,7 +131,7 @@ impl HostFunctions {
         self.by_name.write().unwrap_or_else(PoisonError::into_inner).insert(name.into(), Arc::new(function));
     }
 
-    /// Finds a function by name, without `ex:/`.
+    /// Finds a function by its name without the prefix `ex:/`.
     pub(crate) fn find(&self, name: &str) -> Option<Arc<HostFunction>> {
         self.by_name.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
@@ -139,12 +143,12 @@ impl HostFunctions {
         names
     }
 
-    /// Returns the word for direct calls: [`CLOSED`] once the host has ended.
+    /// Returns the gate word for direct calls. Its value is [`CLOSED`] once the host has ended.
     pub(crate) fn word(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.word)
     }
 
-    /// Drops the bodies at the end of the host.
+    /// Drops the bodies of all functions when the host ends.
     pub(crate) fn let_go(&self, host: HostId) {
         self.word.store(CLOSED, Ordering::SeqCst);
         let functions: Vec<_> = {

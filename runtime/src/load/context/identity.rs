@@ -1,5 +1,5 @@
-//! Identity of types and owners of addresses. A type belongs to the module that declares it and to its context, so two contexts
-//! that load one file have two distinct types of one name.
+//! Identity of types, and owners of addresses. A type belongs to the module that declares it and to the context of that module.
+//! Two contexts that load one file therefore have two distinct types with one name.
 
 use std::fmt;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::load::context::info::{ContextInfo, ModuleSummary};
 use crate::load::context::native_libs::RetainedNative;
 
-/// Type in one generation of one context. Equal values denote the same type.
+/// Type in one generation of one context. Two equal values denote the same type.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -26,11 +26,11 @@ use crate::load::context::native_libs::RetainedNative;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TypeRef {
-    /// Path: `/Script/Package.Type`, or `Type` if the type is neither a class nor a struct.
+    /// Path of the type: `/Script/Package.Type`, or `Type` if the type is neither a class nor a struct.
     pub path: String,
-    /// Declaring module.
+    /// Module that declares the type.
     pub module: ModuleSummary,
-    /// Name of the context.
+    /// Name of the context that contains the module.
     pub context: String,
 }
 
@@ -38,7 +38,7 @@ impl TypeRef {
     /// Checks that this type is `expected`.
     ///
     /// # Errors
-    /// If the types differ, even with equal names.
+    /// Returns an error if the types differ, even if their names are equal.
     pub fn expect(&self, expected: &Self) -> Result<(), CastError> {
         match self == expected {
             true => Ok(()),
@@ -53,7 +53,7 @@ impl fmt::Display for TypeRef {
     }
 }
 
-/// Error of using a value as a value of another type.
+/// Error of using a value as a value of a different type.
 ///
 /// # Examples
 /// ```rust
@@ -79,7 +79,7 @@ fn help(found: &TypeRef, expected: &TypeRef) -> &'static str {
     }
 }
 
-/// Returns the context that owns an image file, as a module or a native library.
+/// Returns the context that owns an image file. The file may be the image of a module or a native library.
 pub(super) fn owner_of<'a>(
     image: &Path,
     contexts: &'a [ContextInfo],

@@ -1,5 +1,5 @@
-//! Loads in progress of all contexts of this process: `waits.rs` decides which may begin, and this file blocks the others. No
-//! lock is held during a wait, nor while resolvers, mains and listeners run.
+//! Loads in progress in all contexts of this process. `waits.rs` decides which steps may begin, and this file blocks the
+//! threads of the other steps. No lock is held during a wait, or while resolvers, mains and listeners run.
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,26 +10,27 @@ use crate::load::context::waits::{DEEPEST, Never, Sort, Table, Work};
 use crate::load::error::context::ContextError;
 use crate::sync::lock;
 
-/// Global, since contexts of one runtime may load into those of another.
+/// Table for the whole process, because contexts of one runtime may load modules into contexts of another runtime.
 static TABLE: LazyLock<Mutex<Table<ThreadId>>> = LazyLock::new(Mutex::default);
 static ENDED: Condvar = Condvar::new();
 
-/// Returns a unique number for a context or a generation, which distinguishes works.
+/// Returns a unique number for a context or a generation. The number distinguishes units of work with equal names.
 pub(super) fn next_scope() -> u64 {
     static LAST: AtomicU64 = AtomicU64::new(0);
     LAST.fetch_add(1, Ordering::Relaxed)
 }
 
-/// Guard of a step of this thread, and of the steps nested in it.
+/// Guard of a step on this thread. Dropping the guard ends the step and all steps nested in it.
 #[must_use = "the step ends when this is dropped"]
 pub(super) struct StepGuard {
     depth: usize,
-    /// Steps belong to the thread that began them.
+    /// Restricts the guard to the thread that began the step.
     not_send: PhantomData<*const ()>,
 }
 
-/// Begins a step on this thread. Waits while another thread has claimed part of the work. Returns [`ContextError::LoadCycle`]
-/// for a deadlock, and [`ContextError::LoadTooDeep`].
+/// Begins a step on this thread. Waits while another thread has claimed one of the units of work. Returns
+/// [`ContextError::LoadCycle`] if the wait would be a deadlock, and [`ContextError::LoadTooDeep`] if too many resolver calls
+/// are nested.
 pub(super) fn begin(sort: Sort, works: &[Work]) -> Result<StepGuard, ContextError> {
     let here = thread::current().id();
     let mut table = lock(&TABLE);

@@ -1,4 +1,4 @@
-//! Snapshots of contexts and their modules, which any thread may keep, format and compare.
+//! Snapshots of contexts and their modules. Any thread may keep, format and compare them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -32,10 +32,11 @@ pub struct MasterModuleInfo {
     pub name: String,
     /// Version of the module.
     pub version: semver::Version,
-    /// Generation in which the module was loaded; older than the Master's if a reload kept the module.
+    /// Generation that loaded the module. If a reload kept the module, this generation is older than the generation of the
+    /// Master.
     pub generation: u64,
-    /// Id of the build, as returned by a call of the running code. `None` if the module accepts no calls at the moment, or was
-    /// built without the function.
+    /// Id of the build, as returned by the running code. `None` if the module accepts no calls now, or was built without the
+    /// function that returns the id.
     pub build_id: Option<u128>,
 }
 
@@ -57,20 +58,20 @@ pub struct ModuleSummary {
     pub name: String,
     /// Version of the module.
     pub version: semver::Version,
-    /// Id of the build; differs between different builds.
+    /// Id of the build. Different builds have different ids.
     pub build_id: u128,
     /// Generation that contains the module.
     pub context: ContextId,
-    /// Loaded file; `None` if the module was loaded from memory or a reader.
+    /// File that was loaded. `None` if the module was loaded from memory or from a reader.
     pub origin: Option<PathBuf>,
-    /// Mapped private copy, as seen by debuggers.
+    /// Path of the mapped private copy, as seen by debuggers.
     pub image: PathBuf,
-    /// Paths of declared types, and of types whose functions the module offers.
+    /// Paths of the types that the module declares, and of the types whose functions it offers.
     pub types: Vec<String>,
 }
 
 impl ModuleSummary {
-    /// Creates the summary of a module in `context` from its manifest.
+    /// Creates the summary of a module in `context` from the module's manifest.
     pub(crate) fn new(info: &ModuleInfo, context: ContextId, image: PathBuf) -> Self {
         Self {
             name: info.name.clone(),
@@ -83,7 +84,7 @@ impl ModuleSummary {
         }
     }
 
-    /// Adds types whose functions the module offers. Functions refer to declared types by their bare names.
+    /// Adds the types whose functions the module offers. A function refers to a declared type by the bare name of the type.
     pub(crate) fn offering<'a>(mut self, types: impl Iterator<Item = &'a str>) -> Self {
         for ty in types.filter(|ty| !ty.is_empty()) {
             if !self.types.iter().any(|known| is_type(known, ty)) {
@@ -119,7 +120,7 @@ pub struct ContextInfo {
     pub id: ContextId,
     /// Kind of the context.
     pub kind: ContextKind,
-    /// Name: `Default`, `Master`, or the name passed on creation of a Slim or pinned context.
+    /// Name of the context: `Default`, `Master`, or the name of the Slim or pinned context.
     pub name: String,
     /// State of the generation.
     pub state: ContextState,

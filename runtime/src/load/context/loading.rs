@@ -1,5 +1,5 @@
-//! Loads a library and its dependencies into a context, in dependency order, with each main on this thread. Adds either all
-//! modules or none.
+//! Loads a library and its dependencies into a context, in dependency order. All mains run on this thread. A load adds either
+//! all its modules or none.
 
 use std::io::Read;
 use std::path::Path;
@@ -30,7 +30,8 @@ pub(super) struct Library {
     pub info: ModuleInfo,
     image: ImageFile,
     symbols: Option<Vec<u8>>,
-    /// Accepted versions if the library was requested by name: another build loaded concurrently is then accepted as well.
+    /// Accepted versions, if the library is the answer to a request by name. In this case another build that was loaded
+    /// concurrently is also accepted.
     range: Option<VersionReq>,
 }
 
@@ -53,8 +54,8 @@ impl Library {
         Ok(Self { info, image, symbols, range: None })
     }
 
-    /// Reads a library to the end of a reader. Returns the errors of [`peek::copy_bytes`], and errors of a reader that fails or
-    /// exceeds the host's limit.
+    /// Reads a library from a reader, up to its end. Returns the errors of [`peek::copy_bytes`], and an error if the reader
+    /// fails or exceeds the host's limit.
     pub(super) fn from_reader(
         name: &str,
         image: impl Read,
@@ -67,13 +68,14 @@ impl Library {
         Self::from_bytes(name, &image, symbols.transpose()?, dir)
     }
 
-    /// Marks the library as the answer to a request by name with these versions.
+    /// Marks the library as the answer to a request by name for versions in `range`.
     pub(super) fn found_for(self, range: &VersionReq) -> Self {
         Self { range: Some(range.clone()), ..self }
     }
 }
 
-/// Reads at most `largest` bytes, plus one to detect a longer source.
+/// Reads at most `largest + 1` bytes; the additional byte detects a longer source. Returns an error if the source is longer
+/// than `largest`.
 fn read_all(name: &str, reader: impl Read, largest: u64) -> Result<Vec<u8>, ContextError> {
     let mut bytes = Vec::new();
     let read = reader.take(largest.saturating_add(1)).read_to_end(&mut bytes);
@@ -84,8 +86,9 @@ fn read_all(name: &str, reader: impl Read, largest: u64) -> Result<Vec<u8>, Cont
     }
 }
 
-/// Loads a library and its dependencies into `generation`, which is to replace `old`, if any: modules of `old` are suspended
-/// before the first main, and resumed if the load fails after that. On an error the context is unchanged.
+/// Loads a library and its dependencies into `generation`. If `generation` is to replace `old`, the modules of `old` are
+/// suspended before the first main runs. They are resumed if the load fails after that. After an error the context is
+/// unchanged.
 pub(super) fn load(
     registry: &ContextRegistry,
     generation: &Arc<FreeGeneration>,
@@ -98,14 +101,13 @@ pub(super) fn load(
         return Ok(module);
     }
     let loading = in_progress::begin(Sort::Loading, &[generation.module_work(&library.info.name)])?;
-    // A concurrent load has ended by now, successfully or not.
+    // A concurrent load of the module has ended by now, successfully or not.
     if let Some(module) = present(generation, &library)? {
         return Ok(module);
     }
     let mut plan = gather(registry, generation, library)?;
     let claimed = in_progress::begin(Sort::Claiming, &plan.works(generation))?;
-    // No other load adds modules of the plan from here on. Modules added by a resolver or another thread before are now
-    // present.
+    // From here on, no other load can add modules of the plan. A resolver or another thread may have added some of them before.
     if let Some(module) = plan.leave_out_present(generation)? {
         return Ok(module);
     }
@@ -132,8 +134,9 @@ pub(super) fn load_name(
     }
 }
 
-/// Replaces the current generation of `line` by a new one with `library` and its dependencies, and starts to unload the current
-/// one. The old generation receives calls until the new one is complete, and after a failure.
+/// Replaces the current generation of `line` by a new generation with `library` and its dependencies, and starts to unload the
+/// old generation. The old generation receives calls until the new generation is complete. If the replacement fails, the old
+/// generation remains current.
 pub(super) fn replace(
     registry: &ContextRegistry,
     line: &FreeContext,
@@ -143,7 +146,7 @@ pub(super) fn replace(
     let _one_at_a_time = in_progress::begin(Sort::Claiming, &[line.replacement_work()])?;
     let action = format!("replacing it by {}", library.info.name);
     let current = line.open(action.as_str())?;
-    // An unload that starts now waits until the new generation is installed, or is known to be unloading.
+    // Delays an unload that starts now, until the new generation is installed or is known to be unloading.
     let busy = current.busy(&action)?;
     let next = line.next_to(&current);
     load(registry, &next, library, Some(&current))?;
@@ -152,7 +155,8 @@ pub(super) fn replace(
             drop(busy);
             Ok(line.seal(registry, &old))
         }
-        // Sealed while `busy` is held, so that an unload in progress ends after it has recorded this generation.
+        // Seals the new generation while `busy` is held. The unload in progress therefore ends only after it has recorded the
+        // new generation.
         None => {
             let _ticket = line.seal(registry, &next);
             Err(line.unloading(action))
@@ -160,7 +164,7 @@ pub(super) fn replace(
     }
 }
 
-/// Returns the module if this build is already present, or one that satisfies a request by name.
+/// Returns the module if this build is already loaded, or if a loaded version satisfies a request by name.
 fn present(generation: &FreeGeneration, library: &Library) -> Result<Option<Arc<FreeModule>>, ContextError> {
     let Library { info, range, .. } = library;
     let loaded = generation.find(&info.name);
@@ -182,13 +186,13 @@ fn present(generation: &FreeGeneration, library: &Library) -> Result<Option<Arc<
 }
 
 struct Plan {
-    /// Libraries to load; the requested one is the first.
+    /// Libraries to load. The first library is the requested library.
     libraries: Vec<Library>,
     /// Required modules that are already loaded.
     present: Vec<Arc<FreeModule>>,
 }
 
-/// Finds the dependencies of `library`.
+/// Finds all direct and indirect dependencies of `library`.
 fn gather(
     registry: &ContextRegistry,
     generation: &Arc<FreeGeneration>,
@@ -199,7 +203,7 @@ fn gather(
     while at < plan.libraries.len() {
         let info = plan.libraries[at].info.clone();
         let _loading = match at {
-            // The step of the requested library covers the whole load.
+            // The requested library needs no further step, because its step covers the whole load.
             0 => None,
             _ => Some(in_progress::begin(Sort::Loading, &[generation.module_work(&info.name)])?),
         };
@@ -224,7 +228,7 @@ fn gather(
     Ok(plan)
 }
 
-/// Rejects modules with classes, since objects require a game thread.
+/// Rejects a module with classes, because objects require a game thread.
 fn refuse_classes(generation: &FreeGeneration, info: &ModuleInfo) -> Result<(), ContextError> {
     match info.classes.first() {
         None => Ok(()),
@@ -237,12 +241,12 @@ fn refuse_classes(generation: &FreeGeneration, info: &ModuleInfo) -> Result<(), 
 }
 
 impl Plan {
-    /// Returns the works of its libraries, the requested one first.
+    /// Returns the units of work of the plan's libraries. The unit of the requested library is the first.
     fn works(&self, generation: &FreeGeneration) -> Vec<Work> {
         self.libraries.iter().map(|library| generation.module_work(&library.info.name)).collect()
     }
 
-    /// Removes libraries whose modules are present by now. Returns the requested module if it is one of them.
+    /// Removes the libraries whose modules have been loaded by now. Returns the requested module if it has been loaded.
     fn leave_out_present(&mut self, generation: &FreeGeneration) -> Result<Option<Arc<FreeModule>>, ContextError> {
         let mut there = Vec::new();
         for library in &self.libraries {
@@ -264,7 +268,7 @@ impl Plan {
             let present = self.present.iter().map(|module| module.info());
             loaded.iter().copied().chain(present).find(|info| info.name == *name).map(|info| info.version.clone())
         };
-        // A version returned by a resolver satisfies the requested range.
+        // A version that a resolver has returned for a range satisfies that range.
         let met = |(name, range): &(String, VersionReq)| match version(name) {
             Some(found) if will_do(&found, range, &generation.granted(name)) => (name.clone(), VersionReq::STAR),
             _ => (name.clone(), range.clone()),
@@ -287,13 +291,14 @@ impl Plan {
     }
 }
 
-/// Removes the pre-release part, which `*` never matches. The range was already compared with the whole version.
+/// Removes the pre-release part, because `*` does not match pre-releases. The complete version was compared with the range
+/// before.
 fn without_stage(version: &semver::Version) -> semver::Version {
     semver::Version::new(version.major, version.minor, version.patch)
 }
 
-/// Copies the libraries in this order, loads the copies in a canary, maps them, runs their mains, and adds them to the context.
-/// Returns all modules, and the requested one.
+/// Copies the libraries in the order `row`, loads the copies in a canary, maps them, runs their mains, and adds them to the
+/// context. Returns all new modules and the requested module.
 fn bring_up(
     registry: &ContextRegistry,
     generation: &Arc<FreeGeneration>,
@@ -312,7 +317,7 @@ fn bring_up(
     }
     let (indexes, staged): (Vec<_>, Vec<_>) = staged.into_iter().unzip();
     staged.iter().for_each(|staged| registry.announce(&staged.info));
-    // Mapping in this process starts after the canary.
+    // The host maps the copies only after the canary has passed.
     let rehearsal = registry.rehearsal.with(generation.resolvers.canary());
     rehearsal.run(staged.iter().map(Staged::candidate).collect())?;
     generation.expect_open("mapping a library")?;
@@ -340,7 +345,7 @@ fn bring_up(
         .map_err(ContextError::from)
         .and_then(|()| generation.add(&opened));
     if let Err(error) = live {
-        // The new modules release their resources before the old ones acquire them again.
+        // Abandons the new modules first, so that they release their resources before the old modules acquire them again.
         registry.abandon(generation, &opened);
         resume(&suspended);
         return Err(error);
@@ -349,8 +354,8 @@ fn bring_up(
     Ok((opened, requested))
 }
 
-/// Suspends modules to be replaced, dependents first, so that they release resources for the new ones. `called` receives the
-/// suspended modules, in order.
+/// Suspends modules that are to be replaced, dependents first, so that they release resources for the new modules. Appends each
+/// module that was called to `called`, in order.
 fn suspend(before: &[Arc<FreeModule>], called: &mut Vec<Arc<FreeModule>>) -> Result<(), LoadError> {
     for module in before.iter().rev().filter(|module| module.code().suspends()) {
         called.push(Arc::clone(module));
@@ -359,7 +364,7 @@ fn suspend(before: &[Arc<FreeModule>], called: &mut Vec<Arc<FreeModule>>) -> Res
     Ok(())
 }
 
-/// Resumes the modules in reverse order. A module whose `resume` fails continues to run.
+/// Resumes suspended modules in reverse order. A module whose `resume` fails continues to run.
 fn resume(suspended: &[Arc<FreeModule>]) {
     for module in suspended.iter().rev() {
         if let Err(error) = module.code().resume() {

@@ -1,5 +1,5 @@
-//! Finds types and functions, in the search order of modules: own and borrowed modules, the resolver, the Default, the
-//! handlers. Also finds modules of the Default for modules of the Master.
+//! Finds types and functions in the search order of modules: own and borrowed modules, the resolver, the Default, the handlers.
+//! Also finds modules of the Default that modules of the Master depend on.
 
 use std::sync::Arc;
 
@@ -20,9 +20,9 @@ use crate::load::context_id::{ContextId, ContextKind, title};
 use crate::load::error::LoadError;
 use crate::load::error::context::{Attempt, ContextError};
 
-/// Finds a function for `generation` by type and method; see [`TypeName`] for the names of types. A named module that is not
-/// loaded is searched like a dependency and loaded. Returns an error if no module or more than one offers the function, the
-/// named module is not found, or the context is unloading.
+/// Finds a function for `generation` by type and method; see [`TypeName`] for the forms of type names. If a named module is not
+/// loaded, it is searched like a dependency and loaded. Returns an error if no module or more than one module offers the
+/// function, if the named module is not found, or if the context is unloading.
 pub(super) fn function(
     generation: &Arc<FreeGeneration>,
     registry: impl Fn() -> Result<Arc<ContextRegistry>, ContextError>,
@@ -62,14 +62,14 @@ pub(super) fn function(
     };
     let owner = match owner == generation.id {
         true => Arc::clone(generation),
-        // A dependency keeps its generation alive.
+        // The generation of a dependency exists, because the dependency keeps it alive.
         false => registry()?.generation(owner).ok_or_else(|| no_such("the context that offers it is gone".into()))?,
     };
     generation.target(&owner, &module, at).ok_or_else(|| no_such("the module that offers it is gone".into()))
 }
 
-/// Finds a type for `generation`. Returns an error if no module or more than one has the type, the named module is not found,
-/// or the context is unloading.
+/// Finds a type for `generation`. Returns an error if no module or more than one module has the type, if the named module is
+/// not found, or if the context is unloading.
 pub(super) fn type_of(
     generation: &Arc<FreeGeneration>,
     registry: &Arc<ContextRegistry>,
@@ -84,8 +84,8 @@ pub(super) fn type_of(
     one_of(registry, context, path, found, &known)
 }
 
-/// Finds a type for a context of which only a snapshot exists, such as the Master: in its modules, then in the Default. Returns
-/// the errors of [`type_of`].
+/// Finds a type for a context of which only a snapshot exists, such as the Master. Searches the modules of the snapshot, then
+/// the Default. Returns the errors of [`type_of`].
 pub(super) fn type_in_picture(
     registry: &Arc<ContextRegistry>,
     info: &ContextInfo,
@@ -110,7 +110,7 @@ pub(super) fn type_in_picture(
             (_, Some(_)) => Vec::new(),
         };
         found = types_in(step, &held, &name, &mut known);
-        // A named module that is present ends the search.
+        // If the named module is present, the search ends, even if the module lacks the type.
         if name.module.is_some() && !held.is_empty() {
             break;
         }
@@ -125,9 +125,9 @@ pub(crate) struct BorrowedModule {
     pub leases: Arc<Leases>,
 }
 
-/// Returns a module of the Default for a module of the Master, after the Master's own modules were searched. Returns an error
-/// with the ordered trace if the Default does not find the module; also if the version differs, or the Default's resolver
-/// fails.
+/// Returns a module of the Default that a module of the Master depends on. The caller has already searched the modules of the
+/// Master. Returns an error with the steps of the search if the Default does not find the module. Also returns an error if the
+/// version differs or the Default's resolver fails.
 pub(crate) fn borrow_for_master(
     registry: &ContextRegistry,
     needed_by: &str,
@@ -140,7 +140,7 @@ pub(crate) fn borrow_for_master(
     Ok(BorrowedModule { name: module.name().to_owned(), leases: Arc::clone(module.leases()) })
 }
 
-/// Creates a request of a context of which only a snapshot exists; the Default performs the search.
+/// Creates a request of a context of which only a snapshot exists. The Default searches for the module.
 fn request(registry: &ContextRegistry, context: &str, name: &str, needed_by: Option<&str>) -> ModuleRequest {
     let request = registry.default_generation().request(name, &VersionReq::STAR, needed_by);
     ModuleRequest { context: context.to_owned(), ..request }
@@ -158,7 +158,7 @@ fn from_default(
     Err(ContextError::NotFound { context: request.context.clone(), request: request.to_string(), trace })
 }
 
-/// Returns the results of the first step with any, as selected by `pick` from the modules of the step.
+/// Passes the modules of each search step to `pick`, until `pick` returns results. Returns these results.
 fn first<T>(
     generation: &Arc<FreeGeneration>,
     registry: &impl Fn() -> Result<Arc<ContextRegistry>, ContextError>,
@@ -200,7 +200,7 @@ fn read<'a>(path: &'a str, context: impl FnOnce() -> String) -> Result<TypeName<
     })
 }
 
-/// Returns the matching types of these modules, and adds the available ones to `known`.
+/// Returns the types of these modules that match the name. Adds a description of all types of the modules to `known`.
 fn types_in(
     step: Step,
     held: &[ModuleSummary],
@@ -217,7 +217,7 @@ fn types_in(
     found
 }
 
-/// Describes the available names of a step. Omits a Default without modules.
+/// Describes the names that are available in a search step. Returns `None` for a Default without names.
 fn describe_available(name: &TypeName<'_>, step: Step, has: &str, all: &[&str]) -> Option<String> {
     let owner = name.module.unwrap_or(if step == Step::Default { "Default" } else { "it" });
     match (all.is_empty(), name.module, step) {

@@ -1,5 +1,5 @@
-//! Load contexts for any thread: the permanent Default, pinned contexts, and Slims, which are created, replaced and unloaded
-//! while other threads call them. The Master is separate; only a snapshot of it is stored here.
+//! Load contexts for any thread: the permanent Default, pinned contexts, and Slims. Slims are created, replaced and unloaded
+//! while other threads call them. The Master is a separate kind of context, of which this module stores only a snapshot.
 
 mod at_exit;
 pub(crate) mod event;

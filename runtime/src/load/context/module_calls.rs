@@ -1,10 +1,11 @@
-//! Calls by name from a module of a Slim, a pinned context or the Default. Targets are searched in the caller's generation, its
-//! borrowed modules, the Default, and the functions of the host, in this order. A call passes the gate of the generation that
-//! owns the function, like a call of the host, so its image stays mapped. After that gate is closed, calls pass while the
-//! caller keeps the module: its generation has borrowed the module, or the caller depends on it.
+//! Calls by name from a module of a Slim, a pinned context or the Default. A target is searched in the generation of the
+//! caller, its borrowed modules, the Default, and the functions of the host, in this order. Like a call of the host, each call
+//! passes the gate of the generation that owns the function, so the image stays mapped. After that gate is closed, a call
+//! succeeds only while the caller keeps the module: either the caller's generation has borrowed the module, or the caller
+//! depends on it.
 //!
-//! Calls load no modules, since the calling module may be inside a load. A resolved name is cached for the lifetime of the
-//! caller.
+//! Calls do not load modules, because the calling module may be inside a load. A resolved name is cached as long as the caller
+//! exists.
 #![expect(unsafe_code, reason = "calls functions whose image a gate keeps, with slots that fit their fingerprint")]
 
 use std::collections::HashMap;
@@ -29,21 +30,21 @@ use crate::zcall::buffer::BufferMut;
 use crate::zcall::free::FreeCalls;
 use crate::zcall::name::ZCallName;
 
-/// Calls of one module. Any thread; no lock is held while a callee runs.
+/// Calls by name of one module. Usable on any thread. No lock is held while a callee runs.
 pub(super) struct ModuleCalls {
-    /// Generation of the module.
+    /// Generation that contains the calling module.
     generation: Weak<FreeGeneration>,
     registry: Weak<ContextRegistry>,
-    /// Word of the host for direct calls.
+    /// Gate word of the host for direct calls.
     word: Arc<AtomicU64>,
-    /// The module, once it is mapped, and its dependencies.
+    /// The calling module and its dependencies. Set once the module is mapped.
     caller: OnceLock<(Weak<FreeModule>, Vec<Weak<FreeModule>>)>,
     table: RwLock<Table>,
 }
 
 #[derive(Default)]
 struct Table {
-    /// Handle -1 is the first entry: the calls are implemented by modules.
+    /// Resolved functions. Handle -1 refers to the first entry. Handles are negative, because modules implement the functions.
     bound: Vec<Arc<Bound>>,
     handles: HashMap<ZCallName, ZCallHandle>,
 }
@@ -73,13 +74,13 @@ impl ModuleCalls {
         let _first = self.caller.set((Arc::downgrade(module), needs));
     }
 
-    /// Keeps a module that the caller depends on for one call.
+    /// Takes a lease on a module for one call. Returns `None` if the caller does not depend on the module.
     fn use_again(&self, bound: &Exported) -> Option<Lease> {
         let (caller, _needs) = self.caller.get()?;
         caller.upgrade()?.use_again(&bound.users, &bound.target.export.full)
     }
 
-    /// Returns the modules of its generation, and the dependencies of the module.
+    /// Returns the modules that the generation has or has borrowed, and the dependencies of the calling module.
     fn held(&self, generation: &FreeGeneration) -> Vec<Held> {
         let mut held = generation.held();
         let needs = self.caller.get().into_iter().flat_map(|(_caller, needs)| needs).filter_map(Weak::upgrade);
@@ -123,9 +124,9 @@ impl ModuleCalls {
 
     fn call_module(&self, exported: &Exported, buffer: BufferMut<'_>) -> Result<(), CallError> {
         let bound = &exported.target;
-        // Reports contain no address of the caller: its image may be unmapped.
+        // Passes no source location, because the image that contains the location may be unmapped before a report is formatted.
         let inside = bound.enter(None)?;
-        // The caller's generation keeps borrowed modules until no call is active.
+        // The caller's generation keeps its borrowed modules until it has no active calls.
         let own = if inside.is_none() && bound.borrowed_slot.is_some() { self.generation.upgrade() } else { None };
         let borrowed = own.as_deref().map_or(Ok(None), |own| bound.enter_borrowed(own, None))?;
         let used = match inside.is_none() && borrowed.is_none() {
@@ -135,9 +136,9 @@ impl ModuleCalls {
         if inside.is_none() && borrowed.is_none() && used.is_none() {
             return Err(CallError::Unavailable { what: format!("`{}`", bound.export.full) });
         }
-        // SAFETY: the image stays mapped until this returns: this thread is inside the gate of the generation that owns the
-        // image, or of a generation that keeps the module, or holds a lease of one of its users. The caller created the slots
-        // for the fingerprint that was compared when the name was resolved.
+        // SAFETY: the image stays mapped until this call returns. Either this thread is inside the gate of the generation that
+        // owns the image or of a generation that keeps the module, or it holds a lease of a user of the module. The caller
+        // created the slots for the fingerprint that was compared when the name was resolved.
         unsafe { bound.export.call(buffer) }
     }
 }
@@ -151,7 +152,7 @@ impl FreeCalls for ModuleCalls {
         let bound = self.bind(&name)?;
         bound.agree(fingerprint)?;
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
-        // Keeps the result of a thread that has bound the name concurrently.
+        // If another thread has resolved the name concurrently, keeps the result of that thread.
         if let Some(&handle) = table.handles.get(&name) {
             return table.find(handle).map_or(Ok(()), |bound| bound.agree(fingerprint)).map(|()| handle);
         }
@@ -173,7 +174,7 @@ impl FreeCalls for ModuleCalls {
         bound.agree(fingerprint)?;
         Ok(match &*bound {
             Bound::Module(_) => DirectCallee::NONE,
-            // The table keeps the function alive.
+            // The table keeps the function alive, so its address stays valid.
             Bound::Host(function) => function.direct(self.word.load(Ordering::SeqCst)),
         })
     }
@@ -191,8 +192,8 @@ impl Table {
 }
 
 impl Bound {
-    /// Checks the fingerprint of a caller. Returns [`CallError::Signature`] if it differs, and an error for zero, which means
-    /// values of any type: modules without objects cannot pass these.
+    /// Checks the fingerprint that a caller expects. Returns [`CallError::Signature`] if the fingerprint differs. Also returns
+    /// an error for a fingerprint of zero, which means values of any type: modules without objects cannot pass such values.
     fn agree(&self, expected: u64) -> Result<(), CallError> {
         let (full, fingerprint, signature) = match self {
             Self::Module(Exported { target: Target { export, .. }, .. }) => {
@@ -216,12 +217,12 @@ impl Bound {
 }
 
 enum Found {
-    /// Module, its generation, and the index of the function in the module.
+    /// Module, id of its generation, and index of the function in the module.
     Export(Arc<FreeModule>, ContextId, usize),
     Host(Arc<HostFunction>),
 }
 
-/// Finds a function by name, in the first step that has it.
+/// Finds a function by name, in the first search step that has the function.
 fn find(
     generation: &FreeGeneration,
     held: Vec<Held>,
@@ -251,7 +252,7 @@ fn find(
         });
         let mut found: Vec<_> = all.filter(|(module, _, _, export)| is_meant(module, export)).collect();
         match found.len() {
-            // A named module that is present ends the search.
+            // If the named module is present, the search ends, even if the module lacks the function.
             0 if method.is_some_and(|method| held.iter().any(|(module, _)| *module.name() == *method.module)) => break,
             0 => {}
             1 => {

@@ -1,5 +1,5 @@
-//! Native libraries used by modules of a context. They are kept with the context, and closed after it only if the host declares
-//! this safe. `alcedo-sys` finds and opens them.
+//! Native libraries that modules of a context use. The context keeps these libraries open. After the end of the context, a
+//! library is closed only if the host has declared this safe. `alcedo-sys` finds and opens libraries.
 #![expect(unsafe_code, reason = "vouches for the native libraries that the host's configuration names")]
 
 use std::collections::BTreeMap;
@@ -18,8 +18,8 @@ struct Opened {
     library: alcedo_sys::NativeLibrary,
 }
 
-/// Native library found by a context. Clones share it; it stays open while a clone exists, and permanently unless it was marked
-/// unloadable. Any thread.
+/// Native library that a context has found. Clones share the library. The library stays open while a clone exists; unless it
+/// was marked as unloadable, it stays open permanently. Usable on any thread.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -43,26 +43,27 @@ impl NativeLibrary {
         &self.opened.name
     }
 
-    /// Returns the path, or the name passed to the system's loader.
+    /// Returns the path of the library, or the name that was passed to the system's loader.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.opened.library.path()
     }
 
-    /// Returns the address of a symbol, valid while this library is open.
+    /// Returns the address of a symbol. The address is valid while this library is open.
     ///
     /// # Errors
-    /// If the library has no such symbol.
+    /// Returns an error if the library does not define the symbol.
     pub fn symbol(&self, name: &str) -> Result<*const (), ContextError> {
         self.opened.library.symbol(name).map_err(|error| refused(self.path(), &error))
     }
 
-    /// Allows closing the library once its context is dead and no handle is left.
+    /// Allows closing the library once its context is dead and no handle to the library is left.
     ///
     /// # Safety
-    /// The library has no thread, handler or destructor that would run afterwards, and no address in it is used then.
+    /// The library must have no thread, handler or destructor that would run after it is closed. No address in the library may
+    /// be used after it is closed.
     pub unsafe fn mark_unloadable(&self) {
-        // SAFETY: the caller promises the same.
+        // SAFETY: the caller of this function makes the same promise.
         unsafe { self.opened.library.mark_unloadable() };
     }
 }
@@ -87,15 +88,16 @@ impl fmt::Debug for NativeLibrary {
 /// ```
 #[derive(Clone, Debug)]
 pub struct RetainedNative {
-    /// Generation that requested the library.
+    /// Id of the generation that requested the library.
     pub context: ContextId,
-    /// Requested name.
+    /// Requested name of the library.
     pub name: String,
     /// Path of the library.
     pub path: PathBuf,
-    /// Set if the library is closed after its context.
+    /// Set if the library is closed after the end of its context.
     pub unloadable: bool,
-    /// Set for a closable library after its context; `None` while the library is held or if it stays open permanently.
+    /// State of a closable library after the end of its context. `None` while the context holds the library, and for a library
+    /// that stays open permanently.
     open: Option<Weak<Opened>>,
 }
 
@@ -116,13 +118,13 @@ pub(super) struct Natives {
 }
 
 impl Natives {
-    /// Lists the held libraries.
+    /// Lists the libraries that the context holds.
     pub(super) fn list(&self, generation: ContextId) -> Vec<RetainedNative> {
         lock(&self.found).values().map(|library| retained(generation, library, true)).collect()
     }
 
-    /// Releases the libraries at the end of the generation. Unloadable ones are closed once no handle is left; the others stay
-    /// open. Returns the list.
+    /// Releases the libraries at the end of the generation. Unloadable libraries are closed once no handle to them is left; the
+    /// others stay open. Returns the released libraries.
     pub(super) fn retire(&self, generation: ContextId) -> Vec<RetainedNative> {
         let found = std::mem::take(&mut *lock(&self.found));
         found.values().map(|library| retained(generation, library, false)).collect()
@@ -132,10 +134,10 @@ impl Natives {
         lock(&self.found).get(name).cloned()
     }
 
-    /// Opens a library and holds it under `name`. `None` if the location has no such library. Returns an error if the loader
-    /// rejects the library.
+    /// Opens a library and holds it under `name`. Returns `None` if the location does not contain the library. Returns an error
+    /// if the loader rejects the library.
     pub(super) fn open(&self, name: &str, source: Source<'_>) -> Result<Option<NativeLibrary>, ContextError> {
-        // SAFETY: the library is named by the host's configuration or by its resolver, and is run as its author intended.
+        // SAFETY: the host's configuration or resolver names the library. The library runs as its author intended.
         let found = unsafe {
             match source {
                 Source::Location(location) => alcedo_sys::NativeLibrary::find(location, name),
@@ -147,7 +149,7 @@ impl Natives {
         let found = found.map_err(|NativeFailure { path, error }| refused(&path, &error))?;
         Ok(found.map(|library| {
             let opened = Arc::new(Opened { name: name.to_owned(), library });
-            // Keeps one library per name: the first, which may be from another thread.
+            // Keeps one library per name. If another thread has opened the library first, keeps the library of that thread.
             lock(&self.found).entry(name.to_owned()).or_insert(NativeLibrary { opened }).clone()
         }))
     }

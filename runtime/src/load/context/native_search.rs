@@ -1,5 +1,5 @@
-//! Search for native libraries in a fixed order: open libraries, the resolver of the module, the resolver of the context, the
-//! folders of the modules and the system, the handlers.
+//! Searches for native libraries in a fixed order: open libraries, the resolver of the module, the resolver of the context,
+//! the folders of the modules, the system, and the handlers.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use crate::load::context::waits::Sort;
 use crate::load::error::context::{Attempt, ContextError};
 use crate::load::paths::ensure_absolute;
 
-/// Finds a native library for `generation`, optionally for one of its modules. Returns an error if no library is found, a
-/// resolver fails or returns a relative path, or the loader rejects the library.
+/// Finds a native library for `generation`, optionally for one of its modules. Returns an error if no library is found, if a
+/// resolver fails or returns a relative path, or if the loader rejects the library.
 pub(super) fn find(
     generation: &Arc<FreeGeneration>,
     name: &str,
@@ -25,7 +25,7 @@ pub(super) fn find(
     let _busy = generation.busy(&format!("looking up the native library {name}"))?;
     let mut search = Search { generation, name, trace: Vec::new() };
     if name.is_empty() {
-        // The system's loader resolves an empty name to this program.
+        // Rejects an empty name, which the system's loader would resolve to this program.
         let trace = vec![Attempt::new("the name", "is empty")];
         return Err(ContextError::NativeNotFound { context: generation.title(), name: name.to_owned(), trace });
     }
@@ -78,7 +78,7 @@ impl Search<'_> {
         self.open(Source::File(&path))
     }
 
-    /// Searches the locations without a resolver: the name as a path, the folders of the modules, the system.
+    /// Searches the locations that need no resolver: the name as a path, the folders of the modules, and the system.
     fn probe(&mut self, module: Option<&str>) -> Result<Option<NativeLibrary>, ContextError> {
         let path = Path::new(self.name);
         if path.is_absolute() {

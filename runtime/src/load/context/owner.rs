@@ -1,18 +1,18 @@
-//! Weak handles from events and requests to their context. They keep nothing alive, so that a callback which stores an event or
-//! a request creates no reference cycle.
+//! Weak handles from events and requests to their context. A callback that stores an event or a request therefore creates no
+//! reference cycle.
 
 use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Weak};
 
-/// Weak reference of a type that only the handles know.
+/// Weak reference to a value whose type only the handles know.
 pub(super) type Above = Weak<dyn Any + Send + Sync>;
 
-/// Weak handles of a context and its registry. The default value refers to nothing.
+/// Weak handles of a context and its registry. The default value refers to no context.
 #[derive(Clone)]
 pub(super) struct Owner {
     pub(super) registry: Above,
-    /// `Weak` of the context; empty for the Master.
+    /// Weak handle of the context. Empty for the Master.
     pub(super) line: Above,
 }
 
@@ -26,7 +26,7 @@ pub(super) fn upgrade<T: Any + Send + Sync>(above: &Above) -> Option<Arc<T>> {
     above.upgrade()?.downcast().ok()
 }
 
-/// Events and requests are compared without their handles.
+/// Comparisons of events and requests ignore their handles, so all values are equal.
 impl PartialEq for Owner {
     fn eq(&self, _other: &Self) -> bool {
         true

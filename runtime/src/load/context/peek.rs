@@ -1,4 +1,4 @@
-//! Reads the manifest of a library without mapping it, so that no code of it runs, initializers included.
+//! Reads the manifest of a library without mapping the library. No code of the library runs, not even its initializers.
 
 use std::path::{Path, PathBuf};
 
@@ -12,33 +12,35 @@ use crate::load::open;
 use crate::load::paths::ensure_absolute;
 
 impl ManifestInfo {
-    /// Reads the manifest of a library file. Any thread.
+    /// Reads the manifest of a library file. Callable on any thread.
     ///
     /// # Errors
-    /// If the path is not absolute, the file does not exist, or is not a module that this host could map.
+    /// Fails if the path is not absolute, if the file does not exist, or if the file is not a module that this host could
+    /// map.
     pub fn peek(path: &Path) -> Result<Self, ContextError> {
         ensure_absolute(path, |path| ContextError::PathNotAbsolute { path })?;
         check(path, ImageFile::read(path)).map(|(_image, info)| Self::of(info))
     }
 
-    /// Reads the manifest of a library in memory; errors report `name` as its path. Any thread.
+    /// Reads the manifest of a library in memory. Errors report `name` as the path of the library. Callable on any thread.
     ///
     /// # Errors
-    /// If the library is not a module that this host could map.
+    /// Fails if the library is not a module that this host could map.
     pub fn peek_bytes(name: &str, bytes: &[u8]) -> Result<Self, ContextError> {
         let name = Path::new(name);
         check(name, ImageFile::from_bytes(name, bytes.to_vec())).map(|(_image, info)| Self::of(info))
     }
 
-    /// Reads the manifest and the declarations of a library file from its constants, without running its code. Any thread.
+    /// Reads the manifest and the declarations of a library file without running its code. The declarations are constants
+    /// in the file. Callable on any thread.
     ///
     /// # Errors
-    /// See [`ManifestInfo::peek`]; also if a description cannot be read.
+    /// Returns the errors of [`ManifestInfo::peek`]. Fails if a declaration cannot be read.
     pub fn peek_declared(path: &Path) -> Result<(Self, Declared), ContextError> {
         Self::peek_declarations(path).map(|(info, found)| (info, found.declared()))
     }
 
-    /// Reads the same into declarations of a host, without bodies.
+    /// Reads the manifest and the declarations. The declarations have the form of the host, without bodies.
     pub(crate) fn peek_declarations(path: &Path) -> Result<(Self, Declarations), ContextError> {
         ensure_absolute(path, |path| ContextError::PathNotAbsolute { path })?;
         let (image, info) = check(path, ImageFile::read(path))?;
@@ -48,14 +50,14 @@ impl ManifestInfo {
     }
 }
 
-/// Copies a file for a context and checks the copy. Returns the errors of [`ManifestInfo::peek`], and an error if the file
-/// cannot be copied or violates the host's requirements.
+/// Copies a file for a context and checks the copy. Returns the errors of [`ManifestInfo::peek`]. Also returns an error if
+/// the file cannot be copied or does not satisfy the host's requirements.
 pub(super) fn read_copy(path: &Path, dir: &StageDir) -> Result<(ImageFile, ModuleInfo), ContextError> {
     ensure_absolute(path, |path| ContextError::PathNotAbsolute { path })?;
     check(path, ImageFile::read_copy(path, dir))
 }
 
-/// Writes bytes into a copy for a context and checks it. Returns the errors of [`read_copy`].
+/// Writes bytes into a private copy for a context, and checks the copy. Returns the errors of [`read_copy`].
 pub(super) fn copy_bytes(name: &Path, bytes: &[u8], dir: &StageDir) -> Result<(ImageFile, ModuleInfo), ContextError> {
     check(name, ImageFile::copy_bytes(name, bytes, dir))
 }
@@ -75,7 +77,7 @@ fn of_image(path: &Path, error: ImageError) -> ContextError {
     let path: PathBuf = path.to_owned();
     match error {
         ImageError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => ContextError::NoFile { path },
-        // Concerns the host, its disk or the timing, not the content of the file.
+        // These errors concern the host, its disk or the timing, not the content of the file.
         error @ (ImageError::NotTrusted { .. }
         | ImageError::TooLarge { .. }
         | ImageError::Copy { .. }

@@ -1,5 +1,5 @@
 //! Registry of the load contexts of one runtime: the Default, every Slim and pinned context, and a snapshot of the Master for
-//! other threads. Shared by the runtime and all handles; not a static.
+//! other threads. The runtime and all handles share the registry. The registry is not stored in a static.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -41,21 +41,21 @@ const LONGEST_NAME: usize = 255;
 
 const NAME: &str = "a name is 1 to 255 bytes of printable letters, without `:` and `/`";
 
-/// Checks the name of a context, which appears in calls, errors, logs and lines of a console.
+/// Checks the name of a context. The name appears in calls, errors, logs and lines of a console.
 fn is_name(name: &str) -> bool {
     (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(|c| shows_itself(c) && c != ':' && c != '/')
 }
 
 pub(crate) struct ContextRegistry {
     own: Weak<Self>,
-    /// Host interface of modules of these contexts, except for the calls of each module.
+    /// Host context for modules of these contexts. Each module receives a copy with its own calls by name.
     pub(super) host_context: Arc<SharedHostContext>,
-    /// Receiver of log records.
+    /// Receives log records of modules.
     pub(super) logs: Arc<Logs>,
     pub(super) stage_dir: Arc<StageDir>,
     pub(super) args: Vec<String>,
     pub(super) require_seal: bool,
-    /// Canary process that loads new modules first, including those of the Master.
+    /// Settings of the canary that loads new modules first, including those of the Master.
     pub(crate) rehearsal: Rehearsal,
     pub(super) listeners: Listeners,
     /// Host functions that modules of these contexts call.
@@ -63,18 +63,18 @@ pub(crate) struct ContextRegistry {
     pub(crate) tables: HostTables,
     pub(super) unloader: Arc<BackgroundUnloader>,
     policy: Mutex<UnloadPolicy>,
-    /// Bytes of each thread's stack that calls of these contexts leave free.
+    /// Number of bytes that calls of these contexts leave free on the stack of each thread.
     stack_reserve: usize,
     last_module: Arc<AtomicU64>,
     default: Arc<FreeContext>,
     slims: Mutex<Slims>,
     master: Mutex<BTreeMap<Generation, Picture>>,
     retained: Mutex<Vec<RetainedNative>>,
-    /// Parked images, one line each.
+    /// Parked images, one line for each image.
     parked: Mutex<Vec<String>>,
-    /// Warnings that were logged for images that stay mapped.
+    /// Warnings about images that stay mapped, as far as they were logged.
     reported_warnings: ReportedWarnings,
-    /// Set once the runtime has ended, so that a second close does not wait.
+    /// Set once the runtime has ended, so that a second call of `close` does not wait.
     pub(super) has_closed: AtomicBool,
 }
 
@@ -84,7 +84,7 @@ thread_local! {
     static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Guard of one nested unload.
+/// Guard that counts nested unloads on this thread.
 struct Inside;
 
 impl Inside {
@@ -103,14 +103,14 @@ impl Drop for Inside {
     }
 }
 
-/// Contexts with names: Slims and pinned contexts.
+/// Contexts with unique names: Slims and pinned contexts.
 #[derive(Default)]
 struct Slims {
     last: u64,
     lines: BTreeMap<u64, Arc<FreeContext>>,
 }
 
-/// Snapshot of a generation of the Master, for other threads.
+/// Snapshot of one generation of the Master, for other threads.
 #[derive(Default)]
 struct Picture {
     modules: Vec<(ModuleId, ModuleSummary)>,
@@ -124,7 +124,7 @@ impl Picture {
 }
 
 impl ContextRegistry {
-    /// Creates a registry with an empty Default and no Slims.
+    /// Creates a registry with an empty Default and without Slims.
     pub(crate) fn new(
         core: &Core,
         stage_dir: &Arc<StageDir>,
@@ -172,8 +172,8 @@ impl ContextRegistry {
         }
     }
 
-    /// Creates a Slim or a pinned context with a unique name. Returns an error if the name is invalid or used by a living
-    /// context.
+    /// Creates a Slim or a pinned context with a unique name. Returns an error if the name is invalid or a living context
+    /// uses it.
     pub(super) fn create(&self, kind: ContextKind, name: &str) -> Result<Arc<FreeContext>, ContextError> {
         let refuse = |reason: String| ContextError::Name { kind, name: name.to_owned(), reason };
         if RESERVED.contains(&name) {
@@ -204,12 +204,12 @@ impl ContextRegistry {
         self.default.current().expect("the Default has one generation, which never ends")
     }
 
-    /// Finds the living Slim or the pinned context of that name.
+    /// Finds the living Slim or the pinned context with this name.
     pub(super) fn named(&self, name: &str) -> Option<Arc<FreeContext>> {
         lock(&self.slims).lines.values().find(|line| *line.name == *name && line.is_open()).cloned()
     }
 
-    /// Lists every generation of every context that is not dead.
+    /// Lists all generations of all contexts, except for dead generations.
     pub(super) fn all(&self) -> Vec<ContextInfo> {
         let mut all: Vec<_> = self.default.generations().iter().map(|generation| generation.info()).collect();
         all.extend(self.masters());
@@ -232,17 +232,18 @@ impl ContextRegistry {
         pictures.iter().map(picture).collect()
     }
 
-    /// Returns the module of a summary while it is loaded in a context for any thread.
+    /// Returns the module that a summary describes, if it is still loaded. Modules of the Master are not searched.
     pub(super) fn module(&self, summary: &ModuleSummary) -> Option<Arc<FreeModule>> {
         let generation = self.generation(summary.context)?;
         generation
             .modules()
             .into_iter()
-            // Each module has its own copy in this process; a module of another runtime may agree in all other fields.
+            // Compares the private copies, which are unique in this process. All other fields may be equal for a module of
+            // another runtime.
             .find(|module| module.name() == summary.name && module.summary().image == summary.image)
     }
 
-    /// Checks that a summary belongs to a module of the Master.
+    /// Checks if a summary describes a module of the Master.
     pub(super) fn is_of_master(&self, summary: &ModuleSummary) -> bool {
         let pictures = lock(&self.master);
         let mut modules = pictures.values().flat_map(|picture| &picture.modules);
@@ -253,7 +254,7 @@ impl ContextRegistry {
         self.line(id)?.generations().into_iter().find(|generation| generation.id == id)
     }
 
-    /// Returns the context of a generation, except for the Master.
+    /// Returns the context of a generation. Returns `None` for the Master.
     pub(super) fn line(&self, id: ContextId) -> Option<Arc<FreeContext>> {
         match id.index == self.default.index {
             true => Some(Arc::clone(&self.default)),
@@ -266,7 +267,7 @@ impl ContextRegistry {
         known.unwrap_or_else(|| if id.index == 1 { "Master".into() } else { format!("a context that is gone ({id})") })
     }
 
-    /// Returns the id of the next module of any context.
+    /// Returns the id for the next module, of any context.
     pub(super) fn next_module(&self) -> ModuleId {
         ModuleId(self.last_module.fetch_add(1, Ordering::Relaxed) + 1)
     }
@@ -275,7 +276,7 @@ impl ContextRegistry {
     pub(crate) fn raise_master_event(&self, generation: Generation, event: ContextEventKind) {
         let owner = Owner { registry: self.weak(), ..Owner::default() };
         let (id, kind) = (ContextId::master(generation.0), ContextKind::Master);
-        // The problems were logged.
+        // `notify` has already logged the problems.
         let _problems = notify(&self.listeners, &ContextEvent { id, kind, name: kind.to_string(), event, owner });
     }
 
@@ -288,10 +289,11 @@ impl ContextRegistry {
         *lock(&self.policy) = policy.clone();
     }
 
-    /// Continues an unload as far as possible, and passes the rest to the background unloader.
+    /// Continues an unload as far as possible. If the unload is not over then, passes it to the background unloader.
     ///
-    /// The end of a context drops its callbacks, which may own the last handle to another context, whose unload then nests
-    /// here. Deep nesting is passed to the background unloader to limit the use of stack.
+    /// Unloads may nest, because the end of a context drops its callbacks. A callback may own the last handle to another
+    /// context, whose unload then starts here. Deeply nested unloads are passed to the background unloader, to limit the
+    /// stack use.
     pub(super) fn drive(&self, ticket: UnloadTicket) {
         let is_over = Inside::enter().is_some_and(|_inside| ticket.poll().is_over());
         if !is_over {
@@ -299,7 +301,7 @@ impl ContextRegistry {
         }
     }
 
-    /// Returns the parked images of these contexts, with reasons.
+    /// Returns the parked images of these contexts, with the reasons.
     pub(crate) fn parked(&self) -> Vec<String> {
         lock(&self.parked).clone()
     }
@@ -314,7 +316,7 @@ impl ContextRegistry {
     }
 
     pub(super) fn ended(&self, generation: &Arc<FreeGeneration>, parked: Vec<String>) {
-        // Runs destructors of C libraries, so no lock is held.
+        // Holds no lock, because closing libraries runs destructors of C libraries.
         let retired = generation.natives.retire(generation.id);
         lock(&self.retained).extend(retired);
         lock(&self.parked).extend(parked.iter().cloned());
@@ -327,11 +329,12 @@ impl ContextRegistry {
         let line = line.filter(|line| line.is_over(generation));
         let event = if parked.is_empty() { ContextEventKind::Dead } else { ContextEventKind::Parked(parked) };
         generation.notify(&self.listeners, event);
-        // Callbacks that own a handle to the context would keep it in memory permanently.
+        // Drops the callbacks, because a callback that owns a handle to the context would keep the context in memory
+        // permanently.
         line.iter().for_each(|line| line.let_go(self.id()));
     }
 
-    /// Drops every callback at the end of the host.
+    /// Drops all callbacks when the host ends.
     pub(crate) fn let_go(&self) {
         self.lines().iter().chain([&self.default]).for_each(|line| line.let_go(self.id()));
         let_go(self.id(), self.listeners.take());
@@ -346,7 +349,7 @@ impl ContextRegistry {
         HostId::of(&self.own)
     }
 
-    /// Lists native libraries that contexts hold or have left open.
+    /// Lists the native libraries that contexts hold or have left open.
     pub(super) fn natives(&self) -> Vec<RetainedNative> {
         lock(&self.retained).retain(RetainedNative::is_open);
         let mut natives = lock(&self.retained).clone();
@@ -360,17 +363,17 @@ impl ContextRegistry {
         lock(&self.master).insert(generation, Picture::default());
     }
 
-    /// Records the unload ticket of a generation of the Master.
+    /// Records the ticket of the unload of a Master generation.
     pub(crate) fn master_unloads(&self, generation: Generation, ticket: &UnloadTicket) {
         if let Some(picture) = lock(&self.master).get_mut(&generation) {
             picture.ticket = Some(ticket.clone());
         }
     }
 
-    /// Removes a generation of the Master that is not mapped, or never was. Its ticket still returns the report.
+    /// Removes a generation of the Master that is unmapped or was never mapped. Its ticket continues to provide the report.
     pub(crate) fn master_is_gone(&self, generation: Generation) {
         let gone = lock(&self.master).remove(&generation);
-        // Dropped outside of the lock, since this may be the last clone of the ticket.
+        // Drops the snapshot outside of the lock, because it may contain the last clone of the ticket.
         drop(gone);
     }
 
@@ -380,8 +383,9 @@ impl ContextRegistry {
         }
     }
 
-    /// Returns the generation of the Master that contains a module. A kept module is in two generations during a reload, and
-    /// until the old one is gone: prefers `living`, the generation of the living Master, then the latest.
+    /// Returns the generation of the Master that contains a module. During a reload, and until the old generation is gone,
+    /// two generations contain a kept module. In this case returns the generation `living` of the living Master if it
+    /// contains the module, and otherwise the latest generation.
     pub(crate) fn master_with(&self, module: ModuleId, living: Option<Generation>) -> Option<Generation> {
         let pictures = lock(&self.master);
         let mut having =

@@ -1,8 +1,8 @@
-//! Search order for names of modules, types and functions, and evaluation of the answers. `search` applies it to modules,
-//! `lookup` to types and functions.
+//! Search order for the names of modules, types and functions. `search` applies the order to modules, and `lookup` applies it
+//! to types and functions. Also checks whether a found module satisfies a request.
 //!
-//! The order is: own modules, the context's resolver, the Default, the handlers in order of registration. The first answer is
-//! used, and an invalid answer ends the search instead of being skipped.
+//! The order is: own modules, the resolver of the context, the Default, and the handlers in order of registration. The search
+//! ends with the first answer, even if that answer is invalid.
 
 use semver::{Version, VersionReq};
 
@@ -12,27 +12,27 @@ pub(super) enum Step {
     Resolver,
     Default,
     Handler(usize),
-    /// End of the search: the name is not found.
+    /// End of the search. The name is not found.
     NotFound,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Guidance {
-    /// Set for the Default itself, which is not searched twice.
+    /// Set if the searching context is the Default, which is not searched twice.
     pub is_default: bool,
     pub has_resolver: bool,
     pub handlers: usize,
 }
 
 impl Guidance {
-    /// Returns the guidance of a context without resolver and handlers, such as the Master, and of lookups without a module
-    /// name, since resolvers and handlers accept only module names.
+    /// Returns the guidance for a search without resolver and handlers. Contexts such as the Master have none. A lookup
+    /// without a module name does not use them, because resolvers and handlers accept only module names.
     pub(super) fn of_modules_only(is_default: bool) -> Self {
         Self { is_default, has_resolver: false, handlers: 0 }
     }
 }
 
-/// Returns the step after `step` has found nothing.
+/// Returns the next step of a search, after `step` has found nothing.
 pub(super) fn after(step: Step, guidance: Guidance) -> Step {
     let handler = |at: usize| if at < guidance.handlers { Step::Handler(at) } else { Step::NotFound };
     match step {
@@ -44,27 +44,27 @@ pub(super) fn after(step: Step, guidance: Guidance) -> Step {
     }
 }
 
-/// Checks if a present module satisfies `range`. A module that a resolver has returned for this range does, regardless of its
-/// version. `*` matches any version, pre-releases included.
+/// Checks if a loaded module satisfies `range`. A module that a resolver has returned for this range satisfies it, regardless
+/// of its version. `*` matches any version, including pre-releases.
 pub(super) fn will_do(found: &Version, range: &VersionReq, granted: &[VersionReq]) -> bool {
     *range == VersionReq::STAR || range.matches(found) || granted.contains(range)
 }
 
-/// Relation of a file to a context that may have a module of its name.
+/// Relation between a file and a context that may already have a module of the same name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Name {
-    /// The name is free: load the file.
+    /// The context has no module of this name, so the file is loaded.
     Free,
-    /// This build is present: use it.
+    /// The context has this build, so the loaded module is used.
     Same,
-    /// A different build is present: reject the file.
+    /// The context has a different build, so the file is rejected.
     Occupied {
-        /// Present build.
+        /// Id of the loaded build.
         loaded: u128,
     },
 }
 
-/// Allows one build per name.
+/// Compares the loaded build of a name, if any, with the requested build. A context has at most one build per name.
 pub(super) fn claim(loaded: Option<u128>, requested: u128) -> Name {
     match loaded {
         None => Name::Free,

@@ -1,5 +1,5 @@
-//! Resolvers and handlers of a context for missing modules and native libraries. They belong to the context, not to a
-//! generation, and so remain after a replacement.
+//! Resolvers and handlers of a context, for missing modules and native libraries. They belong to the context and not to
+//! a generation, so they remain after a replacement.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use crate::load::error::context::ContextError;
 use crate::panic_guard;
 use crate::sync::lock;
 
-/// Request for a module.
+/// Request for a module, passed to resolvers and handlers.
 ///
 /// # Examples
 /// ```rust
@@ -33,13 +33,13 @@ use crate::sync::lock;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ModuleRequest {
-    /// Name of the module.
+    /// Name of the requested module.
     pub name: String,
-    /// Accepted versions.
+    /// Versions that the requester accepts.
     pub range: VersionReq,
-    /// Requesting module; `None` if the host requests it.
+    /// Name of the module that requests the module; `None` if the host requests it.
     pub needed_by: Option<String>,
-    /// Name of the requesting context.
+    /// Name of the context that requests the module.
     pub context: String,
     pub(super) owner: Owner,
 }
@@ -51,7 +51,7 @@ impl fmt::Display for ModuleRequest {
     }
 }
 
-/// Module found by a resolver.
+/// Module that a resolver has found.
 ///
 /// # Examples
 /// ```rust
@@ -67,28 +67,28 @@ impl fmt::Display for ModuleRequest {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum FoundModule {
-    /// Library file, by its absolute path.
+    /// Library file with this absolute path.
     File(PathBuf),
     /// Library in memory.
     Bytes {
-        /// Complete library.
+        /// Content of the complete library file.
         image: Vec<u8>,
-        /// Separate debug symbols, if any.
+        /// Content of the file with separate debug symbols, if any.
         symbols: Option<Vec<u8>>,
     },
-    /// Loaded module, possibly of another context, which stays loaded while a module depends on it.
+    /// Loaded module. If the module belongs to another context, it stays loaded while a module depends on it.
     Loaded(ModuleSummary),
 }
 
-/// Error of a resolver.
+/// Error that a resolver returns.
 pub type ResolverFailure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Function that finds modules. Returns `Ok(None)` for an unknown module. May be called on any thread, repeatedly and
-/// concurrently with equal requests, and must return equal results. May load other modules, but not the requested one
-/// (`ContextError::LoadCycle`).
+/// Function that finds modules. Returns `Ok(None)` if it does not know the module. May be called on any thread,
+/// repeatedly, and concurrently with equal requests. Must return equal results for equal requests. May load other
+/// modules, but not the requested module (`ContextError::LoadCycle`).
 pub type ModuleResolver = dyn Fn(&ModuleRequest) -> Result<Option<FoundModule>, ResolverFailure> + Send + Sync;
 
-/// Function that finds native libraries by name. Must return an absolute path.
+/// Function that finds native libraries by name. Must return an absolute path or `None`.
 pub type NativeResolver = dyn Fn(&str) -> Result<Option<PathBuf>, ResolverFailure> + Send + Sync;
 
 /// Resolvers, handlers and canary setting of a context.
@@ -98,14 +98,14 @@ pub(super) struct Resolvers {
     settings: Mutex<Settings>,
 }
 
-/// Order among resolvers.
+/// Rank of a resolver, which determines the order of calls.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) enum Rank {
-    /// Resolver for one module; called first.
+    /// Resolver for one module, which is called first.
     OfModule(String),
-    /// Resolver of the context.
+    /// Resolver of the context, which is called next.
     Resolver,
-    /// Handler; called last, in the order of registration.
+    /// Handler. Handlers are called last, in the order of registration.
     Handler,
 }
 
@@ -139,10 +139,12 @@ impl Resolvers {
         lock(&self.settings).canary.clone()
     }
 
-    /// Adds a resolver for modules, replacing the previous one of its rank. Handlers replace nothing.
+    /// Adds a resolver for modules. A resolver replaces the previous resolver of its rank; a handler replaces no other
+    /// handler.
     pub(super) fn add(&self, rank: Rank, resolver: Known<ModuleResolver>) {
         let before = add(&mut lock(&self.settings).modules, rank, resolver);
-        // Dropped outside of the lock, since values it owned may call this registry when dropped. The same holds below.
+        // Drops the replaced resolver outside of the lock, because values that it owns may call this registry when they
+        // are dropped. `add_native` and `remove` do this for the same reason.
         drop(before);
     }
 
@@ -161,13 +163,13 @@ impl Resolvers {
         natives.into_iter().for_each(|(_rank, known)| drop_caught(known));
     }
 
-    /// Returns the resolver and the handlers, which are called without a lock.
+    /// Returns the resolver and the handlers for modules. The caller calls them without holding a lock.
     pub(super) fn of_modules(&self) -> (Option<Share<ModuleResolver>>, Vec<Share<ModuleResolver>>) {
         let settings = lock(&self.settings);
         (of_rank(&settings.modules, &Rank::Resolver).next(), of_rank(&settings.modules, &Rank::Handler).collect())
     }
 
-    /// Returns the resolver of the module, that of the context, and the handlers.
+    /// Returns the resolver of the module, the resolver of the context, and the handlers.
     pub(super) fn of_natives(&self, module: Option<&str>) -> NativeResolvers {
         let settings = lock(&self.settings);
         let natives = &settings.natives;
@@ -199,14 +201,15 @@ pub(super) struct NativeResolvers {
     pub(super) handlers: Vec<Share<NativeResolver>>,
 }
 
-/// Calls a resolver, and converts a panic to an error. Errors are [`ContextError::ResolverError`], and end the search.
+/// Calls a resolver, and converts a panic to an error. Errors are returned as [`ContextError::ResolverError`], and end
+/// the search.
 pub(super) fn call_resolver<T>(
     context: &str,
     resolver: &str,
     requested: &str,
     question: impl FnOnce() -> Result<Option<T>, ResolverFailure>,
 ) -> Result<Option<T>, ContextError> {
-    // A resolver is host code, which is responsible for its own state after a panic.
+    // A resolver is code of the host. The host is responsible for the state of its resolver after a panic.
     let answer =
         panic_guard::caught(question).unwrap_or_else(|message| Err(format!("it panicked: \"{message}\"").into()));
     answer.map_err(|source| ContextError::ResolverError {

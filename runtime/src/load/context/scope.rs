@@ -1,5 +1,6 @@
-//! Scopes: select the context for operations that name none, per thread or task. A scope restores the state before *it*,
-//! regardless of scopes entered or left since, and keeps its context by a lease.
+//! Scopes select the context for operations that name no context, per thread or task. Leaving a scope restores the state
+//! from before the scope was entered, even if other scopes were entered or left since. A lease keeps the context of the
+//! scope.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -13,7 +14,7 @@ use crate::lease::{Lease, LeaseKind};
 use crate::load::context::free_generation::FreeGeneration;
 use crate::load::error::context::ContextError;
 
-/// Entered generation of a thread, with the lease of the scope; `None` outside of scopes.
+/// Generation that a thread has entered, with the lease of the scope. `None` outside of scopes.
 type Here = Option<(Weak<FreeGeneration>, Weak<Lease>)>;
 
 thread_local! {
@@ -24,18 +25,19 @@ pub(super) fn here() -> Option<Arc<FreeGeneration>> {
     at(|(generation, _lease)| generation.upgrade())
 }
 
-/// Returns the generation whose scope this thread has entered, and the lease of that scope: while the lease is held, code of
+/// Returns the generation whose scope this thread has entered, and the lease of that scope. While the lease is held, code of
 /// the generation may be called.
 pub(super) fn entered() -> Option<(Arc<FreeGeneration>, Arc<Lease>)> {
     at(|(generation, lease)| Some((generation.upgrade()?, lease.upgrade()?)))
 }
 
 fn at<T>(of: impl FnOnce(&(Weak<FreeGeneration>, Weak<Lease>)) -> Option<T>) -> Option<T> {
-    // An ending thread whose thread-locals are dropped is in no scope.
+    // A thread that is ending and has dropped this thread-local is in no scope.
     HERE.try_with(|here| here.borrow().as_ref().and_then(of)).ok().flatten()
 }
 
-/// Scope of a context on this thread, left when the guard is dropped. Restores the state before it.
+/// Scope of a context on this thread. Dropping the guard leaves the scope and restores the state from before the scope was
+/// entered.
 ///
 /// # Examples
 /// ```rust
@@ -60,7 +62,7 @@ pub struct ContextScope {
 }
 
 impl ContextScope {
-    /// Enters a generation. Returns an error if it is unloading.
+    /// Enters the scope of a generation. Returns an error if the generation is unloading.
     #[track_caller]
     pub(super) fn enter(generation: &Arc<FreeGeneration>) -> Result<Self, ContextError> {
         let lease = lease(generation)?;
@@ -87,7 +89,7 @@ impl fmt::Debug for ContextScope {
     }
 }
 
-/// Future that enters a context whenever it is polled, on any thread, and keeps the context until it is dropped.
+/// Future that enters a context on every poll, on any thread. Keeps the context until the future is dropped.
 ///
 /// # Examples
 /// ```rust
@@ -118,7 +120,7 @@ impl<F: Future> Future for Scoped<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        // The lease of the whole future keeps the context; this scope only marks the thread.
+        // The lease of the future keeps the context, so this scope needs no lease and only marks the thread.
         let before = swap(Some((Arc::downgrade(&self.generation), Arc::downgrade(&self.lease))));
         let _scope = ContextScope { before, _lease: None, not_send: PhantomData };
         self.future.as_mut().poll(context)
@@ -138,6 +140,6 @@ fn lease(generation: &Arc<FreeGeneration>) -> Result<Arc<Lease>, ContextError> {
 }
 
 fn swap(here: Here) -> Here {
-    // A scope may be stored in another thread-local, which is dropped later.
+    // The thread-local may already be destroyed, because another thread-local that is dropped later may contain a scope.
     HERE.try_with(|cell| cell.replace(here)).ok().flatten()
 }

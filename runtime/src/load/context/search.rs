@@ -1,4 +1,4 @@
-//! Search for a module by name, in the order of `resolve`, with checks of the answers.
+//! Searches for a module by name, in the order of `resolve`, and checks the answers.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,13 +17,14 @@ use crate::load::context_id::{ContextId, ContextKind};
 use crate::load::error::context::{Attempt, ContextError};
 
 pub(super) enum Answer {
-    /// Loaded module, with its location.
+    /// Loaded module, with the id of the generation that owns it.
     Module(Arc<FreeModule>, ContextId),
-    /// Library to be loaded in this context.
+    /// Library that must be loaded into this context.
     Library(Box<Library>),
 }
 
-/// Searches `request` for `generation`. Returns an error if the module is not found, an answer is invalid, or a resolver fails.
+/// Searches the requested module for `generation`. Returns an error if the module is not found, if an answer is invalid, or if
+/// a resolver fails.
 pub(super) fn search(
     registry: &ContextRegistry,
     generation: &Arc<FreeGeneration>,
@@ -32,7 +33,7 @@ pub(super) fn search(
     if let Some(answer) = known(generation, request)? {
         return Ok(answer);
     }
-    // Waits for another thread that is loading the module, which is then known.
+    // Waits while another thread is loading the module. The module is then found in the first step.
     let _asking = in_progress::begin(Sort::Asking, &[generation.module_work(&request.name)])?;
     let (resolver, handlers) = generation.resolvers.of_modules();
     let guidance = Guidance {
@@ -56,7 +57,8 @@ pub(super) fn search(
             }
             Step::Default => {
                 let found = match in_default(registry, request) {
-                    // A handler may find a matching version, which is then loaded into this context.
+                    // Continues after a version mismatch, because a handler may find a matching version, which is then loaded
+                    // into this context.
                     Err(ContextError::VersionMismatch { name, found, .. }) if name == request.name => {
                         outcome = format!("has {name} {found}");
                         None
@@ -84,7 +86,7 @@ pub(super) fn search(
     }
 }
 
-/// Searches the modules that a context has or has borrowed.
+/// Searches the modules that a generation has or has borrowed.
 fn known(generation: &FreeGeneration, request: &ModuleRequest) -> Result<Option<Answer>, ContextError> {
     let Some((module, owner)) = generation.find(&request.name) else { return Ok(None) };
     let found = module.info().version.clone();
@@ -99,8 +101,8 @@ fn known(generation: &FreeGeneration, request: &ModuleRequest) -> Result<Option<
     Ok(Some(Answer::Module(module, owner)))
 }
 
-/// Searches the Default: its modules, then its own resolver, whose result is loaded into the Default. Returns an error if the
-/// version does not match, or the resolver fails.
+/// Searches the Default: first its modules, then its own resolver. A library that the resolver finds is loaded into the
+/// Default. Returns an error if the version does not match, or if the resolver fails.
 pub(super) fn in_default(registry: &ContextRegistry, request: &ModuleRequest) -> Result<Option<Answer>, ContextError> {
     let generation = &registry.default_generation();
     if let Some(answer) = known(generation, request)? {
@@ -129,7 +131,7 @@ fn put(
 ) -> Result<Option<Answer>, ContextError> {
     let context = generation.title();
     let Some(found) = call_resolver(&context, source, &request.name, || resolver(request))? else { return Ok(None) };
-    // The resolver or another thread may have started the unload.
+    // Checks again, because the resolver or another thread may have started the unload.
     generation.expect_unsealed(|| format!("loading {}", request.name))?;
     let is_named = |name: &str| match name == request.name {
         true => Ok(()),
@@ -168,7 +170,8 @@ fn put(
             refuse_unloading(registry, request, &summary)?;
             grant(generation, request, &module.info().version);
             if summary.context != generation.id {
-                // Allows one module per name: another thread may be loading one of that name.
+                // Claims the name, because another thread may be loading a module with this name, and a context has one module
+                // per name.
                 let _claimed = in_progress::begin(Sort::Claiming, &[generation.module_work(&request.name)])?;
                 if let Some(answer) = known(generation, request)? {
                     return Ok(Some(answer));
@@ -180,21 +183,21 @@ fn put(
     }
 }
 
-/// Records the answer of a resolver whose version is outside of the requested range.
+/// Records that a resolver has answered a request with a version outside of the requested range.
 fn grant(generation: &FreeGeneration, request: &ModuleRequest, found: &semver::Version) {
     if !request.range.matches(found) {
         generation.grant(&request.name, &request.range);
     }
 }
 
-/// Rejects a dependency of a permanent context on a collectible one.
+/// Rejects a found module if a permanent context would depend on a collectible context.
 fn refuse_collectible(
     registry: &ContextRegistry,
     generation: &FreeGeneration,
     request: &ModuleRequest,
     found: &ModuleSummary,
 ) -> Result<(), ContextError> {
-    // A missing context was collectible.
+    // A context that no longer exists was collectible.
     let is_permanent = registry.generation(found.context).is_some_and(|owner| !owner.kind.is_collectible());
     if generation.kind.is_collectible() || is_permanent {
         return Ok(());
@@ -207,7 +210,7 @@ fn refuse_collectible(
     })
 }
 
-/// Rejects a module of an unloading context.
+/// Rejects a found module whose context is unloading.
 fn refuse_unloading(
     registry: &ContextRegistry,
     request: &ModuleRequest,

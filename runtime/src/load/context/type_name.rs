@@ -1,4 +1,4 @@
-//! Names of types in lookups of types and functions:
+//! Forms of type names in lookups of types and functions:
 //!
 //! | name | type |
 //! | --- | --- |
@@ -7,7 +7,8 @@
 //! | `/Script/Game.Cube` | type with its full path |
 //! | `cubes::Cube`, `cubes:Cube` | type of the module `cubes`; the part after the colons has any of the three forms |
 //!
-//! Functions that a module offers under their own name (`ex`) belong to no type: their type is the empty string.
+//! A function that a module offers under its own name (`ex`) belongs to no type. The type of such a function is the empty
+//! string.
 
 use std::fmt;
 
@@ -16,16 +17,16 @@ use crate::bridge::exports::is_type;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct TypeName<'a> {
     pub module: Option<&'a str>,
-    /// `Type`, `Package.Type` or `/Script/Package.Type`.
+    /// Type name without the module: `Type`, `Package.Type` or `/Script/Package.Type`.
     pub ty: &'a str,
 }
 
-/// Error kind of an invalid name.
+/// Reason why a name is invalid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum TypeNameError {
     /// The module name before the colon is empty.
     NoModule,
-    /// The name has a third part.
+    /// The name has more than one colon separator.
     TooLong,
 }
 
@@ -52,12 +53,12 @@ impl<'a> TypeName<'a> {
         }
     }
 
-    /// Checks if the name may refer to a type of that module.
+    /// Checks if the name may refer to a type of the module `module`.
     pub(super) fn may_be_in(&self, module: &str) -> bool {
         self.module.is_none_or(|expected| expected == module)
     }
 
-    /// Checks if the name refers to the type that a module declares as `declared`.
+    /// Checks if the name refers to the type that a module declares under the path `declared`.
     pub(super) fn is(&self, declared: &str) -> bool {
         is_type(declared, self.ty)
     }

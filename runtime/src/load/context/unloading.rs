@@ -1,8 +1,9 @@
-//! Unload of a generation of a Slim. All active calls must return and all leases end; then the exit hooks run module by module,
-//! dependents first, and the images are unmapped. Any holder of the ticket and the background unloader may drive it.
+//! Unload of a generation of a Slim. First, all active calls must return and all leases must end. Then the exit hooks run
+//! module by module, dependents first, and the images are unmapped. Any holder of the ticket may continue the unload, and so
+//! may the background unloader.
 //!
-//! Dependencies are complete before a module is mapped, and each lease is counted per module. Modules therefore never wait for
-//! each other in a cycle, regardless of their contexts and the order of the unloads.
+//! The dependencies of a module are complete before the module is mapped, and leases are counted per module. Therefore modules
+//! never wait for each other in a cycle, regardless of their contexts and of the order of the unloads.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -24,37 +25,37 @@ use crate::unload::steps::{UnloadCause, UnloadStep};
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
-/// Time until an unload counts as blocked. Independent of the policy's grace period, for which a game thread waits.
+/// Time until an unload counts as blocked. Independent of the grace period in the policy, which is the wait of a game thread.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Remains of contexts when the host has ended.
+/// Contexts and images that are left when the host has ended.
 #[derive(Default)]
 pub(crate) struct Unended {
-    /// Lines, one per parked image and per unfinished generation.
+    /// Lines, one for each parked image and each unfinished generation.
     pub left: Vec<String>,
     /// Blockers of the unfinished generations.
     pub blockers: Vec<Blocker>,
 }
 
-/// Modules that are unloading: the exit hook of each runs once the module is unused, and its image is unmapped once no module
-/// depends on it. Dependents may belong to other contexts, so modules end independently.
+/// Modules that are unloading. The exit hook of a module runs once the module is unused. The image is unmapped once no module
+/// depends on it. Dependents may belong to other contexts, so each module ends independently.
 struct Going {
-    /// Modules still in use, in load order.
+    /// Modules that are still in use, in load order.
     used: Vec<Arc<FreeModule>>,
     /// Modules whose exit hooks have run, dependents first.
     ended: Vec<Arc<FreeModule>>,
-    /// Jobs of modules that are no longer called.
+    /// Unload jobs of modules that are no longer called.
     images: Box<ModuleUnloads>,
     unloaded: Unloaded,
     policy: UnloadPolicy,
-    /// Receives problems.
+    /// Receives a message for each problem.
     note: Box<dyn Fn(String) + Send>,
 }
 
 impl Going {
-    /// Starts the unload of modules that are no longer called, in load order. Problems are passed to `note`.
+    /// Starts the unload of modules that the host no longer calls. `modules` are in load order. Problems are passed to `note`.
     fn new(modules: Vec<Arc<FreeModule>>, policy: UnloadPolicy, note: impl Fn(String) + Send + 'static) -> Self {
-        // Precedes the exit hooks, since one of them may join a thread that waits for this request.
+        // Requests the stop before the exit hooks, because an exit hook may join a thread that waits for this request.
         modules.iter().for_each(|module| {
             module.seal();
             module.code().request_stop();
@@ -63,7 +64,8 @@ impl Going {
         Self { used: modules, ended: Vec::new(), images, unloaded: Unloaded::default(), policy, note: Box::new(note) }
     }
 
-    /// Starts the unload of modules of a failed load, which no event has named, in the order of their mapping.
+    /// Starts the unload of the modules of a failed load, in the order in which they were mapped. No event has named these
+    /// modules.
     fn of_failed_load(modules: &[Arc<FreeModule>], policy: UnloadPolicy) -> Box<Self> {
         Box::new(Self::new(modules.to_vec(), policy, |problem| tracing::warn!(problem, "while a load was undone")))
     }
@@ -75,8 +77,8 @@ impl Going {
         Self::new(generation.close(), policy, note)
     }
 
-    /// Ends unused modules, dependents first, so that their dependencies become unused. Adds a module to one list before
-    /// removing it from the other, so that the next poll continues with it after a panic.
+    /// Runs the exit hooks of unused modules, dependents first, so that their dependencies become unused. After a panic, the
+    /// next poll continues with the modules that are still in `used`.
     fn end_unused(&mut self) {
         for step in UnloadCause::Slim.steps() {
             match step {
@@ -98,7 +100,7 @@ impl Going {
                 }
                 // Performed when the unload was requested.
                 UnloadStep::Seal | UnloadStep::ShutGates => {}
-                // Performed once they are unused; see `ModuleUnloads`.
+                // Performed by `ModuleUnloads` once the images are unused.
                 UnloadStep::EndImages => {}
                 UnloadStep::Notify
                 | UnloadStep::DropJobs
@@ -114,7 +116,7 @@ impl Going {
 }
 
 impl UnloadWork for Going {
-    /// Continues as far as possible on this thread.
+    /// Continues the unload as far as possible on this thread.
     fn advance(&mut self) -> Progress {
         self.end_unused();
         self.images.add(self.ended.drain(..).filter_map(|module| module.unload(&self.policy)));
@@ -132,7 +134,7 @@ impl UnloadWork for Going {
         Progress::Waiting { blockers, drained: false }
     }
 
-    /// Leaves the remaining images mapped, without another call into them.
+    /// Leaves the remaining images mapped, without another call into the modules.
     fn park(&mut self) -> Unloaded {
         let left = self.ended.drain(..).chain(self.used.drain(..).rev());
         self.images.add(left.filter_map(|module| module.unload(&self.policy)));
@@ -171,14 +173,14 @@ impl SpaceUnload {
 impl UnloadWork for SpaceUnload {
     fn advance(&mut self) -> Progress {
         if self.modules.is_none() {
-            // A different thread may drive the ticket while listeners are still being called.
+            // A different thread may poll the ticket while listeners are still being called.
             if !self.generation.announced.load(Ordering::Acquire) {
                 return Self::kept(Vec::new());
             }
             if !self.generation.held_by().is_empty() {
                 return Self::kept(self.generation.kept_by());
             }
-            // Loads are impossible by now, so only dependent modules may still need borrowed modules.
+            // No load is in progress any more, so only dependent modules may still need the borrowed modules.
             self.generation.return_borrowed();
         }
         let going = || Going::of_generation(&self.generation, self.policy.clone());
@@ -190,11 +192,12 @@ impl UnloadWork for SpaceUnload {
     }
 
     fn park(&mut self) -> Unloaded {
-        // Active calls continue in images that stay; exit hooks would end what the calls use.
+        // Runs no exit hooks, because active calls continue in the images that stay, and an exit hook would end what these
+        // calls use.
         let unloaded = match &mut self.modules {
             Some(modules) => modules.park(),
             None => {
-                // A load in progress finds the generation closed, and unloads its modules.
+                // This closes the generation. A load in progress then fails to add its modules, and unloads them.
                 let mut unloaded = Going::of_generation(&self.generation, self.policy.clone()).park();
                 let blockers = self.generation.held_by();
                 if !blockers.is_empty() {
@@ -209,14 +212,15 @@ impl UnloadWork for SpaceUnload {
 }
 
 impl FreeContext {
-    /// Starts to unload the context without waiting. A second call returns the same ticket. Exit hooks run inside this call if
-    /// no call is active. Returns [`ContextError::NotCollectible`] for the Default and pinned contexts.
+    /// Starts to unload the context without waiting for the end of the unload. A second call returns the same ticket. If no
+    /// call is active, exit hooks run inside this call. Returns [`ContextError::NotCollectible`] for the Default and for pinned
+    /// contexts.
     pub(super) fn begin_unload(&self, registry: &ContextRegistry, why: &str) -> Result<UnloadTicket, ContextError> {
         self.expect_collectible()?;
         let begun = self.take_current(|generation| begin(registry, generation, self.title()));
         Ok(match begun {
             Ok((generation, begun)) => {
-                // Outside of the lock: a subscriber may access contexts.
+                // Logs outside of the lock, because a log subscriber may access contexts.
                 tracing::debug!(context = self.title(), why, "a load context begins to unload");
                 self.announce(registry, &generation, begun)
             }
@@ -224,12 +228,12 @@ impl FreeContext {
         })
     }
 
-    /// Starts to unload a generation that is not the current one.
+    /// Starts to unload a generation that is not the current generation.
     pub(super) fn seal(&self, registry: &ContextRegistry, generation: &Arc<FreeGeneration>) -> UnloadTicket {
         self.announce(registry, generation, begin(registry, generation, generation.full_title()))
     }
 
-    /// Calls every listener once, then continues the unload as far as possible.
+    /// For the first call, calls the unloading listeners and continues the unload as far as possible. Returns the ticket.
     fn announce(
         &self,
         registry: &ContextRegistry,
@@ -245,7 +249,8 @@ impl FreeContext {
         ticket
     }
 
-    /// Calls the unloading listeners once: when a generation is sealed, or when its process ends.
+    /// Calls the unloading listeners of a generation, unless they were called before. Called when the generation is sealed, or
+    /// when the process ends.
     fn notify_unloading(&self, registry: &ContextRegistry, generation: &FreeGeneration) {
         if !generation.is_notified.swap(true, Ordering::AcqRel) {
             generation.notify(&registry.listeners, ContextEventKind::Unloading);
@@ -267,14 +272,14 @@ impl ContextRegistry {
         }
     }
 
-    /// Ends the host: calls the listeners of all contexts and unloads every Slim. Returns what is left at `deadline`; a second
-    /// call does not wait.
+    /// Ends the host: calls the listeners of all contexts and unloads every Slim. Returns the contexts and images that are left
+    /// at `deadline`. A second call does not wait.
     pub(crate) fn close(&self, deadline: Duration) -> Unended {
         let deadline = if self.has_closed.swap(true, Ordering::AcqRel) { Duration::ZERO } else { deadline };
         let until = crate::deadline::after(deadline);
         let mut lines = self.lines();
         lines.push(Arc::clone(self.default_context()));
-        // Listeners of permanent contexts are called after the other contexts are gone.
+        // The listeners of permanent contexts are called last, after the other contexts are gone.
         lines.retain(|line| {
             matches!(line.begin_unload(self, "the host ends"), Err(ContextError::NotCollectible { .. }))
         });
@@ -293,7 +298,7 @@ impl ContextRegistry {
         end
     }
 
-    /// Calls the listeners of every context that is not unloading, at process exit. No module code runs.
+    /// Calls the listeners of all contexts that are not unloading. Called at process exit, and runs no module code.
     pub(super) fn notify_exit(&self) {
         self.lines().iter().chain([self.default_context()]).for_each(|line| self.notify_context(line));
     }

@@ -1,23 +1,25 @@
-//! Loads in progress per thread, and waits between threads. Decides only; `in_progress.rs` blocks.
+//! Decides which loads may begin, from the loads in progress on each thread and the waits between threads. `in_progress.rs`
+//! blocks the waiting threads.
 //!
-//! Steps of a thread nest: a resolver called during a load may itself load. Only one kind of step excludes other threads: a
-//! load that has gathered its dependencies *claims* the names of all modules it will start, atomically. Another thread that
-//! needs one of these names waits. A wait that would be a deadlock is rejected: the claiming thread is the waiting thread
-//! itself, or waits for something that the waiting thread has claimed.
+//! The steps of a thread nest, because a resolver that is called during a load may itself load modules. Only one kind of step
+//! excludes other threads. A load that knows all its dependencies *claims* the names of all modules that it will start,
+//! atomically. Another thread that needs a claimed name waits. A wait that would be a deadlock is rejected. A deadlock would
+//! occur if the waiting thread itself has claimed the name. It would also occur if the claiming thread waits for a name that
+//! the waiting thread has claimed.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use crate::load::error::context::{LoadRequest, LoadStep};
 
-/// Maximum depth of nested resolver calls on one thread. In an unoptimized host one call takes up to 64 KiB of the stack, and
-/// Rust threads have 2 MiB.
+/// Maximum depth of nested resolver calls on one thread. In an unoptimized host, one call takes up to 64 KiB of the stack,
+/// and the stack of a Rust thread has 2 MiB.
 pub(super) const DEEPEST: usize = 16;
 
 /// Unit of work that may be in progress.
 #[derive(Clone, Debug)]
 pub(super) struct Work {
-    /// Number of the context or generation, unique in this process.
+    /// Number of the context or generation. The number is unique in this process.
     scope: u64,
     step: LoadStep,
 }
@@ -27,7 +29,7 @@ impl Work {
         Self { scope, step: LoadStep { context, request } }
     }
 
-    /// Returns the step for errors.
+    /// Returns the description of the work for errors.
     pub(super) fn step(&self) -> &LoadStep {
         &self.step
     }
@@ -45,16 +47,16 @@ pub(super) enum Sort {
     Asking,
     /// The library is read, and its dependencies are being gathered.
     Loading,
-    /// The modules are being started, exclusively on this thread.
+    /// The modules are being started. No other thread may start them.
     Claiming,
 }
 
 /// Reason why a step can never begin.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Never {
-    /// The step would wait for itself; the last link repeats the first.
+    /// The step would wait for itself. The last link of the cycle repeats the first link.
     Cycle(Vec<LoadStep>),
-    /// Too many nested resolver calls on the thread.
+    /// Too many resolver calls are nested on the thread.
     TooDeep,
 }
 
@@ -70,19 +72,19 @@ struct Row {
 
 struct Step {
     sort: Sort,
-    /// Works of the step. Only claims have several; the first is the requested one.
+    /// Units of work of the step. Only a claim has several; the first unit is the requested one.
     works: Vec<Work>,
 }
 
 impl Step {
-    /// Checks if a nested step is forbidden for the same work.
+    /// Checks if this step forbids a nested step of the kind `inner` for the same unit of work.
     fn excludes(&self, inner: Sort) -> bool {
         match (self.sort, inner) {
             (Sort::Claiming, _) => true,
             (Sort::Asking | Sort::Loading, Sort::Asking) | (Sort::Loading, Sort::Loading) => true,
-            // A resolver may load by path the module that was requested by name.
+            // A resolver may load the requested module by its path.
             (Sort::Asking, Sort::Loading) => false,
-            // Final step of every load.
+            // Every load ends with a claim.
             (Sort::Asking | Sort::Loading, Sort::Claiming) => false,
         }
     }
@@ -103,9 +105,9 @@ impl<T: Copy + Eq + Hash> Table<T> {
         self.threads.get(&thread).map_or(0, |row| row.steps.len())
     }
 
-    /// Begins a step of a thread inside its other steps. Returns false if another thread has claimed some of `works`: the
-    /// caller must retry after that thread's step has ended. Returns an error if the wait would be permanent; the thread's
-    /// steps are unchanged then.
+    /// Begins a step of a thread, nested in the thread's current steps. Returns false if another thread has claimed one of
+    /// `works`. The caller must then wait until that thread has ended its claim, and retry. Returns an error if the wait
+    /// would be permanent. The steps of the thread are unchanged then.
     pub(super) fn begin(&mut self, thread: T, sort: Sort, works: &[Work]) -> Result<bool, Never> {
         self.threads.entry(thread).or_default().waits_for = None;
         let begun = self.check(thread, sort, works);
@@ -125,7 +127,8 @@ impl<T: Copy + Eq + Hash> Table<T> {
         has_begun
     }
 
-    /// Ends the steps of a thread from the index `depth` on. Returns true if other threads may have waited for them.
+    /// Ends the steps of a thread from the index `depth` on. Returns true if other threads may be waiting for one of these
+    /// steps.
     pub(super) fn end(&mut self, thread: T, depth: usize) -> bool {
         let Some(row) = self.threads.get_mut(&thread) else { return false };
         let ended = row.steps.split_off(depth.min(row.steps.len()));
@@ -133,7 +136,7 @@ impl<T: Copy + Eq + Hash> Table<T> {
         ended.iter().any(|step| step.sort == Sort::Claiming)
     }
 
-    /// Returns the first work that a step would have to wait for.
+    /// Returns the first unit of work that the step would have to wait for. Returns an error if the step must never begin.
     fn check(&self, thread: T, sort: Sort, works: &[Work]) -> Result<Option<Work>, Never> {
         let steps = self.threads.get(&thread).map_or(&[][..], |row| &row.steps);
         for work in works {
@@ -155,16 +158,17 @@ impl<T: Copy + Eq + Hash> Table<T> {
         Ok(None)
     }
 
-    /// Returns the thread that has claimed the work.
+    /// Returns the thread that has claimed the unit of work, if any.
     fn holder(&self, work: &Work) -> Option<T> {
         let has_claimed = |row: &Row| row.steps.iter().any(|step| step.sort == Sort::Claiming && step.is_of(work));
         self.threads.iter().find_map(|(thread, row)| has_claimed(row).then_some(*thread))
     }
 
-    /// Returns the cycle that would close if `thread` waited for `work`, which `holder` has claimed.
+    /// Returns the cycle that would result if `thread` waited for `work`, which `holder` has claimed. Returns `None` if there
+    /// would be no cycle.
     fn cycle(&self, thread: T, holder: T, work: &Work) -> Option<Vec<LoadStep>> {
         let mut hops = vec![(holder, work)];
-        // Hops visit distinct threads, since earlier cycles were rejected.
+        // Each hop visits a thread that no earlier hop has visited, because earlier cycles were rejected.
         while let Some((at, _)) = hops.last().filter(|_| hops.len() <= self.threads.len()) {
             let next = self.threads.get(at)?.waits_for.as_ref()?;
             let holder = self.holder(next)?;
@@ -177,14 +181,15 @@ impl<T: Copy + Eq + Hash> Table<T> {
         None
     }
 
-    /// Returns, per hop, the required work and the later steps of its thread; the first work is repeated at the end.
+    /// Returns the links of a cycle. For each hop, these are the required unit of work and the later steps of the hop's
+    /// thread. The first unit is repeated at the end.
     fn chain(&self, hops: &[(T, &Work)]) -> Vec<LoadStep> {
         let mut chain: Vec<&Work> = Vec::new();
         for (thread, expected) in hops {
             let steps = self.threads.get(thread).map_or(&[][..], |row| &row.steps);
             let since = steps.iter().skip_while(|step| !step.is_of(expected)).filter_map(|step| step.works.first());
             for work in std::iter::once(*expected).chain(since) {
-                // A module that is looked up, loaded and claimed is a single link.
+                // Several steps for one module (lookup, load, claim) form a single link.
                 if chain.last() != Some(&work) {
                     chain.push(work);
                 }

@@ -1,16 +1,16 @@
-//! Keywords for numbers of the ABI: kinds, flags, types.
+//! Keywords for numbers in the ABI: kinds, flags and types.
 
 use alcedo_abi::describe::ImportKind;
 use alcedo_abi::kinds::{KindForm, PropertyKind};
 
-/// Returns the keywords of the set bits. Bits without a keyword in this build are formatted as one number.
+/// Returns the keywords of the set bits. Bits that have no keyword in this build are formatted together as one number.
 pub(super) fn words(table: &[(u64, &str)], flags: u64) -> Vec<String> {
     let known = table.iter().filter(|(bit, _)| flags & bit != 0).map(|(_, word)| (*word).to_owned());
     let rest = table.iter().fold(flags, |rest, (bit, _)| rest & !bit);
     known.chain((rest != 0).then(|| format!("{rest:#x}"))).collect()
 }
 
-/// Formats a type as signatures write it.
+/// Formats a type as it is written in signatures.
 pub(super) fn type_text(kind: PropertyKind, of: &str) -> String {
     let Some(name) = kind.text() else { return format!("kind {}", kind.0) };
     let is_delegate = kind.form() == KindForm::Signature;
@@ -21,7 +21,7 @@ pub(super) fn type_text(kind: PropertyKind, of: &str) -> String {
     }
 }
 
-/// Returns the keyword for the number of functions that a delegate of this kind calls.
+/// Returns the keyword for a kind of delegate, which states how many functions the delegate calls.
 pub(super) fn of_delegate(kind: PropertyKind) -> String {
     match kind {
         PropertyKind::DELEGATE => "single".into(),

@@ -1,4 +1,4 @@
-//! Native types that a host declares, read from its registry.
+//! Reads the native types that a host declares from the registry of the host.
 
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ use crate::object::origin::Origin;
 use crate::object::property::Property;
 use crate::object::structs::StructType;
 
-/// The root class, which every plugin has.
+/// The root class, which every plugin knows.
 const ROOT: &str = "/Script/Core.Object";
 
 /// Path prefix of the types that only scripts use.
@@ -28,14 +28,14 @@ pub(crate) fn of_natives(world: &World) -> Declared {
     of_types(world, &|origin, path| origin == Origin::Native && path != ROOT && !path.starts_with(OF_SCRIPTS))
 }
 
-/// Returns the types of a package of scripts, read from a world.
+/// Returns the types of a script package in a world.
 #[cfg(feature = "script")]
 pub(crate) fn of_package(world: &World, package: &str) -> Declared {
     let start = format!("/Script/{package}.");
     of_types(world, &|origin, path| origin == Origin::Script && path.starts_with(&start))
 }
 
-/// Converts a delegate, of any origin.
+/// Converts a delegate. The delegate may be native, dynamic or declared by a script.
 pub(crate) fn of_delegate(found: &DelegateType, names: &Names) -> DeclaredDelegate {
     Form::of(delegate(found, names))
 }
@@ -142,7 +142,7 @@ mod tests {
     };
     use crate::object::testing::world;
 
-    /// Declares a struct, an interface, two delegates, and a class with every kind of member.
+    /// Declares a struct, an interface, two delegates, and a class that has every kind of member.
     fn declared(origin: Origin) -> Batch {
         let structs = vec![StructDecl {
             fields: vec![PropertyDecl::new("x", PropertyKind::F64)],

@@ -13,16 +13,16 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CanaryStep {
-    /// Runs the module's initializers.
+    /// Maps the module, which runs its initializers.
     Mapping,
     /// Compares the root module and attaches the host.
     Attaching,
-    /// Reads the declarations.
+    /// Reads the declarations of the module.
     Registering,
 }
 
 impl CanaryStep {
-    /// Steps in order.
+    /// All steps in order.
     pub(in crate::load) const ALL: [Self; 3] = [Self::Mapping, Self::Attaching, Self::Registering];
 }
 

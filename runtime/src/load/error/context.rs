@@ -1,5 +1,5 @@
-//! Errors of load contexts. Each message names the context, the operation, and a hint. `ContextError` and `LoadError` contain
-//! each other: a failed load is an error of a context, and a missing dependency is an error of a load.
+//! Errors of load contexts. Each message names the context, the operation, and a hint. `ContextError` and `LoadError` may
+//! contain each other: a context reports a failed load, and a load reports a dependency that a context does not have.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::load::context_id::{ContextId, ContextKind};
 use crate::load::error::LoadError;
 use crate::load::paths::not_absolute;
 
-/// Error of a load context, which is unchanged then.
+/// Error of an operation on a load context. The context is unchanged after the error.
 ///
 /// # Examples
 /// ```rust
@@ -27,14 +27,14 @@ use crate::load::paths::not_absolute;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContextError {
-    /// The name of a new context is invalid or used.
+    /// The name of a new context is invalid or already used.
     #[error("{} cannot be named {name:?}: {reason}", kind.any())]
     Name {
         /// Kind of the new context: a Slim or a pinned one.
         kind: ContextKind,
-        /// The name; only its beginning if it is invalid.
+        /// Name of the new context. If the name is invalid, only its beginning.
         name: String,
-        /// Owner of the name, or the reason why it is invalid.
+        /// Owner of the name, or the reason why the name is invalid.
         reason: String,
     },
     /// No living Slim and no pinned context has this name.
@@ -43,10 +43,10 @@ pub enum ContextError {
         /// Requested name.
         name: String,
     },
-    /// The context is unloading and accepts no load, call or lease.
+    /// The context is unloading, so it accepts no loads, calls or leases.
     #[error("{context} has been unloading for {:.1} s; this operation is no longer allowed: {action}", since.as_secs_f64())]
     ContextUnloading {
-        /// The context.
+        /// Name of the context.
         context: String,
         /// Time since the unload began.
         since: Duration,
@@ -60,36 +60,36 @@ pub enum ContextError {
         arrows(chain)
     )]
     LoadCycle {
-        /// Cycle of requests; the last link repeats the first.
+        /// Cycle of requests. The last link repeats the first link.
         chain: Vec<LoadStep>,
     },
-    /// Too many nested resolver calls on this thread, each made inside of the previous one.
+    /// Resolver calls on this thread are nested too deeply.
     #[error(
         "{requested} is requested inside of {limit} other look-ups: let a resolver answer without looking up another name"
     )]
     LoadTooDeep {
-        /// Requested item, and its context.
+        /// Requested module or library, with its context.
         requested: String,
-        /// Maximum depth.
+        /// Maximum depth of nested resolver calls.
         limit: usize,
     },
-    /// The Default and pinned contexts are never unloaded.
+    /// The context is the Default or a pinned context, which are never unloaded.
     #[error("{context} is never unloaded: load modules that shall be unloaded into a Slim or the Master")]
     NotCollectible {
-        /// The context.
+        /// Name of the context.
         context: String,
     },
-    /// Only unloading generations can be parked.
+    /// The generation is not unloading, so it cannot be parked.
     #[error("{context} ({id}) cannot be parked: {reason}")]
     NotUnloading {
-        /// The context.
+        /// Name of the context.
         context: String,
         /// Id of the generation.
         id: ContextId,
-        /// Reason, and a hint.
+        /// Reason why the generation cannot be parked, and a hint.
         reason: String,
     },
-    /// The path depends on the current folder.
+    /// The path is relative, so its meaning depends on the current folder.
     #[error("{}", not_absolute(path))]
     PathNotAbsolute {
         /// Relative path.
@@ -98,7 +98,7 @@ pub enum ContextError {
     /// The reader of a library failed.
     #[error("reading {name} failed: {source}")]
     Reading {
-        /// Name passed with the reader.
+        /// Name that was passed with the reader.
         name: String,
         /// Error of the reader.
         source: std::io::Error,
@@ -109,7 +109,7 @@ pub enum ContextError {
          information (`strip = \"debuginfo\"` in the profile), or raise `Builder::largest_library`"
     )]
     ReadsTooLong {
-        /// Name passed with the reader.
+        /// Name that was passed with the reader.
         name: String,
         /// Maximum length in bytes.
         largest: u64,
@@ -120,10 +120,10 @@ pub enum ContextError {
         /// Path of the file.
         path: PathBuf,
     },
-    /// The file is not a library that could be mapped here.
+    /// The file is not a library that could be mapped in this process.
     #[error("{path} is not a module: {reason}")]
     BadImage {
-        /// Path of the file, or the name passed with the bytes.
+        /// Path of the file, or the name that was passed with the bytes.
         path: PathBuf,
         /// Description of the defect.
         reason: String,
@@ -131,11 +131,11 @@ pub enum ContextError {
     /// No module of that name was found.
     #[error("{context} finds no module {request}: {}", steps(trace))]
     NotFound {
-        /// Searching context.
+        /// Name of the context that searched the module.
         context: String,
-        /// Requested name and versions.
+        /// Requested name and version range.
         request: String,
-        /// Search steps, in order.
+        /// Steps of the search with their outcomes, in order.
         trace: Vec<Attempt>,
     },
     /// The existing module's version is outside of the requested range.
@@ -150,19 +150,19 @@ pub enum ContextError {
         /// Requested range.
         requested: semver::VersionReq,
     },
-    /// A context accepts only a single build per module name.
+    /// The context already has another build of the module. A context accepts only one build per module name.
     #[error(
         "{context} has {name} already, as build {loaded_build:032x}, and build {requested_build:032x} is requested: \
          replace the context, or load it into another one"
     )]
     ModuleNameOccupied {
-        /// The context.
+        /// Name of the context.
         context: String,
-        /// Common name.
+        /// Module name of both builds.
         name: String,
-        /// Loaded build.
+        /// Id of the loaded build.
         loaded_build: u128,
-        /// Requested build.
+        /// Id of the requested build.
         requested_build: u128,
     },
     /// A resolver returned a module with another name.
@@ -170,123 +170,123 @@ pub enum ContextError {
         "{resolver} of {context} was called for {requested} and returned {found}: a resolver must return what is requested"
     )]
     ResolverWrongName {
-        /// The context.
+        /// Name of the context.
         context: String,
-        /// The resolver or handler.
+        /// Description of the resolver or handler.
         resolver: String,
         /// Requested name.
         requested: String,
         /// Name of the returned module.
         found: String,
     },
-    /// A resolver failed. The following resolvers were not called.
+    /// A resolver failed. The remaining resolvers were not called.
     #[error("{resolver} of {context} failed when it was called for {requested}: {source}")]
     ResolverError {
-        /// The context.
+        /// Name of the context.
         context: String,
-        /// The resolver or handler.
+        /// Description of the resolver or handler.
         resolver: String,
         /// Requested name.
         requested: String,
         /// Error or panic of the resolver.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// A resolver returned a module of another runtime, or an unloaded one.
+    /// A resolver returned a module that belongs to another runtime or is no longer loaded.
     #[error("{resolver} of {context} returned {module}, which is not a living module of this runtime")]
     ForeignModule {
-        /// The context.
+        /// Name of the context.
         context: String,
-        /// The resolver or handler.
+        /// Description of the resolver or handler.
         resolver: String,
-        /// Returned module.
+        /// Module that the resolver returned.
         module: String,
     },
-    /// A resolver returned a module of the Master, whose code belongs to the game thread.
+    /// A resolver returned a module of the Master. Only the game thread may call its code.
     #[error(
         "{resolver} of {context} returned {module}, which is a module of the Master and belongs to the game thread: load its library \
          into this context or into the Default, and return that one"
     )]
     MasterModule {
-        /// The context.
+        /// Name of the context.
         context: String,
-        /// The resolver or handler.
+        /// Description of the resolver or handler.
         resolver: String,
-        /// Module of the Master.
+        /// Module of the Master that the resolver returned.
         module: String,
     },
-    /// A module that is never unloaded would depend on a collectible one.
+    /// A module of a permanent context would depend on a module of a collectible context.
     #[error(
         "{module} in {context}, which is never unloaded, cannot depend on {dependency} in {collectible}, which may be: \
          load the dependency into the Default as well"
     )]
     PinnedDependsOnCollectible {
-        /// The permanent context.
+        /// Name of the permanent context.
         context: String,
-        /// Name of its module, or the name requested in it.
+        /// Name of the dependent module, or the name that the host requested in the permanent context.
         module: String,
-        /// Collectible dependency.
+        /// Name of the dependency in the collectible context.
         dependency: String,
-        /// Context of the dependency.
+        /// Name of the collectible context.
         collectible: String,
     },
     /// The module declares a class, but the context has no objects.
     #[error("{module} declares the class {class}, and {context} has no objects: load it into the Master")]
     ClassInSlim {
-        /// The context.
+        /// Name of the context.
         context: String,
         /// Name of the module.
         module: String,
-        /// First declared class.
+        /// Path of the first class that the module declares.
         class: String,
     },
     /// No function of that name exists.
     #[error("{context} offers no function {function}: {offered}")]
     NoSuchFunction {
-        /// The context.
+        /// Name of the context.
         context: String,
         /// Requested type and method.
         function: String,
-        /// Offered functions.
+        /// Functions that the context offers.
         offered: String,
     },
     /// No type of that name exists.
     #[error("{context} has no type {path}: {known}")]
     NoSuchType {
-        /// The context, or the searched part of it.
+        /// Name of the context, or of the part of it that was searched.
         context: String,
-        /// Requested path.
+        /// Requested path of the type.
         path: String,
-        /// Existing types, or the reason for the failure.
+        /// Types that exist, or the reason for the failure.
         known: String,
     },
     /// No native library of that name was found.
     #[error("{context} finds no native library {name}: {}", steps(trace))]
     NativeNotFound {
-        /// Searching context.
+        /// Name of the context that searched the library.
         context: String,
-        /// Requested name.
+        /// Requested name of the library.
         name: String,
-        /// Search steps, in order.
+        /// Steps of the search with their outcomes, in order.
         trace: Vec<Attempt>,
     },
-    /// The native library cannot be opened, or lacks the symbol.
+    /// The native library cannot be opened, or does not define the symbol.
     #[error("the native library {path}: {reason}")]
     Native {
-        /// Path, or the name passed to the system's loader.
+        /// Path of the library, or the name that was passed to the system's loader.
         path: PathBuf,
         /// Message of the loader.
         reason: String,
     },
-    /// The module was not loaded.
+    /// The module could not be loaded.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// The call failed, or was not started.
+    /// The call failed, or could not be started.
     #[error(transparent)]
     Call(#[from] CallError),
     /// The system refused an operation, such as registering a handler for the end of the process.
     #[error("{doing}: {source}")]
     System {
-        /// Operation.
+        /// Operation that the system refused.
         doing: String,
         /// Error of the system.
         source: std::io::Error,
@@ -294,7 +294,7 @@ pub enum ContextError {
 }
 
 impl ContextError {
-    /// Creates the error of a rejected lease.
+    /// Creates the error of an operation whose lease was rejected.
     pub(crate) fn sealed(sealed: Sealed, action: impl Into<String>) -> Self {
         Self::ContextUnloading { context: sealed.owner, since: sealed.since, action: action.into() }
     }
@@ -317,7 +317,7 @@ impl ContextError {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Attempt {
-    /// Searched location: `its own modules`, `the resolver`, `Default`, `handler 1`.
+    /// Location that was searched, such as `its own modules`, `the resolver`, `Default` or `handler 1`.
     pub source: String,
     /// Outcome of the step.
     pub outcome: String,
@@ -335,7 +335,7 @@ impl fmt::Display for Attempt {
     }
 }
 
-/// Link of a chain of loads in progress.
+/// Link in a chain of loads that are in progress.
 ///
 /// # Examples
 /// ```rust
@@ -348,9 +348,9 @@ impl fmt::Display for Attempt {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct LoadStep {
-    /// Name of the context.
+    /// Name of the loading context.
     pub context: String,
-    /// Requested item.
+    /// Item that was requested in this context.
     pub request: LoadRequest,
 }
 
@@ -371,16 +371,16 @@ pub struct LoadStep {
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum LoadRequest {
-    /// Module, by its name.
+    /// Module with this name.
     Module(String),
-    /// Native library.
+    /// Native library with this name.
     Native {
-        /// Requested name.
+        /// Requested name of the library.
         name: String,
-        /// Module that needs the library, if any was named.
+        /// Module that needs the library; `None` if the request named no module.
         for_module: Option<String>,
     },
-    /// New generation of the context itself.
+    /// New generation that replaces the current generation of the context.
     Replacement,
 }
 

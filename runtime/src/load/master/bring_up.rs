@@ -31,15 +31,15 @@ pub(crate) struct BroughtUp {
     pub new: Vec<Rc<MasterModule>>,
     /// Kept modules of the previous Master, dependencies first.
     pub kept: Vec<Rc<MasterModule>>,
-    /// Reason per replaced module; empty if all modules are replaced unconditionally.
+    /// Reason for replacing each module; empty if all modules are replaced unconditionally.
     pub why: BTreeMap<String, Why>,
-    /// Names of their dependencies in the Default.
+    /// Names of the modules in the Default that these modules depend on.
     pub elsewhere: Vec<String>,
 }
 
 impl BroughtUp {
-    /// Returns all modules of the new Master, dependencies first. Cannot fail, since their dependencies were checked before
-    /// mapping.
+    /// Returns all modules of the new Master, dependencies first. Does not fail in practice, because the dependencies were
+    /// checked before mapping.
     pub(crate) fn all(&self) -> Result<Vec<Rc<MasterModule>>, LoadError> {
         let modules = || self.new.iter().chain(&self.kept);
         let row = open::start_order(modules().map(|module| module.info()), &self.elsewhere)?;
@@ -47,8 +47,9 @@ impl BroughtUp {
     }
 }
 
-/// Reads, checks, copies and maps a set of libraries for `generation`, dependencies first. With `keep`, replaces only modules
-/// that have changed since, and their dependents. Returns the first error; modules mapped before it are unmapped.
+/// Reads, checks, copies and maps a set of libraries for `generation`, dependencies first. With `keep`, replaces only the
+/// modules of that Master that have changed, and their dependents. Returns the first error; modules that were mapped before
+/// the error are unmapped.
 pub(crate) fn bring_up(
     core: &Rc<Core>,
     loads: &Loads,
@@ -81,7 +82,7 @@ pub(crate) fn bring_up(
         let begun = Instant::now();
         let libraries = staged.iter().filter_map(Ready::library);
         let rehearsed = loads.registry.rehearsal.run(libraries.map(Staged::candidate).collect());
-        // Records the duration of a failed canary as well.
+        // Records the duration even if the canary failed.
         let elapsed = rehearsed.as_ref().map_or_else(|_| Some(begun.elapsed()), |elapsed| *elapsed);
         loads.canary_time.set(elapsed);
         rehearsed?;
@@ -112,7 +113,7 @@ pub(crate) fn bring_up(
     Ok(BroughtUp { new, kept, why, elsewhere })
 }
 
-/// Declares the host functions for scripts. They remain declared even if loading the first package fails.
+/// Declares the classes of host functions for scripts. They remain declared even if the first package cannot be loaded.
 #[cfg(feature = "script")]
 fn declare_library(core: &Core) -> Result<(), LoadError> {
     let refused = |source| EmitError::Declare { modules: "the library of scripts".to_owned(), source };
@@ -122,7 +123,8 @@ fn declare_library(core: &Core) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// Requests dependencies outside of the set from the Default, where they remain even if the load fails.
+/// Requests the dependencies that are not in the set from the Default. A dependency that is loaded into the Default remains
+/// there, even if this load fails.
 fn request_default<'a>(
     loads: &Loads,
     modules: impl Iterator<Item = &'a ModuleInfo> + Clone,
@@ -136,7 +138,7 @@ fn request_default<'a>(
     beyond.into_iter().map(request).collect()
 }
 
-/// Returns the modules of a Master that these libraries replace, with the reasons.
+/// Returns the modules of a Master that a reload with these libraries replaces, with the reasons.
 fn to_replace(master: &Master, inspected: &[Inspected]) -> BTreeMap<String, Why> {
     let build = |info: &ModuleInfo| Build { name: info.name.clone(), digest: info.digest, is_scripts: info.is_scripts };
     let old: Vec<_> = master.modules.iter().map(|module| build(module.info())).collect();
@@ -152,14 +154,14 @@ fn to_replace(master: &Master, inspected: &[Inspected]) -> BTreeMap<String, Why>
     replaced(&old, &new, &uses)
 }
 
-/// Leases the dependencies of each module, since it may hold code of them.
+/// Takes leases on the dependencies of each module, because a module may hold code of its dependencies.
 fn hold_dependencies(modules: &[Rc<MasterModule>], kept: &[Rc<MasterModule>], borrowed: &[BorrowedModule]) {
     for module in modules {
         for (name, _) in &module.info().dependencies {
             let found = modules.iter().chain(kept).find(|other| other.name() == name).map(|other| other.leases());
             let found = found
                 .or_else(|| borrowed.iter().find(|borrowed| borrowed.name == *name).map(|borrowed| &borrowed.leases));
-            // Modules that are new, kept or in the Default are never sealed here.
+            // No lease is rejected, because modules that are new, kept or in the Default are not sealed at this point.
             let lease = found.map(|leases| leases.take_at(LeaseKind::Dependent, module.name(), None));
             lease.into_iter().flatten().for_each(|lease| module.keep(lease));
         }

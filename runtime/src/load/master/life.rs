@@ -21,7 +21,7 @@ use crate::load::master::bring_up::bring_up;
 use crate::load::master::loads::{Loads, Master};
 use crate::load::master::start::{declarers, make_cdos, start, undo_constructions};
 
-/// Creates the Master from a set of libraries. On an error, the libraries are unmapped or listed as parked.
+/// Creates the Master from a set of libraries. If this fails, the libraries are unmapped or listed as parked.
 pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Result<(), LoadError> {
     if let Some(master) = loads.master() {
         return Err(LoadError::MasterAlive { generation: master.generation.0 });
@@ -33,7 +33,8 @@ pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Resul
     let modules = brought_up.new;
     core.world.types.begin_shadow();
     core.world.objects.begin_shadow();
-    // Restricts modules to reversible changes until the commit; after a failure until their exit hooks have run.
+    // Restricts modules to reversible changes until the commit. If the start fails, the restriction lasts until their exit
+    // hooks have run.
     let staging = core.world.mode.enter(mode::STAGING);
     match go_live(core, loads, generation, &modules) {
         Ok(()) => {
@@ -58,7 +59,7 @@ pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Resul
     }
 }
 
-/// Declares the types, starts the modules and creates the class default objects. The error contains whether a listener was
+/// Declares the types, starts the modules and creates the class default objects. An error contains true if a listener was
 /// called for the generation.
 fn go_live(
     core: &Rc<Core>,
@@ -72,7 +73,7 @@ fn go_live(
     caught(|| make_cdos(core, &classes)).map_err(|error| (true, error))
 }
 
-/// Result of an unload of the Master, whose images are gone or are being unloaded.
+/// Result of an unload of the Master. The images are unmapped or still being unloaded.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -89,13 +90,13 @@ fn go_live(
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Unload {
-    /// Generation that ended.
+    /// Number of the generation that has ended.
     pub generation: u64,
     /// Number of destroyed objects of dynamic classes.
     pub objects_ended: u64,
-    /// Images that stay mapped, with the reasons.
+    /// Images that stay mapped, each with the reason.
     pub parked: Vec<String>,
-    /// Ticket of the unload, with its report or blockers.
+    /// Ticket of the unload, which provides the report or the blockers.
     pub ticket: UnloadTicket,
 }
 
@@ -116,7 +117,7 @@ pub(crate) fn unload(core: &Rc<Core>, loads: &Loads) -> Result<Unload, LoadError
     let mut objects_ended = 0;
     let unload = GenerationUnload { cause: UnloadCause::Unloaded, generation, modules: &modules, is_known: true };
     let ticket = generation::unload(core, loads, &unload, &mut |step| match step {
-        // Calls listeners for all objects before the first is destroyed, while every object is still usable.
+        // Calls the end listeners of all objects before the first object is destroyed, so that every object is still usable.
         UnloadStep::Notify => call_end_listeners(core),
         UnloadStep::EndObjects => objects_ended = end_objects(core, &modules),
         _ => {}
@@ -124,7 +125,7 @@ pub(crate) fn unload(core: &Rc<Core>, loads: &Loads) -> Result<Unload, LoadError
     Ok(Unload { generation: generation.0, objects_ended, parked: ticket.parked_lines(), ticket })
 }
 
-/// Returns the objects of dynamic classes, which have no behavior without their module.
+/// Returns the objects of dynamic classes. These objects have no behavior without their module.
 fn dynamic_objects(core: &Core) -> Vec<ObjectHandle> {
     let objects = &core.world.objects;
     objects.alive().into_iter().filter(|object| objects.needs_module(*object)).collect()
@@ -133,18 +134,18 @@ fn dynamic_objects(core: &Core) -> Vec<ObjectHandle> {
 /// Calls the end listeners of each object of a dynamic class.
 fn call_end_listeners(core: &Core) {
     for object in dynamic_objects(core) {
-        // Skips templates, which have no listeners, and objects that were destroyed with another one.
+        // Skips templates, which have no listeners, and objects that were destroyed during this loop.
         if core.world.objects.is_alive(object) && !core.world.objects.is_template(object) {
             core.call_before_end(object);
         }
     }
 }
 
-/// Destroys the objects of dynamic classes and hides the types of the modules; native objects remain. Returns the number of
-/// objects.
+/// Destroys the objects of dynamic classes and hides the types of the modules. Native objects remain. Returns the number of
+/// destroyed objects without templates.
 fn end_objects(core: &Core, modules: &[Rc<MasterModule>]) -> u64 {
     let (objects, ending) = (&core.world.objects, dynamic_objects(core));
-    // Counted in advance, since objects are destroyed with their subobjects.
+    // Counts the objects in advance, because destroying an object also destroys its subobjects.
     let count = ending.iter().filter(|object| !objects.is_template(**object)).count() as u64;
     for object in ending {
         if objects.is_alive(object) {

@@ -1,4 +1,4 @@
-//! State of the Master: the living generation, its listeners, and data shared with all contexts.
+//! State of the Master: the living generation, its listeners, and data that all contexts share.
 #![expect(unsafe_code, reason = "promises that the host context outlives the modules")]
 
 use std::cell::Cell;
@@ -33,7 +33,7 @@ use crate::unload::unloads::Unloads;
 #[derive(Clone)]
 pub(crate) struct Master {
     pub generation: Generation,
-    /// Modules, dependencies first.
+    /// Modules of the generation, dependencies first.
     pub modules: Vec<Rc<MasterModule>>,
     /// Paths of the libraries, as passed by the host.
     pub paths: Vec<PathBuf>,
@@ -51,14 +51,14 @@ pub(crate) struct Loads {
     /// Arguments for the mains of startup modules.
     pub args: Vec<String>,
     pub require_seal: bool,
-    /// Duration of the last canary, until it is read.
+    /// Duration of the last canary. Reading the value clears it.
     pub(super) canary_time: Cell<Option<Duration>>,
     pub unloads: Unloads,
-    /// Warnings about images that stay mapped which reload reports already contain.
+    /// Warnings about images that stay mapped, if a reload report has already contained them.
     pub reported_warnings: ReportedWarnings,
     /// Log of irreversible effects of a reload.
     pub recorder: Recorder,
-    /// Fault injection: runs a class constructor a second time in each reload.
+    /// Fault injection for tests: each reload runs a class constructor a second time.
     pub planted_rerun: bool,
     is_notifying: Cell<bool>,
     master: RefCell<Option<Master>>,
@@ -66,13 +66,13 @@ pub(crate) struct Loads {
     /// Modules of the starting generation whose mains have returned, in order.
     started: RefCell<Vec<String>>,
     last_module: Arc<AtomicU64>,
-    /// Id of the last module of the Master.
+    /// Id of the last module that the Master has loaded.
     last_of_master: Cell<ModuleId>,
     last_generation: Cell<u64>,
 }
 
 impl Loads {
-    /// Creates the state without a Master. Returns an error if the folder for private copies cannot be created.
+    /// Creates the state of a runtime without a Master. Returns an error if the folder for private copies cannot be created.
     pub(crate) fn new(
         core: &Rc<Core>,
         args: Vec<String>,
@@ -81,11 +81,11 @@ impl Loads {
         demands: Demands,
     ) -> std::io::Result<Self> {
         let (stage_dir, last_module) = (Arc::new(StageDir::demanding(demands)?), Arc::new(AtomicU64::new(0)));
-        // Passed to the reader of crash reports, which removes the folder after a crash of the host.
+        // Registers the folder for crash handling: the reader of crash reports removes the folder after a crash of the host.
         crash::stage(stage_dir.path());
         let registry = ContextRegistry::new(core, &stage_dir, args.clone(), require_seal, rehearsal, &last_module);
-        // SAFETY: the runtime, which owns the core and these loads, unloads its modules before either is dropped; if an image
-        // stays mapped, the loads leak the context.
+        // SAFETY: the runtime owns the core and these loads, and unloads its modules before it drops them. If an image stays
+        // mapped, dropping the loads leaks the host context.
         let host_context = unsafe { HostContext::new(core) };
         Ok(Self {
             stage_dir,
@@ -125,7 +125,7 @@ impl Loads {
             self.recorder.note(|record| record.events.push(event.to_string()));
         }
         self.observers.each(|_priority, observer| {
-            // A panic of a listener affects neither other listeners nor the reload.
+            // A panic of a listener affects neither the other listeners nor the reload.
             if let Err(error) = crate::boundary::catch_panics(|| {
                 (observer.code)(event);
                 Ok(())
@@ -147,7 +147,7 @@ impl Loads {
         events.into_iter().for_each(|event| self.registry.raise_master_event(generation, event));
     }
 
-    /// Announces the end of a generation, first to the listeners, then to the callbacks by priority.
+    /// Announces the end of a generation. Calls first the listeners, then the unloading callbacks by priority.
     pub(crate) fn notify_unloading(&self, generation: Generation) {
         self.while_living(|| {
             self.raise(&MasterEvent::Unloading(generation));
@@ -156,7 +156,8 @@ impl Loads {
         });
     }
 
-    /// Runs code of the living generation whose effects are permanent, outside of the staged state. The code must not panic.
+    /// Runs code while the generation is alive. Effects of the code are permanent, because they are not part of the staged
+    /// state. The code must not panic.
     pub(crate) fn while_living<T>(&self, code: impl FnOnce() -> T) -> T {
         self.is_notifying.set(true);
         let done = code();
@@ -164,8 +165,8 @@ impl Loads {
         done
     }
 
-    /// Checks if listeners are being called for the end or the resumption of a generation, during which it is alive and may
-    /// create objects.
+    /// Checks if listeners are being called for the end or the resumption of a generation. The generation is alive during
+    /// these calls, and may create objects.
     pub(crate) fn is_notifying(&self) -> bool {
         self.is_notifying.get()
     }
@@ -175,7 +176,7 @@ impl Loads {
         Generation(self.last_generation.get())
     }
 
-    /// Frees the number of a generation that was rejected during staging.
+    /// Releases the number of a generation that was rejected during staging, so that the next generation uses it.
     pub(crate) fn give_back(&self, generation: Generation) {
         // A generation with parked images keeps its number.
         if self.last_generation.get() == generation.0 && !self.unloads.is_known(generation) {
@@ -188,7 +189,7 @@ impl Loads {
         let context = ContextId::master(generation.0);
         let summary = |module: &Rc<MasterModule>| {
             let summary = ModuleSummary::new(module.info(), context, module.code().path().to_owned());
-            // Published before its types are declared, so its strings are not yet checked.
+            // The summary is published before the types are declared, so the strings of the module must be checked here.
             let summary = match strings::check(module.name(), module.described()) {
                 Ok(()) => summary.offering(module.described().exports.iter().map(|export| export.type_path.as_str())),
                 Err(_) => summary,
@@ -208,7 +209,7 @@ impl Loads {
         self.canary_time.take()
     }
 
-    /// Marks modules with ids not yet in use as starting.
+    /// Marks all modules that will be created from now on as starting.
     pub(crate) fn come_up(&self, core: &Core) -> ComingUp {
         core.world.mode.come_up(ModuleId(self.last_module.load(Ordering::Relaxed) + 1))
     }
@@ -216,7 +217,7 @@ impl Loads {
     pub(super) fn next_module(&self, core: &Core) -> ModuleId {
         let module = ModuleId(self.last_module.fetch_add(1, Ordering::Relaxed) + 1);
         let before = self.last_of_master.replace(module);
-        // Ids in between belong to modules of other contexts, which have no entries in these tables.
+        // The skipped ids belong to modules of other contexts, which have no entries in these tables.
         core.zcalls.pass_over(before, module);
         core.explicit.pass_over(before, module);
         core.chain.pass_over(before, module);
@@ -263,7 +264,8 @@ impl UnloadHost for Loads {
 
 impl Drop for Loads {
     fn drop(&mut self) {
-        // Parked images may have threads that log: their host context must stay valid while they are mapped.
+        // Leaks the host context if an image is parked or still unloading. Threads of the image may log as long as the image
+        // is mapped.
         if !self.unloads.parked().is_empty() || self.unloads.is_busy() {
             std::mem::forget(self.host_context.take());
         }

@@ -1,5 +1,5 @@
-//! Master load context: create, unload, and the steps shared with a reload. At most one exists at a time; everything that the
-//! modules of a generation hand out ends with the generation.
+//! Master load context: create, unload, and the steps shared with a reload. At most one Master exists at a time. Everything
+//! that the modules of a generation pass to the host becomes invalid when the generation ends.
 
 mod bring_up;
 mod life;

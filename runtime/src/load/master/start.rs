@@ -1,4 +1,4 @@
-//! Start, suspension and resumption of the modules of a generation, and creation of class default objects.
+//! Starts, suspends and resumes the modules of a generation, and creates class default objects.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -32,7 +32,7 @@ pub(crate) fn declarers(modules: &[Rc<MasterModule>]) -> Vec<Declarer<'_>> {
 }
 
 /// Suspends modules of a living generation, dependents first, so that they release resources for their successors. Returns the
-/// called modules, in order; the last one may have failed.
+/// modules that were called, in order. If the result is an error, the last called module may have failed.
 pub(crate) fn suspend(
     core: &Core,
     loads: &Loads,
@@ -51,7 +51,8 @@ pub(crate) fn suspend(
     (called, all)
 }
 
-/// Resumes these modules, in reverse order. Returns the problems; a module whose `resume` fails continues to run.
+/// Resumes the suspended modules in reverse order. Returns the failures as messages. A module whose `resume` fails continues
+/// to run.
 pub(crate) fn resume(core: &Core, loads: &Loads, suspended: &[Rc<MasterModule>]) -> Vec<String> {
     let mut problems = Vec::new();
     for module in suspended.iter().rev() {
@@ -65,8 +66,8 @@ pub(crate) fn resume(core: &Core, loads: &Loads, suspended: &[Rc<MasterModule>])
     problems
 }
 
-/// Runs the mains of a generation, dependencies first. `before` are the replaced modules. Returns the panic of a main as an
-/// error.
+/// Runs the mains of a generation, dependencies first. `before` are the modules that this generation replaces. Returns the
+/// error of a main that fails.
 pub(crate) fn start(
     core: &Core,
     loads: &Loads,
@@ -95,14 +96,14 @@ pub(crate) fn start(
     fault(ReloadStep::PostStartup)
 }
 
-/// Creates the class default objects of new classes: bases before derived classes, classes of subobjects before their owners.
-/// Returns the error of the failed construction.
+/// Creates the class default objects of new classes. Base classes precede derived classes, and classes of subobjects precede
+/// their owners. Returns an error if a construction fails.
 pub(crate) fn make_cdos(core: &Core, classes: &[Rc<Class>]) -> Result<(), LoadError> {
     classes.iter().try_for_each(|class| make_after_parts(core, class, &mut Vec::new()))
 }
 
 fn make_after_parts(core: &Core, class: &Rc<Class>, in_progress: &mut Vec<ClassId>) -> Result<(), LoadError> {
-    // A class that contains itself is rejected when its object is created.
+    // Stops at a class that contains itself. Creating its class default object reports the error.
     if core.world.objects.is_alive(class.cdo.get()) || in_progress.contains(&class.id) {
         return Ok(());
     }
@@ -117,8 +118,8 @@ fn make_after_parts(core: &Core, class: &Rc<Class>, in_progress: &mut Vec<ClassI
     Ok(())
 }
 
-/// Destroys objects created since the shadow of the object store began, and drops the shadow. Returns the number of objects by
-/// the path of their class.
+/// Destroys the objects that were created since the shadow of the object store began, and drops the shadow. Returns the number
+/// of objects per class path.
 pub(crate) fn undo_constructions(core: &Core) -> BTreeMap<String, u64> {
     let (_staged, created) = core.world.objects.drop_shadow();
     let mut constructions = BTreeMap::new();

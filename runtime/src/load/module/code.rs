@@ -1,4 +1,4 @@
-//! Interface of a module's code. A library is one implementation.
+//! Interface to the code of a module. The image of a library is one implementation.
 #![expect(unsafe_code, reason = "code may only be unmapped when unused, which its type cannot express")]
 
 use std::path::Path;
@@ -8,19 +8,19 @@ use crate::emit::described::Described;
 use crate::unload::job::CodeUnload;
 use crate::unload::policy::UnloadPolicy;
 
-/// Code of a module. Most functions have an empty default, since not every kind of code has the corresponding function. Callers
-/// ensure that the code is present and ready, by a gate or a lease.
+/// Code of a module. Most functions have an empty default implementation, because some kinds of code lack them. Callers must
+/// hold a gate or a lease, so that the code is present and ready.
 pub(crate) trait ModuleCode: Send + Sync {
-    /// Returns the declared types, and the used and offered functions.
+    /// Returns the declared types, and the functions that the module uses and offers.
     fn described(&self) -> Described;
 
-    /// Returns the source of the types, for a script package.
+    /// Returns the source of the types. Only script packages have a source.
     #[cfg(feature = "script")]
     fn scripts(&self) -> Option<&std::sync::Arc<crate::script::package::Package>> {
         None
     }
 
-    /// Returns the path of the private copy, as seen by debuggers; empty if there is none.
+    /// Returns the path of the private copy, as seen by debuggers. The path is empty for code without a copy.
     fn path(&self) -> &Path {
         Path::new("")
     }
@@ -29,17 +29,17 @@ pub(crate) trait ModuleCode: Send + Sync {
         Ok(())
     }
 
-    /// Calls the code for the id of its build. `None` for code that has no such function.
+    /// Calls the code for the id of its build. Returns `None` if the code has no such function.
     fn build_id(&self) -> Option<u128> {
         None
     }
 
-    /// Checks if the module releases resources for the next generation.
+    /// Checks if the module can release resources for its next generation.
     fn suspends(&self) -> bool {
         false
     }
 
-    /// Releases resources for the next generation. Returns the module's error or panic.
+    /// Releases resources for the next generation of the module. Returns the module's error or panic.
     fn suspend(&self) -> Result<(), CallError> {
         Ok(())
     }
@@ -49,8 +49,8 @@ pub(crate) trait ModuleCode: Send + Sync {
         Ok(())
     }
 
-    /// Makes the last call: runs the exit hook if the main has returned, and drops deferred values. Returns a panic as an
-    /// error.
+    /// Makes the last call into the code: runs the exit hook if the main has returned, and drops deferred values. Returns a
+    /// panic as an error.
     fn last(&self, _has_started: bool) -> Result<(), CallError> {
         Ok(())
     }
@@ -58,27 +58,27 @@ pub(crate) trait ModuleCode: Send + Sync {
     /// Requests the module's threads to stop.
     fn request_stop(&self) {}
 
-    /// Runs the destructors of its thread-locals on this thread.
+    /// Runs the destructors of the module's thread-locals on this thread.
     fn end_thread_locals_here(&self) {}
 
-    /// Returns a function that does the same while the code is present, also after it was handed over. `None` for code without
-    /// thread-locals.
+    /// Returns a function that runs the destructors of the module's thread-locals on the calling thread. The function works
+    /// while the code is present, also after `hand_over`. Returns `None` for code without thread-locals.
     fn thread_locals(&self) -> Option<Box<dyn Fn() + Send>> {
         None
     }
 
-    /// Returns the remaining unload work once the module accepts no calls. `None` if it was already taken.
+    /// Returns the remaining unload work, once the module accepts no calls. Returns `None` if the work was already taken.
     ///
     /// # Safety
-    /// No code called by the host may use this code once `CodeUnload::begin` is called.
+    /// No code called by the host may use this code after `CodeUnload::begin` was called.
     unsafe fn hand_over(&self, policy: &UnloadPolicy) -> Option<Box<dyn CodeUnload>>;
 
-    /// Removes the code immediately; its module never ran.
+    /// Removes the code immediately. Used for a module that never ran.
     ///
     /// # Safety
-    /// No part of the code may be used afterwards: it declared nothing.
+    /// No part of the code may be used afterwards. The module must have declared nothing.
     unsafe fn discard(&self);
 
-    /// Leaves the code permanently, because it was dropped without an unload. Returns false if there was no code left.
+    /// Leaves the code permanently, because its module was dropped without an unload. Returns false if no code was left.
     fn abandon(&self) -> bool;
 }

@@ -1,4 +1,4 @@
-//! Facts about a module that are known before it is loaded; for a library, from its manifest section.
+//! Facts about a module that are known before it is loaded. Those of a library are read from its manifest section.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -12,28 +12,28 @@ pub(crate) struct ModuleInfo {
     pub name: String,
     pub version: semver::Version,
     pub dependencies: Vec<(String, semver::VersionReq)>,
-    /// Id of the build; differs between different builds.
+    /// Id of the build. Different builds have different ids.
     pub build_id: u128,
     pub compiler: String,
     pub digest: alcedo_sys::Digest,
-    /// Source file; `None` if the module was loaded from memory or a reader.
+    /// Source file. `None` if the module was loaded from memory or from a reader.
     pub origin: Option<PathBuf>,
     pub is_scripts: bool,
     pub is_sealed: bool,
-    /// Oldest and newest supported host API.
+    /// Oldest and newest host API that the module supports.
     pub api: (u32, u32),
     pub types: Vec<String>,
     pub classes: Vec<String>,
     /// Reason why the image must stay mapped, if any.
     pub park_reason: Option<ParkReason>,
-    /// C functions that the module defines itself, and whose hooks are omitted.
+    /// C functions that the module defines itself. Their hooks are omitted.
     pub unhooked: Vec<String>,
-    /// Reason why other code may free the module's C heap blocks, so that the host must not.
+    /// Reason why the host must not free the module's C heap blocks, if other code may free them.
     pub c_heap_shared: Option<String>,
 }
 
 impl ModuleInfo {
-    /// Returns the name for errors about two builds, which may have one name and one version.
+    /// Returns name, version and build, for errors about two builds that may have the same name and version.
     pub(crate) fn title(&self) -> String {
         titled(&self.name, &self.version, self.build_id)
     }
@@ -43,14 +43,14 @@ impl ModuleInfo {
         self.park_reason.as_ref().map(ParkReason::message)
     }
 
-    /// Returns the warnings about the file, phrased to follow the module's name.
+    /// Returns the warnings about the file. Each warning is phrased to follow the name of the module.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let parks = self.will_park().map(|reason| format!("will stay mapped permanently: {reason}"));
         parks.into_iter().chain(park_reason::of_unhooked(&self.unhooked)).collect()
     }
 }
 
-/// Module that another module needs.
+/// Module that another module requires.
 ///
 /// # Examples
 /// ```rust
@@ -68,7 +68,7 @@ pub struct Dependency {
     pub versions: semver::VersionReq,
 }
 
-/// Manifest of a module, and further facts from its file.
+/// Manifest of a module, with further facts from its file.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -95,23 +95,23 @@ pub struct ManifestInfo {
     pub name: String,
     /// Version of the module.
     pub version: semver::Version,
-    /// Id of the build; differs between different builds.
+    /// Id of the build. Different builds have different ids.
     pub build_id: u128,
-    /// Compiler of the module.
+    /// Compiler that built the module.
     pub compiler: String,
     /// ABI number of the module.
     pub abi: u32,
-    /// Oldest and newest supported host API.
+    /// Oldest and newest host API that the module supports.
     pub api: RangeInclusive<u32>,
-    /// Required modules.
+    /// Modules that this module requires.
     pub dependencies: Vec<Dependency>,
-    /// Paths of declared types.
+    /// Paths of the types that the module declares.
     pub types: Vec<String>,
-    /// Paths of declared classes. A module with classes requires the Master.
+    /// Paths of the classes that the module declares. A module with classes requires the Master.
     pub classes: Vec<String>,
-    /// Set if the file has a seal, which is valid.
+    /// Set if the file has a valid seal.
     pub sealed: bool,
-    /// Reason why the image would stay mapped after an unload, if known in advance.
+    /// Reason why the image would stay mapped after an unload, if the file shows such a reason.
     pub will_park: Option<String>,
 }
 

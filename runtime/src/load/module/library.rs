@@ -1,4 +1,4 @@
-//! Library as the code of a module: private copy, mapped and attached image, and unload.
+//! Library as the code of a module: the private copy, the mapped and attached image, and the unload of the image.
 #![expect(unsafe_code, reason = "maps images, follows them to their root modules, attaches and unmaps them")]
 
 use std::alloc::Layout;
@@ -34,7 +34,7 @@ use crate::unload::image::{ImageFacts, ImageUnload};
 use crate::unload::job::CodeUnload;
 use crate::unload::policy::UnloadPolicy;
 
-/// Private copy of a library that passed every check before mapping.
+/// Private copy of a library. The copy has passed every check that is possible before mapping.
 pub(crate) struct Staged {
     pub info: ModuleInfo,
     file: StagedFile,
@@ -43,18 +43,18 @@ pub(crate) struct Staged {
 }
 
 impl Staged {
-    /// Maps the library and checks its root module. Its initializers run on this thread. On an error of the linker or the
-    /// layout check the image is unmapped.
+    /// Maps the library and checks its root module. The initializers of the library run on this thread. If the linker or the
+    /// layout check fails, the image is unmapped.
     pub(crate) fn map(self) -> Result<(ModuleInfo, Mapped), LoadError> {
         let Self { info, file, ledger, static_tls } = self;
-        // SAFETY: the file's manifest section was read and admitted, so the file is a module; its initializers are the author's
-        // and run here, on the loading thread.
+        // SAFETY: the manifest section of the file was read and admitted, so the file is a module. Its initializers are code of
+        // the plugin author, and run here on the loading thread.
         let image =
             unsafe { Image::map(file, ledger) }.map_err(|error| in_words(&info.name, static_tls.as_deref(), error))?;
         if let Some(part) = static_tls {
             static_tls::note_mapped(&info.name, *part);
         }
-        // A dropped image stays mapped, so no panic may unwind past the two locations that unmap it.
+        // Catches panics, because a panic would drop the image, and a dropped image stays mapped.
         let checked = caught(|| {
             faults::at(ReloadStep::Map)?;
             let root = root_of(&image, &info.name)?;
@@ -64,7 +64,7 @@ impl Staged {
         match checked {
             Ok(root) => Ok((info, Mapped { image, root })),
             Err(error) => {
-                // SAFETY: nothing of the image is kept: the strings of the error are copies.
+                // SAFETY: no reference to the image is kept; the strings of the error are copies.
                 let _gone = unsafe { image.unmap() };
                 Err(error)
             }
@@ -81,8 +81,8 @@ impl Staged {
     }
 }
 
-/// Creates the private copy of a library, with the address of its hook context, and a file with its separate debug symbols, if
-/// any. Returns an error if the copy cannot be written.
+/// Creates the private copy of a library. The copy contains the address of the hook context, and its separate debug symbols, if
+/// any, are written to a second file. Returns an error if the copy cannot be written.
 pub(crate) fn copy(
     dir: &StageDir,
     image: ImageFile,
@@ -97,25 +97,25 @@ pub(crate) fn copy(
     Ok(Staged { info, file, ledger: attachment.map(|attachment| attachment.ledger), static_tls })
 }
 
-/// Mapped library with a checked layout. Stays mapped when dropped.
+/// Mapped library with a checked layout. The image stays mapped if this value is dropped.
 pub(crate) struct Mapped {
     image: Image,
     root: ModuleRef,
 }
 
-/// Module without code.
+/// Data of a module whose code is not attached yet.
 pub(crate) struct Codeless<'a> {
     pub info: ModuleInfo,
     pub tag: ModuleTag,
-    /// Leases of users of the code.
+    /// Leases of the users of the code.
     pub leases: Arc<Leases>,
     pub logs: &'a Arc<Logs>,
-    /// Host context for the attachment.
+    /// Host context that the module is attached with.
     pub context: LastingContext,
 }
 
 impl Mapped {
-    /// Checks the layout of an image. On an error the image stays mapped.
+    /// Checks the layout of an image. If the check fails, the image stays mapped.
     pub(crate) fn of(image: Image, module: &str) -> Result<Self, LoadError> {
         root_of(&image, module).map(|root| Self { image, root })
     }
@@ -124,11 +124,11 @@ impl Mapped {
         Described::of(self.root)
     }
 
-    /// Attaches the library and leaves it mapped permanently. Returns an error if the library rejects the host.
+    /// Attaches the library, which then stays mapped permanently. Returns an error if the library rejects the host.
     pub(crate) fn attach_for_good(&self, context: LastingContext) -> Result<(), CallError> {
         let (context, kept) = context.into_parts();
         std::mem::forget(kept);
-        // SAFETY: the image is mapped, since this value owns it. Everything that the context refers to exists, as its type
+        // SAFETY: the image is mapped, because this value owns it. Everything that the context refers to exists, as its type
         // promises, or is leaked.
         unsafe { Entries::of(self.root, &context) }.map(|_entries| ())
     }
@@ -137,9 +137,9 @@ impl Mapped {
         let _mapped = self.image.park();
     }
 
-    /// Adds this code to a module and attaches it, on this thread. `whole` builds the structure around the module before any
-    /// module code runs, `of` returns the module in it, `ready` is the last fallible step, and `undo` reverts `whole`. On an
-    /// error the image is unloaded.
+    /// Adds this code to a module and attaches the code, on this thread. `whole` builds the structure around the module before
+    /// any module code runs, and `of` returns the module in that structure. `ready` is the last step that can fail, and `undo`
+    /// reverts `whole`. After an error the image is unloaded.
     pub(crate) fn attach<M>(
         self,
         codeless: Codeless<'_>,
@@ -154,9 +154,9 @@ impl Mapped {
         let code = LibraryCode::new(&info, self, Arc::clone(&attached));
         let module = whole(Module::new(info, tag, code, leases, logs, kept));
         let done = caught(|| {
-            // SAFETY: the image is mapped: the module's code owns it, and the caller that unloads it promises that nothing of
-            // it is used. Everything that the context refers to exists, as its type promises, or is kept by the module for as
-            // long.
+            // SAFETY: the image is mapped, because the module's code owns it. The caller that unloads the image promises that
+            // no part of it is used afterwards. Everything that the context refers to exists, as its type promises, or is kept
+            // by the module while the image is mapped.
             let entries = unsafe { Entries::of(root, &context) };
             let entries =
                 entries.map_err(|error| LoadError::Attach { module: of(&module).name().to_owned(), error })?;
@@ -167,7 +167,7 @@ impl Mapped {
             Ok(()) => Ok(module),
             Err(error) => {
                 undo(&module);
-                // SAFETY: the module never ran: it declared nothing and nothing of it is held.
+                // SAFETY: the module never ran. It declared nothing, and no part of it is held.
                 unsafe { of(&module).code().discard() };
                 Err(error)
             }
@@ -175,14 +175,14 @@ impl Mapped {
     }
 }
 
-/// Mapped image with a checked layout.
+/// Code of a module in a mapped image with a checked layout.
 struct LibraryCode {
     root: ModuleRef,
-    /// Entry points, once the image is attached.
+    /// Entry points. Set once the image is attached.
     attached: Arc<OnceLock<Entries>>,
     path: PathBuf,
     ledger: Option<Arc<Ledger>>,
-    /// `Some` until the image is handed over.
+    /// The mapped image; `None` once it was handed over for its unload.
     image: Mutex<Option<Image>>,
     module: String,
     /// Short reason why the image must stay mapped, if any.
@@ -209,7 +209,7 @@ impl LibraryCode {
         self.attached.get().ok_or_else(|| CallError::Unavailable { what: format!("module {}", self.module) })
     }
 
-    /// Returns the ledger until the image is handed over; `None` for an image without hooks.
+    /// Returns the ledger of the image. `None` for an image without hooks, and after the image was handed over.
     fn living_ledger(&self) -> Option<Arc<Ledger>> {
         lock(&self.image).is_some().then(|| self.ledger.clone()).flatten()
     }
@@ -281,20 +281,20 @@ impl ModuleCode for LibraryCode {
             will_park: self.will_park.clone(),
             c_heap_shared: self.c_heap_shared.clone(),
         };
-        // SAFETY: the caller promises that nothing of the code is used once its unload begins.
+        // SAFETY: the caller promises that no part of the code is used after its unload has begun.
         Some(Box::new(unsafe { ImageUnload::new(image, facts, policy) }))
     }
 
     unsafe fn discard(&self) {
         let Some(image) = lock(&self.image).take() else { return };
         if let Some(ledger) = image.ledger() {
-            // Runs while the module is still attached, since a destructor may log.
+            // Runs the destructors while the module is still attached, because a destructor may log.
             ledger.run_thread_locals_here();
         }
         (self.root.detach())();
         let _gone = match self.will_park {
             Some(_) => image.park(),
-            // SAFETY: the caller promises that nothing of the code is used any more.
+            // SAFETY: the caller promises that no part of the code is used any more.
             None => unsafe { image.unmap() },
         };
     }
@@ -309,10 +309,10 @@ impl ModuleCode for LibraryCode {
 
 fn in_words(module: &str, own: Option<&static_tls::Part>, error: MapError) -> LoadError {
     match error {
-        // Static TLS is the only kind of memory that the linker names.
+        // Recognizes missing static TLS by the linker's message, which names no other kind of memory.
         MapError::Open { path, reason } if reason.contains("static TLS") => {
             let (file, reason) = reason.rsplit_once(": ").unwrap_or(("", &reason));
-            // The linker names the rejected library: the plugin, or one that the plugin links.
+            // The message begins with the rejected library: the plugin, or a library that the plugin links.
             let library = (Path::new(file) != path && !file.is_empty()).then_some(Path::new(file));
             LoadError::StaticTls { module: module.to_owned(), reason: static_tls::reason(module, reason, library, own) }
         }
@@ -320,19 +320,19 @@ fn in_words(module: &str, own: Option<&static_tls::Part>, error: MapError) -> Lo
     }
 }
 
-/// Returns the root module of an image after comparing its layout, with temporary globals: the global cache of the checker
-/// would keep pointers into unmapped images.
+/// Compares the layout of an image and returns its root module. Uses temporary globals of the checker, because its global cache
+/// would keep pointers into images that are unmapped later.
 fn root_of(image: &Image, module: &str) -> Result<ModuleRef, LoadError> {
     let differs = |difference: String| LoadError::RootModule { module: module.to_owned(), difference };
-    // Layout of the whole header; the part that is checked first is only its beginning.
+    // Layout of the whole header. The part that is checked first is only the beginning of the header.
     let whole = Layout::new::<LibHeader>();
-    // SAFETY: the symbol is the header that the `module!` macro exports; its magic is tested by `upgrade`.
+    // SAFETY: the symbol is the header that the `module!` macro exports. `upgrade` tests the magic number of the header.
     let header = unsafe { image.symbol_of::<AbiHeaderRef>(ROOT_SYMBOL, whole) }?;
     let header: &LibHeader = header.upgrade().map_err(|error| differs(error.to_string()))?;
     let Some(layout) = header.root_mod_consts().layout().into_option() else {
         return Err(differs("it carries no layout to compare".into()));
     };
-    // Formatted while the image is mapped, since the errors point into it.
+    // Formats the errors while the image is mapped, because they point into the image.
     check_layout_compatibility_with_globals(ModuleRef::LAYOUT, layout, &CheckingGlobals::new())
         .map_err(|errors| differs(errors.to_string()))?;
     // SAFETY: the layout was compared just now.

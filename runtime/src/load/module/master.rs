@@ -1,4 +1,4 @@
-//! Module of the Master: a module core behind a gate, called in red frames on the game thread.
+//! Module of the Master: a module behind a gate, which is called in red frames on the game thread.
 #![expect(unsafe_code, reason = "hands its code over when its generation has ended")]
 
 use std::ops::Deref;
@@ -14,7 +14,7 @@ use crate::unload::job::UnloadJob;
 use crate::unload::policy::UnloadPolicy;
 use crate::unload::subject::UnloadModule;
 
-/// Module of the Master. Game thread.
+/// Module of the Master. Game thread only.
 pub(crate) struct MasterModule {
     core: Module,
     gate: Rc<Gate>,
@@ -38,7 +38,7 @@ impl MasterModule {
         &self.gate
     }
 
-    /// Holds a lease on another module until its own code is gone.
+    /// Keeps a lease on another module until the code of this module is gone.
     pub(crate) fn keep(&self, lease: Lease) {
         self.core.need(Need { use_of: None, code: lease });
     }
@@ -47,20 +47,21 @@ impl MasterModule {
         red.enter_module(self.name(), &self.main, || self.gate.through(|| self.core.main(args)))
     }
 
-    /// Calls the code for the id of its build. `None` if it accepts no calls, or has no such function.
+    /// Calls the code for the id of its build. Returns `None` if the module accepts no calls or has no such function.
     pub(crate) fn build_id(&self, red: &RedStack) -> Option<u128> {
         let called =
             red.enter_module(self.name(), &self.build, || self.gate.through(|| Ok(self.core.code().build_id())));
         called.ok().flatten()
     }
 
-    /// Calls `suspend` to release resources for the next generation. The main must have returned. Returns the module's error or
-    /// panic.
+    /// Calls `suspend`, which releases resources for the next generation. The main must have returned. Returns the module's
+    /// error or panic.
     pub(crate) fn suspend(&self, red: &RedStack) -> Result<(), CallError> {
         red.enter_module(self.name(), &self.suspend, || self.gate.through(|| self.core.code().suspend()))
     }
 
-    /// Calls `resume` after a failed reload, to acquire the resources again. Returns the module's error or panic.
+    /// Calls `resume` after a failed reload, so that the module acquires its resources again. Returns the module's error or
+    /// panic.
     pub(crate) fn resume(&self, red: &RedStack) -> Result<(), CallError> {
         red.enter_module(self.name(), &self.resume, || self.gate.through(|| self.core.code().resume()))
     }
@@ -100,7 +101,7 @@ impl UnloadModule for MasterModule {
     }
 
     fn exit(&self, red: &RedStack) -> Result<(), CallError> {
-        // The gate is closed for all other calls.
+        // Allows this call, although the gate is closed for all other calls.
         red.enter_module(self.core.name(), &self.exit, || self.core.exit())
     }
 
@@ -113,8 +114,8 @@ impl UnloadModule for MasterModule {
     }
 
     fn unload_job(&self, policy: &UnloadPolicy) -> Option<UnloadJob> {
-        // SAFETY: the generation has ended: no conjugate, handle or record of it is left, and at a safe point no call is behind
-        // the closed gate; all other users of the code hold a lease or are parts on the finalizer thread.
+        // SAFETY: the generation has ended, so none of its conjugates, handles or records is left. At a safe point no call is
+        // behind the closed gate. All other users of the code hold a lease or are parts on the finalizer thread.
         unsafe { self.core.unload_job(self.gate.inside(), policy) }
     }
 }

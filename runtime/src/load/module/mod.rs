@@ -1,5 +1,5 @@
-//! Module core: types, entry points, leases and unload. Shared by modules of the Master and of other contexts, which control
-//! their calls and threads. [`ModuleCode`] abstracts the code, such as the image of a library.
+//! Module core: types, entry points, leases and unload. Modules of the Master and of other contexts share this core, and
+//! control their own calls and threads. [`ModuleCode`] abstracts the code of a module, such as the image of a library.
 #![expect(unsafe_code, reason = "hands unused code over")]
 
 pub(crate) mod code;
@@ -30,8 +30,8 @@ use crate::sync::lock;
 use crate::unload::job::UnloadJob;
 use crate::unload::policy::UnloadPolicy;
 
-/// Loaded module. Remains until its unload job is done; if it is dropped without one, its code stays permanently, with
-/// everything that the code may reach. Any thread, as far as its code allows this.
+/// Loaded module. If the module is dropped before its unload job was taken, its code stays permanently, with everything that
+/// the code may access. Usable on any thread, as far as the code allows this.
 pub(crate) struct Module {
     info: ModuleInfo,
     tag: ModuleTag,
@@ -40,16 +40,16 @@ pub(crate) struct Module {
     needs: Mutex<Vec<Need>>,
     has_started: AtomicBool,
     logs: Arc<Logs>,
-    /// Reference to the host context, if any, kept while the code is present.
+    /// Reference to the host context, if any. Kept while the code is present.
     host_context: Option<Arc<SharedHostContext>>,
 }
 
-/// Lease of a dependent on a module. The dependent is another module, or a context whose resolver has found the module. Counted
-/// per module rather than per context, so that modules without dependents are unloaded first.
+/// Leases of a dependent on a module. The dependent is another module, or a context whose resolver has returned the module.
+/// Leases are counted per module rather than per context, so that modules without dependents are unloaded first.
 pub(crate) struct Need {
-    /// Held until the exit hook of the dependent has run; `None` if only the code is needed.
+    /// Lease that is held until the exit hook of the dependent has run. `None` if the dependent needs only the code.
     pub use_of: Option<Lease>,
-    /// Held until the code of the dependent is gone.
+    /// Lease that is held until the code of the dependent is gone.
     pub code: Lease,
 }
 
@@ -88,7 +88,7 @@ impl Module {
         &*self.code
     }
 
-    /// Returns the declared types, and the used and offered functions.
+    /// Returns the declared types, and the functions that the module uses and offers.
     pub(crate) fn described(&self) -> Described {
         self.code.described()
     }
@@ -97,20 +97,20 @@ impl Module {
         &self.leases
     }
 
-    /// Adds a lease on a dependency.
+    /// Adds the leases on a dependency.
     pub(crate) fn need(&self, need: Need) {
         lock(&self.needs).push(need);
     }
 
-    /// Takes another lease on a dependency, for a call of `owner`. `None` once the exit hook has run.
+    /// Takes another lease on a dependency, for a call of `owner`. Returns `None` once the exit hook of this module has run.
     pub(crate) fn use_again(&self, users: &Leases, owner: &Arc<str>) -> Option<Lease> {
         let needs = lock(&self.needs);
         let mut uses = needs.iter().filter_map(|need| need.use_of.as_ref());
         uses.find(|lease| lease.is_on(users)).map(|lease| lease.again(LeaseKind::Call, Arc::clone(owner), None))
     }
 
-    /// Returns the paths of all types it refers to: bases, interfaces, types of members, and owners of used functions and
-    /// properties. Includes its own types.
+    /// Returns the paths of all types that the module refers to, including its own types. These are bases, interfaces, types of
+    /// members, and owners of the functions and properties that the module uses.
     pub(crate) fn named_types(&self) -> BTreeSet<String> {
         let mut named = BTreeSet::new();
         let mut name = |path: &str| {
@@ -142,13 +142,13 @@ impl Module {
         Ok(())
     }
 
-    /// Checks if the main has returned and the exit hook has not run.
+    /// Checks if the main has returned, and the exit hook has not run yet.
     pub(crate) fn has_started(&self) -> bool {
         self.has_started.load(Ordering::Acquire)
     }
 
-    /// Runs the exit hook once, if the main has returned, and drops deferred values. This is the last call into the module,
-    /// which calls no dependency afterwards. Returns a panic as an error.
+    /// Runs the exit hook if the main has returned and the exit hook has not run, and drops deferred values. This is the last
+    /// call into the module. The module calls no dependency afterwards. Returns a panic as an error.
     pub(crate) fn exit(&self) -> Result<(), CallError> {
         let ended = self.code.last(self.has_started.swap(false, Ordering::AcqRel));
         let uses: Vec<_> = lock(&self.needs).iter_mut().map(|need| need.use_of.take()).collect();
@@ -156,16 +156,19 @@ impl Module {
         ended
     }
 
-    /// Returns the remaining unload job. `None` if it was already taken. `calls` is the number of active calls.
+    /// Returns the remaining unload job, or `None` if the job was already taken. `calls` is the number of active calls.
     ///
     /// # Safety
-    /// The leases of the module are sealed. Once the last of them has ended, and the finalizers queued before the unload have
-    /// run, no code that the host has called uses anything of the code: no plugin part, conjugate, thunk or record.
+    /// The leases of the module must be sealed. Once the last lease has ended, and the finalizers queued before the unload have
+    /// run, no code called by the host may use any part of the code. This includes plugin parts, conjugates, thunks and
+    /// records.
     pub(crate) unsafe fn unload_job(&self, calls: u32, policy: &UnloadPolicy) -> Option<UnloadJob> {
-        // SAFETY: the caller promises that nothing of the code is used once its leases have ended, and no unload begins before.
+        // SAFETY: the caller promises that no part of the code is used once the leases have ended. The unload of the code does
+        // not begin before that time.
         let code = unsafe { self.code.hand_over(policy) }?;
         let (logs, tag) = (Arc::clone(&self.logs), self.tag.clone());
-        // Staying code keeps its host context: the closure is then dropped without being called.
+        // Code that stays needs the host context. In that case `forget` is dropped without being called, and `ManuallyDrop`
+        // keeps the reference.
         let host_context = ManuallyDrop::new(self.host_context.clone());
         Some(UnloadJob {
             name: self.info.name.clone(),
@@ -183,7 +186,7 @@ impl Module {
 
 impl Drop for Module {
     fn drop(&mut self) {
-        // The code was not unloaded and stays, with everything that it may reach.
+        // The code was not unloaded. It stays, with everything that it may access.
         if self.code.abandon() {
             std::mem::forget(self.host_context.clone());
             std::mem::forget(std::mem::take(&mut *lock(&self.needs)));

@@ -1,5 +1,5 @@
-//! Script package as the code of a module: parsed source. Its classes are created where those of libraries are declared, and
-//! its functions end with them, so nothing is mapped or waited for.
+//! Script package as the code of a module: the parsed source. Its classes are created in the same step as those of
+//! libraries. Its functions end with the classes, so an unload unmaps nothing and waits for nothing.
 #![expect(unsafe_code, reason = "shares a trait with libraries, whose code is unmapped by unsafe functions")]
 
 use std::sync::Arc;
@@ -54,7 +54,8 @@ impl ModuleCode for ScriptCode {
     }
 }
 
-/// Package that accepts no calls. Its source and tables belong to the host and are dropped with their last user.
+/// Unload of a package that accepts no calls. Its source and tables belong to the host, and are dropped with their last
+/// user.
 struct ScriptEnd {
     module: String,
 }

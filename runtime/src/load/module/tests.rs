@@ -1,4 +1,4 @@
-//! Checks that a module which is not a library has the same lifecycle as a library.
+//! Checks that a module that is not a library has the same lifecycle as a library.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::unload::state::ContextState;
 use crate::unload::steps::UnloadCause;
 use crate::unload::subject::GenerationUnload;
 
-/// Runs a Master with this module only, from declaration to unload.
+/// Runs a Master that has only this module, from the declaration to the unload.
 #[test]
 fn a_non_library_module_loads_and_unloads_in_the_master() {
     let core = Core::new().expect("a finalizer thread");
@@ -60,7 +60,7 @@ fn a_non_library_module_loads_and_unloads_in_the_master() {
     assert_eq!(Rc::strong_count(module), 1);
 }
 
-/// A module whose main has not run gets no exit hook; a module that is never unloaded keeps its dependencies.
+/// The exit hook runs only if the main has run. A module that is never unloaded keeps its dependencies.
 #[test]
 fn unstarted_modules_are_disposed_of_and_dropped_ones_keep_dependencies() {
     let logs = Arc::default();

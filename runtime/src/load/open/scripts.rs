@@ -1,5 +1,5 @@
-//! Opens a script package, without copying, mapping or attaching. Its source is parsed once, and syntax errors are reported
-//! here; names are resolved after the types of its dependencies are declared.
+//! Opens a script package without copying, mapping or attaching a library. The source is parsed once, and syntax errors are
+//! reported immediately. Names are resolved later, after the types of the package's dependencies are declared.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -53,8 +53,8 @@ pub(crate) fn info(package: &Package, path: &Path) -> ModuleInfo {
     }
 }
 
-/// Adds dependencies of packages: modules named in the manifest, and modules whose types the source refers to. Omits modules
-/// that depend on the package itself, which are declared after it.
+/// Adds the dependencies of packages: the modules named in the manifest, and the modules whose types the source refers to.
+/// Omits modules that depend on the package itself, because they are declared after it.
 pub(super) fn add_dependencies(modules: &mut [Inspected]) {
     let known = modules.iter().map(|(found, info)| match found {
         Found::Scripts(package) => Known::of_package(package, info),
@@ -72,15 +72,15 @@ pub(super) fn add_dependencies(modules: &mut [Inspected]) {
     }
 }
 
-/// Module in the computation of dependencies.
+/// Facts about one module, for the computation of dependencies.
 struct Known {
     name: String,
     version: Version,
-    /// Names of its types, in lower case.
+    /// Names of the types that the module declares, in lower case.
     types: BTreeSet<String>,
-    /// Further names: enum entries and delegates.
+    /// Further names that the module declares: enum entries and delegates.
     others: BTreeSet<String>,
-    /// Names of its declared dependencies.
+    /// Names of the dependencies that the module declares.
     needs: Vec<String>,
 }
 
@@ -95,7 +95,7 @@ impl Known {
         }
     }
 
-    /// The source of a package contains further names besides its types.
+    /// The source of a package declares further names in addition to its types.
     fn of_package(package: &Package, info: &ModuleInfo) -> Self {
         Self { others: package.outline.names.clone(), ..Self::of(info) }
     }
@@ -117,7 +117,7 @@ fn names_of(paths: &[String]) -> BTreeSet<String> {
     paths.flat_map(|path| [path.rsplit('.').next().unwrap_or("").to_owned(), path]).collect()
 }
 
-/// Returns the dependencies of packages on each other and on `libraries`, as computed by [`add_dependencies`].
+/// Returns the dependencies of packages on each other and on `libraries`. [`add_dependencies`] defines these dependencies.
 pub(crate) fn dependencies_among(packages: &[&Package], libraries: &[ManifestInfo]) -> Vec<Vec<(String, VersionReq)>> {
     let of_packages = packages.iter().map(|package| Known::of_package(package, &info(package, Path::new(""))));
     let known: Vec<_> = of_packages.chain(libraries.iter().map(Known::of_library)).collect();
@@ -139,10 +139,10 @@ fn dependencies(packages: &[&Package], known: &[Known]) -> Vec<Vec<(String, Vers
     each.collect()
 }
 
-/// Returns the indices of the modules that each package requires, by the identifiers of its source.
+/// Returns the indices of the modules that each package requires, determined by the identifiers in its source.
 ///
-/// Type names are evaluated first. Other names are more often variables and functions: they add no dependency on a module that
-/// depends on the package by its types.
+/// Type names are evaluated first. Other names are often variables or functions of the package itself. Therefore they add no
+/// dependency on a module that already depends on the package by its types.
 fn needed(packages: &[(&str, &BTreeSet<String>)], modules: &[Known]) -> Vec<Vec<usize>> {
     let mut needs: Needs<'_> = Needs::new();
     for module in modules {
@@ -177,7 +177,7 @@ fn needed(packages: &[(&str, &BTreeSet<String>)], modules: &[Known]) -> Vec<Vec<
 
 type Needs<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
-/// Checks if a module depends on another, directly or indirectly.
+/// Checks if a module depends on another module, directly or indirectly.
 fn depends_on(needs: &Needs<'_>, from: &str, to: &str) -> bool {
     let (mut seen, mut next) = (BTreeSet::new(), vec![from]);
     while let Some(name) = next.pop() {
@@ -191,7 +191,7 @@ fn depends_on(needs: &Needs<'_>, from: &str, to: &str) -> bool {
     false
 }
 
-/// Returns the range of this version and later ones. `*` would exclude pre-releases.
+/// Returns the range of this version and all later versions. `*` would exclude pre-releases.
 fn this(version: &Version) -> VersionReq {
     let Version { major, minor, patch, pre, .. } = version.clone();
     VersionReq {
@@ -223,7 +223,8 @@ mod tests {
 
     use super::{Known, names_of, needed, this};
 
-    /// `cube: MagicCube, Spin + entry > scripts` is a module with two types and one further name, which depends on `scripts`.
+    /// Parses a module for a test: `cube: MagicCube, Spin + entry > scripts` has two types and one further name, and depends
+    /// on `scripts`.
     fn module(text: &str) -> Known {
         let list =
             |text: &str| text.split(',').map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect();
@@ -241,7 +242,7 @@ mod tests {
         check_all(&[(package, words, expected)], modules);
     }
 
-    /// Checks the dependencies of packages with these identifiers.
+    /// Checks the dependencies of packages whose sources contain these identifiers.
     fn check_all(packages: &[(&str, &str, &str)], modules: &[&str]) {
         let modules: Vec<_> = modules.iter().map(|text| module(text)).collect();
         let words: Vec<BTreeSet<_>> =

@@ -12,7 +12,7 @@ use crate::reload::changes::PropertyChange;
 const PAGE: &str = include_str!("../../../docs/migration.md");
 
 /// Row of one kind: its type, a default, an own value, a type that accepts this value, and one that does not. `FRIEND` in a
-/// value is a placeholder of another object.
+/// value is a placeholder for another object.
 struct Row {
     kind: &'static str,
     words: &'static str,
@@ -185,7 +185,7 @@ impl Row {
         format!("`{}`: {}", short(self.lossless), word(&changes))
     }
 
-    /// Compares values that differ only in quotes and in the parentheses of an optional.
+    /// Checks if two values differ only in quotes and in the parentheses of an optional.
     fn loses_quotes(&self, own: &str, value: &str) -> bool {
         let bare = |text: &str| text.replace(['"', '(', ')'], "").replace("some", "").replace("true", "1");
         bare(own) == bare(value)
@@ -210,7 +210,7 @@ impl Row {
     fn new_default(&self) -> String {
         let (mut story, own) = self.own();
         let is_object = self.own.contains("FRIEND") || self.own.contains('#') || self.words == LAZY;
-        // A declaration cannot name an object of the world as default.
+        // The default in a declaration cannot refer to an object of the world.
         let default = if is_object { self.default } else { self.own };
         story.next((self.words, default).into());
         assert_eq!(story.value("x"), own);
@@ -249,7 +249,7 @@ fn short(words: &str) -> String {
     words.replace("/Script/Game.", "").replace("/Script/Test.", "")
 }
 
-/// Counts the objects that follow the default, and those that keep a value.
+/// Returns the number of objects that follow the default, and the number of objects that keep a value.
 fn followed(changes: &[PropertyChange]) -> (u64, u64) {
     let sum = |of: fn(&PropertyChange) -> u64| changes.iter().map(of).sum();
     (sum(|change| change.followed), sum(|change| change.kept))
@@ -279,7 +279,7 @@ fn every_kind_converts_as_documented() {
     assert!(table == lines, "the table should be:\n{lines}");
 }
 
-/// Ensures that new kinds are added to the table.
+/// Fails if a new kind is missing from the table.
 #[test]
 fn every_kind_is_in_the_table() {
     use alcedo_abi::kinds::PropertyKind;

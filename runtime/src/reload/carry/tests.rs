@@ -1,4 +1,4 @@
-//! Checks the values of one object whose class is declared again with another build.
+//! Tests how one object keeps its values when another build of its class is declared.
 
 use std::rc::Rc;
 
@@ -55,7 +55,7 @@ pub(super) fn core() -> Rc<Core> {
     core
 }
 
-/// Build of the class: type and default of its one property. An empty type means no property.
+/// Build of the class: type and default of its only property. With an empty type, the class has no property.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Build<'a> {
     pub(super) words: &'a str,
@@ -97,7 +97,7 @@ pub(super) fn build<'a>(core: &Core, build: impl Into<Build<'a>>, fields: &[(&st
     class("Cube", OBJECT, x.into_iter().chain([part]).collect())
 }
 
-/// Creates an object with its subobject and the defaults of its class.
+/// Creates an object with its subobject and with the defaults of its class.
 pub(super) fn allocate(core: &Core, class: &Rc<Class>, flags: u32) -> ObjectHandle {
     let objects = &core.world.objects;
     let object = objects.allocate(class, None, ObjectHandle::NONE, flags);
@@ -166,7 +166,7 @@ pub(super) fn reload<'a>(
     (after, changes)
 }
 
-/// Checks the value of an object after these builds of its class. `own` is set in the first build.
+/// Checks the value of an object after a reload to each of these builds. `own` is set in the first build.
 fn check_builds(builds: &[(&str, &str)], own: &str, expected: &str) {
     let core = core();
     let mut class = build(&core, builds[0], SAME);
@@ -203,10 +203,10 @@ fn unconvertible_values_are_restored_when_their_type_returns() {
     check_builds(&[number, whole], "2.5", "7");
     check_builds(&[number, whole, number], "2.5", "2.5");
     check_builds(&[number, whole, whole, GONE, number], "2.5", "2.5");
-    // A put-aside value returns with any type that accepts it.
+    // A value that was put aside returns in a property of any type that accepts it.
     check_builds(&[number, whole, ("Optional(f64)", "none")], "2.5", "some(2.5)");
 
-    // A newly set value is the object's own; the older put-aside value is discarded.
+    // The newly set value becomes the object's own value. The older value, which was put aside, is discarded.
     let core = core();
     let first = build(&core, number, SAME);
     let object = allocate(&core, &first, 0);
@@ -305,7 +305,7 @@ fn a_struct_may_change_deep_inside_of_a_container() {
     check(((list, ""), "((a=1, b=2), (a=3))", (list, ""), "((a=1, b=2, c=\"\"), (a=3, b=0, c=\"\"))"), wider);
     let nested = "Map(u8, Optional(/Script/Test.Point))";
     check(((nested, ""), "((1, some((a=1, b=2))))", (nested, ""), "((1, some((a=1, b=2, c=\"\"))))"), wider);
-    // A removed field affects no other field; the rest of the value is put aside.
+    // Removing a field affects no other field. The rest of the value is put aside.
     let narrower = &[("a", PropertyKind::U8)];
     check(((list, ""), "((a=1, b=2))", (list, "((a=9))"), "((a=1))"), narrower);
     let as_wide = &[("a", PropertyKind::I8), ("b", PropertyKind::F64)];
@@ -324,7 +324,7 @@ fn a_default_that_names_parts_names_the_objects_own() {
         let before = build(&core, (words, ""), SAME);
         refer(before.cdo.get(), part_of(before.cdo.get()));
         let object = allocate(&core, &before, 0);
-        // The object's own subobject is the default; no reference is an own value.
+        // A reference to the object's own subobject is the default. An empty reference is an own value.
         refer(object, if is_own { ObjectHandle::NONE } else { part_of(object) });
         core.world.types.begin_shadow();
         core.world.types.hide_in_shadow(["/Script/Test.Point", "/Script/Game.Cube"]);
@@ -355,7 +355,7 @@ fn a_default_that_names_parts_names_the_objects_own() {
     }
 }
 
-/// `Toy` exists only in tests, and is defined in one file of the reflection core.
+/// Uses the kind `Toy`, which exists only in tests. One file of the reflection core defines it.
 #[test]
 fn a_value_of_a_new_kind_is_carried() {
     for row in [

@@ -9,7 +9,7 @@ use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
 const LONG: Duration = Duration::from_secs(60);
 
-/// Work that is blocked by leases only.
+/// Work that only leases block.
 struct Held(std::sync::Arc<Leases>);
 
 impl UnloadWork for Held {
@@ -86,7 +86,7 @@ fn a_parked_unload_ends_the_waiting_of_others_and_remains_parked() {
     assert_eq!(ticket.poll(), ContextState::Parked);
 }
 
-/// Work that polls its own ticket, as a destructor of a module could do through the host.
+/// Work that polls its own ticket, as a destructor of a module could do by calling the host.
 struct Nosy(Receiver<UnloadTicket>);
 
 impl UnloadWork for Nosy {

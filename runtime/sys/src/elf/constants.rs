@@ -1,5 +1,5 @@
-//! Constants of a library as they will be after mapping, read from its file: its bytes, and addresses from its own relocations. The
-//! library is not mapped, and none of its code runs.
+//! Reads constants of a library with the values that they will have after mapping. Uses the bytes of the file and the library's own
+//! relocations. The library is not mapped, and none of its code runs.
 
 use std::collections::HashMap;
 
@@ -19,7 +19,7 @@ const WORD: u64 = 8;
 #[derive(Debug)]
 pub struct Constants<'a> {
     elf: Elf<'a>,
-    /// Values that the loader writes, by address.
+    /// Values that the loader writes, by the address that it writes to.
     addresses: HashMap<u64, u64>,
 }
 
@@ -41,34 +41,34 @@ impl<'a> Constants<'a> {
         }
         for table in elf.sections.iter().filter(|section| section.kind == SHT_RELR && section.is_loaded()) {
             let words: &[U64<LE>] = records(bytes.get(table.file_range())?, table.name).ok()?;
-            // The file contains the relocated address.
+            // A packed relocation has no addend: the relocated word in the file contains the address.
             let word = |at: &u64| elf.mapped(*at, WORD)?.try_into().ok().map(u64::from_le_bytes);
             addresses.extend(packed(words).into_iter().filter_map(|at| Some((at, word(&at)?))));
         }
         Some(Self { elf, addresses })
     }
 
-    /// Returns address and size in bytes of the section with that name in memory.
+    /// Returns the address and the size in bytes of the loaded section with that name.
     #[must_use]
     pub fn section(&self, name: &str) -> Option<(u64, u64)> {
         self.elf.section_named(name).filter(|section| section.is_loaded()).map(|section| (section.addr, section.size))
     }
 
-    /// Returns bytes at an address; `None` if the file does not contain all of them.
+    /// Returns `len` bytes at an address of the library; `None` if the file does not contain all of them.
     #[must_use]
     pub fn bytes(&self, addr: u64, len: u64) -> Option<&'a [u8]> {
         self.elf.mapped(addr, len)
     }
 
-    /// Returns the address that will be stored at an address; `None` if it is not an address of the library itself.
+    /// Returns the address that the loader will store at `at`; `None` if that address is not in the library itself.
     #[must_use]
     pub fn address(&self, at: u64) -> Option<u64> {
         self.addresses.get(&at).copied()
     }
 }
 
-/// Decodes the offsets of packed relocations: an even word is an offset, an odd word has a bit for each of the 63 words after the
-/// last offset.
+/// Decodes the offsets of packed relocations. An even word is an offset. An odd word has a bit for each of the 63 words after the last
+/// offset.
 fn packed(words: &[U64<LE>]) -> Vec<u64> {
     let (mut addresses, mut next) = (Vec::new(), 0_u64);
     for word in words.iter().map(|word| word.get(LE)) {

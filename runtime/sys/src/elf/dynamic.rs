@@ -1,4 +1,4 @@
-//! The dynamic table, the input of the loader. Each entry is compared with its section, and the content of the section is checked.
+//! Checks the dynamic table, which the loader reads. Compares each entry with its section, and checks the content of the section.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -19,7 +19,7 @@ use super::relocations::Walk;
 use super::symbols::Symbols;
 use super::{Elf, ElfError, HOST, Pinning, Section, ensure, hashes, malformed, records, slice, string_at, versions};
 
-/// Tags in libraries that glibc can map. Excludes text relocations and `DT_REL`.
+/// Tags that glibc accepts in a library, except text relocations and `DT_REL`.
 const KNOWN: [DynamicTag; 39] = [
     DT_BIND_NOW,
     DT_FINI,
@@ -62,21 +62,21 @@ const KNOWN: [DynamicTag; 39] = [
     DT_VERSYM,
 ];
 
-/// Allowed bits of `DT_FLAGS`. Excludes relocations in code.
+/// Allowed bits of `DT_FLAGS`. Relocations in code are not allowed.
 const FLAGS: u64 = DF_ORIGIN.0 | DF_SYMBOLIC.0 | DF_BIND_NOW.0 | DF_STATIC_TLS.0;
 
 /// Allowed bits of `DT_FLAGS_1` in a library that is mapped at run time.
 const FLAGS_1: u64 = DF_1_NOW.0 | DF_1_NODELETE.0 | DF_1_ORIGIN.0 | DF_1_NODEFLIB.0;
 
-/// Limit of file systems. The loader stores names on its stack.
+/// Maximum length of a file name on common file systems. The loader stores names on its stack.
 const LONGEST_NAME: usize = 255;
 
-/// Limit of file systems.
+/// Maximum length of a path on common file systems.
 const LONGEST_PATH: usize = 4095;
 
 const MOST_NEEDED: usize = 1024;
 
-/// Parsed dynamic table: one value per tag, and the needed names separately, since they repeat.
+/// Parsed dynamic table. Has one value per tag, except that `DT_NEEDED` may occur several times.
 struct Dynamic<'e, 'a> {
     elf: &'e Elf<'a>,
     values: BTreeMap<i64, u64>,
@@ -85,13 +85,13 @@ struct Dynamic<'e, 'a> {
 
 /// Requirements of the file: external names, and the sections that the loader writes to.
 pub(super) struct Requirements {
-    /// Names of the needed libraries, in the order of the loader's search.
+    /// Names of the needed libraries, in the order in which the loader searches them.
     pub(super) needed: Vec<String>,
     /// Undefined symbols, including weak ones.
     pub(super) imports: Vec<String>,
     /// Indices of the sections that relocations write to.
     pub(super) relocated: BTreeSet<usize>,
-    /// Reasons for which the loader never unmaps the library.
+    /// Properties that make the loader keep the library mapped permanently.
     pub(super) pinning: Pinning,
 }
 
@@ -117,13 +117,13 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         let entries: &[Dyn64<LE>] = records(raw, "the entries of the dynamic table")?;
         let end = entries.iter().position(|entry| entry.d_tag.get(LE) == DT_NULL);
         let end = end.ok_or_else(|| malformed("the dynamic table has no end"))?;
-        // Tools that remove an entry leave its value, so only the tags are checked.
+        // Checks only the tags, because a tool that removes an entry may keep the value of the entry.
         let clean = entries[end..].iter().all(|entry| entry.d_tag.get(LE) == DT_NULL);
         ensure(clean, || "the dynamic table continues after its end".to_owned())?;
         let mut dynamic = Self { elf, values: BTreeMap::new(), needed: Vec::new() };
         for entry in &entries[..end] {
             let (tag, value) = (entry.d_tag.get(LE), entry.d_val.get(LE));
-            // Machines may have specific tags, as AArch64 for branch protection.
+            // Accepts tags that the machine defines, for example those for branch protection on AArch64.
             let own = HOST != EM_X86_64 && (0x7000_0000..0x7fff_ffff).contains(&tag.0);
             ensure(KNOWN.contains(&tag) || own, || format!("dynamic tag {:#x} is unknown", tag.0))?;
             if tag == DT_NEEDED {
@@ -144,7 +144,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         self.values.contains_key(&tag.0)
     }
 
-    /// Checks that the tag and the section of that kind both exist at the same address, or neither exists.
+    /// Checks that the tag and the section of this kind have the same address, or that both are missing.
     fn agree(&self, tag: DynamicTag, kind: SectionType) -> Result<Option<&'e Section<'a>>, ElfError> {
         let elf = self.elf;
         let section = elf.sections.iter().find(|s| s.kind == kind && s.flags & SHF_ALLOC.0 != 0 && s.size > 0);
@@ -162,7 +162,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         raw.map(Some).ok_or_else(|| malformed(format!("section {} is not mapped", section.name)))
     }
 
-    /// Checks that all of the tags exist or none, as the loader assumes.
+    /// Checks that either all or none of the tags exist. The loader assumes this.
     fn all_or_none(&self, tags: &[DynamicTag]) -> Result<bool, ElfError> {
         let there = tags.iter().filter(|tag| self.has(**tag)).count();
         ensure(there == 0 || there == tags.len(), || {
@@ -172,7 +172,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         Ok(there > 0)
     }
 
-    /// Requires a valid file. `versions` are the libraries of the needed versions.
+    /// Expects a file that was checked. `versions` contains the library of each needed version.
     fn pinning(&self, symbols: &Symbols<'_>, strings: &[u8], versions: &BTreeMap<u16, &str>) -> Pinning {
         let numbers = self.table(DT_VERSYM, SHT_GNU_VERSYM).ok().flatten().unwrap_or_default();
         Pinning {
@@ -192,7 +192,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         Ok(())
     }
 
-    /// Checks the symbols. Returns them with the common string table.
+    /// Checks the symbols. Returns them and the string table that all names use.
     fn check_symbols(&self) -> Result<(Symbols<'a>, &'a [u8]), ElfError> {
         let elf = self.elf;
         let section = self.agree(DT_SYMTAB, SHT_DYNSYM)?.ok_or_else(|| malformed("the dynamic symbols are missing"))?;
@@ -208,13 +208,14 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         Ok((Symbols::read(elf, raw, strings, locals)?, strings))
     }
 
-    /// Checks the names of needed libraries. A path would make the loader map an arbitrary file.
+    /// Checks the names of needed libraries. Rejects paths, because the loader would map any file at a path.
     fn check_names(&self, strings: &'a [u8]) -> Result<Vec<&'a str>, ElfError> {
         for (tag, most) in [(DT_SONAME, LONGEST_NAME), (DT_RPATH, LONGEST_PATH), (DT_RUNPATH, LONGEST_PATH)] {
             let valid = self.get(tag).is_none_or(|at| string_at(strings, at, most).is_some());
             ensure(valid, || format!("dynamic tag {:#x} names nothing", tag.0))?;
         }
-        // The loader uses a library for every request of its soname; copies are requested by their paths.
+        // The loader uses this library for every request of its soname. The host requests copies by their paths, so a soname with a path
+        // could collide with a copy.
         let own = self.get(DT_SONAME).and_then(|at| string_at(strings, at, LONGEST_NAME)).unwrap_or_default();
         ensure(!own.contains('/'), || {
             format!("it calls itself {own}, which is a path: give it a name without folders")
@@ -276,14 +277,14 @@ impl<'e, 'a> Dynamic<'e, 'a> {
             [(DT_INIT_ARRAY, DT_INIT_ARRAYSZ, SHT_INIT_ARRAY), (DT_FINI_ARRAY, DT_FINI_ARRAYSZ, SHT_FINI_ARRAY)];
         for (tag, size, kind) in arrays {
             self.all_or_none(&[tag, size])?;
-            // An array without slots has no section.
+            // An empty array has no section.
             let section = if self.get(size) == Some(0) { None } else { self.agree(tag, kind)? };
             let size = self.get(size).unwrap_or(0);
             ensure(section.map_or(0, |section| section.size) == size && size.is_multiple_of(8), || {
                 format!("dynamic tag {:#x} has a wrong size", tag.0)
             })?;
         }
-        // Entries for loaders with lazy binding, which would write to the start of the tables.
+        // A loader with lazy binding would write to the start of these tables.
         for (tag, size) in [(DT_PLTGOT, 8), (DT_TLSDESC_GOT, 8)] {
             let writable = self.get(tag).is_none_or(|at| self.elf.is_writable(at, size));
             ensure(writable, || format!("dynamic tag {:#x} points to memory that is not writable", tag.0))?;
@@ -310,7 +311,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
             |s: &Section<'_>| [&data, &calls].iter().any(|range| range.start <= s.addr && s.end() <= range.end);
         let loaded = || self.elf.sections.iter().filter(|s| s.kind == SHT_RELA && s.is_loaded());
         loaded().try_for_each(|s| ensure(covered(s), || format!("section {} is not announced", s.name)))?;
-        // The loader writes its own entry to the start of this table.
+        // The loader writes an entry of its own to the start of this table.
         let tables = || [".got.plt", ".got"].into_iter().filter_map(|name| self.elf.section_named(name));
         let is_valid = self.get(DT_PLTGOT).is_none_or(|at| tables().any(|table| table.addr == at));
         ensure(is_valid, || "the call table is not where its section is".to_owned())?;
@@ -330,7 +331,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         walk.finish()
     }
 
-    /// Returns a table that consists of whole relocation sections and nothing else.
+    /// Returns the range of a relocation table. Checks that the table consists of whole relocation sections and contains nothing else.
     fn relocation_table(&self, tag: DynamicTag, size: DynamicTag) -> Result<Range<u64>, ElfError> {
         let (at, size) = (self.get(tag).unwrap_or(0), self.get(size).unwrap_or(0));
         ensure(size == 0 || self.elf.mapped(at, size).is_some(), || {

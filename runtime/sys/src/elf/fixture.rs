@@ -1,4 +1,5 @@
-//! Handmade small library for the tests of the checks: a page of tables, a page of code, a page of variables.
+//! Small library for the tests of the ELF checks. Contains one page of tables, one page of code, and one page of
+//! variables.
 
 use object::elf::{
     PF_R, PF_W, PF_X, PT_GNU_RELRO, PT_GNU_STACK, PT_LOAD, PT_TLS, ProgramType, SHF_ALLOC, SHF_EXECINSTR, SHF_TLS,
@@ -11,7 +12,7 @@ pub(super) const TABLES: u64 = 0;
 pub(super) const CODE: u64 = PAGE;
 /// Array of initializers, two slots.
 pub(super) const INIT: u64 = 2 * PAGE;
-/// Variables, up to the end of their page.
+/// Variables that fill the rest of their page.
 pub(super) const DATA: u64 = INIT + 16;
 /// Zeroed variables, one page.
 pub(super) const ZEROES: u64 = 3 * PAGE;

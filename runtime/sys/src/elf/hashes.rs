@@ -1,4 +1,4 @@
-//! Hash tables for symbol lookup: a lookup walks from a bucket along a chain without checking lengths.
+//! Checks the hash tables for symbol lookup. The loader walks from a bucket along a chain without checking lengths.
 
 use object::LittleEndian as LE;
 use object::U32;
@@ -25,9 +25,9 @@ pub(super) fn check_gnu(raw: &[u8], symbols: usize) -> Result<(), ElfError> {
         ensure(right, || format!("bucket {index} of the symbol hash table points to symbol {bucket} of {symbols}"))?;
     }
     if buckets.iter().all(|bucket| bucket.get(LE) == 0) {
-        return Ok(()); // chains are unused, and linkers write none
+        return Ok(()); // without buckets, no chain is used, and linkers write no chains
     }
-    // At least one bucket refers to a symbol after the first one.
+    // A nonzero bucket is in `first..symbols`, so the subtraction cannot underflow.
     let chains = chains.get(..symbols - first).ok_or_else(short)?;
     let mut length = 0;
     for (index, link) in chains.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The ELF header, the program headers and the section headers, parsed and compared.
+//! Parses and compares the ELF header, the program headers and the section headers.
 
 use object::LittleEndian as LE;
 use object::elf::{
@@ -9,7 +9,7 @@ use object::pod::{Pod, from_bytes};
 
 use super::{Elf, ElfError, HOST, Section, Segment, ensure, malformed, program, records, slice, string_at};
 
-/// Linkers write about a dozen. The loader stores all of them on its stack.
+/// Maximum number of program headers. Linkers write about a dozen. The loader stores all program headers on its stack.
 const MOST_SEGMENTS: usize = 64;
 
 const LONGEST_NAME: usize = 255;
@@ -17,11 +17,11 @@ const LONGEST_NAME: usize = 255;
 /// Maximum size of the trailer of a library: a signature and a seal.
 pub(crate) const LONGEST_END: u64 = 128;
 
-/// Number of bytes that suffice for [`glance`].
+/// Number of bytes that [`glance`] needs.
 pub(crate) const HEAD: usize = size_of::<FileHeader64<LE>>();
 
-/// Checks from the first bytes of a file of `len` bytes if it may be a library for this host: the ELF header and the required file
-/// size. The library may be followed by a trailer of [`crate::seal`].
+/// Checks the ELF header and the required file size of a possible library for this host. `head` contains the first bytes of a file of `len`
+/// bytes. A trailer of [`crate::seal`] may follow the library.
 pub(crate) fn glance(head: &[u8], len: u64) -> Result<(), ElfError> {
     let header = header(head)?;
     let tables = [
@@ -58,7 +58,7 @@ fn header(bytes: &[u8]) -> Result<&FileHeader64<LE>, ElfError> {
         });
     };
     let ident = &header.e_ident;
-    // The order matters: class and byte order determine the format of the rest.
+    // Checks class and byte order first, because they determine the format of the rest.
     let (class, data, machine) = (ident.class.0, ident.data.0, header.e_machine.get(LE));
     ensure_host(class == object::elf::ELFCLASS64.0, || format!("an ELF file of class {class}"))?;
     ensure_host(data == object::elf::ELFDATA2LSB.0, || format!("an ELF file with byte order {data}"))?;
@@ -79,7 +79,7 @@ fn header(bytes: &[u8]) -> Result<&FileHeader64<LE>, ElfError> {
     Ok(header)
 }
 
-/// Returns the name of a file type that is often passed by mistake.
+/// Returns the name of a file type that users often pass by mistake.
 fn family(bytes: &[u8]) -> &'static str {
     match bytes {
         [b'M', b'Z', ..] => "a Windows file",
@@ -154,13 +154,14 @@ fn check_section(section: &Section<'_>, table_at: u64, count: usize) -> Result<(
     ensure(*align == 0 || align.is_power_of_two(), || format!("section {name} has alignment {align}"))?;
     ensure(*align == 0 || addr % align == 0, || format!("section {name} is not aligned"))?;
     ensure(addr.checked_add(section.size).is_some(), || format!("section {name} wraps around memory"))?;
-    // Build notes keep the address that they describe.
+    // A build note keeps the address that it describes, although it is not loaded.
     let is_valid = section.has(SHF_ALLOC.0) || *addr == 0 || section.kind == SHT_NOTE;
     ensure(is_valid, || format!("section {name} has an address but is not loaded"))?;
     ensure(section.link < count, || format!("section {name} links to a section that does not exist"))
 }
 
-/// Checks the gap after the program headers, which linkers leave empty; it may contain headers missing from the ELF header's count.
+/// Checks that the gap after the program headers is empty, as linkers leave it. Otherwise the gap may contain program headers that the ELF
+/// header does not count.
 fn check_gap_after_program_headers(elf: &Elf<'_>) -> Result<(), ElfError> {
     let start = (size_of::<FileHeader64<LE>>() + elf.segments.len() * size_of::<ProgramHeader64<LE>>()) as u64;
     let with_bytes = elf.sections.iter().filter(|s| s.kind != SHT_NOBITS && s.size > 0);

@@ -1,10 +1,10 @@
-//! Notes, which the loader searches for requirements on the system and the processor.
+//! Checks the notes. The loader searches notes for requirements on the system and the processor.
 
 use object::elf::{NT_GNU_PROPERTY_TYPE_0, PT_GNU_PROPERTY, PT_NOTE};
 
 use super::{Elf, ElfError, ensure, read_u32, slice};
 
-/// Sizes of name and descriptor, and the type.
+/// Size of the header of a note: the length of the name, the length of the descriptor, and the type.
 const HEADER: usize = 12;
 
 /// Checks that every note segment is a sequence of whole notes.
@@ -12,7 +12,7 @@ pub(super) fn check(elf: &Elf<'_>) -> Result<(), ElfError> {
     for segment in elf.segments.iter().filter(|segment| [PT_NOTE, PT_GNU_PROPERTY].contains(&segment.kind)) {
         let at = segment.addr;
         ensure(elf.mapped(at, segment.filesz).is_some(), || format!("the notes at {at:#x} are not mapped"))?;
-        // Notes with other alignments are ignored by the loader.
+        // The loader ignores notes with other alignments.
         let align = usize::try_from(segment.align).ok().filter(|align| [4, 8].contains(align));
         let raw = slice(elf.bytes, segment.offset, segment.filesz).unwrap_or_default();
         let whole = align.is_none_or(|align| walk(raw, align).is_some());
@@ -39,7 +39,7 @@ fn walk(raw: &[u8], align: usize) -> Option<()> {
     Some(())
 }
 
-/// Walks the processor properties: each has a type, a size and data, padded to eight bytes.
+/// Walks the processor properties. Each property has a type, a size, and data that is padded to eight bytes.
 fn walk_properties(raw: &[u8]) -> Option<()> {
     let mut at = 0;
     while at < raw.len() {

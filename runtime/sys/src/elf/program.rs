@@ -1,5 +1,5 @@
-//! Distinguishes programs from libraries. Position-independent programs have the ELF type of libraries; the dynamic table differs:
-//! linkers write a flag and a slot for debuggers to programs only.
+//! Distinguishes programs from libraries. A position-independent program has the ELF type of a library, but a different dynamic table.
+//! Linkers write a flag and a slot for debuggers only to programs.
 
 use object::LittleEndian as LE;
 use object::elf::{DF_1_PIE, DT_DEBUG, DT_FLAGS_1, DT_NULL, Dyn64, ET_CORE, ET_EXEC, ET_REL, FileType, PT_DYNAMIC};
@@ -16,7 +16,7 @@ pub(super) fn named(kind: FileType) -> String {
     }
 }
 
-/// Rejects a program with the type of a library. Unreadable tables are ignored here.
+/// Rejects a program that has the ELF type of a library. Accepts unreadable tables, which other checks reject.
 pub(super) fn refuse(elf: &Elf<'_>) -> Result<(), ElfError> {
     let dynamic = elf.segment_of_kind(PT_DYNAMIC);
     let raw = dynamic.and_then(|segment| slice(elf.bytes, segment.offset, segment.filesz)).unwrap_or_default();

@@ -1,7 +1,8 @@
-//! Relocations: the loader writes through each of them without checks, and calls some.
+//! Checks the relocations. The loader writes to the address of each relocation without checks, and calls functions for some of them.
 //!
-//! They may write to sections of variables, but never to a table that the loader still reads. They may write only addresses of code
-//! to the arrays of initializers and finalizers, and each slot of these must be written, since the file contains no addresses.
+//! Relocations may write to sections of variables, but never to a table that the loader still reads. In the arrays of initializers and
+//! finalizers, they may write only addresses of code. Relocations must write every slot of these arrays, because the file contains no
+//! addresses.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -23,16 +24,16 @@ enum Meaning {
     Nothing,
     Own,
     Named,
-    /// Writes a reference to a thread-local through its library.
+    /// Writes the module id or the offset of a thread-local.
     ThreadLocal,
-    /// Writes the offset of a thread-local from the thread pointer, with this width in bytes. The loader allocates the thread-local next
-    /// to those of the program, and divides by a value from the library that it finds.
+    /// Writes the offset of a thread-local from the thread pointer, with this width in bytes. The loader allocates the thread-local next to
+    /// the thread-locals of the program, and divides by a value from the library that defines the thread-local.
     NearThread(u64),
     /// Calls a function of the library and writes its result.
     Called,
 }
 
-/// Returns the effect of the relocations that linkers write to libraries.
+/// Returns the effect of a relocation type; `None` if linkers do not write the type to libraries.
 fn meaning(machine: Machine, kind: u32) -> Option<Meaning> {
     use Meaning::{Called, Named, NearThread, Nothing, Own, ThreadLocal};
     Some(match (machine, elf::RelocationType(kind)) {
@@ -48,7 +49,7 @@ fn meaning(machine: Machine, kind: u32) -> Option<Meaning> {
         (EM_X86_64, elf::R_X86_64_TPOFF64) | (EM_AARCH64, elf::R_AARCH64_TLS_TPREL) => NearThread(WORD),
         (EM_RISCV, elf::R_RISCV_TLS_TPREL64) => NearThread(WORD),
         (EM_X86_64, elf::R_X86_64_TLSDESC) => NearThread(2 * WORD),
-        // AArch64 compilers use this for any thread-local.
+        // AArch64 compilers use this type for every thread-local.
         (EM_AARCH64, elf::R_AARCH64_TLSDESC) => NearThread(2 * WORD),
         (EM_X86_64, elf::R_X86_64_IRELATIVE) | (EM_AARCH64, elf::R_AARCH64_IRELATIVE) => Called,
         (EM_RISCV, elf::R_RISCV_IRELATIVE) => Called,
@@ -66,7 +67,7 @@ struct Ground {
     is_written: bool,
 }
 
-/// Check of all relocations of a file, one table after the other. Tables are mostly sorted, so each lookup starts at the last result.
+/// Checks all relocations of a file, table by table. Most tables are sorted, so each lookup starts at the previous result.
 pub(super) struct Walk<'a> {
     symbols: &'a Symbols<'a>,
     has_thread_locals: bool,
@@ -143,12 +144,12 @@ impl<'a> Walk<'a> {
         if !right {
             return Err("requests something that a library cannot have");
         }
-        // The function in an initializer slot must be known statically. A symbol may resolve to another library or to nothing.
+        // The function in an initializer slot must be known statically. A symbol may resolve to another library or to no definition.
         let gets_code = meaning == Meaning::Own && land == Some(true);
         self.write(at, width, gets_code)
     }
 
-    /// Checks packed relocations: an even word is the next offset, an odd word has a bit for each following word.
+    /// Checks packed relocations. An even word is the next offset. An odd word has a bit for each of the following words.
     pub(super) fn packed(&mut self, elf: &Elf<'_>, raw: &[u8]) -> Result<(), ElfError> {
         let what = "the packed relocations";
         let words: &[U64<LE>] = records(raw, what)?;
@@ -176,7 +177,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Returns the sections that are written to, after checking that every slot of an initializer or finalizer is written.
+    /// Checks that every slot of an initializer or finalizer is written. Returns the indices of the sections that relocations write to.
     pub(super) fn finish(self) -> Result<BTreeSet<usize>, ElfError> {
         for ground in &self.grounds {
             let empty = ground.slots.iter().flatten().position(|is_written| !is_written);
@@ -212,7 +213,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Returns `true` for code, `false` for other addresses of the library including its end.
+    /// Returns `true` for an address of code, `false` for another address in a segment or at its end, and `None` otherwise.
     fn land_of(&self, addr: u64) -> Option<bool> {
         if self.code.holds(addr) {
             return Some(true);
@@ -243,7 +244,8 @@ mod tests {
         entries.iter().flat_map(entry).collect()
     }
 
-    /// Symbol 1 is a function of the library, 2 its variable, 3 a function of another library, 4 a thread-local of another library.
+    /// Symbol 1 is a function of the library, and 2 is a variable of the library. Symbol 3 is a function of another library, and 4 is a
+    /// thread-local of another library.
     fn symbols() -> Vec<u8> {
         let symbol = |info: u8, section: u16, value: u64| {
             [&[1, 0, 0, 0, info, 0][..], &section.to_le_bytes(), &value.to_le_bytes(), &[0; 8]].concat()
@@ -252,7 +254,7 @@ mod tests {
             .concat()
     }
 
-    /// Checks a relocation after those that fill the slots.
+    /// Checks a relocation that follows the relocations of the slots.
     fn check(entry: (u64, u32, u32, u64)) -> String {
         walked(&[&SLOTS[..], &[entry]].concat(), 0)
     }
@@ -296,7 +298,7 @@ mod tests {
         for at in [TABLES, TABLES + 512, CODE, CODE + 4088, INIT - 8, END - 7, END, 1 << 60] {
             assert_eq!(check((at, OWN, 0, CODE)), where_not(at));
         }
-        // Across two sections, and partly after the end.
+        // Writes across two sections, and past the end of the address space.
         assert_eq!(check((ZEROES - 4, OWN, 0, CODE)), where_not(ZEROES - 4));
         let outside = "entry 2 of the relocations, for 0xffffffffffffffff, would write outside of memory";
         assert_eq!(check((u64::MAX, OWN, 0, CODE)), outside);
@@ -358,7 +360,7 @@ mod tests {
         }
     }
 
-    /// Checks packed relocations of a file with `words` in and after the slots.
+    /// Checks packed relocations of a file whose three words from `INIT` on are `words`.
     fn packed(entries: &[u64], words: [u64; 3]) -> String {
         let mut bytes = vec![0; ZEROES as usize];
         bytes[INIT as usize..][..24].copy_from_slice(&words.map(u64::to_le_bytes).concat());

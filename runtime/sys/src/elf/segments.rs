@@ -1,4 +1,4 @@
-//! Checks of the program headers: pages and their permissions, thread-locals, and pages that become constant.
+//! Checks the program headers: pages and their permissions, thread-locals, and pages that become constant.
 
 use object::LittleEndian as LE;
 use object::elf::{
@@ -9,14 +9,14 @@ use object::elf::{
 
 use super::{Elf, ElfError, HOST, PAGE, Section, Segment, ensure, malformed};
 
-/// Limit of the code model that cdylibs are built with.
+/// Maximum memory size in the code model that cdylibs are built with.
 const MOST_MEMORY: u64 = 1 << 31;
 
-/// Limit above any linker configuration; the loader temporarily reserves twice as much.
+/// Maximum alignment, which exceeds any linker configuration. The loader temporarily reserves twice as much memory.
 const MOST_ALIGNMENT: u64 = 1 << 30;
 
-/// Limit of thread-locals: each thread that uses them gets a block of this size, and the loader ends the process if the allocation
-/// fails.
+/// Maximum size of the thread-locals. Each thread that uses the thread-locals gets a block of this size. The loader ends the process if the
+/// allocation fails.
 const MOST_THREAD_LOCAL: u64 = 16 << 20;
 
 const MOST_THREAD_LOCAL_ALIGNMENT: u64 = PAGE;
@@ -38,10 +38,10 @@ fn check_loads(elf: &Elf<'_>) -> Result<(), ElfError> {
         "the first segment does not hold the headers".to_owned()
     })?;
     for pair in loads.windows(2) {
-        // A page is mapped for one segment only: the other would lose its bytes or permissions.
+        // Two segments must not share a page: the page would have the bytes and the permissions of only one segment.
         ensure(pair[0].pages().end <= pair[1].pages().start, || format!("segments overlap at {:#x}", pair[1].addr))?;
     }
-    // Sorted, so the last segment ends after the start of the first.
+    // The segments are sorted, so the last segment ends after the start of the first segment.
     ensure(last.end().saturating_sub(first.addr) <= MOST_MEMORY, || "the segments need too much memory".to_owned())?;
     loads.into_iter().try_for_each(|load| check_load(elf, load))
 }
@@ -79,12 +79,12 @@ fn check_load(elf: &Elf<'_>, load: &Segment) -> Result<(), ElfError> {
 fn check_location(elf: &Elf<'_>, section: &Section<'_>) -> Result<(), ElfError> {
     let Section { name, addr, size, offset, .. } = section;
     if section.is_thread_zeroes() {
-        return Ok(()); // checked with the thread-local segment
+        return Ok(()); // `holds_thread_locals` checks this section
     }
     let load = elf.load_of(*addr, *size).ok_or_else(|| malformed(format!("section {name} is in no segment")))?;
     let right = match section.kind {
-        // Zeroed sections have no bytes in the file and begin after the segment's file content, which otherwise would be headers or
-        // padding.
+        // A zeroed section has no bytes in the file. It must begin after the file content of its segment, otherwise it would contain
+        // headers or padding.
         SHT_NOBITS => load.addr.saturating_add(load.filesz) <= *addr,
         _ => {
             load.offset <= *offset && addr - load.addr == offset - load.offset && section.file_end() <= load.file_end()
@@ -117,8 +117,8 @@ fn check_segment(elf: &Elf<'_>, index: usize) -> Result<(), ElfError> {
     }
     let exactly = |section: Option<&Section<'_>>| section.is_some_and(|s| segment.is_exactly(s) && *align >= s.align);
     let right = match *kind {
-        PT_LOAD => true, // checked before, with its sections
-        // The loader modifies the table in place if this header allows it.
+        PT_LOAD => true, // checked before, together with its sections
+        // The loader modifies the dynamic table in place if this header permits writes.
         PT_DYNAMIC => {
             exactly(elf.section_of_kind(SHT_DYNAMIC)) && (!segment.allows(PF_W.0) || elf.is_writable(*addr, *memsz))
         }
@@ -134,7 +134,7 @@ fn check_segment(elf: &Elf<'_>, index: usize) -> Result<(), ElfError> {
         PT_NOTE => holds_notes(elf, segment),
         PT_TLS => holds_thread_locals(elf, segment),
         PT_GNU_RELRO => holds_only_relocated_constants(elf, segment),
-        // Only a machine's own loader defines machine-specific types; x86-64 has no relevant ones.
+        // Machines define the types in this range. Libraries for x86-64 need none of these types.
         other => HOST != EM_X86_64 && (0x7000_0000..0x8000_0000).contains(&other.0),
     };
     ensure(right, || format!("{} does not agree with the sections", what()))

@@ -1,5 +1,5 @@
-//! Static thread-locals, which need a fixed offset from the thread pointer. The loader allocates them next to those of the program,
-//! where a process has little space for later libraries, and usually never reuses it.
+//! Finds static thread-locals, which need a fixed offset from the thread pointer. The loader allocates them next to the thread-locals of
+//! the program. That area has little space for libraries that are mapped later, and its space is usually never reused.
 
 use std::collections::BTreeSet;
 
@@ -16,9 +16,9 @@ use super::{Elf, HOST, Section, headers, records, string_at};
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct StaticTls {
-    /// Total size of its thread-locals, which are allocated together.
+    /// Total size in bytes of all thread-locals of the library. The loader allocates all of them together.
     pub bytes: u64,
-    /// Thread-locals that need a fixed offset, by linker symbol in address order; empty if the file has no symbol names.
+    /// Linker symbols of the thread-locals that need a fixed offset, in address order. Empty if the file has no symbol names.
     pub variables: Vec<String>,
 }
 
@@ -34,7 +34,7 @@ impl StaticTls {
     }
 }
 
-/// Returns the offsets of the static thread-locals from the library's first thread-local.
+/// Returns the offset of each static thread-local from the first thread-local of the library.
 fn fixed(elf: &Elf<'_>) -> BTreeSet<u64> {
     let is_fixed = |kind: u32| {
         HOST == EM_X86_64 && kind == R_X86_64_TPOFF64.0 || HOST == EM_AARCH64 && kind == R_AARCH64_TLS_TPREL.0

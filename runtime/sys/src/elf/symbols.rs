@@ -1,4 +1,4 @@
-//! Dynamic symbols: definitions and imports of the library.
+//! Checks the dynamic symbols: definitions and imports of the library.
 
 use object::LittleEndian as LE;
 use object::elf::{
@@ -7,7 +7,7 @@ use object::elf::{
 
 use super::{Code, Elf, ElfError, ensure, malformed, records, string_at};
 
-/// C++ symbol names may have some kilobytes.
+/// Maximum length of a name in bytes. C++ symbol names may have several kilobytes.
 pub(super) const LONGEST_NAME: usize = 65_535;
 
 pub(super) struct Symbols<'a> {
@@ -21,7 +21,7 @@ pub(super) struct Symbols<'a> {
 enum SymbolLocation {
     Elsewhere,
     Here(usize),
-    /// A number without a location.
+    /// The value of the symbol is a number instead of an address.
     Number,
     Unknown,
 }
@@ -34,7 +34,7 @@ impl<'a> Symbols<'a> {
         let is_null = first.st_info.0 == 0 && first.st_shndx.get(LE).0 == 0 && first.st_value.get(LE) == 0;
         ensure(is_null, || "dynamic symbol 0 is not empty".to_owned())?;
         let (mut imports, mut import_indices, ground) = (Vec::new(), Vec::new(), Code::of(elf));
-        // Limits the total length of names, which may share suffixes.
+        // Limits the total length of the names, because names may share suffixes.
         let mut room = strings.len().saturating_mul(4);
         for (index, symbol) in entries.iter().enumerate() {
             let name = string_at(strings, u64::from(symbol.st_name.get(LE)), LONGEST_NAME);
@@ -58,7 +58,7 @@ impl<'a> Symbols<'a> {
                     ensure(inside, || wrong("is in no segment"))?;
                 }
             }
-            // The loader calls these to determine the address.
+            // The loader calls the function of such a symbol to determine the address of the symbol.
             let called = kind == STT_GNU_IFUNC.0 && location != SymbolLocation::Elsewhere;
             let code = matches!(location, SymbolLocation::Here(_)) && ground.holds(value);
             ensure(!called || code, || wrong("is resolved by something other than code"))?;
@@ -97,7 +97,7 @@ impl<'a> Symbols<'a> {
         self.entries[symbol].st_info.0 & 0xf == STT_TLS.0
     }
 
-    /// Checks for a thread-local that cannot be replaced by a symbol of another library.
+    /// Checks if the symbol is a thread-local that a symbol of another library cannot replace.
     pub(super) fn is_own_thread_local(&self, symbol: usize) -> bool {
         let Some(entry) = self.entries.get(symbol) else { return false };
         let (is_local, is_hidden) = (entry.st_info.0 >> 4 == STB_LOCAL.0, entry.st_other.0 & 3 != STV_DEFAULT.0);
@@ -134,7 +134,7 @@ mod tests {
         outcome(Symbols::read(&library(&bytes), raw, strings, locals))
     }
 
-    /// Checks a symbol after the empty one. Returns the result without the symbol's name.
+    /// Checks a symbol that follows the empty symbol. Returns the result without the symbol's name.
     fn check(kind: u8, section: u16, value: u64, size: u64) -> String {
         let raw = [vec![0; 24], symbol(1, kind, section, value, size)].concat();
         read(&raw, b"\0name\0", Some(64)).replace("dynamic symbol 1 (name) ", "")

@@ -1,5 +1,6 @@
-//! Symbol versions: those needed from each library, those defined, and the version of each symbol. The loader combines all versions
-//! in one table, sized by the largest version number, and indexes it by the version numbers of symbols.
+//! Checks symbol versions: the versions needed from each library, the defined versions, and the version of each symbol. The loader combines
+//! all versions in one table and indexes the table by the version numbers of symbols. The largest version number determines the size of the
+//! table.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +10,7 @@ use object::{LittleEndian as LE, U16};
 
 use super::{ElfError, ensure, malformed, records, string_at};
 
-/// Limit of the names of versions and libraries.
+/// Maximum length of the names of versions and libraries.
 const LONGEST_NAME: usize = 4095;
 
 /// Mask of version numbers; the highest bit is a flag.
@@ -73,7 +74,7 @@ pub(super) fn libraries(indices: &[usize], numbers: &[u8], needed: &BTreeMap<u16
     indices.iter().map(library).collect()
 }
 
-/// Checks that there is one version for each symbol, and that the loader's table contains all of them.
+/// Checks that there is one version for each symbol, and that no version exceeds the loader's table.
 pub(super) fn check_numbers(raw: &[u8], symbols: usize, highest: u16) -> Result<(), ElfError> {
     let numbers: &[U16<LE>] = records(raw, "the versions of symbols")?;
     ensure(numbers.len() == symbols, || format!("there are {} versions for {symbols} symbols", numbers.len()))?;
@@ -84,16 +85,16 @@ pub(super) fn check_numbers(raw: &[u8], symbols: usize, highest: u16) -> Result<
     })
 }
 
-/// Records linked by relative offsets. The loader stops at an offset of zero and ignores the count.
+/// Walk through records that are linked by relative offsets. The loader stops at an offset of zero and ignores the count.
 struct Chain<'a> {
     raw: &'a [u8],
     what: &'static str,
-    /// Number of remaining records, as counted by the file.
+    /// Number of remaining records, according to the file.
     count: u64,
     index: u64,
     at: Option<usize>,
-    /// Number of records that fit in the bytes, minus those visited. Chains that share records would make the loader walk without
-    /// end.
+    /// Number of records that fit in the bytes, minus the number of visited records. Chains that share records would otherwise make the
+    /// walk almost endless.
     left: usize,
 }
 
@@ -218,7 +219,7 @@ mod tests {
 
     #[test]
     fn chains_that_share_records_are_refused_before_they_cost_time() {
-        // Each library refers to the same long chain after all of them.
+        // Every library refers to the same long chain, which follows the records of the libraries.
         let libraries = 2000_u32;
         let mut parts: Vec<_> = (0..libraries)
             .map(|n| file(2000, LIBC, (libraries - n) * 16, if n + 1 == libraries { 0 } else { 16 }))

@@ -21,8 +21,8 @@ impl StageDir {
     /// Writes a copy whose sections differ from the library by `patches`, and a symbol file with the same name and the suffix
     /// `.debug`.
     ///
-    /// The patches are written when the copy is mapped. Until then the copy contains the library's own bytes, so that another process
-    /// may map it first: an address of this process would be invalid there.
+    /// The patches are written when the copy is mapped. Until then, the copy contains the library's own bytes, because another process may
+    /// map the copy first. An address of this process would be invalid in the other process.
     ///
     /// # Errors
     ///
@@ -47,8 +47,8 @@ impl StageDir {
         staged.finished(image.name(), written, symbols)
     }
 
-    /// Stages a library as [`StageDir::stage_with`] does, but reuses the private copy of an inspected library under its new name. Other
-    /// libraries are copied.
+    /// Stages a library as [`StageDir::stage_with`] does, but renames the private copy of an inspected library instead of copying it again.
+    /// A library without a private copy is copied.
     ///
     /// # Errors
     ///

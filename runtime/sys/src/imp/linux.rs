@@ -85,8 +85,8 @@ use crate::ledger::Ledger;
 use crate::ledger::repair::Repair;
 use crate::lock;
 
-/// Repairs of this platform, in the order of freeing: changes by finalizers before their memory, threads before the pages of their
-/// stacks, memory before streams are closed.
+/// Repairs of this platform, in the order in which they free resources. Changes by finalizers are repaired before their memory is freed.
+/// Threads end before the pages of their stacks are freed. Memory is freed before streams are closed.
 pub(crate) const REPAIRS: &[Repair] = &[
     scan::REPAIR,
     environment::REPAIR,
@@ -141,7 +141,7 @@ pub(crate) fn threads() -> io::Result<usize> {
 }
 
 pub(crate) fn thread_names() -> io::Result<Vec<(i32, String)>> {
-    // Skips threads that end during this.
+    // Skips threads that end while they are listed.
     Ok(proc::numbers("task")?.into_iter().filter_map(|tid| Some((tid, names::thread_name(tid)?))).collect())
 }
 

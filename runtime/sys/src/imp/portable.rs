@@ -91,7 +91,7 @@ pub(crate) fn reported_name(_tid: i32) -> Option<String> {
     None
 }
 
-/// Returns zero: no memory can be read without a fault.
+/// Returns zero, because reads of unmapped memory would fault on this platform.
 pub(crate) fn read_memory(_address: usize, _into: &mut [u8]) -> usize {
     0
 }
@@ -134,7 +134,7 @@ unsupported! {
     unshare_folder: (),
 }
 
-/// Does nothing: waiters poll.
+/// Does nothing, because waiting threads poll.
 pub(crate) fn wake_all(_word: &AtomicU32) {}
 
 pub(crate) fn checkpoint(_is_any_ending: bool) -> u64 {

@@ -1,4 +1,4 @@
-//! Selection of the next step of an ending, by facts alone; `ending.rs` collects the facts and executes the steps.
+//! Selects the next step of an ending from facts alone. `ending.rs` collects the facts and executes the steps.
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Facts {
@@ -11,12 +11,12 @@ pub(crate) struct Facts {
     pub(crate) threads: bool,
     /// Thread-local destructors wait for other threads, or run there.
     pub(crate) locals_elsewhere: bool,
-    /// Threads may be evicted, and this poll has not tried it.
+    /// Threads may be evicted, and this poll has not attempted an eviction yet.
     pub(crate) may_evict: bool,
     pub(crate) signals: bool,
     pub(crate) handler_runs: bool,
     pub(crate) exit_handlers: bool,
-    /// Something outside of the image refers to it: the kernel may write to its memory, or a signal was set without the hooks.
+    /// The image is referenced from outside: the kernel may write to its memory, or a signal was set without the hooks.
     pub(crate) outside: bool,
 }
 
@@ -29,7 +29,7 @@ pub(crate) enum Step {
     ReleaseSignals,
     /// Runs the exit handlers. They may create new work, which the next poll finds.
     RunExitHandlers,
-    /// Closes the image, to which nothing refers any more, and verifies it.
+    /// Closes the image, which is no longer referenced, and verifies that it is unmapped.
     Close,
     Free,
 }

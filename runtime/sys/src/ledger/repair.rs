@@ -1,5 +1,6 @@
-//! Repairs: each handles one kind of resource that images leave in the process. A platform has one table of repairs, each in its own
-//! file. An image that leaves a resource without a repair on its platform stays mapped, and its report names the resource.
+//! Defines repairs. Each repair handles one kind of resource that images leave in the process. A platform has one table of repairs, and
+//! each repair has its own file. An image that leaves a resource without a repair on its platform stays mapped, and its report names the
+//! resource.
 #![expect(unsafe_code, reason = "the creator promises that the image is unmapped")]
 
 use std::collections::HashSet;
@@ -16,8 +17,8 @@ use crate::reference::SearchResult;
 pub(crate) const ENVIRONMENT: &str = "the environment, or a variable of the C library";
 pub(crate) const CPP_LIBRARY: &str = "a handler or a stream of the C++ library";
 
-/// Imports through which an image may store an address without a hook, each with its repair. The variables contain functions; other
-/// variables are usually only read.
+/// Imports through which an image may store an address without a hook, each with its repair. The listed variables contain functions. Other
+/// variables are not listed, because images usually only read them.
 const UNREPORTED: [(&str, &str); 9] = [
     ("argp_program_version_hook", ENVIRONMENT),
     ("error_print_progname", ENVIRONMENT),
@@ -45,7 +46,7 @@ pub(crate) struct Repair {
     pub(crate) before: fn(),
     /// Called after the image was mapped and its initializers have run.
     pub(crate) is_mapped: fn(&Arc<Ledger>, &Mapping),
-    /// Adds its counters.
+    /// Adds the counters of the image's records.
     pub(crate) counts: fn(&Ledger, &mut LedgerCounts),
     /// Lists holders of the image.
     pub(crate) holders: fn(&Ledger, &mut Vec<Holder>),
@@ -55,7 +56,8 @@ pub(crate) struct Repair {
     pub(crate) facts: fn(&Ledger, &mut Facts),
     /// Executes a step and records it in the report.
     pub(crate) act: fn(&Ledger, Step, &mut EndReport),
-    /// Finds a reference to the image from outside, once all facts allow closing. More expensive than the facts.
+    /// Finds a reference to the image from outside. Called once all facts allow closing, because the search is more expensive than the
+    /// facts.
     pub(crate) outside: fn(&Ledger) -> Option<Holder>,
     /// Redirects or removes references, just before the image is closed. The predicate checks if an address is in the image or its
     /// memory, or belongs to a stream created by it.

@@ -42,7 +42,7 @@ pub(super) struct ImageLog {
 }
 
 impl ImageLog {
-    /// Adds a folder of copies. Like all these methods, returns the line to write.
+    /// Adds a folder of copies. Returns the line to write, like the other methods that add notes.
     pub(super) fn stage(&mut self, folder: &Path) -> String {
         self.stages.push(folder.to_owned());
         self.line(stage_line(folder))
@@ -82,7 +82,7 @@ impl ImageLog {
     pub(super) fn is_long(&self) -> bool {
         let images = self.here.values().chain(&self.gone);
         let needed = self.stages.len() + images.map(|image| image.lines().count()).sum::<usize>();
-        // Counts only if a rewrite may save lines.
+        // Counts the needed lines only if a rewrite may save lines.
         self.written > SLACK && self.written > 2 * needed + SLACK
     }
 

@@ -30,7 +30,7 @@ pub(crate) const AT_ONCE: EndPolicy = EndPolicy {
     live_heap: None,
 };
 
-/// The hooks that the module calls, in its order.
+/// Hooks that the module calls, in the order of the module's table.
 #[repr(C)]
 struct Table(
     unsafe extern "C" fn(*const c_void, hooks::Destructor, *mut c_void, *mut c_void) -> c_int,
@@ -60,7 +60,7 @@ static TABLE: Table = Table(
     hooks::on_exit,
 );
 
-/// Records of the module's code. Outlives every module.
+/// Record that the module's code writes. Outlives every module.
 #[repr(C)]
 #[derive(Default)]
 pub(crate) struct Seen {

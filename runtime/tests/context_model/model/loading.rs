@@ -24,8 +24,8 @@ enum Work {
 /// Search or load in progress on a thread; a chain lists the outermost first.
 type InProgress = (Gen, Module, Work);
 
-/// Begins a search or a load. A search is refused inside a search for the same module; a load only inside a load, since a search may end
-/// in one.
+/// Begins a search or a load of a module. A search for a module that is already searched for or loaded is refused. A load is refused
+/// only inside a load of the same module, since a search may end in a load.
 fn begin(chain: &mut Vec<InProgress>, to: Gen, module: Module, work: Work) -> Result<(), Stop> {
     let is_cycle = |(other, name, outer): &InProgress| {
         (*other, *name) == (to, module) && (work == Work::Searching || *outer == Work::Loading)

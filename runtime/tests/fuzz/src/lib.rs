@@ -1,7 +1,7 @@
 //! Passes arbitrary bytes to the readers of Alcedo, and checks that each returns without a panic and reads its own output.
 //!
-//! Private files of `alcedo-runtime` are compiled here unchanged. For formats with a length and a checksum, the fuzzed bytes are the
-//! content between them.
+//! Private files of `alcedo-runtime` are compiled here unchanged. For formats with a length and a checksum, only the content is
+//! fuzzed.
 #![expect(dead_code, reason = "the targets use a part of these files of the runtime")]
 
 use std::path::Path;

@@ -6,7 +6,7 @@ use std::time::Duration;
 pub(crate) use shuttle::sync::{Arc, PoisonError, atomic};
 pub(crate) use shuttle::{thread, thread_local};
 
-/// Waits up to this duration are naps, which end by themselves.
+/// A wait with at most this timeout is a nap, which ends without a notification.
 const NAP: Duration = Duration::from_secs(1);
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -1,4 +1,4 @@
-//! Checks bodies and defaults of a class, once all signatures are known.
+//! Checks bodies and defaults of a class after all signatures are known.
 
 use super::Checker;
 use super::body::{Body, LocalSym};
@@ -97,7 +97,7 @@ impl<'a> Checker<'a> {
         };
         drop(written);
         let at = (work.file, made.ast.name.span);
-        // The effect of a body with errors is unknown.
+        // Bodies with errors are not checked for a missing `return`, since their effect is unknown.
         let (start, end) = (made.ast.span.start, made.ast.end.end);
         let syntax_errors =
             self.syntax_errors.get(&work.file).is_some_and(|at| at.iter().any(|at| (start..end).contains(at)));

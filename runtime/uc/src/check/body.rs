@@ -1,4 +1,4 @@
-//! Context for checking a body or a single value: class, locals, enclosing statements.
+//! Context in which a body or a single value is checked: class, locals, enclosing statements.
 
 use super::Checker;
 use super::symbols::{At, get_caseless};
@@ -28,13 +28,13 @@ pub(crate) struct Body<'c, 'a> {
     pub(super) result: Option<Type>,
     pub(super) result_unknown: bool,
     pub(super) locals: HashMap<String, LocalSym>,
-    /// Constants of the function by name in lower case; `None` for one without a valid value.
+    /// Constants of the function by name in lower case; `None` for a constant without a valid value.
     pub(super) consts: HashMap<String, Option<Expr>>,
     /// Names of `const` parameters by local index.
     pub(super) const_params: HashMap<u32, String>,
     pub(super) made: Vec<Local>,
     pub(super) params: u32,
-    /// Number of values of the parameters and locals, with all elements of fixed arrays.
+    /// Number of values of the parameters and locals, including all elements of fixed arrays.
     pub(super) values: u64,
     /// Number of enclosing loops.
     pub(super) loops: u32,
@@ -104,7 +104,7 @@ impl<'c, 'a> Body<'c, 'a> {
         self.consts.insert(key, value);
     }
 
-    /// Replaces a constant of the function by its value in the length of an array.
+    /// Replaces an array length that names a constant of the function by the value of the constant.
     pub(super) fn with_own_const(&self, dim: &ast::Expr) -> ast::Expr {
         let known = match &dim.kind {
             ast::ExprKind::Ident(name) => get_caseless(&self.consts, &name.text),

@@ -13,7 +13,7 @@ use crate::token::lower;
 type Args = [Option<ast::Expr>];
 
 impl Body<'_, '_> {
-    /// `int(x)`, `Pawn(x)`, `vector(x)`.
+    /// Checks a cast: `int(x)`, `Pawn(x)`, `vector(x)`. Returns `None` if the name is not a type.
     pub(super) fn cast_call(&self, name: &Ident, args: &Args, span: Span) -> Option<Found<Expr>> {
         let (plain, reserved) = plain_type(&name.text).map_or((None, false), |(ty, reserved)| (Some(ty), reserved));
         let to = match plain {
@@ -64,7 +64,7 @@ impl Body<'_, '_> {
         };
         match &*lower(&name.text, &mut [0; 64]) {
             "nameof" => Some(only().and_then(|of| self.name_of(of, span))),
-            // The variable may be declared later, so its declaration is read instead of its symbol.
+            // The variable may be declared later and have no symbol yet, so its declaration in the syntax tree is read.
             "arraycount" if self.only_constants => Some(only().and_then(|of| self.declared_length(of, span))),
             "arraycount" => Some(only().and_then(|of| {
                 let found = self.value(of, None)?;
@@ -93,7 +93,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// `ArrayCount(X)` where only constants are known: the length that the declaration of the variable states.
+    /// Evaluates `ArrayCount(X)` as a compile-time constant: reads the length from the declaration of the variable.
     fn declared_length(&self, of: &ast::Expr, span: Span) -> Found<Expr> {
         let refused = || self.error("uc-no-array", of.span, "a variable of a fixed length is missing here");
         let ast::ExprKind::Ident(name) = &of.kind else { return Err(self.report(refused())) };
@@ -135,7 +135,7 @@ impl Body<'_, '_> {
         Err(self.report(refused()))
     }
 
-    /// `nameof(X)`: the name of a variable, function, type or constant, as it is declared.
+    /// Evaluates `nameof(X)`: the declared spelling of a variable, function, type or constant.
     fn name_of(&self, of: &ast::Expr, span: Span) -> Found<Expr> {
         let (class, name) = match &of.kind {
             ast::ExprKind::Ident(name) => (self.class.clone(), name.clone()),
@@ -174,7 +174,7 @@ impl Body<'_, '_> {
         self.class_of(of).map(|(_, path)| path)
     }
 
-    /// Reports unsupported functions of Unreal.
+    /// Reports a function of Unreal that the language does not support.
     pub(super) fn outside_function(&self, class: &str, name: &Ident) -> Option<Reported> {
         const STATES: &[&str] =
             &["gotostate", "isinstate", "getstatename", "pushstate", "popstate", "dumpstatestack", "ischildstate"];
@@ -211,7 +211,7 @@ impl Body<'_, '_> {
         Some(self.report(self.error(id, name.span, message).hint(hint)))
     }
 
-    /// `GetEnum(enum'X', n)`: the name of the entry.
+    /// Evaluates `GetEnum(enum'X', n)`: the name of entry `n`.
     fn get_enum(&self, args: &Args, span: Span) -> Found<Expr> {
         let [Some(ast::Expr { kind: ast::ExprKind::Object(_, text), span: at, .. }), Some(number)] = args else {
             return Err(Reported);

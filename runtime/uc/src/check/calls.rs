@@ -1,4 +1,4 @@
-//! Calls: resolution of the callee, and arguments.
+//! Calls: resolves the callee and checks the arguments.
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use crate::source::Span;
 type Args = [Option<ast::Expr>];
 
 impl Body<'_, '_> {
-    /// `a(b, c)`.
+    /// Checks the call `a(b, c)`.
     pub(super) fn call(&self, callee: &ast::Expr, args: &Args, span: Span) -> Found<Expr> {
         match &callee.kind {
             ast::ExprKind::Ident(name) => self.plain_call(name, args, span),
@@ -118,13 +118,13 @@ impl Body<'_, '_> {
         Some(self.make_call(&found, Callee::Static { class: None, path: found.path.clone() }, name, &args, span))
     }
 
-    /// Returns true if a call with one argument does not match the function of this name, so that a cast may be intended.
+    /// Returns true if the only argument does not fit the function of this name, so the call is probably a cast.
     fn is_cast_instead(&self, found: &FuncSym, args: &Args) -> bool {
         let [Some(arg)] = args else { return false };
         let required = found.params.iter().filter(|param| !param.optional).count();
         match found.params.first() {
             Some(first) if required <= 1 => {
-                // Expressions with calls are skipped to avoid checking them twice.
+                // Arguments that contain calls are skipped, since a second check would repeat their messages.
                 let value = if is_path(arg) && !first.coerce { self.value_quietly(arg).ok() } else { None };
                 value.zip(first.ty.as_ref()).is_some_and(|(value, ty)| !self.checker.becomes(&value.ty, ty))
             }
@@ -139,13 +139,14 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Reports errors inside a value whose use is unknown. A function name is accepted, since the value may be for a delegate.
+    /// Reports errors inside a value whose expected type is unknown. Accepts a function name, since the value may be bound to a
+    /// delegate.
     pub(super) fn check_untyped(&self, value: &ast::Expr) {
         let is_function = match &value.kind {
             ast::ExprKind::Ident(name) => {
                 !self.is_value_name(&name.text) && self.checker.find_function(&self.class, &name.text).is_some()
             }
-            // Only for paths: arguments of calls would be checked twice.
+            // Only paths are evaluated: the arguments of a call would be checked twice.
             ast::ExprKind::Member(of, name) if is_path(of) => matches!(
                 self.value_quietly(of),
                 Ok(Expr { ty: Type::Object(class), .. }) if self.checker.find_function(&class, &name.text).is_some()
@@ -210,7 +211,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Calls a library function with the object before the dot as first argument.
+    /// Calls a library function; the object before the dot becomes the first argument.
     fn function_of_object(
         &self,
         found: &FuncSym,
@@ -247,7 +248,7 @@ impl Body<'_, '_> {
         self.checker.no_member("uc-unknown-function", "function", class, name, self.file, |class| &class.funcs)
     }
 
-    /// Calls a function of an object; `None` is `self`.
+    /// Calls a function of an object; `None` means `self`.
     fn method(&self, object: Option<Expr>, found: &Rc<FuncSym>, name: &Ident, args: &Args, span: Span) -> Found<Expr> {
         let path = found.path.clone();
         let callee = if found.is_static {
@@ -324,7 +325,7 @@ impl Body<'_, '_> {
             self.needs_object(name.span, format_args!("`{}`", found.name))?;
             Callee::Final { object: None, path }
         };
-        // Overrides may call the base function even if scripts cannot.
+        // `super` may call a base function that scripts cannot call otherwise.
         let open = FuncSym { callable: true, ..(*found).clone() };
         self.make_call(&open, callee, name, args, span)
     }
@@ -351,7 +352,7 @@ impl Body<'_, '_> {
         let Type::Delegate(_, path, signature) = delegate.ty.clone() else { return Err(Reported) };
         let num_of = |path: &str| self.checker.enumeration(path).map_or(Num::U8, |found| found.num);
         let name = path.as_deref().and_then(|path| path.rsplit(['.', ':']).next()).unwrap_or("the delegate").to_owned();
-        // The declaration contains the optional parameters.
+        // Only the declaration of the delegate states which parameters are optional.
         let declared = path.as_deref().and_then(|path| self.checker.delegate_of_path(path));
         let path = path.unwrap_or_else(|| "".into());
         let mut func = func_of_signature(&name, path, &signature, &num_of, &self.class);

@@ -11,7 +11,7 @@ use crate::hir::{self, Expr, ExprKind, Type};
 use crate::parse::MAX_DEPTH;
 use crate::token::{Kind, Tokens};
 
-/// Values of a constant, one per expected type.
+/// Values of a constant, one for each expected type.
 pub(super) type ConstValues = Vec<(Option<Type>, Expr)>;
 
 impl Body<'_, '_> {
@@ -82,7 +82,7 @@ impl<'a> Checker<'a> {
         self.report(Diagnostic::error("uc-const-circle", at, message))
     }
 
-    /// Reports a constant with too many nested constants, once; a cycle is reported as such.
+    /// Reports a chain of constants that exceeds the maximum depth, once. Reports a cycle as a cycle.
     fn deep_const(&self, class: &str, name: &str, found: &ConstSym) -> Reported {
         if self.depth_reported.replace(true) {
             return Reported;
@@ -98,7 +98,7 @@ impl<'a> Checker<'a> {
         self.report(error.hint("declare them in the other order, each behind those that it is made of"))
     }
 
-    /// Returns the locations of all constants in the definition of a constant if they include the constant itself.
+    /// Returns the locations of all constants that the definition of a constant uses, if the constant itself is among them.
     fn find_cycle(&self, class: &str, found: &ConstSym) -> Option<HashSet<At>> {
         let (mut seen, mut is_cycle) = (HashSet::default(), false);
         let mut open = vec![(found.file, found.value.span)];

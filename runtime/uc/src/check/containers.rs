@@ -107,7 +107,7 @@ impl Body<'_, '_> {
         Ok(Expr { kind: ExprKind::Intrinsic(which, operands), ty: result, line: self.line(span) })
     }
 
-    /// `array.Find('Field', value)`.
+    /// Checks `array.Find('Field', value)`.
     fn find_by_field(&self, base: Expr, of: &Type, args: &Args, span: Span) -> Found<Expr> {
         let [Some(field), Some(value)] = args else {
             return self.refuse("uc-arguments", span, "`Find` takes a name and a value here");
@@ -131,7 +131,8 @@ impl Body<'_, '_> {
         Ok(Expr { kind, ty: Type::INT, line: self.line(span) })
     }
 
-    /// Checks `Array(element, index)`; returns the array, the element target, the element conversion and the index target.
+    /// Checks the `Array(element, index)` of a `foreach`. Returns the array, the element target, the element conversion and the
+    /// index target.
     pub(super) fn foreach_head(&self, over: &ast::Expr) -> Found<(Expr, Expr, Option<Conversion>, Option<Expr>)> {
         let ast::ExprKind::Call(array, args) = &over.kind else {
             if matches!(over.kind, ast::ExprKind::Macro(..)) {
@@ -196,9 +197,9 @@ impl Body<'_, '_> {
         Ok((found, place, convert, index))
     }
 
-    /// Returns the name of the iterator function of a `foreach`, or `None` for arrays.
+    /// Returns the name of the iterator function of a `foreach`, or `None` if it iterates over an array.
     fn iterator_function(&self, callee: &ast::Expr, args: &[Option<ast::Expr>]) -> Option<String> {
-        // For incompletely known classes: array iteration never has a class argument or more than two arguments.
+        // Decides for incompletely known classes: iteration over an array has no class argument and at most two arguments.
         let by_args = |name: &Ident| {
             let first = args.first().and_then(Option::as_ref);
             let class =
@@ -211,7 +212,7 @@ impl Body<'_, '_> {
                 if let Some(found) = found.or_else(|| self.checker.find_library_function(&name.text)) {
                     return Some(found.name.clone());
                 }
-                // An unknown name must be a function unless an unknown base class may declare it.
+                // An unknown name can only be a function, unless an unknown base class may declare a variable of that name.
                 if self.checker.is_broken(&self.class) { by_args(name) } else { Some(name.text.clone()) }
             }
             ast::ExprKind::Member(of, name) => {

@@ -74,7 +74,7 @@ impl Checker<'_> {
                 None
             }
             (one, Type::Optional(of)) if *one == **of => by(Conversion::ToOptional),
-            // Delegate types with the same signature are compatible, with any name or none.
+            // Delegate types with the same signature are compatible, regardless of their names.
             (Type::Delegate(kind, _, one), Type::Delegate(other_kind, _, other))
                 if kind == other_kind && one == other =>
             {
@@ -129,7 +129,7 @@ pub(super) fn is_text(ty: &Type) -> bool {
     matches!(ty, Type::Text | Type::Utf8Text | Type::AnsiText | Type::LocalText)
 }
 
-/// Applies a conversion; number constants are folded.
+/// Applies a conversion and evaluates conversions of number constants.
 pub(super) fn converted(value: Expr, coercion: Coercion, to: &Type) -> Expr {
     let Coercion::By(conversion) = coercion else { return value };
     let line = value.line;
@@ -145,7 +145,7 @@ pub(super) fn converted(value: Expr, coercion: Coercion, to: &Type) -> Expr {
             Some(num_const(*number as f64, Some(*number), *num))
         }
         (ExprKind::Const(Const::None), Conversion::ToText(_)) => Some(Const::Text("None".to_owned())),
-        // An optional that contains `none` differs from an unset optional, so this conversion is not folded.
+        // An optional that contains `none` differs from an unset optional, so this conversion is not evaluated here.
         (ExprKind::Const(Const::None), Conversion::ToOptional) => None,
         (ExprKind::Const(Const::None), _) => Some(Const::None),
         _ => None,
@@ -163,7 +163,7 @@ fn num_const(float: f64, whole: Option<i128>, to: Num) -> Const {
         whole_kind => {
             let (low, high) = whole_kind.range().unwrap_or((0, 0));
             match whole {
-                // Keeps the low bits, as at run time.
+                // Keeps the low bits, as the conversion at run time does.
                 Some(whole) => {
                     let span = high - low + 1;
                     Const::Int((whole - low).rem_euclid(span) + low)
@@ -189,7 +189,7 @@ impl Body<'_, '_> {
         {
             let whole = match known {
                 Const::Int(whole) => Some(*whole),
-                // Truncates, as at run time.
+                // Truncates, as the conversion at run time does.
                 Const::Float(float) if !float.is_nan() => Some(*float as i128),
                 _ => None,
             };
@@ -217,7 +217,7 @@ impl Body<'_, '_> {
             return super::Reported;
         }
         let (found_text, expected_text) = (found.to_string(), expected.to_string());
-        // Types with equal names are shown with their packages.
+        // Messages qualify types of equal names with their packages.
         let same = found_text == expected_text;
         let long = |ty: &Type, text: String| match ty {
             Type::Struct(path)
@@ -295,7 +295,7 @@ impl Body<'_, '_> {
                 }
                 self.checker.extends(two, one).then(|| cast(Cast::Class(two.clone()), value))
             }
-            // An object of the root type may be a class.
+            // A value of the root class may be a class.
             (Type::Object(one), Type::Class(two)) => {
                 let is_root = self.checker.class(one).is_some_and(|class| class.base.is_none());
                 is_root.then(|| cast(Cast::Class(two.clone()), value))

@@ -1,4 +1,4 @@
-//! Types of the package: classes, bases first, and enums. Members are declared later.
+//! Declares the types of the package: classes in order of inheritance, and enums. Members are declared later.
 
 use std::rc::Rc;
 
@@ -101,7 +101,7 @@ impl<'a> Checker<'a> {
             let skeleton = self.skeleton(work);
             self.classes.borrow_mut().insert(work.path.clone(), Some(Rc::new(skeleton)));
         }
-        // Delegates are declared first, since types of fields and parameters refer to them.
+        // Delegates are declared before fields and parameters, whose types refer to delegates.
         self.declare_delegates(&works, &mut package);
         package.structs = self.structs_of(&structs);
         package.interfaces = self.declare_interfaces(&interfaces);
@@ -171,7 +171,7 @@ impl<'a> Checker<'a> {
         (works, interfaces, declared)
     }
 
-    /// Returns true if reflection has a type of this path that no script declared.
+    /// Returns true if reflection has a type with this path from the host or a plugin.
     fn is_of_host(&self, path: &str) -> bool {
         use alcedo_reflect::origin::Origin;
         let kept = |origin: Origin| origin != Origin::Script;
@@ -188,7 +188,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Reports a second type of the package with the same name; returns true if the name is free.
+    /// Returns true if no other type of the package has the name; otherwise reports the duplicate.
     fn is_free(&self, what: &str, name: &Ident, file: usize, declared: &mut HashMap<String, At>) -> bool {
         let at = (file, name.span);
         if let Some(other) = declared.get(&name.text.to_ascii_lowercase()) {
@@ -278,7 +278,8 @@ impl<'a> Checker<'a> {
             let mut seen = HashSet::default();
             while let Some(path) = at {
                 if path == work.path {
-                    // Reports each cycle once, and not at all if a path of it belongs to the host, which is already reported.
+                    // Reports each cycle once. Skips a cycle if one of its classes has the path of a type of the host, which is
+                    // already reported.
                     if !in_cycles.contains(&work.path) {
                         let is_reported = cycle.iter().any(|path| own.contains_key(path) && self.is_of_host(path));
                         if !is_reported {
@@ -305,7 +306,7 @@ impl<'a> Checker<'a> {
                     work.broken = true;
                     break;
                 }
-                // A reflected class may extend an earlier version of a class of this package.
+                // A reflected class may extend the previous version of a class of this package.
                 at = match own.get(&path) {
                     Some(base) => base.clone(),
                     None => self.class(&path).and_then(|class| class.base.clone()),
@@ -315,7 +316,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns the name of a class, qualified by its package unless that is this package.
+    /// Returns the name of a class; a class of another package is qualified with its package.
     pub(super) fn in_package<'p>(&self, path: &'p str) -> &'p str {
         let short = path.strip_prefix("/Script/").unwrap_or(path);
         match short.split_once('.') {
@@ -396,7 +397,7 @@ fn may_declare(item: &Item) -> bool {
     }
 }
 
-/// Orders classes after their bases.
+/// Sorts classes so that each base comes before the classes that extend it.
 fn in_order(works: Vec<Work<'_>>) -> Vec<Work<'_>> {
     let mut open = works;
     let mut done: Vec<Work<'_>> = Vec::new();
@@ -415,7 +416,7 @@ fn in_order(works: Vec<Work<'_>>) -> Vec<Work<'_>> {
     done
 }
 
-/// Returns a path with its earlier names, from `<Was=Old>` after the name.
+/// Returns a path with its earlier names, which `<Was=Old>` after the name declares.
 fn earlier_names(path: &str, meta: Option<&str>) -> Option<(String, String)> {
     ast::meta_in(meta).find(|(key, _)| key == "was").map(|(_, names)| (path.to_owned(), names))
 }

@@ -1,4 +1,4 @@
-//! Identifiers in defaults: enum entries, names, constants, objects or functions; and defaults of structs.
+//! Resolves identifiers in defaults to enum entries, names, constants, objects or functions; resolves defaults of structs.
 
 use super::body::{Body, as_const};
 use super::convert::is_text;
@@ -11,7 +11,7 @@ use crate::hir::{self, Const, Type};
 use crate::source::Span;
 
 impl Checker<'_> {
-    /// Resolves an identifier: `true`, an enum entry, a constant, a name, a subobject, a function.
+    /// Resolves an identifier to `true`, an enum entry, a constant, a name, a subobject or a function.
     pub(super) fn default_word(
         &self,
         names: &[Ident],
@@ -62,7 +62,7 @@ impl Checker<'_> {
                 };
             }
             Type::Delegate(_, _, expected) => {
-                // Menus write `Page.OnClick` in the defaults of `Page` itself.
+                // Existing menu classes write `Page.OnClick` in the defaults of `Page` itself.
                 let own = match names {
                     [of, _] if *place.class == *place.of => {
                         self.chain(place.class).iter().any(|class| of.is(&class.name))
@@ -79,7 +79,7 @@ impl Checker<'_> {
                     );
                 };
                 let own = self.find_function(place.class, &name.text);
-                // Functions of a subobject may be those of its owner.
+                // A delegate of a subobject may be bound to a function of the owner.
                 let is_of_owner = own.is_none() && *place.class != *place.of;
                 let Some(found) = own.or_else(|| self.find_function(place.of, &name.text)) else {
                     if self.is_broken(place.class) || self.is_broken(place.of) {
@@ -99,7 +99,7 @@ impl Checker<'_> {
             }
             _ => {}
         }
-        // A constant, or an enum entry as a number.
+        // A single identifier may be a constant, or an enum entry used as a number.
         if let ([name], Type::Num(_) | Type::Text | Type::Bool | Type::Struct(_)) = (names, ty) {
             let is_known =
                 self.find_const(place.of, &name.text).is_some() || !self.enums.borrow().called(&name.text).is_empty();

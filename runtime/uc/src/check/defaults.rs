@@ -11,7 +11,7 @@ use crate::hash::HashMap;
 use crate::hir::{self, Const, Default, DefaultAction, Num, Path, Type};
 use crate::source::Span;
 
-/// Maximum number of implicit array elements (not written in the source) in the defaults of a package.
+/// Maximum number of array elements that the defaults of a package create without listing them in the source.
 pub(super) const MAX_UNWRITTEN: u64 = 1 << 22;
 
 /// Context of defaults: the class and its known subobjects.
@@ -21,7 +21,7 @@ pub(super) struct Place<'p> {
     pub(super) class: &'p str,
     /// Class that contains the block.
     pub(super) of: &'p str,
-    /// Subobjects of the block so far, with their classes.
+    /// Subobjects that the block has declared so far, with their classes.
     pub(super) objects: &'p [(String, Path)],
 }
 
@@ -41,7 +41,7 @@ impl<'a> Checker<'a> {
             self.report(error.hint("write `defaultproperties`"));
             return (subobjects, defaults);
         }
-        // Objects can be referenced before they are declared.
+        // Collects all objects first, since a line may refer to an object that a later line declares.
         for line in &found.lines {
             if let DefaultLine::Object(object) = line
                 && let Some((name, class)) = self.subobject_head(object, work.file, &work.path)
@@ -61,7 +61,7 @@ impl<'a> Checker<'a> {
         (subobjects, defaults)
     }
 
-    /// Returns true for lines that exported files contain for every object: its name and its archetype.
+    /// Returns true for the name and the archetype, which exported files list for every object.
     pub(super) fn is_export_only(&self, line: &DefaultLine, class: &str) -> bool {
         matches!(line, DefaultLine::Set(name, None, _, _)
             if (name.is("name") || name.is("objectarchetype")) && self.find_property(class, &name.text).is_none())
@@ -138,7 +138,7 @@ impl<'a> Checker<'a> {
                 self.refuse("uc-array-index", at, message)
             }
             Type::Array(of) => Ok(DefaultAction::SetElement(number, self.default_value(value, of, place)?)),
-            // Index 0 is allowed on any variable.
+            // Index 0 is allowed on a variable that is not an array.
             ty if number == 0 => Ok(DefaultAction::Set(self.default_value(value, ty, place)?)),
             ty => self.refuse("uc-no-array", at, format!("`{ty}` has no elements")),
         }
@@ -245,7 +245,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Evaluates the elements of a set without duplicates.
+    /// Evaluates the elements of a set; reports duplicates.
     fn default_set(&self, values: &[DefaultValue], of: &Type, place: &Place<'_>) -> Found<Const> {
         let mut row = Vec::new();
         for value in values {
@@ -256,7 +256,7 @@ impl<'a> Checker<'a> {
         Ok(Const::Array(row))
     }
 
-    /// Evaluates the pairs of a map without duplicate keys.
+    /// Evaluates the pairs of a map; reports duplicate keys.
     fn default_map(&self, values: &[DefaultValue], key: &Type, of: &Type, place: &Place<'_>) -> Found<Const> {
         let (mut keys, mut pairs) = (Vec::new(), Vec::new());
         for value in values {
@@ -310,7 +310,7 @@ impl<'a> Checker<'a> {
         found.into_iter().collect()
     }
 
-    /// Counts implicit elements and reports when the limit of the package is exceeded.
+    /// Counts array elements that the source does not list; reports the first excess over the limit of the package.
     fn count_unwritten(&self, values: u64, at: At) -> Found<()> {
         let left = self.unwritten.get();
         self.unwritten.set(left.saturating_sub(values));
@@ -326,7 +326,7 @@ impl<'a> Checker<'a> {
         Err(Reported)
     }
 
-    /// Counts the growth of dynamic arrays by assignments past their ends.
+    /// Counts the elements by which assignments past the end extend dynamic arrays.
     pub(super) fn count_grown(&self, lines: &[Default], class: &str, at: At) {
         let mut lens: HashMap<&str, u64> = HashMap::default();
         for line in lines {
@@ -342,7 +342,7 @@ impl<'a> Checker<'a> {
         let _ = self.count_unwritten(grown.flatten().fold(0, u64::saturating_add), at);
     }
 
-    /// Extends an array to the length.
+    /// Extends an array to a length.
     fn fill(&self, row: &mut Vec<Const>, len: usize, of: &Type, at: At) -> Found<()> {
         let missing = len.saturating_sub(row.len());
         self.count_unwritten(self.values_in(of).saturating_mul(missing as u64), at)?;
@@ -400,7 +400,7 @@ impl<'a> Checker<'a> {
         reported.map_or(Ok(Const::Struct(made)), Err)
     }
 
-    /// Returns a copy of an array's default; its elements count as implicit.
+    /// Returns a copy of the default of an array; the copied elements count against the limit of unlisted elements.
     fn row_of(&self, default: Option<&std::rc::Rc<Const>>, of: &Type, at: At) -> Found<Option<Const>> {
         let Some(default) = default else { return Ok(None) };
         if let Const::Array(row) = &**default {
@@ -409,7 +409,7 @@ impl<'a> Checker<'a> {
         Ok(Some((**default).clone()))
     }
 
-    /// Returns an array value of a struct with one more element set.
+    /// Sets one more element in an array value of a struct; returns the array.
     pub(super) fn row_with(
         &self,
         index: &DefaultIndex,
@@ -429,7 +429,7 @@ impl<'a> Checker<'a> {
             Some(Const::Array(row)) => row,
             _ => Vec::new(),
         };
-        // Fixed arrays always have all elements.
+        // The value of a fixed array always contains all elements.
         let len = if matches!(ty, Type::Fixed(..)) { limit } else { number + 1 };
         self.fill(&mut row, len, of, (place.file, index.span))?;
         row[number] = self.default_value(value, of, place)?;
@@ -448,7 +448,7 @@ impl<'a> Checker<'a> {
                 if (low..=high).contains(&number) {
                     return Ok(Const::Int(number));
                 }
-                // Hexadecimal literals specify the bit pattern.
+                // Hexadecimal literals state the bit pattern.
                 if is_hex && num.is_signed() && number >= 0 && number < 1 << num.bits() {
                     return Ok(Const::Int(number - (1 << num.bits())));
                 }

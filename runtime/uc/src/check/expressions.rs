@@ -1,4 +1,4 @@
-//! Expressions: name resolution, and dispatch to the rule of each form.
+//! Checks expressions: resolves names and dispatches to the rule for each kind of expression.
 
 use std::fmt;
 use std::rc::Rc;
@@ -12,8 +12,8 @@ use crate::source::Span;
 use crate::token::lower;
 
 impl Body<'_, '_> {
-    /// Checks an expression that must have a value. The expected type only affects the type of number literals and the
-    /// enum of entry names.
+    /// Checks an expression that must have a value. The expected type only affects the type of number literals and the enum in
+    /// which entry names are resolved.
     pub(super) fn value(&self, value: &ast::Expr, expected: Option<&Type>) -> Found<Expr> {
         let found = self.expr(value, expected)?;
         if found.ty == Type::Nothing {
@@ -25,7 +25,7 @@ impl Body<'_, '_> {
 
     pub(super) fn expr(&self, value: &ast::Expr, expected: Option<&Type>) -> Found<Expr> {
         let span = value.span;
-        // For an expected optional, the content type is expected.
+        // If an optional is expected, its content type is the expected type.
         let expected = match expected {
             Some(Type::Optional(of)) => Some(&**of),
             expected => expected,
@@ -230,8 +230,8 @@ impl Body<'_, '_> {
         Err(self.report(self.error("uc-unknown-member", name.span, message).similar(near)))
     }
 
-    /// Resolves a function that is named without a call: the value of a delegate of the expected type. A static function is bound to
-    /// the class in `object`.
+    /// Resolves a function name that is not called: the value of a delegate of the expected type. A static function is bound to the
+    /// class in `object`.
     pub(super) fn function_value(
         &self,
         object: Option<Expr>,
@@ -261,7 +261,8 @@ impl Body<'_, '_> {
         Ok(Expr { kind, ty: ty.clone(), line: self.line(span) })
     }
 
-    /// Returns the class default object of a class, or of the class of an object; delegates bind static functions to it.
+    /// Returns the class default object of a class, or of the class of an object. Delegates bind static functions to this default
+    /// object.
     fn default_object(&self, of: Option<Expr>, span: Span) -> Expr {
         let of = of.unwrap_or_else(|| self.self_class(span));
         let line = of.line;
@@ -342,9 +343,10 @@ impl Body<'_, '_> {
         let hint = first.as_ref().ok().map(|first| first.ty.clone());
         let second = self.value(other, expected.or(hint.as_ref()));
         let (condition, first, second) = (condition?, first?, second?);
-        // Chooses the expected type if both convert to it, otherwise the type that the other converts to.
+        // Chooses the expected type if both arms convert to it. Otherwise chooses the type of one arm to which the other arm
+        // converts.
         let to = match expected {
-            // For numbers the wider kind wins regardless of the expected type.
+            // Two numbers have the wider of their types, regardless of the expected type.
             Some(expected)
                 if !matches!(expected, Type::Num(_))
                     && self.checker.implicit(&first.ty, expected).is_some()
@@ -370,7 +372,7 @@ impl Body<'_, '_> {
     }
 }
 
-/// Constants that exist in every class.
+/// Returns a constant that every class has.
 fn built_in(name: &str) -> Option<Const> {
     Some(match &*lower(name, &mut [0; 64]) {
         "index_none" => Const::Int(-1),

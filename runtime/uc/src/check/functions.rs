@@ -74,11 +74,11 @@ impl<'a> Checker<'a> {
         found
     }
 
-    /// Resolves the type of a result. `Err` means unknown and already reported.
+    /// Resolves the type of a result. Returns `Err` if the type is unknown, which is already reported.
     pub(super) fn result_of(&self, result: Option<&TypeRef>, work: &Work<'_>) -> Result<Option<Type>, Reported> {
         match result {
             None => Ok(None),
-            // Old files write `function void F()`.
+            // Old files write `function void F()` for a function without a result.
             Some(TypeRef { kind: ast::TypeKind::Named(names), .. }) if names.len() == 1 && names[0].is("void") => {
                 Ok(None)
             }
@@ -166,7 +166,7 @@ impl<'a> Checker<'a> {
                 "bool8" => flags.bool8 = true,
                 "bool32" => flags.bool32 = true,
                 "native" | "intrinsic" => {
-                    // The function is declared anyway to avoid follow-up errors at its calls.
+                    // The function is declared despite the error, which avoids further errors at its calls.
                     let message =
                         format!("`{}` is `native`: native functions are not declared by scripts", found.name.text);
                     let error = Diagnostic::error("uc-native", place, message);
@@ -215,7 +215,7 @@ impl<'a> Checker<'a> {
             let hint = "one of the two states how many bytes the `bool` result of a `dllimport` function fills in C";
             self.report(Diagnostic::error("uc-dll-import", at, message).hint(hint));
         }
-        // Takes the spelling of the interface function, since reflection compares case-sensitively.
+        // Uses the spelling of the interface function, since reflection compares names case-sensitively.
         let spelling = if is_delegate { None } else { self.interface_spelling(&work.path, &name) };
         let name = spelling.unwrap_or(name);
         let path: Path = format!("{}:{name}", work.path).into();
@@ -300,7 +300,7 @@ impl<'a> Checker<'a> {
         symbol.name = overridden.name.clone();
         symbol.path = format!("{}:{}", work.path, overridden.name).into();
         symbol.first = overridden.first.clone();
-        // Parameters that are optional in the overridden function are optional here too.
+        // Parameters that are optional in the overridden function are optional in the override.
         for (param, overridden) in symbol.params.iter_mut().zip(&overridden.params) {
             param.optional |= overridden.optional;
             param.coerce |= overridden.coerce;
@@ -321,7 +321,7 @@ impl<'a> Checker<'a> {
     /// Compares the signatures and reports a mismatch.
     fn same_signature(&self, made: &FuncWork<'a>, overridden: &FuncSym, at: At) -> bool {
         let (Some(found), Some(expected)) = (made.symbol.signature(), overridden.signature()) else {
-            // A type is unknown and already reported.
+            // A type of one of the signatures is unknown, which is already reported.
             return false;
         };
         if found == expected {

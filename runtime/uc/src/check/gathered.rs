@@ -21,7 +21,7 @@ const MAX_LINES: usize = 12;
 
 /// Merges repeated messages; the input is sorted by file and offset.
 pub(super) fn gathered(messages: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    // Files with `` `if `` contain both branches of a condition.
+    // A file with `` `if `` contains both branches of a condition, so it may declare a name twice.
     let chosen: HashSet<usize> = messages
         .iter()
         .filter(|message| message.id == "uc-macro" && message.message.to_ascii_lowercase().contains("`` `if ``"))

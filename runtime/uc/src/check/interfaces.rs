@@ -1,4 +1,4 @@
-//! Interfaces of the package, and checks that classes implement the functions of their interfaces.
+//! Declares the interfaces of the package, and checks that classes implement their functions.
 
 use std::rc::Rc;
 
@@ -14,14 +14,14 @@ use crate::parse::in_dots;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InterfaceSym {
-    /// Direct and indirect bases.
+    /// Direct and indirect base interfaces.
     pub(crate) bases: Vec<Path>,
-    /// Functions in order, inherited ones first.
+    /// Functions in order; inherited functions come first.
     pub(crate) functions: Vec<Rc<FuncSym>>,
 }
 
 impl<'a> Checker<'a> {
-    /// Declares the interfaces of the package. All type names must be declared before.
+    /// Declares the interfaces of the package. The names of all types must already be declared.
     pub(super) fn declare_interfaces(&self, works: &[Work<'a>]) -> Vec<hir::Interface> {
         let mut open: Vec<(&Work<'a>, Vec<Path>)> = works.iter().map(|work| (work, self.bases_of(work))).collect();
         let mut made = Vec::new();
@@ -44,7 +44,7 @@ impl<'a> Checker<'a> {
         made
     }
 
-    /// Resolves the bases of an interface; `Interface` is the root and counts as no base.
+    /// Resolves the bases of an interface. The root `Interface` does not count as a base.
     fn bases_of(&self, work: &Work<'a>) -> Vec<Path> {
         let Some(base) = &work.head.base else { return Vec::new() };
         let last = &base[base.len() - 1];
@@ -92,7 +92,7 @@ impl<'a> Checker<'a> {
                     continue;
                 }
                 Item::Struct(_) | Item::Enum(_) => continue,
-                // Native interfaces have empty blocks.
+                // Native interfaces contain an empty `defaultproperties` block.
                 Item::Defaults(found) if found.lines.is_empty() => continue,
                 Item::Defaults(found) => found.span,
                 Item::Var(found) => found.span,
@@ -103,7 +103,7 @@ impl<'a> Checker<'a> {
             let error = Diagnostic::error("uc-interface", (work.file, at), message);
             self.report(error.hint("functions, structs and enums do"));
         }
-        // Inherited functions get paths in this interface.
+        // Copies of inherited functions get paths in this interface.
         let own = |found: &Rc<FuncSym>| {
             let path: Path = format!("{}:{}", work.path, found.name).into();
             Rc::new(FuncSym { path: path.clone(), first: path, owner: work.path.clone(), ..(**found).clone() })
@@ -205,7 +205,7 @@ impl<'a> Checker<'a> {
         InterfaceSym { bases: Vec::new(), functions: functions.collect() }
     }
 
-    /// Resolves the interfaces that a class implements; bases come before each interface.
+    /// Returns the interfaces that a class implements; the bases of an interface precede it.
     pub(super) fn interfaces_of(&self, work: &Work<'a>) -> Vec<Path> {
         let mut found: Vec<Path> = Vec::new();
         for modifier in work.head.modifiers.iter().filter(|modifier| modifier.name.is("implements")) {
@@ -242,7 +242,7 @@ impl<'a> Checker<'a> {
         found
     }
 
-    /// Returns the name of the required interface function, as spelled in the interface.
+    /// Returns the name of an interface function that the class must implement, in the spelling of the interface.
     pub(super) fn interface_spelling(&self, class: &str, name: &str) -> Option<String> {
         let class = self.class(class)?;
         let interfaces = self.interfaces.borrow();
@@ -271,8 +271,8 @@ impl<'a> Checker<'a> {
                     Some(found) if found.signature().is_some_and(|found| found != signature) => {
                         format!("`{function}` has another signature than `{function}` of `{name}`")
                     }
-                    // Reflection compares names case-sensitively. Functions of the class itself already have the spelling of the
-                    // interface.
+                    // Reflection compares names case-sensitively. Functions that the class declares itself already have the
+                    // spelling of the interface.
                     Some(found) if found.name != *function => {
                         format!("`{class}` has `{}`, which `{name}` spells `{function}`", found.name)
                     }

@@ -29,7 +29,8 @@ impl Body<'_, '_> {
         Expr { kind: ExprKind::Const(value), ty, line: self.line(span) }
     }
 
-    /// Types an integer literal as the first that fits of: the expected kind, `int`, `i64`, `u64`.
+    /// Determines the type of an integer literal: the first of the expected kind, `int`, `i64` and `u64` whose range includes the
+    /// value.
     pub(super) fn whole(
         &self,
         text: &str,
@@ -60,7 +61,7 @@ impl Body<'_, '_> {
         if i32::try_from(value).is_ok() {
             return Ok(self.const_expr(Const::Int(value), Type::INT, span));
         }
-        // Hexadecimal literals specify the bit pattern of an `int`.
+        // Hexadecimal literals state the bit pattern of an `int`.
         if is_hex && !negative && u32::try_from(value).is_ok() {
             return Ok(self.const_expr(Const::Int(i128::from(value as u32 as i32)), Type::INT, span));
         }
@@ -72,7 +73,7 @@ impl Body<'_, '_> {
         Err(too_large())
     }
 
-    /// Types a floating-point literal: `f64` if expected, else `float`.
+    /// Determines the type of a floating-point literal: `f64` if expected, otherwise `float`.
     pub(super) fn fraction(&self, value: f64, expected: Option<&Type>, span: Span) -> Found<Expr> {
         if let Some(Type::Num(Num::F64)) = expected {
             return Ok(self.const_expr(Const::Float(value), Type::Num(Num::F64), span));
@@ -84,7 +85,7 @@ impl Body<'_, '_> {
         Ok(self.const_expr(Const::Float(f64::from(single)), Type::FLOAT, span))
     }
 
-    /// `Texture'Pkg.Name'`, `class'Pawn'`.
+    /// Resolves `Texture'Pkg.Name'` and `class'Pawn'`.
     pub(super) fn object_literal(&self, word: &Ident, name: &str, span: Span) -> Found<Expr> {
         let dotted: Vec<Ident> = name
             .split('.')
@@ -116,7 +117,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// `vect(1, 2, 3)` and `rot(1, 2, 3)`.
+    /// Evaluates `vect(1, 2, 3)` and `rot(1, 2, 3)`.
     pub(super) fn triple_literal(
         &self,
         word: &Ident,

@@ -17,7 +17,7 @@ use crate::source::Span;
 use crate::token::lower;
 
 impl Checker<'_> {
-    /// Returns true for a reflected type of an earlier version of the checked package.
+    /// Returns true if the package that is checked replaces this reflected type.
     fn is_replaced(&self, origin: Origin, package: &str) -> bool {
         origin == Origin::Script && package == self.package
     }
@@ -67,7 +67,7 @@ impl Checker<'_> {
         let package_of = |path: &str| path.trim_start_matches("/Script/").split('.').next().unwrap_or("").to_owned();
         let in_package = |symbol: &&TypeSym, package: &str| package_of(&path_of(symbol)).eq_ignore_ascii_case(package);
         if let [.., qualifier, _] = names {
-            // `Package.Type`. In `Class.Type` the class is ignored and the type is resolved by its own name below.
+            // Prefers `Package.Type`. In `Class.Type` the class is ignored, and only the type name is resolved below.
             if let Some(exact) = found.iter().find(|symbol| in_package(symbol, &qualifier.text)) {
                 return Some(Ok(exact.clone()));
             }
@@ -108,7 +108,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Reports an unknown type name, once per file.
+    /// Reports an unknown type name once for each file.
     pub(super) fn unknown_type(&self, what: &str, names: &[Ident], file: usize) -> super::Reported {
         let Some(last) = names.last() else { return super::Reported };
         if !self.is_first(file, last.text.to_ascii_lowercase()) {
@@ -170,7 +170,7 @@ impl Checker<'_> {
         self.no_member("uc-unknown-member", "variable", class, name, file, |class| &class.props)
     }
 
-    /// Returns the description of the module with errors that declares the name.
+    /// Returns the description of the module that declares the name and has errors.
     pub(super) fn refused(&self, name: &str) -> Option<&String> {
         self.options.refused.get(&name.to_ascii_lowercase())
     }
@@ -214,7 +214,7 @@ impl Checker<'_> {
         std::iter::successors(self.class(path), |class| self.class(class.base.as_ref()?))
     }
 
-    /// Returns true if a missing member of the class may be declared in an unknown type.
+    /// Returns true if an unknown base class may declare a missing member of the class.
     pub(super) fn is_broken(&self, path: &str) -> bool {
         let is_class = self.class(path).is_some();
         self.lineage(path).any(|class| class.broken) || (!is_class && !self.interfaces.borrow().contains_key(path))
@@ -229,7 +229,7 @@ impl Checker<'_> {
         self.lineage(path).any(|class| class.interfaces.iter().any(|known| &**known == interface))
     }
 
-    /// Finds a member in the chain by name; falls back to the name without `_`.
+    /// Finds a member in the chain by name. Compares names without `_` if no name matches exactly.
     fn member<T: Clone>(&self, class: &str, name: &str, of: impl Fn(&ClassSym) -> &Named<T>) -> Option<T> {
         let exact = self.lineage(class).find_map(|class| of(&class).exact(name).cloned());
         exact.or_else(|| {
@@ -240,7 +240,7 @@ impl Checker<'_> {
 
     pub(super) fn find_property(&self, class: &str, name: &str) -> Option<Rc<PropSym>> {
         self.member(class, name, |class| &class.props).or_else(|| {
-            // Property of a delegate, as named in old and exported files.
+            // Old and exported files name the property of a delegate `__Name__Delegate`.
             let inner = name.get(2..name.len().checked_sub(10)?)?;
             let is_one = name.starts_with("__") && name.get(name.len() - 10..)?.eq_ignore_ascii_case("__delegate");
             if is_one { Some(self.find_delegate(class, inner)?.prop.clone()) } else { None }
@@ -309,7 +309,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns true if the type refers to an incompletely known class; type errors cannot be reported then.
+    /// Returns true if the type refers to an incompletely known class. Callers must not report type errors for such a type.
     pub(super) fn is_unsure(&self, ty: &Type) -> bool {
         match ty {
             Type::Object(path) | Type::Class(path) | Type::Reference(_, path) => self.is_broken(path),
@@ -331,7 +331,7 @@ impl Checker<'_> {
         last.map_or_else(|| class.into(), |last| last.path.clone())
     }
 
-    /// Resolves a type name that is unambiguous; reports no errors.
+    /// Resolves an unambiguous type name without reporting errors.
     fn quiet_type(&self, name: &Ident) -> Option<TypeSym> {
         let table = self.type_names.borrow();
         match table.get(&name.text.to_ascii_lowercase())?.as_slice() {
@@ -340,8 +340,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns the most similar name, for a hint. The number of searches is limited, which bounds the time for sources with
-    /// thousands of mistakes.
+    /// Returns the most similar name, for a hint. The number of searches is limited, which bounds the time for sources with many
+    /// errors.
     pub(super) fn near<'n>(&self, name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
         let left = self.hints.get().checked_sub(1)?;
         self.hints.set(left);

@@ -15,7 +15,7 @@ use crate::diagnostic::Diagnostic;
 use crate::hash::HashSet;
 use crate::hir::{self, Access, Path, Type, delegate_body, delegate_property};
 
-/// Members of a class of the package; bodies and defaults are unchecked.
+/// Members of a class of the package. Bodies and defaults are not checked yet.
 pub(super) struct Members<'a> {
     pub(super) properties: Vec<hir::Property>,
     pub(super) functions: Vec<FuncWork<'a>>,
@@ -43,10 +43,10 @@ impl<'a> Checker<'a> {
                 }
             }
         }
-        // Delegates with delegate parameters come last.
+        // Delegates whose parameters are delegates are declared last.
         open.sort_by_key(|(_, found)| found.params.iter().any(|param| names_delegate(&param.ty)));
         for (work, found) in open {
-            // A delegate of a base class is not declared again; the new body overrides it.
+            // A delegate of a base class is not declared again; the body in this class overrides the inherited body.
             let overridden = work.base.as_ref().and_then(|base| self.find_delegate(base, &found.name.text));
             if overridden.is_some() {
                 continue;
@@ -82,7 +82,7 @@ impl<'a> Checker<'a> {
             self.report(Diagnostic::error("uc-delegate-out", place, message).hint("give it back as the result"));
         }
         let signature: Option<SignatureText> = func.signature().filter(|signature| {
-            // The description of a delegate type contains the descriptions of its delegate parameters.
+            // The description of a delegate type includes the descriptions of delegates among its parameters.
             let fits = count_nodes(signature) <= MAX_TYPE_NODES;
             if !fits {
                 let message = format!("the delegate `{name}` takes delegates that take delegates: its type has more than {MAX_TYPE_NODES} words");
@@ -118,7 +118,7 @@ impl<'a> Checker<'a> {
 
     pub(super) fn declare_members(&self, work: &Work<'a>) -> Members<'a> {
         let mut properties = Vec::new();
-        // Properties of delegates come first.
+        // Properties that hold the bound function of a delegate come first.
         if let Some(class) = self.class(&work.path) {
             let mut delegates: Vec<_> =
                 class.delegates.names().filter_map(|name| class.delegates.get(name)).cloned().collect();
@@ -287,7 +287,7 @@ impl<'a> Checker<'a> {
                             self.report(Diagnostic::error("uc-declared-twice", at, message));
                             continue;
                         }
-                        // `Nothing` replaces an unknown type, which is already reported.
+                        // `Nothing` replaces an unknown type, whose error is already reported.
                         fields.push(self.property(name, ty.unwrap_or(Type::Nothing), &specifiers, &var.doc, at));
                     }
                 }

@@ -142,7 +142,7 @@ pub fn check_parsed(
     Ok(Checked { package: checked, warnings: messages })
 }
 
-/// Ids of messages about unsupported or partly ignored constructs that do not depend on known types.
+/// Ids of messages about constructs that are unsupported or partly ignored. None of these messages depends on known types.
 const OUTSIDE: &[&str] = &[
     "uc-cpptext",
     "uc-delegate-out",
@@ -215,7 +215,7 @@ pub(crate) struct Checker<'a> {
     syntax_errors: HashMap<usize, Vec<u32>>,
     /// Reported unknown names by file.
     reported: RefCell<HashSet<(usize, String)>>,
-    /// Types by name in lower case; types of the package come first.
+    /// Types by name in lower case; types of this package come first in each list.
     type_names: RefCell<HashMap<String, Vec<TypeSym>>>,
     classes: RefCell<HashMap<hir::Path, Option<Rc<ClassSym>>>>,
     structs: RefCell<HashMap<hir::Path, Option<Rc<StructSym>>>>,
@@ -229,23 +229,23 @@ pub(crate) struct Checker<'a> {
     open_consts: RefCell<Vec<At>>,
     /// Constants without a value whose error is already reported.
     invalid_consts: RefCell<HashSet<At>>,
-    /// Values of constants by location and class of the use, for each expected type.
+    /// Values of constants by location of the constant and class of the use, one for each expected type.
     const_values: RefCell<HashMap<(At, String), consts::ConstValues>>,
-    /// True once the nesting limit of constants was reported.
+    /// True after the nesting limit of constants was reported.
     depth_reported: Cell<bool>,
     /// Remaining number of similar-name searches.
     hints: Cell<u32>,
-    /// Number of fields of all structs so far, with inherited ones.
+    /// Number of fields of all structs so far, including inherited fields.
     fields: Cell<usize>,
     /// Number of initial values of all classes and structs so far.
     starts: Cell<u64>,
-    /// Index of the first error in `messages`; beyond the end without errors.
+    /// Index of the first error in `messages`; larger than every index without an error.
     first_error: Cell<usize>,
-    /// Number of messages beyond [`MAX_MESSAGES`].
+    /// Number of messages that are not stored because they exceed [`MAX_MESSAGES`].
     unlisted: Cell<u64>,
-    /// Exceeded totals; each is reported once.
+    /// Limits on totals that are exceeded; each is reported once.
     passed: RefCell<HashSet<&'static str>>,
-    /// Remaining number of array elements without written defaults.
+    /// Remaining number of array elements that defaults may create without listing them.
     unwritten: Cell<u64>,
 }
 
@@ -319,7 +319,7 @@ impl<'a> Checker<'a> {
         Err(self.report(Diagnostic::error(id, at, message)))
     }
 
-    /// Truncates the messages to the given number.
+    /// Removes all messages after the first `messages`.
     pub(crate) fn take_back(&self, messages: usize) {
         self.messages.borrow_mut().truncate(messages);
         if self.first_error.get() >= messages {
@@ -327,7 +327,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Returns all messages in order, with a count of unlisted ones at the end.
+    /// Returns all messages in order. A final message states the number of unlisted messages.
     fn into_messages(self) -> Vec<Diagnostic> {
         let (sources, unlisted) = (self.sources, self.unlisted.get());
         let mut messages = in_order(self.messages.into_inner(), sources);

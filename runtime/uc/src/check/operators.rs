@@ -1,4 +1,4 @@
-//! Operators: operand types and result types.
+//! Operators: types of operands and results.
 
 use super::body::Body;
 use super::convert::{Coercion, converted, is_text};
@@ -10,7 +10,7 @@ use crate::source::Span;
 
 pub(super) struct Operation {
     pub(super) binary: Binary,
-    /// Required type of the operands.
+    /// Required type of the left operand.
     pub(super) left: Type,
     pub(super) right: Type,
     pub(super) result: Type,
@@ -178,7 +178,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Returns the comparison operand and the required types of both sides.
+    /// Returns the operand kind of a comparison, and the required types of its left and right side.
     fn equality(&self, left: &Type, right: &Type) -> Option<(Operand, Type, Type)> {
         let both = |on, ty: &Type| Some((on, ty.clone(), ty.clone()));
         if number_of(left).is_some() && number_of(right).is_some() {
@@ -264,7 +264,7 @@ impl Body<'_, '_> {
         }
         let (left, right) = self.operands(op, one, other, expected)?;
         let line = self.line(span);
-        // Comparison of a delegate with `none`.
+        // A delegate is compared with `none`.
         if matches!(op, Infix::Eq | Infix::Ne) {
             let bound = match (&left.ty, &right.ty) {
                 (Type::Delegate(..), Type::None) => Some(left.clone()),
@@ -298,7 +298,8 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Checks both operands. Number literals take the kind of the other operand, names resolve in its enum.
+    /// Checks both operands. A number literal has the kind of the other operand, and an entry name is resolved in the enum of the
+    /// other operand.
     fn operands(&self, op: Infix, one: &ast::Expr, other: &ast::Expr, expected: Option<&Type>) -> Found<(Expr, Expr)> {
         let shifts = matches!(op, Infix::Shl | Infix::Shr | Infix::Ushr);
         let numeric = |found: &Found<Expr>| match found {
@@ -307,8 +308,8 @@ impl Body<'_, '_> {
             Ok(Expr { ty, .. }) => self.checker.triple(ty).map(|(triple, _)| Type::Num(triple.of)),
             Err(Reported) => None,
         };
-        // The expected type does not affect operands: `7 / 2` is 3 even for a `float`. Exception: float literals are `f64` if a
-        // `double` is expected.
+        // The expected type does not affect operands: `7 / 2` is 3 even if a `float` is expected. The only exception are float
+        // literals, which are `f64` if a `double` is expected.
         let expected = expected.filter(|expected| **expected == Type::Num(Num::F64));
         let expected_of = |value: &ast::Expr| if is_fraction(value) { expected } else { None };
         let is_name = |value: &ast::Expr| matches!(value.kind, ast::ExprKind::Ident(_));
@@ -317,7 +318,7 @@ impl Body<'_, '_> {
             let left = self.value(one, numeric(&right).as_ref());
             return Ok((left?, right?));
         }
-        // `ENTRY == value`.
+        // In `ENTRY == value`, the value determines the enum of the entry.
         if is_name(one) && !is_name(other) && !is_number(other) && matches!(op, Infix::Eq | Infix::Ne) {
             let right = self.value(other, None);
             let left = self.value(one, numeric(&right).as_ref());
@@ -342,7 +343,7 @@ impl Body<'_, '_> {
     }
 
     fn no_operation(&self, op: Infix, at: Span, left: &Expr, right: &Expr) -> Reported {
-        // Operators declared by classes are unsupported, which is already reported.
+        // A class may declare this operator, which is unsupported and already reported.
         let is_declared = self.checker.own_operators.borrow().iter().any(|sign| sign.eq_ignore_ascii_case(op.sign()));
         if is_declared || self.checker.is_unsure(&left.ty) || self.checker.is_unsure(&right.ty) {
             return Reported;

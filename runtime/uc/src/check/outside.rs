@@ -1,16 +1,16 @@
-//! Unsupported constructs and specifiers without effect; each is reported with its location.
+//! Reports unsupported constructs, and specifiers without effect, with their locations.
 
 use super::Checker;
 use crate::ast::{ClassHead, Modifier, Outside, OutsideKind};
 use crate::diagnostic::Diagnostic;
 use crate::parse::{VAR_SPECIFIERS, directive_outside, macro_outside};
 
-/// Returns true for variable specifiers that have no effect or are handled elsewhere.
+/// Returns true for a variable specifier that has no effect or that other code handles.
 pub(super) fn is_var_specifier(word: &str) -> bool {
     VAR_SPECIFIERS.contains(&word)
 }
 
-/// Class specifiers for editors, native code and serialization.
+/// Known class specifiers; most of them concern editors, native code and serialization.
 const CLASS_SPECIFIERS: &[&str] = &[
     "abstract",
     "final",

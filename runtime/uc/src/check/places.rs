@@ -1,4 +1,4 @@
-//! Member access: properties, fields, elements, defaults, `Class` and `Length`; and checks for writable places.
+//! Member access (properties, fields, elements, defaults, `Class`, `Length`), and checks that a place is writable.
 
 use super::body::Body;
 use super::symbols::{At, PropSym, get_caseless};
@@ -9,7 +9,7 @@ use crate::source::Span;
 use crate::token::lower;
 
 impl Body<'_, '_> {
-    /// Checks an expression without reporting messages, to find its type before its use is known.
+    /// Checks an expression without reporting messages, to find its type before its context is known.
     pub(super) fn value_quietly(&self, value: &ast::Expr) -> Found<Expr> {
         let (messages, reported) = (self.checker.messages.borrow().len(), self.checker.reported.borrow().clone());
         let found = self.value(value, None);
@@ -20,7 +20,7 @@ impl Body<'_, '_> {
         found
     }
 
-    /// `a.b`.
+    /// Checks `a.b`.
     pub(super) fn member(&self, of: &ast::Expr, name: &Ident, expected: Option<&Type>, span: Span) -> Found<Expr> {
         match &of.kind {
             ast::ExprKind::Default => {
@@ -29,7 +29,7 @@ impl Body<'_, '_> {
             ast::ExprKind::Static | ast::ExprKind::Super(_) | ast::ExprKind::Global => {
                 return self.refuse("uc-syntax", span, "only functions are called like this");
             }
-            // `x.default.b`.
+            // Resolves `x.default.b`.
             ast::ExprKind::Member(inner, word) if word.is("default") => {
                 let (class, path) = self.class_of(inner)?;
                 return self.default_property(class, &path, name, span);
@@ -55,7 +55,7 @@ impl Body<'_, '_> {
         self.member_of(base, name, expected, span)
     }
 
-    /// Returns true if the name denotes a local, property or constant, and so not a type.
+    /// Returns true if the name denotes a local, property or constant, so it is not a type.
     pub(super) fn is_value_name(&self, name: &str) -> bool {
         get_caseless(&self.locals, name).is_some()
             || get_caseless(&self.consts, name).is_some()
@@ -64,7 +64,7 @@ impl Body<'_, '_> {
             || self.checker.find_const(&self.class, name).is_some()
     }
 
-    /// Returns true for variables of an enum type. They have no members, so `name.x` refers to an enum of the same name.
+    /// Returns true for variables of an enum type. Enum values have no members, so `name.x` refers to an enum of the same name.
     fn is_enum_value(&self, name: &str) -> bool {
         let local = get_caseless(&self.locals, name).map(|local| local.ty.clone());
         let ty = local.or_else(|| self.checker.find_property(&self.class, name).map(|found| found.ty.clone()));
@@ -114,7 +114,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Resolves a property of an object; `None` is `self`.
+    /// Resolves a property of an object; `None` means `self`.
     fn property_of(
         &self,
         object: Option<Expr>,
@@ -192,7 +192,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Reports a member, by name, owner and location, to which code of this class has no access.
+    /// Reports an error if code of this class has no access to a member.
     pub(super) fn check_access(
         &self,
         access: Access,
@@ -246,7 +246,7 @@ impl Body<'_, '_> {
         Ok(Expr { kind, ty, line: self.line(name.span) })
     }
 
-    /// `a[b]`.
+    /// Checks `a[b]`.
     pub(super) fn index(&self, of: &ast::Expr, index: &ast::Expr, span: Span) -> Found<Expr> {
         let base = self.value(of, None)?;
         let line = self.line(span);
@@ -265,7 +265,7 @@ impl Body<'_, '_> {
                 let found = self.value_as(index, &key)?;
                 Ok(Expr { kind: ExprKind::Intrinsic(Intrinsic::MapGet, vec![base, found]), ty: *value, line })
             }
-            // `x[0]` is `x` for any variable.
+            // For a variable that is not an array, `x[0]` is `x`.
             ty => self.refuse("uc-no-array", span, format!("`{ty}` has no elements: `[…]` cannot stand behind it")),
         }
     }
@@ -279,7 +279,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Checks that the expression is writable; reports the reason if not.
+    /// Checks that the expression is writable; otherwise reports the reason.
     pub(super) fn check_place(&self, place: &Expr, span: Span) -> Found<()> {
         let mut at = place;
         loop {

@@ -1,4 +1,4 @@
-//! Symbols of reflected types: the members of classes, structs and interfaces that scripts may use, and their access.
+//! Symbols of reflected types: members of classes, structs and interfaces that scripts may use, with their access.
 
 use std::rc::Rc;
 
@@ -49,7 +49,7 @@ pub(crate) fn type_of(ty: &PropertyType) -> Type {
     }
 }
 
-/// Returns the type of a parsed delegate parameter. `num_of` looks up enums.
+/// Returns the type of a parsed delegate parameter. `num_of` returns the number kind of an enum.
 fn type_of_text(text: &TypeText, num_of: &dyn Fn(&str) -> Num) -> Type {
     let of = |inner: &TypeText| Box::new(type_of_text(inner, num_of));
     match text {
@@ -163,7 +163,7 @@ fn wild_of(meta: &Meta, param: &Property) -> Option<Wild> {
     }
 }
 
-/// Returns the function that a delegate of the signature calls. Positions are the names of its parameters.
+/// Returns a function with the signature of a delegate. Parameters are named by their position.
 pub(crate) fn func_of_signature(
     name: &str,
     path: Path,
@@ -191,12 +191,12 @@ pub(crate) fn func_of_signature(
     }
 }
 
-/// Returns the delegate that a script class of another package declares, from the property with its bound function.
+/// Returns a delegate of a script class in another package. Reads the declaration from the property that holds the bound function.
 fn reflected_delegate(class: &Class, property: &Property) -> Option<DelegateSym> {
     let name = property.text.strip_prefix("__")?.strip_suffix("__Delegate")?.to_owned();
     let prop = reflected_prop(property, true);
     let Some(Type::Delegate(_, Some(path), signature)) = prop.ty.clone() else { return None };
-    // Enums of scripts all have this kind of number.
+    // All enums of scripts have this number kind.
     let num_of = |_: &str| Num::U8;
     let func = func_of_signature(&name, path, &signature, &num_of, &class.path);
     let body = delegate_body(&name);

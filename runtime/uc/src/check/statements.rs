@@ -1,4 +1,4 @@
-//! Statements.
+//! Checks statements.
 
 use super::body::Body;
 use super::{Found, Reported};
@@ -8,7 +8,7 @@ use crate::hir::{Arm, Const, Expr, ExprKind, Intrinsic, Stmt, StmtKind, Type, Un
 use crate::source::Span;
 
 impl Body<'_, '_> {
-    /// Checks statements; omits those with errors, which are already reported.
+    /// Checks statements. Omits statements with errors, which are already reported.
     pub(super) fn block(&mut self, statements: &[ast::Stmt]) -> Vec<Stmt> {
         let is_kept =
             |statement: &&ast::Stmt| !matches!(statement.kind, ast::StmtKind::Local(..) | ast::StmtKind::Empty);
@@ -192,7 +192,7 @@ impl Body<'_, '_> {
                         Ok(found) => {
                             if let ExprKind::Const(known) = &found.kind {
                                 let key = match known {
-                                    // Treats 0.0 and -0.0 as equal.
+                                    // 0.0 and -0.0 get the same key.
                                     Const::Float(number) => format!("{:?}", number + 0.0),
                                     known => format!("{known:?}"),
                                 };
@@ -245,7 +245,7 @@ impl Body<'_, '_> {
                 self.refuse("uc-return", span, format!("a result of `{expected}` is missing behind `return`"))
             }
             (Some(value), None) => {
-                // `return` may be followed by a call without a result.
+                // In a function without a result, a call without a result may follow `return`.
                 let found = self.expr(value, None)?;
                 if found.ty == Type::Nothing && matches!(found.kind, ExprKind::Call(_)) {
                     let line = found.line;
@@ -292,7 +292,7 @@ impl Body<'_, '_> {
     }
 
     fn assign(&self, target: &ast::Expr, value: &ast::Expr) -> Found<StmtKind> {
-        // `array.Length = n`.
+        // `array.Length = n` sets the length.
         if let ast::ExprKind::Member(of, name) = &target.kind
             && name.is("length")
             && let Ok(array) = self.value_quietly(of)
@@ -301,7 +301,7 @@ impl Body<'_, '_> {
             self.check_place(&array, of.span)?;
             return Ok(StmtKind::SetLength(array, self.value_as(value, &Type::INT)?));
         }
-        // `map[key] = value`.
+        // `map[key] = value` inserts or replaces an entry.
         if let ast::ExprKind::Index(of, key) = &target.kind
             && let Ok(map) = self.value_quietly(of)
             && let Type::Map(key_type, value_type) = map.ty.clone()

@@ -62,7 +62,7 @@ impl Checker<'_> {
         done
     }
 
-    /// Orders structs after their bases and the structs of their fields; reports and breaks cycles.
+    /// Sorts structs after their bases and the structs in their fields. Reports cycles and breaks them.
     fn in_dependency_order(&self, open: Vec<(hir::Struct, At)>) -> Vec<(hir::Struct, At)> {
         let numbers: HashMap<Path, usize> =
             open.iter().enumerate().map(|(number, (structure, _))| (structure.path.clone(), number)).collect();
@@ -112,8 +112,8 @@ impl Checker<'_> {
         done
     }
 
-    /// Returns the nearest base that is in `numbers`. A reflected struct may extend an earlier version of a struct of the
-    /// package.
+    /// Returns the nearest base that `numbers` contains. Skips reflected structs, which may extend the previous version of a struct
+    /// of the package.
     fn nearest_base(&self, structure: &hir::Struct, numbers: &HashMap<Path, usize>) -> Option<usize> {
         let next_base = |path: &Path| self.structure(path)?.base.clone();
         std::iter::successors(structure.base.clone(), next_base).find_map(|path| numbers.get(&path).copied())
@@ -134,7 +134,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns true if a struct is among its own bases; cycles are reported separately.
+    /// Returns true if a struct is one of its own bases; such cycles are reported elsewhere.
     fn is_circular(&self, structure: &hir::Struct, bases: &HashMap<Path, Path>) -> bool {
         let base_chain = std::iter::successors(structure.base.as_ref(), |path| bases.get(*path));
         base_chain.take(MAX_EXTENSION_DEPTH).any(|path| *path == structure.path)
@@ -164,7 +164,7 @@ impl Checker<'_> {
         let mut values = 0;
         for field in &fields {
             let Some(ty) = &field.ty else { continue };
-            // Counts a too large struct as one value, so that structs that contain it are not reported too.
+            // Counts a struct that is too large as one value, so that structs with fields of this type are not reported too.
             if self.add_values(&mut values, ty, &structure.name, field.at.unwrap_or(at)).is_err() {
                 values = 1;
                 break;
@@ -176,7 +176,7 @@ impl Checker<'_> {
     }
 }
 
-/// Adds the indices of the listed structs that a value of the type contains.
+/// Adds the indices of the structs in `numbers` that a value of the type contains.
 fn add_held(ty: &Type, numbers: &HashMap<Path, usize>, held: &mut BTreeSet<usize>) {
     match ty {
         Type::Struct(path) => held.extend(numbers.get(path)),

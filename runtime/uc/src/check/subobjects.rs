@@ -10,10 +10,10 @@ use crate::diagnostic::Diagnostic;
 use crate::hash::HashMap;
 use crate::hir::{self, Path};
 
-/// A class whose objects the class contains: its base, or the class of a subobject declared at the location.
+/// Base of a class, or class of one of its subobjects with the location of the declaration.
 type Contained = (Path, Option<At>);
 
-/// A class under examination: contained classes, and the index of the next one.
+/// Class whose contained classes are being examined, with the index of the next contained class.
 struct Open {
     class: Path,
     contained: Vec<Contained>,
@@ -47,7 +47,7 @@ impl<'a> Checker<'a> {
             }
         }
         let inherited = object.class.is_none();
-        // A new subobject becomes a member of the class.
+        // A new subobject becomes a member of the class, so its name must be free.
         let members = self.chain(place.of);
         let member = members.iter().find(|class| class.declares(&name.text));
         if let Some(class) = member.filter(|_| !inherited) {
@@ -94,10 +94,10 @@ impl<'a> Checker<'a> {
         Some(hir::Subobject { name: name.text.clone(), class, inherited, defaults, line: self.line(at) })
     }
 
-    /// Reports subobjects that directly or indirectly contain an object of their own class, which would nest infinitely.
+    /// Reports subobjects that contain an object of their own class, directly or indirectly: their creation would never end.
     pub(super) fn endless_subobjects(&self, works: &[Work<'a>]) {
         let own: HashMap<&str, &Work<'a>> = works.iter().map(|work| (&*work.path, work)).collect();
-        // True once all of a class is examined; false during the examination.
+        // Examined classes: false while the examination of a class is in progress, true afterwards.
         let mut seen: HashMap<Path, bool> = HashMap::default();
         for work in works {
             if seen.contains_key(&work.path) {
@@ -126,7 +126,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Reports the cycle if the last open class contains an object of an open class.
+    /// Reports a cycle if the last open class contains an object of a class that is still open.
     fn endless(&self, open: &[Open], class: &Path) {
         let Some(from) = open.iter().position(|open| open.class == *class) else { return };
         let cycle = &open[from..];
@@ -139,7 +139,7 @@ impl<'a> Checker<'a> {
         self.report(error.hint("make the object in a function, by `new`"));
     }
 
-    /// Returns the classes whose objects an object of the class contains.
+    /// Returns the base of a class and the classes of its subobjects.
     fn contained_classes(&self, path: &str, own: &HashMap<&str, &Work<'a>>) -> Vec<Contained> {
         let Some(class) = self.class(path) else { return Vec::new() };
         let mut contained: Vec<Contained> = class.base.iter().map(|base| (base.clone(), None)).collect();

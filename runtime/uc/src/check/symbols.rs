@@ -1,5 +1,5 @@
-//! Symbol tables: members of classes and structs, uniform for reflection and the package. Lookups ignore case; lookups of
-//! reflected names also ignore `_`.
+//! Symbol tables: members of classes and structs, with one form for reflected types and for types of the package. Lookups ignore
+//! case. Lookups of reflected names also ignore `_`.
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use crate::token::lower;
 /// Maximum depth of inheritance of classes and structs.
 pub(super) const MAX_EXTENSION_DEPTH: usize = 256;
 
-/// Metadata key for the element count of a fixed array property.
+/// Metadata key of the element count of a fixed array property.
 pub(crate) const ARRAY_DIM: &str = "array_dim";
 
 /// Location in the sources: index of the file, and span.
@@ -35,7 +35,7 @@ impl<T> Default for Named<T> {
     }
 }
 
-/// Looks up a name in a map with lower-case keys. Allocates for long names only.
+/// Looks up a name in a map whose keys are in lower case. Allocates memory only for long names.
 pub(crate) fn get_caseless<'m, T>(map: &'m HashMap<String, T>, name: &str) -> Option<&'m T> {
     if map.is_empty() { None } else { map.get(&*lower(name, &mut [0; 64])) }
 }
@@ -55,7 +55,7 @@ impl<T: Clone> Named<T> {
         self.exact(name).or_else(|| if self.squashed.is_empty() { None } else { self.squashed(&squash(name)) })
     }
 
-    /// Looks up a name that [`squash`] returned.
+    /// Looks up a name in the form that [`squash`] returns.
     pub(crate) fn squashed(&self, squashed: &str) -> Option<&T> {
         self.squashed.get(squashed)?.as_ref()
     }
@@ -64,7 +64,7 @@ impl<T: Clone> Named<T> {
         self.exact.insert(name.to_ascii_lowercase(), (name.to_owned(), what));
     }
 
-    /// Adds a reflected name, which is also found without `_`.
+    /// Adds a reflected name; lookups also find the name without `_`.
     pub(crate) fn insert_reflected(&mut self, name: &str, what: T) {
         let key = name.to_ascii_lowercase();
         self.exact.entry(key).or_insert_with(|| (name.to_owned(), what.clone()));
@@ -79,13 +79,13 @@ impl<T: Clone> Named<T> {
 #[derive(Clone, Debug)]
 pub(crate) struct PropSym {
     pub(crate) name: String,
-    /// `None` if the type is unknown and already reported.
+    /// Type of the property; `None` if the type is unknown, which is already reported.
     pub(crate) ty: Option<Type>,
     pub(crate) owner: Path,
     pub(crate) read: Access,
     pub(crate) write: Access,
     pub(crate) readable: bool,
-    /// Error message if scripts cannot write the property.
+    /// `Ok` if scripts can write the property, otherwise the message that states the reason.
     pub(crate) writable: Result<(), &'static str>,
     pub(crate) at: Option<At>,
 }
@@ -131,11 +131,11 @@ pub(crate) enum Wild {
     Array,
     Set,
     Map,
-    /// Any type. If the function also has a set or map parameter: its element, key or value, as the parameter name specifies.
+    /// Any type. If the function has a set or map parameter, its element, key or value type, as the parameter name specifies.
     Any,
     /// Element type of the array.
     Element,
-    /// Array with the same element type.
+    /// Array with the element type of the other wildcard arrays.
     SameArray,
 }
 
@@ -184,16 +184,16 @@ pub(crate) struct ClassSym {
     pub(crate) path: Path,
     pub(crate) name: String,
     pub(crate) base: Option<Path>,
-    /// Required class of the outer object: `within X`.
+    /// Class that the outer object must have: `within X`.
     pub(crate) within: Option<Path>,
-    /// True if a class of the chain is unknown, so missing members may be declared there.
+    /// True if a base class is unknown, which may declare missing members.
     pub(crate) broken: bool,
     pub(crate) is_final: bool,
     pub(crate) is_abstract: bool,
     /// Reason why scripts cannot extend the class.
     pub(crate) closed: Option<&'static str>,
     pub(crate) props: Named<Rc<PropSym>>,
-    /// Number of values of its properties and those of its bases in the package, with all elements of fixed arrays.
+    /// Number of values of its properties and of its bases in the package. Counts each element of a fixed array.
     pub(crate) values: u64,
     pub(crate) funcs: Named<Rc<FuncSym>>,
     pub(crate) delegates: Named<Rc<DelegateSym>>,
@@ -213,12 +213,12 @@ impl ClassSym {
 #[derive(Clone, Debug)]
 pub(crate) struct StructSym {
     pub(crate) base: Option<Path>,
-    /// All fields, inherited ones first.
+    /// All fields; inherited fields come first.
     pub(crate) fields: Vec<Rc<PropSym>>,
     pub(crate) by_name: Named<Rc<PropSym>>,
-    /// Number of values, with all elements of fixed arrays and fields of nested structs.
+    /// Number of values of the struct. Counts each element of a fixed array and each field of a nested struct.
     pub(crate) values: u64,
-    /// Defaults of fields that the package specifies.
+    /// Defaults that the package specifies, by field name.
     pub(crate) defaults: HashMap<String, Rc<Const>>,
     /// True if the struct may have unknown fields.
     pub(crate) broken: bool,
@@ -242,8 +242,8 @@ impl EnumSym {
         })
     }
 
-    /// Returns true if the name denotes the number of entries: the enum name, or the common prefix of all entries, followed by
-    /// `_MAX`.
+    /// Returns true if the name denotes the number of entries: `_MAX` after the enum name or after the common prefix of all
+    /// entries.
     pub(crate) fn is_count(&self, name: &str) -> bool {
         let Some(before) = name
             .len()
@@ -263,7 +263,7 @@ impl EnumSym {
 #[derive(Debug, Default)]
 pub(crate) struct Enums {
     pub(crate) by_path: HashMap<Path, Rc<EnumSym>>,
-    /// Enums by entry name and by name of the entry count, without `_`. Enums of the package come first.
+    /// Enums by entry name and by the name of the entry count, both without `_`. Enums of the package come first.
     called: HashMap<String, Vec<Rc<EnumSym>>>,
 }
 

@@ -1,5 +1,5 @@
-//! Limits on the totals of a package: each type, member and inherited field costs memory in the checker and in reflection,
-//! even in a short file.
+//! Limits on the totals of a package. Each type, member and inherited field costs memory in the checker and in reflection, so even
+//! a short file could exhaust the memory.
 
 use super::Checker;
 use super::declare::Work;
@@ -13,10 +13,10 @@ const MAX_TYPES: usize = 16_384;
 /// Maximum number of members of the types of a package: items of classes and interfaces, fields, and enum entries.
 const MAX_MEMBERS: usize = 262_144;
 
-/// Maximum number of fields of all structs of a package, with inherited fields counted per struct.
+/// Maximum number of fields of all structs of a package. Inherited fields count in each struct.
 const MAX_FIELDS: usize = 262_144;
 
-/// Maximum number of initial values of all classes and structs of a package, with inherited values counted per type.
+/// Maximum number of initial values of all classes and structs of a package. Inherited values count in each type.
 const MAX_STARTS: usize = 1 << 23;
 
 impl Checker<'_> {
@@ -44,7 +44,7 @@ impl Checker<'_> {
         true
     }
 
-    /// Adds the fields of a struct with inherited ones; reports the first excess.
+    /// Adds the fields of a struct, including inherited fields, to the total. Reports the first excess.
     pub(super) fn add_fields(&self, fields: usize, at: At) -> bool {
         let total = self.fields.get().saturating_add(fields);
         self.fields.set(total);
@@ -52,7 +52,7 @@ impl Checker<'_> {
             || self.too_much("fields of the structs of a package, with those of their bases", MAX_FIELDS, at)
     }
 
-    /// Adds the initial values of a class or struct; reports the first excess.
+    /// Adds the initial values of a class or struct to the total. Reports the first excess.
     pub(super) fn add_starts(&self, values: u64, at: At) {
         let total = self.starts.get().saturating_add(values);
         self.starts.set(total);
@@ -61,7 +61,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Reports an exceeded limit, once per limit; returns `false`.
+    /// Reports the first excess over a limit. Always returns `false`.
     pub(super) fn too_much(&self, what: &'static str, most: usize, at: At) -> bool {
         if self.passed.borrow_mut().insert(what) {
             let error = Diagnostic::error("uc-too-much", at, format!("with this, the {what} are more than {most}"));

@@ -14,14 +14,14 @@ use crate::token::lower;
 /// Maximum length of a fixed array.
 pub(super) const MAX_FIXED_LEN: u32 = 65_536;
 
-/// Maximum number of values in the variables of a class, struct or function, counting each element of fixed arrays and each field of
-/// structs.
+/// Maximum number of values in the variables of a class, struct or function. Counts each element of a fixed array and each field of
+/// a struct.
 pub(super) const MAX_VALUES: u64 = 1 << 20;
 
-/// Maximum nesting depth of types; reflection has a limit too.
+/// Maximum nesting depth of types; reflection has its own limit.
 const MAX_TYPE_DEPTH: usize = 12;
 
-/// Returns the type of a keyword, and true if declarations cannot shadow it.
+/// Returns the type that a keyword names, and true if a declaration cannot shadow the keyword.
 pub(super) fn plain_type(name: &str) -> Option<(Type, bool)> {
     Some(match &*lower(name, &mut [0; 64]) {
         "int" => (Type::INT, true),
@@ -99,7 +99,7 @@ impl Checker<'_> {
                 Err(self.report(error))
             }
             _ => {
-                // A delegate is a type only in `delegate<X>`.
+                // A delegate name is a type only inside `delegate<X>`.
                 if names.len() == 1 && self.find_delegate(class, &last.text).is_some() {
                     let error = Diagnostic::error("uc-unknown-type", at, format!("`{}` is a delegate", last.text));
                     return Err(self.report(error.hint(format!("write `delegate<{}>`", last.text))));
@@ -180,7 +180,7 @@ impl Checker<'_> {
         if let Some(found) = self.find_delegate(&owner, &last.text) {
             return found.prop.ty.clone().ok_or(super::Reported);
         }
-        // A delegate of another class of the package, or a named delegate in reflection.
+        // The name may be a delegate of another class of the package, or a named delegate in reflection.
         let own = self.own_delegate(&last.text);
         if let Some(found) = own {
             return found.ok_or(super::Reported);
@@ -210,10 +210,10 @@ impl Checker<'_> {
         found.first().map(|found| found.prop.ty.clone())
     }
 
-    /// Evaluates the length in the brackets behind a name.
+    /// Evaluates the array length in the brackets after a name.
     pub(super) fn dim_of(&self, dim: &Expr, file: usize, class: &str) -> Found<u32> {
         let at = (file, dim.span);
-        // An enum counts as the number of its entries.
+        // An enum as length is the number of its entries.
         if let crate::ast::ExprKind::Ident(name) = &dim.kind
             && let Some(Ok(TypeSym::Enum(path, _))) = self.type_named(std::slice::from_ref(name), file)
             && let Some(found) = self.enumeration(&path)
@@ -230,7 +230,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Applies the brackets behind the name to the type.
+    /// Returns the type with the array length in the brackets after the name.
     pub(super) fn with_dim(&self, ty: Type, dim: Option<&Expr>, file: usize, class: &str) -> Found<Type> {
         match dim {
             Some(dim) => Ok(Type::Fixed(Box::new(ty), self.dim_of(dim, file, class)?)),
@@ -238,7 +238,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns the number of values in a variable of the type, counting all elements of fixed arrays and all fields of structs.
+    /// Returns the number of values in a variable of the type. Counts each element of a fixed array and each field of a struct.
     pub(super) fn values_in(&self, ty: &Type) -> u64 {
         match ty {
             Type::Fixed(of, len) => self.values_in(of).saturating_mul(u64::from(*len)),
@@ -247,7 +247,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Adds the values of a variable to those of its class, struct or function so far; reports an excessive total.
+    /// Adds the values of a variable to the total of its class, struct or function. Reports the first excess.
     pub(super) fn add_values(&self, so_far: &mut u64, ty: &Type, of: &str, at: At) -> Found<()> {
         let before = *so_far;
         *so_far = before.saturating_add(self.values_in(ty));

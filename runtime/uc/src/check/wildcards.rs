@@ -1,4 +1,4 @@
-//! Arguments in parameter order, and wildcards, whose types the arguments determine.
+//! Checks arguments in parameter order, and determines the types of wildcard parameters from the arguments.
 
 use super::body::Body;
 use super::symbols::{FuncSym, Wild};
@@ -10,11 +10,11 @@ use crate::source::Span;
 
 type Args = [Option<ast::Expr>];
 
-/// Arguments that are already checked, by index.
+/// Arguments that are already checked, by parameter index.
 type CheckedArgs = HashMap<usize, Found<Expr>>;
 
 impl Body<'_, '_> {
-    /// Checks the arguments; returns them with the types of the wildcards and the result type that they determine.
+    /// Checks the arguments. Returns them with the types of the wildcards and the type of the result.
     pub(super) fn arguments(
         &self,
         found: &FuncSym,
@@ -85,7 +85,7 @@ impl Body<'_, '_> {
         let result = match (found.wild_result, element) {
             (Some(Wild::Element), Some(element)) => Some(element),
             (Some(Wild::SameArray | Wild::Array), Some(element)) => Some(Type::Array(Box::new(element))),
-            // The result has the type of the first wildcard, or of the host's vector without one.
+            // The result has the type of the first wildcard. Without a wildcard it is the host's vector.
             (Some(Wild::Struct), _) => match wildcards.first() {
                 Some(first) => Some(first.ty.clone()),
                 None => self.checker.triple_named("Vector", self.at(span)).map(|(of, _)| Type::Struct(of.path)),
@@ -95,8 +95,8 @@ impl Body<'_, '_> {
         Ok((made, wildcards, result))
     }
 
-    /// Returns the element type of the first array argument with a known type. Checks array, set and map arguments here, once,
-    /// since their types determine those of the rest.
+    /// Returns the element type of the first array argument with a known type. Checks array, set and map arguments first, since
+    /// their types determine the types of the other arguments.
     fn element_of(&self, found: &FuncSym, args: &Args, checked_args: &mut CheckedArgs) -> Found<Option<Type>> {
         let mut element = None;
         for (at, wild) in found.wild.iter().enumerate() {
@@ -199,7 +199,7 @@ impl Body<'_, '_> {
         Ok(value)
     }
 
-    /// Rejects fixed arrays for writable wildcards, since the function could change the length.
+    /// Rejects a fixed array as an argument that the function writes, since the function could change its length.
     fn check_wild_place(&self, found: &FuncSym, at: usize, value: &Expr, span: Span) -> Found<()> {
         self.check_place(value, span)?;
         let Type::Fixed(of, _) = &value.ty else { return Ok(()) };

@@ -28,7 +28,7 @@ pub enum StmtKind {
     While {
         /// True if the body runs once before the first check of the condition.
         body_first: bool,
-        /// The condition, a `bool`. `until` is negated already. `do { … }` without a condition has `true`.
+        /// Condition, of type `bool`. The condition of `until` is already negated. `do { … }` without a condition has `true`.
         condition: Expr,
         /// The body.
         body: Vec<Stmt>,
@@ -44,12 +44,12 @@ pub enum StmtKind {
         /// The body.
         body: Vec<Stmt>,
     },
-    /// `foreach Array(element, index)`: copies the elements of a dynamic or fixed array in order into a place. The length is read
-    /// again in each iteration.
+    /// `foreach Array(element, index)`: copies the elements of a dynamic or fixed array in order into a place. Each iteration reads
+    /// the length of the array again.
     ForEach {
-        /// The array: a place, or a value that is kept during the loop.
+        /// The array: a place, or a value that exists until the loop ends.
         array: Box<Expr>,
-        /// Target place of the element, of the element type after `convert`.
+        /// Target place of the element. Has the element type, or the type that `convert` yields.
         element: Box<Expr>,
         /// Conversion from the element type to the type of the target place.
         convert: Option<Conversion>,
@@ -58,14 +58,14 @@ pub enum StmtKind {
         /// The body.
         body: Vec<Stmt>,
     },
-    /// `switch`. The value is evaluated once; the first arm with an equal value is entered, and execution falls through to the
-    /// next arms until `break`.
+    /// `switch`. Evaluates the value once and enters the first arm with an equal value. Execution falls through to the next arms
+    /// until `break`.
     Switch {
         /// Value to compare.
         value: Expr,
         /// Operand type of the comparison, which is [`Op::Eq`](super::Op::Eq) on the type of the value.
         compare: Operand,
-        /// Arms in order; `default` is tried last wherever it is written.
+        /// Arms in order. `default` is tried last, regardless of its position.
         arms: Vec<Arm>,
     },
     /// `break` of the nearest loop or `switch`.
@@ -109,25 +109,25 @@ pub enum ExprKind {
     Const(Const),
     /// `vect(…)` or `rot(…)`: the three components of a [`Triple`](super::Triple).
     Triple([f64; 3]),
-    /// A parameter or local. A place.
+    /// Parameter or local, which is a place.
     Local(LocalId),
-    /// The `self` object. Does not occur in static functions.
+    /// The `self` object; never occurs in static functions.
     SelfObject,
-    /// Class of the `self` object; in a static function the class on which it was called.
+    /// Class of the `self` object. In a static function, the class on which the function was called.
     SelfClass,
-    /// Class of an object: `x.Class`. `None` for no object.
+    /// Class of an object: `x.Class`. The class of `None` is `None`.
     ClassOf(Box<Expr>),
-    /// Property of an object. A place. On `None`, reads return the zero value and writes do nothing; both are logged with the
-    /// script call stack.
+    /// Property of an object, which is a place. If the object is `None`, reads return the zero value and writes do nothing; both
+    /// are logged with the script call stack.
     Property {
-        /// The object; `None` for `self`.
+        /// The object; `None` means `self`.
         object: Option<Box<Expr>>,
         /// Path of the class that declares the property.
         owner: Path,
         /// Property name.
         name: String,
     },
-    /// Property of a class default object. Readable by address, but not assignable.
+    /// Property of a class default object. Expressions can read it, but not assign to it.
     DefaultProperty {
         /// The class, of type [`Type::Class`].
         class: Box<Expr>,
@@ -136,7 +136,7 @@ pub enum ExprKind {
         /// Property name.
         name: String,
     },
-    /// Field of a struct. A place if the struct is a place; otherwise it is extracted from a value.
+    /// Field of a struct. If the struct is a place, the field is a place; otherwise the field is extracted from a value.
     Field {
         /// The struct.
         base: Box<Expr>,
@@ -145,14 +145,14 @@ pub enum ExprKind {
         /// Field name; the field may be inherited.
         field: String,
     },
-    /// Element of a dynamic or fixed array. A place if the array is a place. The index is an `int`. Out of range of a dynamic
-    /// array, reads return the zero value and writes grow the array (except at negative indices); out of range of a fixed array,
-    /// any access is a script error.
+    /// Element of a dynamic or fixed array, which is a place if the array is a place. The index is an `int`. Past the end of a
+    /// dynamic array, reads return the zero value and writes grow the array. A negative index reads the zero value and never grows
+    /// the array. Any access outside of a fixed array is a script error.
     Index(Box<Expr>, Box<Expr>),
     /// A call.
     Call(Box<Call>),
-    /// Built-in operation on arrays, maps, sets and delegates. The first operand is the receiver, which is a place if the
-    /// operation changes it.
+    /// Built-in operation on arrays, maps, sets and delegates. The first operand is the receiver, which is a place if the operation
+    /// changes it.
     Intrinsic(Intrinsic, Vec<Expr>),
     /// Unary operator.
     Unary(Unary, Box<Expr>),
@@ -167,7 +167,7 @@ pub enum ExprKind {
     /// Compound assignment such as `place += value`. The place is resolved once, before the value is evaluated. The result is the
     /// new value of the place.
     Compound(Box<Compound>),
-    /// `++` and `--`. The result is the old or the new value.
+    /// `++` and `--`. The result is the old or the new value of the place.
     Step {
         /// The place, of a number type.
         place: Box<Expr>,
@@ -182,9 +182,9 @@ pub enum ExprKind {
     Cast(Cast, Box<Expr>),
     /// `new(outer, name) class(template)`.
     New(Box<New>),
-    /// Function of an object, for a delegate. On `None` the delegate is unbound.
+    /// Function of an object, which a delegate binds. If the object is `None`, the delegate is unbound.
     FunctionOf {
-        /// The object; `None` for `self`.
+        /// The object; `None` means `self`.
         object: Option<Box<Expr>>,
         /// Path of the class that declares the function.
         owner: Path,
@@ -213,20 +213,20 @@ pub struct Compound {
 pub struct New {
     /// The class, of type [`Type::Class`].
     pub class: Expr,
-    /// Owner of the object; `None` for `self`.
+    /// Owner of the new object; `None` means `self`.
     pub outer: Option<Expr>,
-    /// Name, a `string` or a `name`.
+    /// Name of the new object, a `string` or a `name`.
     pub name: Option<Expr>,
     /// Object whose values are copied to the new object.
     pub template: Option<Expr>,
 }
 
-/// Check that a cast performs.
+/// Condition under which a cast succeeds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Cast {
-    /// The object is of the class.
+    /// The object has the class or a class derived from it.
     Object(Path),
-    /// The class is the given class or derived from it.
+    /// The cast class is this class or derived from it.
     Class(Path),
     /// The class of the object implements the interface.
     Interface(Path),
@@ -248,21 +248,23 @@ pub struct Call {
 pub enum Callee {
     /// Dispatches by name on the class of the object.
     Virtual {
-        /// The object; `None` for `self`.
+        /// The object; `None` means `self`.
         object: Option<Box<Expr>>,
         /// Path of the function.
         path: Path,
     },
-    /// Calls exactly this function: `final` or `private`, a reflected function that is not an event, or the target of `super`.
+    /// Calls exactly this function: a `final` or `private` function, a reflected function that is not an event, or the target of
+    /// `super`.
     Final {
-        /// The object; `None` for `self`.
+        /// The object; `None` means `self`.
         object: Option<Box<Expr>>,
         /// Path of the function.
         path: Path,
     },
-    /// Calls a static function by name on a class.
+    /// Calls a static function, which is looked up by name in a class.
     Static {
-        /// Class of the call, of type [`Type::Class`]; `None` for the class in the path, for library functions and `super`.
+        /// Class on which the function is called, of type [`Type::Class`]. `None` means the class in the path, for library
+        /// functions and `super`.
         class: Option<Box<Expr>>,
         /// Path of the function.
         path: Path,
@@ -279,7 +281,7 @@ pub enum Callee {
     Delegate {
         /// The delegate.
         delegate: Box<Expr>,
-        /// Object that `fallback` is called on; `None` for `self`.
+        /// Object on which `fallback` is called; `None` means `self`.
         object: Option<Box<Expr>>,
         /// Path of the [`delegate_body`](super::delegate_body), if present.
         fallback: Option<Path>,
@@ -293,11 +295,12 @@ pub enum Arg {
     Value(Expr),
     /// Place of exactly the type of the parameter, which the call writes to.
     Out(Expr),
-    /// Place of another type, for an `out` parameter: the first conversion applies on copy-in, the second on copy-out.
+    /// Place of another type, for an `out` parameter. The first conversion applies when the value is copied in, the second when it
+    /// is copied out.
     OutConverted(Expr, Conversion, Conversion),
     /// Omitted optional argument.
     Skipped,
-    /// Argument of a wildcard parameter: a place or value of the type in [`Wildcard`].
+    /// Argument of a wildcard parameter: a place or value of the type that [`Wildcard`] states.
     Wildcard(Expr),
 }
 

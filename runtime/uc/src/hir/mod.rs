@@ -1,14 +1,15 @@
 //! Checked tree of a package: names are resolved, types are known, conversions are explicit, operators are typed. The bytecode
-//! compiler uses only this tree; its only lookups by name are those of reflection by path.
+//! compiler uses only this tree. Its only lookups by name resolve paths in reflection.
 //!
 //! Invariants of every tree that [`check`](crate::check) returns:
 //!
 //! - Member names have the spelling of reflection (or of the declaration in this package), so that `find_property(name)` and
 //!   `find_function(name)` find them.
-//! - Types of this package and of reflection are both named by path. [`Type::type_text`] returns the description that
-//!   [`PropertyType::resolve`](alcedo_reflect::property::PropertyType::resolve) reads, once the package is declared.
-//! - Types of expressions are exact: an [`ExprKind::Convert`] or [`ExprKind::Cast`] wraps a value of another type. Both operands
-//!   of a [`Binary`] have the type of the operation.
+//! - Types of this package and of reflection are both named by path. After the package is declared,
+//!   [`PropertyType::resolve`](alcedo_reflect::property::PropertyType::resolve) reads the description that [`Type::type_text`]
+//!   returns.
+//! - Types of expressions are exact: an [`ExprKind::Convert`] or [`ExprKind::Cast`] wraps a value of another type. Both operands of
+//!   a [`Binary`] have the type of the operation.
 //! - Assignment targets and `out` arguments are places: [`Expr::is_place`] returns true for them.
 
 mod code;
@@ -33,21 +34,21 @@ pub struct Package {
     pub files: Vec<String>,
     /// Enums of all classes.
     pub enums: Vec<Enum>,
-    /// Structs of all classes; dependencies (bases and types of fields) come first.
+    /// Structs of all classes. The base of a struct and the structs of its fields precede it.
     pub structs: Vec<Struct>,
     /// Delegates of all classes.
     pub delegates: Vec<Delegate>,
-    /// Interfaces; bases come first.
+    /// Interfaces; each follows its bases.
     pub interfaces: Vec<Interface>,
-    /// Classes; bases come first.
+    /// Classes; each follows its base.
     pub classes: Vec<Class>,
-    /// Paths of types and enum entries, each with its earlier names, separated by commas. Earlier names of properties are in
-    /// [`Property::meta`].
+    /// Paths of types and enum entries, each with its earlier names, which are separated by commas. [`Property::meta`] contains the
+    /// earlier names of properties.
     pub earlier_names: Vec<(String, String)>,
 }
 
-/// An interface. Reflection has no inheritance of interfaces: an interface contains the functions of its bases, and a class that
-/// implements it lists the bases too.
+/// An interface. Reflection has no inheritance of interfaces, so an interface contains the functions of its bases, and an
+/// implementing class also lists the bases.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Interface {
     /// Path of the interface.
@@ -56,7 +57,7 @@ pub struct Interface {
     pub name: String,
     /// Index of the file in [`Package::files`].
     pub file: u32,
-    /// Functions in order, inherited ones first.
+    /// Functions in order; inherited functions come first.
     pub functions: Vec<InterfaceFunction>,
     /// Comment before the declaration.
     pub doc: String,
@@ -64,7 +65,7 @@ pub struct Interface {
     pub line: u32,
 }
 
-/// A function of an interface, without a body. Its path is `/Script/Package.Interface:name`. Implementing classes have a function
+/// Function of an interface, without a body. Its path is `/Script/Package.Interface:name`. An implementing class has a function
 /// with exactly this name.
 #[derive(Clone, PartialEq, Debug)]
 pub struct InterfaceFunction {
@@ -80,7 +81,7 @@ pub struct InterfaceFunction {
     pub line: u32,
 }
 
-/// An enum. Numbers are `u8`, start at zero and have no gaps; a hidden last entry is never added.
+/// An enum. Its numbers are `u8`, start at zero and have no gaps. No hidden last entry is added.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Enum {
     /// Path of the enum.
@@ -112,10 +113,10 @@ pub struct Struct {
     pub line: u32,
 }
 
-/// Signature that a `delegate` declares as a type. Its path is `/Script/Package.Class:Name`; reflection's
+/// Signature that a `delegate` declares as a type. Its path is `/Script/Package.Class:Name`;
 /// [`DelegateDecl`](alcedo_reflect::decl::DelegateDecl) stores the class separately. [`Class::properties`] contains the property
-/// with the bound function, named [`delegate_property`]. If the source has a body, [`Class::functions`] contains it, named
-/// [`delegate_body`]; it runs if no function is bound.
+/// that holds the bound function, named [`delegate_property`]. If the source has a body, [`Class::functions`] contains the body as
+/// a function named [`delegate_body`], which runs if no function is bound.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Delegate {
     /// Path of the delegate.
@@ -139,7 +140,7 @@ pub fn delegate_property(delegate: &str) -> String {
     format!("__{delegate}__Delegate")
 }
 
-/// Returns the name of the function that runs if the delegate is unbound.
+/// Returns the name of the function that runs if no function is bound to the delegate.
 pub fn delegate_body(delegate: &str) -> String {
     format!("__{delegate}__Default")
 }
@@ -163,14 +164,14 @@ pub struct Class {
     pub file: u32,
     /// Own properties in order. Defaults are in [`Class::defaults`].
     pub properties: Vec<Property>,
-    /// Constants in order, for tools; their uses are replaced by their values.
+    /// Constants in order, for tools. Uses of a constant contain its value.
     pub consts: Vec<NamedConst>,
     /// Own functions in order.
     pub functions: Vec<Function>,
     /// Subobjects that each object of the class owns: `Begin Object Class=… Name=…`.
     pub subobjects: Vec<Subobject>,
-    /// Lines of `defaultproperties` in order, for own and inherited properties. They apply to the class default object after the
-    /// values of the base are copied.
+    /// Lines of `defaultproperties` in order, for own and inherited properties. They apply to the class default object, after the
+    /// values of the base class are copied to it.
     pub defaults: Vec<Default>,
     /// Comment before the declaration.
     pub doc: String,
@@ -187,7 +188,7 @@ pub struct ClassFlags {
     pub is_final: bool,
     /// `transient`.
     pub transient: bool,
-    /// `placeable`, and not `notplaceable`.
+    /// `placeable` without `notplaceable`.
     pub placeable: bool,
 }
 
@@ -200,7 +201,7 @@ pub struct Property {
     pub ty: Type,
     /// Bits of [`alcedo_abi::kinds::property_flags`]. Scripts have read and write access to every property.
     pub flags: u64,
-    /// Further metadata: `category`, `config`, `localized`, and the contents of `<…|…>` after the name.
+    /// Other metadata: `category`, `config`, `localized`, and the contents of `<…|…>` after the name.
     pub meta: Vec<(String, String)>,
     /// Default of a struct field (`structdefaultproperties`); defaults of class properties are in [`Class::defaults`].
     pub default: Option<Const>,
@@ -214,7 +215,7 @@ pub struct Property {
     pub line: u32,
 }
 
-/// Access to a member. The checker has verified it already; tools use it.
+/// Access to a member. The checker has already verified every access; tools use this value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Access {
     /// All classes.
@@ -252,15 +253,15 @@ pub enum Const {
     Enum(Path, String, i128),
     /// Class by path.
     Class(Path),
-    /// Object outside of the package, by class and name as written: `Texture'Pkg.Name'`.
+    /// Object outside of the package, as written: its class and its name, as in `Texture'Pkg.Name'`.
     Object(Path, String),
     /// Subobject of the class that owns the default, by name.
     Subobject(String),
     /// No object, no class, or an unbound delegate.
     None,
-    /// Struct: listed fields; the rest have the defaults of the struct.
+    /// Values of fields of a struct. Fields that are not listed have the defaults of the struct.
     Struct(Vec<(String, Self)>),
-    /// Elements of a dynamic or fixed array or of a set; of a map, pairs of key and value, each an array.
+    /// Elements of a dynamic or fixed array, or of a set. For a map, pairs of key and value, each stored as an array.
     Array(Vec<Self>),
     /// Name of a function of the object itself, for a delegate.
     Function(String),
@@ -326,12 +327,12 @@ pub struct Function {
     pub params: Vec<Param>,
     /// Type of the result.
     pub result: Option<Type>,
-    /// Path of the overridden function that was declared first in the chain, `/Script/Package.Class:name`: an event of a native
-    /// or plugin class, or a function of a script class.
+    /// Path of the overridden function that is declared nearest to the root of the class chain, `/Script/Package.Class:name`. Its
+    /// class may be native, of a plugin, or of a script.
     pub overrides: Option<Path>,
     /// Locals after the parameters: the first is [`LocalId`] `params.len()`. Names of compiler-generated locals are in `<>`.
     pub locals: Vec<Local>,
-    /// Statements; `None` for a function without a body: `dllimport`, or an event that only other classes implement.
+    /// Statements of the body; `None` for `dllimport`.
     pub body: Option<Vec<Stmt>>,
     /// Metadata for reflection, as key and value.
     pub meta: Vec<(String, String)>,
@@ -348,7 +349,7 @@ pub struct Function {
 pub struct FunctionFlags {
     /// `static`: the function has no `self`.
     pub is_static: bool,
-    /// No derived class overrides the function; calls are [`Callee::Final`].
+    /// True if no derived class overrides the function; calls are [`Callee::Final`].
     pub is_final: bool,
     /// `event`.
     pub is_event: bool,
@@ -377,9 +378,10 @@ pub struct Param {
     pub out: bool,
     /// `optional`: the caller can omit the argument.
     pub optional: bool,
-    /// Default of an optional parameter: evaluated in the called function, in order, before the body. `None` is the zero value.
+    /// Default of an optional parameter. The called function evaluates the defaults in order, before its body. `None` means the
+    /// zero value.
     pub default: Option<Expr>,
-    /// `coerce`: an argument of another type is converted to the type of the parameter instead of rejected.
+    /// `coerce`: an argument of another type is converted to the type of the parameter, not rejected.
     pub coerce: bool,
     /// Line in the file.
     pub line: u32,

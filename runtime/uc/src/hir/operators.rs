@@ -8,7 +8,7 @@ use super::types::{Num, Triple, Type};
 /// Built-in operations on containers and delegates. `T` is the element type.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Intrinsic {
-    /// `array.Length` → `int`. Also of fixed arrays, sets and maps.
+    /// `array.Length` → `int`. Also applies to fixed arrays, sets and maps.
     Length,
     /// `array.Add(int n)` → `int`: appends `n` default elements and returns the index of the first.
     ArrayAdd,
@@ -18,7 +18,7 @@ pub enum Intrinsic {
     ArrayInsert,
     /// `array.InsertItem(int at, T)` → `int`: index of the new element.
     ArrayInsertItem,
-    /// `array.Remove(int at, int n)`. Out of range it is a script error and the array is unchanged.
+    /// `array.Remove(int at, int n)`. A range outside of the array is a script error, and the array is unchanged.
     ArrayRemove,
     /// `array.RemoveItem(T)` → `int`: number of removed elements.
     ArrayRemoveItem,
@@ -31,7 +31,7 @@ pub enum Intrinsic {
     ArraySort,
     /// `array.Empty()`.
     ArrayEmpty,
-    /// `map.Find(K)` → `V`: the zero value if the key is absent. Also a read of `map[key]`.
+    /// `map.Find(K)` → `V`: the zero value if the key is absent. Reading `map[key]` is the same operation.
     MapGet,
     /// `map.Set(K, V)`.
     MapSet,
@@ -43,9 +43,9 @@ pub enum Intrinsic {
     SetAdd,
     /// `map.Empty()`, `set.Empty()`.
     Empty,
-    /// `map.Keys()`, → `array<K>`.
+    /// `map.Keys()` → `array<K>`.
     MapKeys,
-    /// `map.Values()`, → `array<V>`.
+    /// `map.Values()` → `array<V>`.
     MapValues,
     /// `set.Values()` → `array<T>`.
     SetValues,
@@ -66,7 +66,7 @@ pub enum Intrinsic {
 }
 
 impl Intrinsic {
-    /// Returns true for operations that change nothing.
+    /// Returns true for operations that do not change their receiver.
     pub fn is_reading(&self) -> bool {
         matches!(
             self,
@@ -110,8 +110,8 @@ pub struct Binary {
 /// The type of the operands of an operator.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Operand {
-    /// Two numbers of kind `I32 U32 I64 U64 F32 F64`; narrower types are widened before. The right operand of a shift is an
-    /// `i32`.
+    /// Two numbers of kind `I32 U32 I64 U64 F32 F64`; operands of narrower types are already widened. The right operand of a shift
+    /// is an `i32`.
     Num(Num),
     /// Two `bool`s.
     Bool,
@@ -127,9 +127,9 @@ pub enum Operand {
     Struct(Path),
     /// Two triples.
     Triple(Triple),
-    /// A triple and a number of its component kind; `f64` for integer triples.
+    /// A triple and a number, which has the component kind of the triple, or is an `f64` if the components are integers.
     TripleScalar(Triple),
-    /// A number and a triple.
+    /// A number and a triple; the number has the kind that [`Self::TripleScalar`] states.
     ScalarTriple(Triple),
     /// A vector and a rotator: `>>` rotates the vector, `<<` applies the inverse rotation.
     Turned(Triple, Triple),
@@ -142,21 +142,21 @@ pub enum Operand {
 /// Binary operators with their operand and result types.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Op {
-    /// `+`: wrapping for integers; triples; not for strings.
+    /// `+` of numbers and triples, not of strings. Integers wrap.
     Add,
     /// `-`, with the rules of `+`.
     Sub,
-    /// `*`, with the rules of `+`; a triple and a number; two vectors by component.
+    /// `*`, with the rules of `+`. Also of a triple and a number, and of two vectors by component.
     Mul,
     /// `/`: integers round toward zero. Integer division by zero yields 0 and is logged. The smallest number divided by -1 wraps.
-    /// Floats follow IEEE 754. Also a triple by a number, and two vectors by component.
+    /// Floats follow IEEE 754. Also divides a triple by a number, and two vectors by component.
     Div,
-    /// `%`: remainder of `/` with the sign of the left operand. An integer zero divisor yields 0 and is logged. Floats follow
+    /// `%`: remainder of `/`, with the sign of the left operand. An integer remainder by zero yields 0 and is logged. Floats follow
     /// `fmod`.
     Rem,
-    /// `**`: floats.
+    /// `**` of floats.
     Pow,
-    /// `<<` of integers; the shift count uses the low 5 or 6 bits of the right operand, by the width of the left.
+    /// `<<` of integers. The shift count is the low 5 or 6 bits of the right operand, depending on the width of the left operand.
     Shl,
     /// `>>`: arithmetic shift for signed numbers.
     Shr,
@@ -182,45 +182,47 @@ pub enum Op {
     Gt,
     /// `>=` → `bool`.
     Ge,
-    /// `~=` → `bool`: floats that differ by less than 0.0001; strings that are equal ignoring case.
+    /// `~=` → `bool`: true for floats that differ by less than 0.0001, and for strings that are equal ignoring case.
     Near,
     /// `$` → `string`: concatenation.
     Concat,
     /// `@` → `string`: concatenation with a space between.
     ConcatSpaced,
-    /// `-=` of strings → `string`: the left string without all occurrences of the right.
+    /// `-=` of strings → `string`: the left string without all occurrences of the right string.
     TextWithout,
     /// `Dot` of two vectors → a number of their component kind.
     Dot,
     /// `Cross` of two vectors → a vector.
     Cross,
-    /// `ClockwiseFrom` of two `int`s → `bool`: true if the left angle is clockwise from the right one; 65536 units per turn.
+    /// `ClockwiseFrom` of two `int`s → `bool`: true if the left angle is clockwise from the right angle. A turn has 65536 units.
     ClockwiseFrom,
 }
 
 /// Infallible conversions between types.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Conversion {
-    /// Number to another kind, as Rust's `as`: integer to integer keeps the low bits; float to integer rounds toward zero and
-    /// saturates, NaN becomes 0.
+    /// Number to another kind, as `as` in Rust: integer to integer keeps the low bits; float to integer rounds toward zero and
+    /// saturates; NaN becomes 0.
     Num(Num, Num),
-    /// Enum with numbers of the first kind to a number of the second.
+    /// Enum whose numbers have the first kind, to a number of the second kind.
     EnumToNum(Num, Num),
-    /// Number to an enum of the path, with numbers of the second kind. A number without an entry is kept.
+    /// Number of the first kind to the enum of the path, whose numbers have the second kind. The result keeps a number without an
+    /// entry.
     NumToEnum(Num, Path, Num),
     /// Number to `bool`: true unless zero.
     NumToBool(Num),
     /// `bool` to 1 or 0.
     BoolToNum(Num),
-    /// Value of the type to a string. Integers as digits; floats with four decimals, `f64` and `f32` alike (`%.4f`, as
-    /// UnrealScript 3); `bool` as `True` and `False`; names; enums by entry name; objects by name, `None` for no object; classes
-    /// by name; vectors and rotators as `x,y,z` with two decimals; other structs, containers and delegates as reflection prints
-    /// them.
+    /// Value of the type to a string. Integers become digits. Floats have four decimals, `f64` and `f32` alike (`%.4f`, as in
+    /// UnrealScript 3). `bool` becomes `True` or `False`. A name becomes its string, an enum value its entry name. Objects and
+    /// classes become their name, and no object becomes `None`. Vectors and rotators become `x,y,z` with two decimals. Other
+    /// structs, containers and delegates have the format of reflection.
     ToText(Type),
-    /// String to a value of the type. Numbers by the longest numeric prefix (leading spaces ignored), else 0; `bool`: "true" in
-    /// any case, or an integer other than zero; names; triples as `x,y,z`; enums by entry name, else the zero value.
+    /// String to a value of the type. Numbers are read from the longest numeric prefix after leading spaces; without one they are
+    /// 0. A `bool` is true for "true" in any case, and for an integer other than zero. A name gets the string. Triples are read
+    /// from `x,y,z`. Enums are read from an entry name; any other string yields the zero value.
     FromText(Type),
-    /// Conversions among string types and `name`: from, to. Unrepresentable characters become `?`.
+    /// Conversion between string types or `name`: source type, target type. Unrepresentable characters become `?`.
     Text(Type, Type),
     /// Object, class or interface to `bool`: true unless `None`.
     ObjectToBool,
@@ -228,10 +230,10 @@ pub enum Conversion {
     NameToBool,
     /// Triple to `bool`: true if any component is not zero.
     TripleToBool(Triple),
-    /// Class to object. The handle is unchanged in a host whose classes are objects; see the notes of the machine.
+    /// Class to object. The handle is unchanged, in hosts whose classes are objects.
     ClassToObject,
-    /// No operation at run time: object to a base class, class to `class<Base>`, delegate to another delegate type with the same
-    /// signature, `none` to any of these.
+    /// Conversion without an operation at run time: object to a base class, class to `class<Base>`, delegate to another delegate
+    /// type with the same signature, or `none` to any of these types.
     Up,
     /// Struct to its base struct; keeps the fields of the base.
     StructUp(Path),
@@ -249,6 +251,6 @@ pub enum Conversion {
     VectorToRotator(Triple, Triple),
     /// Rotator to the unit vector along it.
     RotatorToVector(Triple, Triple),
-    /// Triple to another struct with the same component names but numbers of another kind.
+    /// Triple to another struct with the same component names and another number kind.
     Triple(Triple, Triple),
 }

@@ -1,4 +1,4 @@
-//! Types of the typed tree.
+//! Types of the checked tree.
 
 use std::fmt;
 use std::rc::Rc;
@@ -8,10 +8,10 @@ use alcedo_reflect::type_text::{SignatureText, TypeText};
 
 use super::Path;
 
-/// A type. The zero value has zero bytes, except that structs start with their defaults.
+/// A type. Its zero value consists of zero bytes; the zero value of a struct has the defaults of its fields.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Type {
-    /// A number: `byte`, `int`, `float`, and the others of reflection.
+    /// A number: `byte`, `int`, `float`, and the other number types of reflection.
     Num(Num),
     /// `bool`.
     Bool,
@@ -27,7 +27,7 @@ pub enum Type {
     Name,
     /// Reflection's `FieldPath`.
     FieldPath,
-    /// An enum, and the kind of its numbers: `u8` for those of scripts.
+    /// An enum, and the kind of its numbers, which is `u8` for enums of scripts.
     Enum(Path, Num),
     /// A struct.
     Struct(Path),
@@ -41,7 +41,7 @@ pub enum Type {
     Reference(PropertyKind, Path),
     /// `array<T>`.
     Array(Box<Self>),
-    /// `T name[N]`. In reflection an `Array(T)` with the meta key `array_dim`; it always has `N` elements.
+    /// `T name[N]`, which always has `N` elements. In reflection, an `Array(T)` with the metadata key `array_dim`.
     Fixed(Box<Self>, u32),
     /// Reflection's `Set`.
     Set(Box<Self>),
@@ -51,7 +51,7 @@ pub enum Type {
     Optional(Box<Self>),
     /// A delegate: one of the three kinds, its path if it has a name, and its signature.
     Delegate(PropertyKind, Option<Path>, Rc<SignatureText>),
-    /// Type of `none` before its use determines another. No property or local has this type.
+    /// Type of `none` before its context determines another type. No property or local has this type.
     None,
     /// Type of a call without a result. No property or local has this type.
     Nothing,
@@ -151,8 +151,8 @@ impl Num {
     }
 }
 
-/// A struct of three floats or ints: a struct named `Vector` or `Rotator` in reflection with exactly three fields of one number type, `x
-/// y z` or `pitch yaw roll`. Operators and the literals `vect(…)` and `rot(…)` work on them.
+/// A struct of three floats or ints. Reflection names the struct `Vector` or `Rotator`, and it has exactly three fields of one
+/// number type: `x y z` or `pitch yaw roll`. Operators and the literals `vect(…)` and `rot(…)` work on triples.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Triple {
     /// The path of the struct.

@@ -54,8 +54,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips the line that starts with the token, and further lines while its parentheses are open; stops before the closing
-    /// brace. If a parenthesis is never closed, skips to the end of the line that the parser reached.
+    /// Skips the line that starts with the token, and the following lines while a parenthesis is open. Stops before the closing
+    /// brace. If a parenthesis is never closed, skips only to the end of the line that the parser has reached.
     fn skip_line(&mut self, start: Token) {
         let reached = self.tokens.peek(0).span.start.max(self.last_end);
         self.tokens.seek(start.span.start as usize);
@@ -144,7 +144,7 @@ impl Parser<'_> {
         Ok(DefaultLine::Set(name, index, value, span))
     }
 
-    /// `(1)`, `[1]`, `(ENTRY)`.
+    /// Parses an index: `(1)`, `[1]`, `(ENTRY)`.
     fn default_index(&mut self) -> Read<Option<DefaultIndex>> {
         let open = self.peek();
         let close = match open.kind {
@@ -187,7 +187,7 @@ impl Parser<'_> {
         Ok(DefaultObject { class, name, others, lines, span })
     }
 
-    /// Parses `X`, `Pkg.X` or `class'Pkg.X'`; returns the last name.
+    /// Parses `X`, `Pkg.X` or `class'Pkg.X'`; returns the last name of the path.
     fn last_of_path(&mut self, what: &str) -> Read<Ident> {
         if self.is_word(0, "class") && self.peek_kind(1) == Kind::Quoted {
             self.next();
@@ -275,7 +275,7 @@ impl Parser<'_> {
             Kind::Word => {
                 let names = self.dotted("a value")?;
                 let quoted = self.peek();
-                // `Texture'Pkg.Name'`, optionally with the package of the class.
+                // Reads `Texture'Pkg.Name'`; the class may be qualified with its package.
                 if quoted.kind == Kind::Quoted && !quoted.on_new_line {
                     self.next();
                     let inner = self.text(quoted);
@@ -308,7 +308,7 @@ impl Parser<'_> {
         Ok(DefaultValue { kind, span: Span { start: token.span.start, end: self.last_end } })
     }
 
-    /// `(A=1, B=2)` or `(1, 2)`.
+    /// Parses `(A=1, B=2)` or `(1, 2)`.
     fn default_group(&mut self) -> Read<DefaultValueKind> {
         let open = self.next();
         let after_word = self.peek_kind(1);
@@ -340,10 +340,10 @@ impl Parser<'_> {
         Ok(if is_struct { DefaultValueKind::Struct(fields) } else { DefaultValueKind::Array(values) })
     }
 
-    /// Parses a value in parentheses, which may be on a line of its own.
+    /// Parses a value in parentheses, which may start on a new line.
     fn value_in_group(&mut self) -> Read<DefaultValue> {
         if self.peek().on_new_line && !matches!(self.peek().kind, Kind::Comma | Kind::ParenClose | Kind::BraceClose) {
-            // Ignores the line break.
+            // Reads the token again as if no line break preceded it.
             let token = self.peek();
             self.tokens.seek(token.span.start as usize);
         }

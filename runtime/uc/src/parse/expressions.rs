@@ -1,4 +1,4 @@
-//! Expressions. Precedence follows the language's own declarations and differs from C: `$` binds more weakly than `==`.
+//! Parses expressions. The precedence of operators follows the language and differs from C: `$` binds more weakly than `==`.
 
 use super::statements::STATEMENTS;
 use super::{MAX_EXPRESSION_DEPTH, Parser, Read};
@@ -34,8 +34,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Builds `condition ? one : other`. An assigning operator takes the whole conditional as its right operand: `a += b ? c :
-    /// d`.
+    /// Builds `condition ? one : other`. In `a += b ? c : d`, the right operand of the assignment is the whole conditional.
     fn conditional(&mut self, condition: Expr, one: Expr, other: Expr) -> Read<Expr> {
         let span = condition.span.to(other.span);
         let depth = condition.depth.max(one.depth).max(other.depth);
@@ -51,7 +50,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Builds a node above children of the depth; reports excessive depth.
+    /// Builds a node whose deepest child has this depth; reports excessive depth.
     fn node(&mut self, kind: ExprKind, span: Span, depth: u32) -> Read<Expr> {
         if depth >= MAX_EXPRESSION_DEPTH {
             let message = format!("this expression is more than {MAX_EXPRESSION_DEPTH} operators deep");
@@ -61,7 +60,7 @@ impl Parser<'_> {
         Ok(Expr { kind, span, depth: depth + 1 })
     }
 
-    /// Parses an expression of operators with at most this precedence number.
+    /// Parses an expression whose operators have at most this precedence number.
     fn infix(&mut self, max_binding: u8) -> Read<Expr> {
         let mut left = self.prefix()?;
         loop {
@@ -96,7 +95,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Returns whether a word between two values on one line is an operator that a class may declare.
+    /// Returns true if a word between two values on one line is an operator that a class may declare.
     fn is_declared_operator(&mut self, token: Token) -> bool {
         let following = self.tokens.peek(1);
         (token.kind == Kind::Word || self.is_hash(token))
@@ -111,8 +110,8 @@ impl Parser<'_> {
             )
     }
 
-    /// Returns the number of tokens of a sign that the language lacks, such as `<+>`: signs without a space between, of which the last
-    /// begins no operand. Returns zero for a sign of the language.
+    /// Returns the number of tokens of an operator symbol that the language lacks, such as `<+>`. Its tokens follow each other
+    /// without a space, and the last one does not begin an operand. Returns zero for an operator of the language.
     fn declared_sign(&mut self, first: Token) -> usize {
         let (mut count, mut last) = (0, first);
         loop {
@@ -258,7 +257,7 @@ impl Parser<'_> {
                 _ => {
                     let arg = self.expression()?;
                     if args.is_empty() {
-                        // Most calls have one argument.
+                        // Most calls have one argument, so space for exactly one is reserved.
                         args.reserve_exact(1);
                     }
                     args.push(Some(arg));
@@ -406,7 +405,7 @@ impl Parser<'_> {
         self.node(ExprKind::New(args, Box::new(class), template), span, deepest)
     }
 
-    /// Returns a string without quotes and with escapes resolved.
+    /// Returns the content of a string literal with escapes resolved.
     pub(super) fn unescape(&mut self, token: Token) -> String {
         let text = self.text(token);
         let inner = &text[1..text.len() - 1];
@@ -423,7 +422,7 @@ impl Parser<'_> {
                 Some((_, 'r')) => found.push('\r'),
                 Some((_, plain @ ('\\' | '"' | '\''))) => found.push(plain),
                 Some((_, other)) => {
-                    // The language keeps the character itself.
+                    // The language reads an unknown escape as the character after the backslash.
                     let start = token.span.start as usize + 1 + at;
                     let span = Span::new(start, start + 1 + other.len_utf8());
                     let error =
@@ -438,12 +437,12 @@ impl Parser<'_> {
     }
 }
 
-/// Returns whether a sign begins an operand.
+/// Returns true if the token is a prefix operator.
 fn is_prefix(kind: Kind) -> bool {
     matches!(kind, Kind::Not | Kind::Minus | Kind::Plus | Kind::Tilde | Kind::PlusPlus | Kind::MinusMinus)
 }
 
-/// Returns true for a macro at the end of its line, such as `` `endif ``; the next line does not continue the expression.
+/// Returns true for a macro at the end of its line, such as `` `endif ``. The next line does not continue such an expression.
 fn ends_with_line(of: &Expr, next: Token) -> bool {
     matches!(of.kind, ExprKind::Macro(..)) && next.on_new_line
 }

@@ -1,4 +1,4 @@
-//! Functions, operators and states, which share their specifiers.
+//! Parses functions, operators and states, which share their specifiers.
 
 use std::cell::RefCell;
 
@@ -25,7 +25,7 @@ impl Parser<'_> {
             }
             if self.is_one_of(0, FUNCTION_SPECIFIERS) {
                 let word = self.modifier()?;
-                // Exported headers write `private{private}`.
+                // Exported headers contain specifiers such as `private{private}`.
                 if self.peek().kind == Kind::BraceOpen {
                     self.skip_braces()?;
                 }
@@ -52,7 +52,7 @@ impl Parser<'_> {
         let has_no_result = self.peek_kind(1) == Kind::ParenOpen && kind != FunctionKind::Operator;
         let result = match kind {
             _ if has_no_result => None,
-            // The sign of an operator may begin with `<`.
+            // If no type arguments follow the type name, a `<` after it starts the operator symbol.
             FunctionKind::Operator if !self.generic_ahead() => {
                 let name = self.ident("a type")?;
                 Some(TypeRef { span: name.span, kind: TypeKind::Named(vec![name]) })

@@ -1,4 +1,4 @@
-//! Declarations: class, variables, structs, enums, constants, functions, and unsupported constructs.
+//! Parses declarations: classes, variables, structs, enums, constants, functions, and unsupported constructs.
 
 use super::{Failed, Parser, Read};
 use crate::ast::{ClassHead, Const, Expr, File, Ident, Item, Modifier, Outside, OutsideKind, Var, VarName};
@@ -136,7 +136,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Consumes a token if none was consumed since `before`, which guarantees termination of loops.
+    /// Consumes a token if none was consumed since offset `before`, so that every loop terminates.
     pub(super) fn ensure_progress(&mut self, before: u32) {
         if self.peek().span.start == before && self.peek().kind != Kind::End {
             self.next();
@@ -191,7 +191,7 @@ impl Parser<'_> {
         Ok(names)
     }
 
-    /// Parses declarations up to the end or a class header. Returns true if part of the text could not be parsed.
+    /// Parses declarations up to a class header or the end of the file. Returns true if part of the file could not be parsed.
     fn items_into(&mut self, items: &mut Vec<Item>) -> bool {
         let mut is_partial = false;
         loop {
@@ -223,10 +223,10 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips to the next possible start of a declaration: after a semicolon or block, or before a declaration keyword at the
-    /// start of a line.
+    /// Skips to the next possible start of a declaration: after a semicolon or block, or at a declaration keyword that starts a
+    /// line.
     fn skip_declaration(&mut self) {
-        // The rest of the line behind a block, up to its semicolon, is skipped too.
+        // Also skips the rest of the line after a block, up to a semicolon.
         let ends_behind_block = |parser: &mut Self| parser.peek().on_new_line || parser.begins_declaration();
         let is_at_brace = self.skip_until(ends_behind_block, |parser, token| {
             token.span.start != parser.last_end && parser.begins_declaration()
@@ -292,7 +292,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reports a token that begins no declaration; suppresses further reports until an identifier starts a line.
+    /// Reports a token that starts no declaration. Suppresses further reports until a line starts with an identifier.
     pub(super) fn no_declaration(&mut self, token: Token) -> Read<Item> {
         let after_macro = !token.on_new_line && self.last_macro.is_some_and(|(_, end)| end == self.last_end);
         if after_macro || std::mem::replace(&mut self.in_junk, true) && !(token.on_new_line && token.kind == Kind::Word)
@@ -339,7 +339,7 @@ impl Parser<'_> {
     fn var(&mut self) -> Read<Var> {
         let start = self.next();
         let mut doc = self.doc(start);
-        // Exported headers write `var{private}`.
+        // Exported headers contain `var{private}`.
         if self.peek().kind == Kind::BraceOpen {
             self.skip_braces()?;
         }
@@ -353,7 +353,7 @@ impl Parser<'_> {
         while self.take(Kind::Comma).is_some() {
             names.push(self.var_name("the name of the variable")?);
         }
-        // Editor comment: `var int X "text";`.
+        // Reads an editor comment: `var int X "text";`.
         if let Some(comment) = self.take(Kind::Text)
             && doc.is_empty()
         {
@@ -363,14 +363,14 @@ impl Parser<'_> {
         Ok(Var { category, modifiers, ty, names, doc, span: start.span.to(end.span) })
     }
 
-    /// Returns true if a type and a name may follow after `n` tokens; then the token before them is a specifier.
+    /// Returns true if the tokens after the next `n` may be a type and a name. The token before them is then a specifier.
     pub(super) fn type_and_name_ahead(&mut self, n: usize) -> bool {
         let following = self.peek_kind(n + 1);
         matches!(following, Kind::Word | Kind::Lt | Kind::Dot | Kind::ParenOpen | Kind::BraceOpen)
             || (following == Kind::BracketOpen && self.is_word(n, "string"))
     }
 
-    /// Returns true if the next identifier cannot be a type, since a type and a name follow on the line.
+    /// Returns true if the next identifier cannot be a type, since a type and a name follow it on the line.
     pub(super) fn is_unknown_specifier(&mut self) -> bool {
         const TYPES: &[&str] = &[
             "struct", "enum", "int", "float", "bool", "byte", "string", "name", "array", "class", "map", "set",
@@ -396,7 +396,7 @@ impl Parser<'_> {
                 Kind::ParenOpen | Kind::BraceOpen => true,
                 _ => false,
             };
-            // Unknown specifier, followed by what can only be a type and a name.
+            // An unknown word is a specifier if only a type and a name can follow it.
             let odd = !known && self.is_unknown_specifier();
             if !(known && is_continued || odd) {
                 return Ok(modifiers);
@@ -426,7 +426,7 @@ impl Parser<'_> {
     /// Parses a name with its optional array size and `<…>`.
     pub(super) fn var_name(&mut self, what: &str) -> Read<VarName> {
         let (name, dim) = (self.ident(what)?, self.dim()?);
-        // `pointer X{FVoid}`: a C++ type, which only native code uses.
+        // `pointer X{FVoid}` states a C++ type, which only native code uses.
         if self.peek().kind == Kind::BraceOpen && !self.peek().on_new_line {
             self.skip_cpp_braces()?;
         }

@@ -1,5 +1,5 @@
-//! Parser from text to a syntax tree. An error discards only the statement or declaration that contains it, so that one run reports
-//! several. Constructs outside of the language are stored as written; the checker reports them.
+//! Parser from source text to a syntax tree. An error discards only the statement or declaration that contains it, so one run
+//! reports several errors. The tree stores unsupported constructs as written; the checker reports them.
 
 mod defaults;
 mod expressions;
@@ -23,15 +23,15 @@ use crate::token::{Kind, Token, Tokens};
 
 /// Maximum nesting depth of statements, expressions, types and defaults.
 pub const MAX_DEPTH: u32 = 64;
-/// Maximum depth of the tree of one expression: a sequence of operators makes it deep too.
+/// Maximum depth of the tree of one expression. A sequence of operators also increases the depth.
 pub const MAX_EXPRESSION_DEPTH: u32 = 160;
-/// Maximum number of reported errors per file; parsing stops after them.
+/// Maximum number of reported errors per file. The parser stops at this number.
 pub const MAX_ERRORS: usize = 60;
 
-/// Size of a package in bytes from which on its files are parsed by several threads: about four milliseconds of one thread.
+/// Minimum size of a package in bytes for parsing on several threads. One thread needs about four milliseconds for this size.
 const WORTH_A_THREAD: usize = 100_000;
 
-/// Parses a file. Always returns a tree, with everything that could be parsed; the messages refer to file 0.
+/// Parses a file. Always returns a tree, which contains everything that could be parsed. The messages refer to file 0.
 ///
 /// # Examples
 /// ```
@@ -46,7 +46,7 @@ pub fn parse(source: &Source) -> (File, Vec<Diagnostic>) {
     parse_file(source, 0)
 }
 
-/// Returns true if the text is an expression, followed by at most a semicolon.
+/// Returns true if the text is an expression, optionally followed by a semicolon.
 pub(crate) fn parse_value(source: &Source) -> bool {
     let mut parser = Parser::new(source, 0);
     let is_value = parser.expression().is_ok();
@@ -54,14 +54,14 @@ pub(crate) fn parse_value(source: &Source) -> bool {
     is_value && parser.peek().kind == Kind::End && parser.diagnostics.iter().all(|message| !message.is_error())
 }
 
-/// Returns the expression of a text, if the text is one.
+/// Returns the expression that the text consists of, if any.
 pub(crate) fn parse_expression(source: &Source) -> Option<Expr> {
     let mut parser = Parser::new(source, 0);
     let value = parser.expression().ok()?;
     (parser.peek().kind == Kind::End).then_some(value)
 }
 
-/// Returns the messages from parsing a text as statements.
+/// Parses a text as statements and returns the messages.
 pub(crate) fn parse_statements(source: &Source) -> Vec<Diagnostic> {
     let mut parser = Parser::new(source, 0);
     while parser.peek().kind != Kind::End {
@@ -74,7 +74,7 @@ pub(crate) fn parse_statements(source: &Source) -> Vec<Diagnostic> {
     parser.finish()
 }
 
-/// The syntax trees of the files of a package. A host parses a package once: [`outline`](crate::outline) and
+/// Syntax trees of the files of a package. A host parses a package once: [`outline`](crate::outline) and
 /// [`check_parsed`](crate::check_parsed) use the same trees.
 ///
 /// # Examples
@@ -95,7 +95,7 @@ pub struct Parsed {
 }
 
 impl Parsed {
-    /// Parses the files of a package: those of a large package on all processors.
+    /// Parses the files of a package. Large packages are parsed on all processors.
     pub fn of(sources: &[Source]) -> Self {
         let bytes: usize = sources.iter().map(|source| source.text.len()).sum();
         let workers = if bytes < WORTH_A_THREAD { 1 } else { thread::available_parallelism().map_or(1, NonZero::get) };
@@ -103,7 +103,7 @@ impl Parsed {
         let mut shares = sources.chunks(share).enumerate().map(|(at, files)| move || parse_share(files, at * share));
         let own = shares.next();
         let (files, messages): (_, Vec<_>) = thread::scope(|scope| {
-            // If the system cannot create a thread, its share is parsed here.
+            // This thread parses the files of a thread that the system could not create.
             let begin = |parse| {
                 thread::Builder::new().name("alcedo-parse".into()).spawn_scoped(scope, parse).map_err(|_| parse)
             };
@@ -131,7 +131,7 @@ impl Parsed {
     }
 }
 
-/// Parses files; `first` is the index of the first.
+/// Parses files; `first` is the index of the first file in the package.
 fn parse_share(files: &[Source], first: usize) -> Vec<(File, Vec<Diagnostic>)> {
     files.iter().enumerate().map(|(at, source)| parse_file(source, first + at)).collect()
 }
@@ -169,29 +169,30 @@ pub(crate) struct Parser<'s> {
     file: usize,
     tokens: Tokens<'s>,
     diagnostics: Vec<Diagnostic>,
-    /// Statements of all open blocks, so that each block gets a vector of its exact length.
+    /// Statements of all open blocks. At its end, a block gets a vector of its exact length.
     statements: Vec<Stmt>,
     depth: u32,
     /// True if parsing stopped because of too many errors.
     stopped: bool,
     /// End of the last consumed token.
     last_end: u32,
-    /// Last macro, and its end.
+    /// Last macro, and the offset of its end.
     last_macro: Option<(Span, u32)>,
-    /// True if the last token at a position for declarations does not start one.
+    /// True if the last token where a declaration may start did not start one.
     in_junk: bool,
-    /// True if a parenthesis in defaults is never closed: then only the current line is assumed to belong to it.
+    /// True if a parenthesis in defaults is never closed. The parser then assumes that only the current line belongs to the
+    /// parenthesis.
     never_closed: bool,
 }
 
-/// Returns the error for a macro, which is outside of the language.
+/// Returns the error that reports a macro as unsupported.
 pub(crate) fn macro_outside(name: &str, at: (usize, Span)) -> Diagnostic {
     let name = name.trim_matches(['`', '{', '}']);
     let message = format!("the macro `` `{name} `` is outside of the language");
     Diagnostic::error("uc-macro", at, message).hint("write out its expansion")
 }
 
-/// Returns the error for a line that begins with `#`, which is outside of the language.
+/// Returns the error that reports a line that starts with `#` as unsupported.
 pub(crate) fn directive_outside(text: &str, at: (usize, Span)) -> Diagnostic {
     let word: String = text.chars().skip(1).take_while(|letter| letter.is_ascii_alphanumeric()).take(20).collect();
     Diagnostic::error("uc-directive", at, format!("lines that begin with `#{word}` are outside of the language"))
@@ -229,7 +230,7 @@ impl<'s> Parser<'s> {
         if self.stopped {
             return;
         }
-        // Reports one error per location, without consequential errors.
+        // Reports at most one error for each location, and no consequential errors.
         if diagnostic.is_error()
             && self
                 .diagnostics
@@ -250,13 +251,13 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Reports an error and fails, since the construct cannot be parsed.
+    /// Reports an error and returns [`Failed`], since the construct cannot be parsed.
     fn fail<T>(&mut self, diagnostic: Diagnostic) -> Read<T> {
         self.report(diagnostic);
         Err(Failed)
     }
 
-    /// Reports a syntax error and fails.
+    /// Reports a syntax error and returns [`Failed`].
     fn refuse<T>(&mut self, span: Span, message: impl Into<String>) -> Read<T> {
         let error = self.error("uc-syntax", span, message);
         self.fail(error)
@@ -287,19 +288,19 @@ impl<'s> Parser<'s> {
         self.source.text.get(token.span.start as usize..token.span.end as usize).unwrap_or("")
     }
 
-    /// Returns true if the token after `n` others is `word`.
+    /// Returns true if the token after the next `n` tokens is `word`.
     fn is_word(&mut self, n: usize, word: &str) -> bool {
         let token = self.tokens.peek(n);
         token.kind == Kind::Word && self.text(token).eq_ignore_ascii_case(word)
     }
 
-    /// Returns true if the token after `n` others is one of `keywords`.
+    /// Returns true if the token after the next `n` tokens is one of `keywords`.
     fn is_one_of(&mut self, n: usize, keywords: &[&str]) -> bool {
         let token = self.tokens.peek(n);
         token.kind == Kind::Word && keywords.iter().any(|word| self.text(token).eq_ignore_ascii_case(word))
     }
 
-    /// Consumes the next token if it is of a kind.
+    /// Consumes the next token if it is of this kind.
     fn take(&mut self, kind: Kind) -> Option<Token> {
         (self.peek().kind == kind).then(|| self.next())
     }
@@ -309,7 +310,7 @@ impl<'s> Parser<'s> {
         self.is_word(0, word).then(|| self.next())
     }
 
-    /// Fails if the next token is a `=`.
+    /// Reports an error if the next token is `=`.
     fn no_assignment(&mut self, id: &'static str, message: &str, hint: &str) -> Read<()> {
         let found = self.peek();
         if found.kind != Kind::Assign {
@@ -319,7 +320,8 @@ impl<'s> Parser<'s> {
         self.fail(error)
     }
 
-    /// Consumes the next token, which must be of a kind; `what` describes the token and `place` its position, for the error.
+    /// Consumes the next token, which must be of this kind. The error contains `what`, a description of the token, and `place`, its
+    /// expected position.
     fn expect(&mut self, kind: Kind, what: &str, place: &str) -> Read<Token> {
         if let Some(token) = self.take(kind) {
             return Ok(token);
@@ -328,7 +330,7 @@ impl<'s> Parser<'s> {
         self.macro_ahead()?;
         let description = self.describe(found);
         let message = format!("{what} is missing {place}: found {description}");
-        // The expected position is behind the last token, if a line break is in between.
+        // If the next token is on a new line, the error is located at the last token.
         let span = if found.on_new_line || found.kind == Kind::End {
             let end = self.last_end;
             Span { start: end.saturating_sub(1), end }
@@ -342,7 +344,7 @@ impl<'s> Parser<'s> {
         self.fail(error)
     }
 
-    /// Fails if a macro is here or was before: its expansion is unknown, so that other errors would be misleading.
+    /// Fails if a macro is the next or the last token. The expansion of a macro is unknown, so other errors would be misleading.
     fn macro_ahead(&mut self) -> Read<()> {
         let found = self.peek();
         let span = match self.last_macro {
@@ -366,7 +368,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Consumes a `>` that closes `<`, also the first of `>>`.
+    /// Consumes a `>` that closes `<`, or the first character of `>>`.
     fn close_angle(&mut self, place: &str) -> Read<Token> {
         let found = self.peek();
         if matches!(found.kind, Kind::Shr | Kind::Ushr | Kind::Ge) {
@@ -392,7 +394,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Calls `read` one nesting level deeper; fails if that is too deep.
+    /// Calls `read` one nesting level deeper; fails beyond the maximum depth.
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         if self.depth >= MAX_DEPTH {
             let found = self.peek();
@@ -400,7 +402,7 @@ impl<'s> Parser<'s> {
             let error =
                 self.error("uc-too-deep", found.span, message).hint("move an inner part to a function of its own");
             self.report(error);
-            // The rest of the file cannot be separated from the nested construct.
+            // The end of the nested construct is unknown, so the rest of the file is skipped.
             self.stopped = true;
             self.tokens.seek(self.source.text.len());
             return Err(Failed);
@@ -446,7 +448,7 @@ impl<'s> Parser<'s> {
         self.text(token).eq_ignore_ascii_case("`define")
     }
 
-    /// Skips the text of a `` `define `` that begins with `token`: to the end of its line, including the continuation lines after `\`.
+    /// Skips a `` `define `` that starts with `token`, up to the end of its line. Continuation lines after `\` belong to the line.
     fn skip_define(&mut self, token: Token) {
         let mut end = token.span.start as usize;
         loop {
@@ -462,7 +464,7 @@ impl<'s> Parser<'s> {
         self.last_end = end as u32;
     }
 
-    /// Skips everything from the next `{` to its closing `}`. Returns the span.
+    /// Skips from the next `{` to its closing `}`. Returns the span.
     fn skip_braces(&mut self) -> Read<Span> {
         let open = self.expect(Kind::BraceOpen, "`{`", "here")?;
         let mut depth = 1_u32;
@@ -485,7 +487,7 @@ impl<'s> Parser<'s> {
         }
     }
 
-    /// Skips braces as [`Parser::skip_braces`] does, in C++, which has other strings and comments.
+    /// Skips braces around C++ code, which has other strings and comments than the language.
     fn skip_cpp_braces(&mut self) -> Read<Span> {
         let open = self.expect(Kind::BraceOpen, "`{`", "here")?;
         let bytes = self.source.text.as_bytes();
@@ -522,7 +524,7 @@ impl<'s> Parser<'s> {
         self.refuse(open.span, "this brace is not closed")
     }
 
-    /// Returns the sentences of the comment before a token: of `/** … */` and of lines with `///`.
+    /// Returns the sentences of a documentation comment before a token: `/** … */`, or lines with `///`.
     fn doc(&self, token: Token) -> String {
         let Some(span) = token.comments else { return String::new() };
         let text = self.source.slice(span);

@@ -1,4 +1,4 @@
-//! Statements.
+//! Parses statements.
 
 use super::{Failed, Parser, Read, macro_outside};
 use crate::ast::{Arm, DoEnd, Expr, ExprKind, Stmt, StmtKind, VarName};
@@ -10,7 +10,7 @@ pub(super) const STATEMENTS: &[&str] =
     &["if", "while", "do", "for", "foreach", "switch", "return", "break", "continue", "local"];
 
 impl Parser<'_> {
-    /// Parses `{ … }` of a function; returns the statements and the span of the closing brace.
+    /// Parses the body of a function; returns its statements and the span of the closing brace.
     pub(super) fn body(&mut self) -> Read<(Vec<Stmt>, Span)> {
         let open = self.expect(Kind::BraceOpen, "`{`", "here")?;
         let body = self.statements(open)?;
@@ -62,13 +62,13 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips past the next semicolon or block, or to the closing brace.
+    /// Skips past the next semicolon or block. Stops before a closing brace.
     pub(super) fn skip_statement(&mut self) {
         self.skip_until(|_| true, |parser, _| parser.begins_statement());
     }
 
-    /// Skips past the next semicolon, or to the end or a closing brace: returns true at a closing brace. Stops earlier behind a block,
-    /// or before the first word of a line, where these functions return true.
+    /// Skips past the next semicolon. Stops before a closing brace, where it returns true, and at the end of the file. Also stops
+    /// after a block or before the first word of a line if the passed functions return true there.
     pub(super) fn skip_until(
         &mut self,
         ends_behind_block: impl Fn(&mut Self) -> bool,
@@ -143,7 +143,7 @@ impl Parser<'_> {
             "switch" => self.switch_statement(),
             "local" => self.local_statement(),
             "const" if following == Kind::Word => head(StmtKind::Const(Box::new(self.constant()?)), start.span),
-            // Functions and variables may be named `Stop`.
+            // `Stop` may also be the name of a function or variable.
             "break" | "continue" | "stop" if word != "stop" || following == Kind::Semicolon => {
                 self.next();
                 self.expect(Kind::Semicolon, "`;`", &format!("behind `{word}`"))?;
@@ -208,7 +208,7 @@ impl Parser<'_> {
         Ok(Stmt { kind: StmtKind::Expr(value), span })
     }
 
-    /// `(condition)`.
+    /// Parses `(condition)`.
     fn condition(&mut self) -> Read<Expr> {
         self.expect(Kind::ParenOpen, "`(`", "before the condition")?;
         let condition = self.expression()?;

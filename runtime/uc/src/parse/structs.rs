@@ -1,4 +1,4 @@
-//! Structs and enums: declared in a class, nested, or inline.
+//! Parses structs and enums that are declared in a class, in a struct, or inline.
 
 use super::{Failed, Parser, Read};
 use crate::ast::{Enum, Modifier, Struct, VarName};
@@ -59,7 +59,7 @@ impl Parser<'_> {
         Ok(Struct { modifiers, name, meta, base, items, is_partial, doc, span })
     }
 
-    /// Skips past the next semicolon, or to the closing brace.
+    /// Skips past the next semicolon. Stops before the closing brace.
     fn skip_declaration_in_braces(&mut self) {
         self.skip_until(|_| false, |_, _| false);
     }

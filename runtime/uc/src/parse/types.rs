@@ -1,4 +1,4 @@
-//! Types, and metadata between `<` and `>` after names.
+//! Parses types, and metadata between `<` and `>` after names.
 
 use super::items::VAR_SPECIFIERS;
 use super::{Parser, Read};
@@ -7,7 +7,7 @@ use crate::source::Span;
 use crate::token::Kind;
 
 impl Parser<'_> {
-    /// Parses metadata between `<` and `>`, which is free text.
+    /// Parses metadata between `<` and `>`, which is arbitrary text.
     pub(super) fn meta(&mut self) -> Read<Option<String>> {
         let open = self.peek();
         if !matches!(open.kind, Kind::Lt | Kind::Le | Kind::Shl) {
@@ -28,7 +28,7 @@ impl Parser<'_> {
         self.peek_kind(1) == Kind::Lt && self.is_one_of(0, &["array", "class", "map", "set", "delegate", "optional"])
     }
 
-    /// Parses `[32]` after `string`, from the first Unreal.
+    /// Parses and rejects `[32]` after `string`, which the first version of Unreal had.
     fn text_length(&mut self) -> Read<()> {
         let open = self.next();
         let _ = self.expression()?;
@@ -98,7 +98,7 @@ impl Parser<'_> {
     }
 }
 
-/// Returns the end of metadata; a `>` inside a string on one line does not end it.
+/// Returns the end of metadata. A `>` inside a string on one line is not the end.
 fn end_of_meta(rest: &str) -> Option<usize> {
     let mut in_text = false;
     for (at, letter) in rest.char_indices() {

@@ -1,4 +1,4 @@
-//! Prints expressions. Parentheses are part of the tree, so none are added.
+//! Prints expressions. Adds no parentheses, since the tree contains all parentheses of the source.
 
 use alcedo_reflect::quote;
 
@@ -47,7 +47,7 @@ pub(super) fn expression(of: &Expr) -> String {
                 Prefix::Up => "++",
                 Prefix::Down => "--",
             };
-            // The space keeps `- -a` from being read as `--a` and `! ~a` as one operator.
+            // Without the space, `- -a` would become `--a`.
             let needs_space = inner.starts_with(['-', '+', '~', '=', '!']);
             if needs_space { format!("{sign} {inner}") } else { format!("{sign}{inner}") }
         }

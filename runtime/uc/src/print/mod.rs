@@ -1,4 +1,4 @@
-//! Prints a syntax tree in a normal form: parsing the output yields the same tree and the same output.
+//! Prints a syntax tree in a normal form. Parsing the output returns an equal tree, which prints the same output.
 
 mod expressions;
 mod statements;
@@ -12,7 +12,7 @@ use crate::ast::{
 use crate::parse::in_dots;
 use expressions::expression;
 
-/// Prints a file. Only comments that document a declaration are kept.
+/// Prints a file. Keeps only comments that document a declaration.
 ///
 /// # Examples
 /// ```
@@ -216,7 +216,7 @@ fn var_names(names: &[VarName]) -> String {
     names.iter().map(var_name).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the head of a struct, up to the opening brace.
+/// Prints a struct up to the opening brace.
 fn structure(found: &Struct) -> String {
     let mut head = format!("struct {}{}{}", modifiers(&found.modifiers), found.name.text, meta(found.meta.as_ref()));
     if let Some(base) = &found.base {

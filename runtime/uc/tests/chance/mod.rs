@@ -1,4 +1,4 @@
-//! Random sources: for any bytes the compiler returns in time and does not panic.
+//! Random sources: the compiler returns in time for any bytes and never panics.
 
 mod programs;
 
@@ -12,11 +12,11 @@ use crate::printing::check_printed_again;
 use crate::support::{options, programs as files, rendered, sources};
 
 thread_local! {
-    /// Shared by all cases of a thread.
+    /// Checker options and types that all cases of a thread share.
     static WORLD: alcedo_reflect::World = fixture::world();
 }
 
-/// Parses, prints, checks and renders messages; a slow case fails.
+/// Parses, prints and checks a source, and renders its messages. Fails if a case is slow.
 fn survives(sources: &[Source]) {
     let start = Instant::now();
     for source in sources {
@@ -165,7 +165,7 @@ const TOKENS: &[&str] = &[
     "\u{e9}",
 ];
 
-/// Returns a configuration with `PROPTEST_CASES` cases, or few by default.
+/// Returns a configuration with `PROPTEST_CASES` cases, or with a small default number.
 fn config() -> ProptestConfig {
     let has_cases = std::env::var_os("PROPTEST_CASES").is_some();
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };

@@ -1,12 +1,12 @@
-//! Random expressions that are well-typed by construction, as text. The checker's result must have the requested type, and the
-//! interpreter must compute the same value as Rust.
+//! Random expressions whose construction guarantees valid types, as source text. The checker must find the requested type, and the
+//! interpreter must compute the value that Rust computes.
 
 use alcedo_uc::Source;
 
 use crate::interpreter::Interpreter;
 use crate::support::{checked, rendered};
 
-/// Pseudorandom numbers, equal in each run.
+/// Pseudorandom numbers that are equal in each run.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
@@ -20,7 +20,7 @@ impl Dice {
     }
 }
 
-/// A value in Rust.
+/// Value of an expression, computed by Rust.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Plain {
     Int(i32),
@@ -63,7 +63,7 @@ impl Kind {
     }
 }
 
-/// Returns an expression of a type as text, in parentheses if it has operators, and its value computed by Rust.
+/// Returns an expression of a type as source text, and its value computed by Rust. An expression with operators is in parentheses.
 pub(crate) fn expression(dice: &mut Dice, kind: Kind, depth: usize) -> (String, Plain) {
     if depth == 0 || dice.roll(6) == 0 {
         return leaf(dice, kind);
@@ -167,7 +167,7 @@ fn int(dice: &mut Dice, depth: usize) -> (String, Plain) {
         9 => (format!("({a} >> {b})"), one.wrapping_shr(other as u32)),
         10 => (format!("({a} >>> {b})"), (one as u32).wrapping_shr(other as u32) as i32),
         11 => (format!("(-({a}))"), one.wrapping_neg()),
-        // Without parentheses, to test operator precedence.
+        // These expressions omit parentheses to test operator precedence.
         16 => (format!("({a} + {b} * {a} - {b})"), one.wrapping_add(other.wrapping_mul(one)).wrapping_sub(other)),
         _ => (format!("(~{a})"), !one),
     };

@@ -68,7 +68,7 @@ impl<'p> Interpreter<'p> {
                 let Value::Delegate(Some((object, name))) = &rest[0] else { panic!("a delegate") };
                 let class = self.objects.borrow()[*object].class.clone();
                 let (_, function) = self.find(&class, name).expect("a function");
-                // Insertion sort: an element moves before all elements that compare after it.
+                // Insertion sort: moves an element before all elements that compare after it.
                 for at in 1..row.len() {
                     let mut to = at;
                     while to > 0 {

@@ -1,5 +1,5 @@
-//! A simple interpreter of checked packages: checks the results that programs list, and is the reference for the machine. Supports only
-//! classes of the package, derived from a class `Object` without members.
+//! A simple interpreter of checked packages. Checks the results that programs list, and is the reference for the machine. Supports
+//! only classes of the package that derive from a class `Object` without members.
 
 mod intrinsics;
 pub(crate) mod operators;
@@ -93,7 +93,7 @@ impl<'p> Interpreter<'p> {
         self.package.classes.iter().find(|class| &*class.path == path)
     }
 
-    /// Returns a class and its bases, as far as they are in the package.
+    /// Returns a class and its bases that are in the package.
     fn chain(&self, path: &str) -> Vec<&'p Class> {
         std::iter::successors(self.class(path), |class| self.class(&class.base)).collect()
     }

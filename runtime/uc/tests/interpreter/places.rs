@@ -4,7 +4,7 @@ use alcedo_uc::hir::{Expr, ExprKind, LocalId, Type};
 
 use super::{Frame, Interpreter, Value};
 
-/// A place: its root, and the steps from there.
+/// A place: its root, and the path from the root to the value.
 #[derive(Clone)]
 pub(super) struct Place {
     pub(super) root: Root,

@@ -1,4 +1,4 @@
-//! Initial values: zero, constants, the defaults of structs and of objects.
+//! Initial values: zero, constants, and the defaults of structs and objects.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Values in slots across the ABI, and rejected accesses.
+//! Passes values in slots across the ABI, and checks that wrong accesses are rejected.
 #![expect(unsafe_code, reason = "vouches for the slots of the tests")]
 
 use super::BufferMut;

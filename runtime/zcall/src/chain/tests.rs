@@ -1,4 +1,4 @@
-//! Public behavior of the chain: called resolvers, their order, and reentrant calls of resolvers.
+//! Tests the public behavior of the chain: which resolvers are called, in which order, and reentrant calls of resolvers.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -46,7 +46,8 @@ fn resolve(chain: &ResolverChain, name: &str) -> Result<String, String> {
     found.map(|resolved| resolved.signature_text().to_owned()).map_err(|error| error.to_string())
 }
 
-/// `2:a` adds resolver `a` with priority 2; with the suffix `+` it answers, with `!` it fails, with `?` it returns a reason.
+/// Checks a lookup. `2:a` adds resolver `a` with priority 2. The suffix `+` makes it return a function, `!` makes it fail, and `?`
+/// makes it decline with a reason.
 fn check(resolvers: &str, expected: Result<&str, &str>, expected_calls: &str) {
     let chain = chain();
     let log = Rc::new(RefCell::new(Vec::new()));
@@ -107,7 +108,7 @@ fn a_resolver_may_add_resolvers_during_its_call() {
     add(&chain, move |_| {
         let chain = inner.upgrade().expect("it lives");
         let new = |_: &ZCallName| Ok(Answer::Function(nothing(Implementer::Host, 0, "new")));
-        // The second attempt finds a resolver.
+        // A second lookup of the name finds this resolver.
         let _added = chain.add("ex", Origin::BuiltIn, -1, "new", Rc::new(new));
         Ok(Answer::declined(""))
     });
@@ -240,7 +241,7 @@ fn resolvers_of_suspended_modules_are_skipped_and_of_ended_ones_removed() {
     resolver("http", new, "new").expect("its own");
     resolver("db", new, "new").expect("the label is free too");
     assert_eq!(both(), (Ok("new".into()), Ok("new".into())));
-    // Rollback.
+    // Rolls the reload back.
     chain.end_module(new);
     chain.resume(old);
     assert_eq!(both(), (Ok("old".into()), Ok("old".into())));

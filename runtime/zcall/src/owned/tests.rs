@@ -1,4 +1,4 @@
-//! Access of an owner to the slots of its buffer.
+//! Access of the owner to the slots of its buffer.
 #![expect(unsafe_code, reason = "vouches for an address")]
 
 use super::{DynBuffer, SlotBuffer};

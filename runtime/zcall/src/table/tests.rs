@@ -1,4 +1,4 @@
-//! Public behavior of the table: handles while names, modules, resolvers and dispatchers change, including reentrant calls.
+//! Tests the public behavior of the table: handles while names, modules, resolvers and dispatchers change, and reentrant calls.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -19,7 +19,7 @@ const MODULE: Implementer = Implementer::Module(ModuleId(7));
 const OLD: ModuleId = ModuleId(1);
 const NEW: ModuleId = ModuleId(2);
 
-/// Table and chain that resolve `ex:/h…` to the host and all other names to the current module.
+/// Table with a chain that resolves `ex:/h…` to the host, and all other names to the current module.
 struct Fixture {
     table: Rc<ZCallTable>,
     chain: ResolverChain,
@@ -49,7 +49,7 @@ impl Fixture {
         self.table.resolve(&self.chain, name, 5).expect(name)
     }
 
-    /// Returns the status and the value written by the callee.
+    /// Returns the status, and the value that the callee wrote.
     fn call(&self, handle: ZCallHandle) -> (ZCallStatus, Option<u64>) {
         let (status, _, wrote) = call(&self.table, handle);
         (status, wrote)

@@ -1,5 +1,5 @@
-//! Compares scripts of Alcedo to rhai, Lua 5.4, and plain Rust where meaningful. Measures CPU time of the thread, so that the load
-//! of the machine has less influence.
+//! Compares scripts of Alcedo with rhai, Lua 5.4 and, where meaningful, plain Rust. Measures the CPU time of the thread, so that
+//! other load on the machine has less influence.
 
 use std::hint::black_box;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Compares scripts of Alcedo to LuaJIT's interpreter, with its compiler off.
+//! Compares scripts of Alcedo with the interpreter of LuaJIT, whose compiler is disabled.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use mlua::{Function, Lua};

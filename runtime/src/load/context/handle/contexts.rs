@@ -32,19 +32,21 @@ impl Contexts {
         Self { registry: Arc::clone(registry) }
     }
 
-    /// Returns a weak handle for callbacks. A callback that owns a `Contexts` or a [`LoadContext`] creates a reference cycle,
-    /// which keeps the contexts and the folder of private copies until the callback is dropped: callbacks of a Slim when it has
-    /// ended, all callbacks when the runtime has ended. The log then warns about callbacks that owned a handle, with the
-    /// location of their registration. A callback registered after the end of the runtime is dropped with its Slim, or never.
+    /// Returns a weak handle for callbacks. A callback that owns a `Contexts` or a [`LoadContext`] creates a reference cycle.
+    /// The cycle keeps the contexts and the folder of private copies until the callback is dropped. The callbacks of a Slim are
+    /// dropped when the Slim has ended, and all callbacks are dropped when the runtime has ended. The log then warns about each
+    /// callback that owned a handle, and states where the callback was registered. A callback that is registered after the end
+    /// of the runtime is dropped with its Slim, or never.
     #[must_use]
     pub fn downgrade(&self) -> WeakContexts {
         WeakContexts { registry: Arc::downgrade(&self.registry) }
     }
 
-    /// Creates a Slim: a named context without classes, which any thread may load into, call and unload.
+    /// Creates a Slim: a named context without classes. Any thread may load modules into the Slim, call them and unload the
+    /// Slim.
     ///
     /// # Errors
-    /// If the name is invalid, used by a living Slim, or the name of another kind of context.
+    /// Fails if the name is invalid, if a living context uses it, or if it is the name of another kind of context.
     ///
     /// # Examples
     /// ```rust
@@ -64,11 +66,11 @@ impl Contexts {
         Ok(self.handle(line, Location::caller()))
     }
 
-    /// Creates a pinned context: named like a Slim and with its own modules, but never unloaded. It remains without a handle
-    /// until the runtime ends, and its modules cannot depend on collectible contexts.
+    /// Creates a pinned context. Like a Slim, a pinned context has a name and its own modules, but it is never unloaded. The
+    /// context exists until the runtime ends, even without a handle. Its modules cannot depend on collectible contexts.
     ///
     /// # Errors
-    /// If the name is invalid, used by a living Slim or a pinned context, or the name of another kind of context.
+    /// Fails if the name is invalid, if a living context uses it, or if it is the name of another kind of context.
     ///
     /// # Examples
     /// ```rust
@@ -96,21 +98,21 @@ impl Contexts {
         Some(self.handle(line, Location::caller()))
     }
 
-    /// Returns the living Slim of that name. The handle keeps the Slim alive like the original one.
+    /// Returns the living Slim of that name. The handle keeps the Slim alive, like the handle from its creation.
     #[must_use]
     pub fn slim(&self, name: &str) -> Option<LoadContext> {
         let line = self.registry.named(name).filter(|line| line.kind == ContextKind::Slim)?;
         line.handle().map(|kept| LoadContext { kept })
     }
 
-    /// Returns the Default context, whose modules are shared by all contexts and never unloaded.
+    /// Returns the Default context. Its modules are shared by all contexts and never unloaded.
     #[must_use]
     #[track_caller]
     pub fn default_context(&self) -> LoadContext {
         self.handle(Arc::clone(self.registry.default_context()), Location::caller())
     }
 
-    /// Lists every generation of every context that is not dead, including those of the Master. Parked generations remain
+    /// Lists all generations of all contexts, including the Master, except for dead generations. Parked generations remain
     /// listed.
     ///
     /// # Examples
@@ -130,37 +132,38 @@ impl Contexts {
         self.registry.all()
     }
 
-    /// Lists the unfinished and the parked unloads of all contexts, including the Master. Requires no handle to a context:
-    /// Slims whose last handle was dropped are included.
+    /// Lists the unfinished and the parked unloads of all contexts, including the Master. The list includes Slims whose last
+    /// handle was dropped.
     #[must_use]
     pub fn unloads(&self) -> Vec<UnloadTicket> {
         self.registry.unloads().into_iter().map(|(_, ticket)| ticket).collect()
     }
 
-    /// Lists the unloads of contexts of this name, oldest first. Replaced generations of a Slim, and parked contexts whose name
-    /// was used again, are included. The Master's name is `Master`.
+    /// Lists the unloads of contexts with this name, oldest first. The list includes replaced generations of a Slim, and parked
+    /// contexts whose name was used again. The name of the Master is `Master`.
     #[must_use]
     pub fn unloads_of(&self, name: &str) -> Vec<UnloadTicket> {
         let named: Vec<_> = self.all().into_iter().filter(|info| info.name == name).map(|info| info.id).collect();
         self.registry.unloads().into_iter().filter(|(id, _)| named.contains(id)).map(|(_, ticket)| ticket).collect()
     }
 
-    /// Returns the unload of one generation, by its id from [`Contexts::all`]. `None` for a generation that is alive or dead.
+    /// Returns the ticket of the unload of one generation. [`Contexts::all`] provides the id of the generation. Returns `None`
+    /// if the generation is alive or dead.
     #[must_use]
     pub fn unload_of(&self, id: ContextId) -> Option<UnloadTicket> {
         self.registry.unloads().into_iter().find(|(other, _)| *other == id).map(|(_, ticket)| ticket)
     }
 
-    /// Returns the current blockers of one generation, whether it is unloading or not: calls and other leases, and modules of
-    /// other contexts that depend on it. `None` for a dead generation. For the living Master, use
-    /// [`Unloads::leases`](crate::Unloads::leases) on its thread.
+    /// Returns the current blockers of one generation. Blockers are calls, other leases, and modules of other contexts that
+    /// depend on the generation. The generation need not be unloading. Returns `None` for a dead generation. For the living
+    /// Master, use [`Unloads::leases`](crate::Unloads::leases) on its thread.
     #[must_use]
     pub fn report(&self, id: ContextId) -> Option<BlockerReport> {
         if let Some(ticket) = self.unload_of(id) {
             return Some(ticket.report());
         }
         let info = self.all().into_iter().find(|info| info.id == id)?;
-        // Blockers of the Master are accessible on the game thread only.
+        // Only the game thread can access the blockers of the living Master.
         let blockers = self.registry.generation(id).map(|generation| generation.kept_by()).unwrap_or_default();
         Some(BlockerReport {
             subject: title(info.kind, &info.name),
@@ -173,12 +176,12 @@ impl Contexts {
         })
     }
 
-    /// Parks one unloading generation of a Slim: its images stay mapped, and active calls continue. Its name becomes free. No
-    /// effect on a parked generation.
+    /// Parks one unloading generation of a Slim. Its images stay mapped, and active calls continue. The name of the Slim
+    /// becomes free. Does nothing if the generation is already parked.
     ///
     /// # Errors
-    /// [`ContextError::NotUnloading`] for a generation that is alive or dead, so for the Default and pinned contexts, and for
-    /// the Master, which [`Unloads::park`](crate::Unloads::park) parks.
+    /// Returns [`ContextError::NotUnloading`] if the generation is alive or dead, which includes the Default and pinned
+    /// contexts. Also returns this error for the Master, which [`Unloads::park`](crate::Unloads::park) parks.
     pub fn park(&self, id: ContextId) -> Result<(), ContextError> {
         let refuse = |reason: &str| {
             let context = self.registry.title_of(id);
@@ -200,30 +203,31 @@ impl Contexts {
         }
     }
 
-    /// Enables the `Unloading` event at process exit, by [`std::process::exit`] or by return from `main`, for listeners of
-    /// Slims, pinned contexts and the Default ([`Contexts::on_event`], [`LoadContext::on_unloading`]). The event is raised once
-    /// per generation, so unloaded generations raise no second one.
+    /// Enables the `Unloading` event at process exit, for listeners of Slims, pinned contexts and the Default
+    /// ([`Contexts::on_event`], [`LoadContext::on_unloading`]). A process exits by [`std::process::exit`] or when `main`
+    /// returns. Each generation raises the event only once, so a generation that was unloaded before does not raise it at exit.
     ///
-    /// Listeners are called by a handler of C's `atexit`, on the thread that ends the process. Handlers registered later run
-    /// before it, earlier ones after it. Other threads continue to run, and thread-locals of this thread are gone: use
-    /// [`std::thread::LocalKey::try_with`], and do not wait for a lock that the thread which calls `exit` may hold. A panic in
-    /// a listener does not prevent the other listeners from being called. Nothing is unloaded, and no module code runs, exit
-    /// hooks included.
+    /// Listeners are called by a handler of C's `atexit`, on the thread that ends the process. Handlers that are registered
+    /// later run before this handler, and handlers that were registered earlier run after it. Other threads continue to run.
+    /// The thread-locals of this thread are already destroyed: use [`std::thread::LocalKey::try_with`]. Do not wait for a lock
+    /// that the thread that calls `exit` may hold. A panic in a listener does not prevent the other listeners from being
+    /// called. Nothing is unloaded, and no module code runs; even exit hooks do not run.
     ///
-    /// No event is raised if the process is killed, aborts, crashes, or calls `_exit` or `quick_exit`, nor for the Master,
-    /// whose listeners belong to one thread. [`Runtime::shutdown`](crate::Runtime::shutdown) before `exit` calls all of them.
+    /// No event is raised if the process is killed, aborts, crashes, or calls `_exit` or `quick_exit`. No event is raised for
+    /// the Master, because its listeners belong to one thread. To call all listeners, call
+    /// [`Runtime::shutdown`](crate::Runtime::shutdown) before `exit`.
     ///
     /// # Errors
-    /// [`ContextError::System`] if the platform has no such handlers, or registers no more.
+    /// Returns [`ContextError::System`] if the platform has no such handlers or accepts no more.
     pub fn raise_at_exit(&self) -> Result<(), ContextError> {
         at_exit::enable(&self.registry)
     }
 
-    /// Returns a function of a living Slim or a pinned context, by name, type and method, with its signature such as `i32,
-    /// String -> bool`. See [`LoadContext::function`].
+    /// Returns a function of a living Slim or a pinned context. The function is identified by the context's name, its type and
+    /// method, and its signature, such as `i32, String -> bool`. See [`LoadContext::function`].
     ///
     /// # Errors
-    /// If the context or the function does not exist, or the signature differs.
+    /// Fails if the context or the function does not exist, or if the signature differs.
     pub fn function(
         &self,
         context: &str,
@@ -236,10 +240,10 @@ impl Contexts {
         ContextFunction::new(&self.registry, &line, None, (type_path, method), signature)
     }
 
-    /// Reads the manifest of a library file without running code of the library.
+    /// Reads the manifest of a library file without running its code.
     ///
     /// # Errors
-    /// If the path is not absolute, the file does not exist, or is not a module that this host could map.
+    /// Fails if the path is not absolute, if the file does not exist, or if the file is not a module that this host could map.
     ///
     /// # Examples
     /// ```rust
@@ -260,12 +264,13 @@ impl Contexts {
         ManifestInfo::peek(path.as_ref())
     }
 
-    /// Registers a listener for events of every load context, called on the thread that raises the event: for the Master the
-    /// game thread, after the listeners of [`Builder::on_event`](crate::Builder::on_event). A panic in the listener affects
-    /// neither other listeners nor the context.
+    /// Registers a listener for events of all load contexts. The thread that raises an event calls the listener. For the Master
+    /// this is the game thread, after the listeners of [`Builder::on_event`](crate::Builder::on_event). A panic in the listener
+    /// affects neither other listeners nor the context.
     ///
-    /// The listener remains registered until [`Registration::remove`], until its runtime ends, or as long as the contexts
-    /// exist. It should own no handle to the contexts, see [`Contexts::downgrade`]: the event provides access to them.
+    /// The listener remains registered until [`Registration::remove`] or the end of its runtime, at most as long as the
+    /// contexts exist. The listener should not own a handle to the contexts, see [`Contexts::downgrade`]; the event provides
+    /// access to them.
     ///
     /// # Examples
     /// ```rust
@@ -291,7 +296,7 @@ impl Contexts {
         Registration::new(site, move || registry.upgrade().iter().for_each(|registry| registry.listeners.remove(site)))
     }
 
-    /// Returns the context whose scope this thread, or the task it polls, has entered.
+    /// Returns the context whose scope this thread has entered. Inside a task this is the scope that the task has entered.
     ///
     /// # Examples
     /// ```rust
@@ -315,21 +320,21 @@ impl Contexts {
         ContextScope::none()
     }
 
-    /// Resolves a type in the context whose scope this thread has entered, else in the Default. Names and search order are
-    /// those of [`LoadContext::resolve_type`].
+    /// Resolves a type in the context whose scope this thread has entered, or in the Default outside of scopes. The forms of
+    /// names and the search order are the same as for [`LoadContext::resolve_type`].
     ///
     /// # Errors
-    /// See [`LoadContext::resolve_type`].
+    /// Returns the errors of [`LoadContext::resolve_type`].
     pub fn resolve_type(&self, path: &str) -> Result<TypeRef, ContextError> {
         lookup::type_of(&self.here(), &self.registry, path)
     }
 
-    /// Returns a function of the context whose scope this thread has entered, else of the Default. The function remains bound
-    /// to that context after the scope is left. On a thread in a scope of that context, calls use the entered generation, also
-    /// after a replacement or the start of an unload; on any other thread the current one.
+    /// Returns a function of the context whose scope this thread has entered, or of the Default outside of scopes. The function
+    /// remains bound to that context after the scope is left. On a thread in a scope of that context, calls use the entered
+    /// generation, even if it was replaced or is unloading. On any other thread, calls use the current generation.
     ///
     /// # Errors
-    /// See [`LoadContext::function`].
+    /// Returns the errors of [`LoadContext::function`].
     pub fn function_here(
         &self,
         type_path: &str,
@@ -341,11 +346,11 @@ impl Contexts {
         ContextFunction::new(&self.registry, &line, Some(&here), (type_path, method), signature)
     }
 
-    /// Resolves a type in a generation. A generation of the Master is searched in its own modules and in the Default. Names and
-    /// search order are those of [`LoadContext::resolve_type`].
+    /// Resolves a type in a generation. For a generation of the Master, its own modules and the Default are searched. The forms
+    /// of names and the search order are the same as for [`LoadContext::resolve_type`].
     ///
     /// # Errors
-    /// If the generation does not exist; see [`LoadContext::resolve_type`].
+    /// Fails if the generation does not exist. Returns the errors of [`LoadContext::resolve_type`].
     pub fn resolve_type_in(&self, context: ContextId, path: &str) -> Result<TypeRef, ContextError> {
         if let Some(generation) = self.registry.generation(context) {
             return lookup::type_of(&generation, &self.registry, path);
@@ -360,8 +365,8 @@ impl Contexts {
         lookup::type_in_picture(&self.registry, info, path)
     }
 
-    /// Returns the generation that owns an address of code or data: the Default for the host's own addresses; `None` for
-    /// addresses of the system, of a heap, or of no generation.
+    /// Returns the generation that owns an address of code or data. The host's own addresses belong to the Default. Returns
+    /// `None` for addresses of the system or a heap, and for addresses that no generation owns.
     #[must_use]
     pub fn context_of_address(&self, address: *const ()) -> Option<ContextInfo> {
         let image = process::file_at(address.addr())?;
@@ -373,19 +378,20 @@ impl Contexts {
         all.into_iter().find(|info| info.kind == ContextKind::Default).filter(|_| ours.as_ref() == Some(&image))
     }
 
-    /// Lists native libraries held by contexts, and those that dead contexts have left open.
+    /// Lists the native libraries that contexts hold, and the libraries that dead contexts have left open.
     #[must_use]
     pub fn natives(&self) -> Vec<RetainedNative> {
         self.registry.natives()
     }
 
-    /// Sets the time after which unloading Slims are parked: their images stay mapped. `None`, the default, waits without
-    /// limit.
+    /// Sets the time after which unloading Slims are parked, so that their images stay mapped. With `None`, the default, Slims
+    /// are never parked.
     pub fn park_after(&self, after: Option<Duration>) {
         self.registry.unloader.set_park_after(after);
     }
 
-    /// Returns the generation whose scope this thread has entered, if it belongs to these contexts; else that of the Default.
+    /// Returns the generation whose scope this thread has entered, if the generation belongs to these contexts. Otherwise
+    /// returns the generation of the Default.
     fn here(&self) -> Arc<FreeGeneration> {
         let is_ours = |generation: &Arc<FreeGeneration>| {
             self.registry.generation(generation.id).is_some_and(|known| Arc::ptr_eq(&known, generation))

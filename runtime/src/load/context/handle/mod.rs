@@ -1,4 +1,4 @@
-//! Handles for hosts: all contexts of a runtime, and one context. Any thread.
+//! Handles for hosts: one for all contexts of a runtime, and one for a single context. Usable on any thread.
 
 mod contexts;
 mod one;
@@ -18,8 +18,8 @@ use crate::load::context::resolvers::ModuleRequest;
 use crate::load::context_id::ContextKind;
 
 /// Handle of the load contexts of one runtime: the Default, every Slim and pinned context, and a snapshot of the Master. Clones
-/// refer to the same contexts. May outlive the runtime, which unloads the existing Slims when it ends. Any thread. How-tos and
-/// a comparison with .NET's `AssemblyLoadContext`: `runtime/docs/load-contexts.md`.
+/// refer to the same contexts. A handle may outlive the runtime, which unloads the existing Slims when it ends. Usable on any
+/// thread. `runtime/docs/load-contexts.md` contains how-tos and a comparison with .NET's `AssemblyLoadContext`.
 ///
 /// # Examples
 /// ```rust
@@ -38,9 +38,9 @@ pub struct Contexts {
     registry: Arc<ContextRegistry>,
 }
 
-/// Handle of one context for any thread: a Slim, a pinned context, or the Default. Clones refer to the same context. Dropping
-/// the last handle of a Slim starts its unload; a callback of the Slim that owns a handle prevents this, see
-/// [`LoadContext::downgrade`]. Other contexts remain without a handle. Any thread.
+/// Handle of a Slim, a pinned context, or the Default. Clones refer to the same context. Dropping the last handle of a Slim
+/// starts its unload. A callback of the Slim that owns a handle prevents this unload, see [`LoadContext::downgrade`]. Other
+/// contexts exist even without a handle. Usable on any thread.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -60,7 +60,7 @@ pub struct LoadContext {
     kept: Arc<Kept>,
 }
 
-/// Weak handle of the contexts of a runtime, for callbacks. Any thread.
+/// Weak handle of the contexts of a runtime, for callbacks. Usable on any thread.
 ///
 /// # Examples
 /// ```rust
@@ -76,7 +76,7 @@ pub struct WeakContexts {
     registry: Weak<ContextRegistry>,
 }
 
-/// Weak handle of a context, for its callbacks. Does not prevent its unload. Any thread.
+/// Weak handle of a context, for callbacks of the context. Does not prevent an unload of the context. Usable on any thread.
 ///
 /// # Examples
 /// ```rust
@@ -96,7 +96,8 @@ pub struct WeakLoadContext {
 }
 
 impl WeakContexts {
-    /// Returns the contexts while a handle to them, to one of them, or to their runtime exists.
+    /// Returns the contexts while a strong reference exists: their runtime, a handle to all contexts, or a handle to one of
+    /// them.
     #[must_use]
     pub fn upgrade(&self) -> Option<Contexts> {
         self.registry.upgrade().as_ref().map(Contexts::of)
@@ -104,7 +105,8 @@ impl WeakContexts {
 }
 
 impl WeakLoadContext {
-    /// Returns the context: a Slim while a handle to it exists, the Default and pinned contexts while their runtime exists.
+    /// Returns the context. A Slim is returned while a handle to it exists. The Default and pinned contexts are returned while
+    /// their runtime exists.
     #[must_use]
     pub fn upgrade(&self) -> Option<LoadContext> {
         LoadContext::of(&self.registry.upgrade()?, &self.line.upgrade()?)
@@ -112,14 +114,14 @@ impl WeakLoadContext {
 }
 
 impl ContextEvent {
-    /// Returns the context of the event while a handle to it exists. `None` for a Slim whose last handle was dropped, and for
-    /// the Master, which has no such handle.
+    /// Returns the context of the event while a handle to the context exists. Returns `None` for a Slim whose last handle was
+    /// dropped, and for the Master, which has no handles of this type.
     #[must_use]
     pub fn load_context(&self) -> Option<LoadContext> {
         LoadContext::at(&self.owner)
     }
 
-    /// Returns all contexts of the host. `None` once the last handle to them is dropped.
+    /// Returns all contexts of the host. Returns `None` once the last handle to the contexts was dropped.
     #[must_use]
     pub fn contexts(&self) -> Option<Contexts> {
         Contexts::at(&self.owner)
@@ -127,7 +129,7 @@ impl ContextEvent {
 }
 
 impl ModuleRequest {
-    /// Returns the requesting context while a handle to it exists.
+    /// Returns the requesting context while a handle to the context exists.
     #[must_use]
     pub fn load_context(&self) -> Option<LoadContext> {
         LoadContext::at(&self.owner)
@@ -167,9 +169,9 @@ impl fmt::Debug for WeakLoadContext {
     }
 }
 
-/// Shared state of all handles to one context.
+/// State that all handles to one context share.
 struct Kept {
-    /// Keeps the registry alive while any of its contexts is reachable.
+    /// Keeps the registry alive while a handle to one of its contexts exists.
     registry: Arc<ContextRegistry>,
     line: Arc<FreeContext>,
     made_at: &'static Location<'static>,

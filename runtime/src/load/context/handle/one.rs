@@ -34,7 +34,7 @@ use crate::unload::ticket::UnloadTicket;
 use super::{Contexts, LoadContext, WeakLoadContext};
 
 impl LoadContext {
-    /// Returns a handle: of a Slim only if a handle already exists, of other contexts always.
+    /// Returns a handle to the context. For a Slim, this succeeds only if another handle exists.
     #[track_caller]
     pub(in crate::load::context) fn of(registry: &Arc<ContextRegistry>, line: &Arc<FreeContext>) -> Option<Self> {
         match line.handle() {
@@ -46,8 +46,8 @@ impl LoadContext {
         }
     }
 
-    /// Returns a weak handle for callbacks of this context, which would otherwise keep it permanently. See
-    /// [`Contexts::downgrade`].
+    /// Returns a weak handle for callbacks of this context. A callback that owns a strong handle would keep the context
+    /// permanently. See [`Contexts::downgrade`].
     #[must_use]
     pub fn downgrade(&self) -> WeakLoadContext {
         WeakLoadContext { registry: Arc::downgrade(&self.kept.registry), line: Arc::downgrade(self.line()) }
@@ -71,13 +71,13 @@ impl LoadContext {
         self.line().kind
     }
 
-    /// Returns the state of the context. Replaced generations are ignored.
+    /// Returns the state of the context. Replaced generations do not affect the state.
     #[must_use]
     pub fn state(&self) -> ContextState {
         self.line().state()
     }
 
-    /// Returns the id of the current generation; `None` once the context is unloading.
+    /// Returns the id of the current generation. Returns `None` once the context is unloading.
     #[must_use]
     pub fn id(&self) -> Option<ContextId> {
         self.line().current().map(|generation| generation.id)
@@ -89,17 +89,18 @@ impl LoadContext {
         self.line().current().map(|generation| generation.info().modules).unwrap_or_default()
     }
 
-    /// Loads a library file and its dependencies. Mains run on this thread, before the modules are visible in the context; the
-    /// `Loaded` events follow. The file is copied first, so it may be overwritten immediately.
+    /// Loads a library file and its dependencies. Mains run on this thread, before the context contains the modules. The
+    /// `Loaded` events follow. The file is copied before it is read, so it may be overwritten immediately after the call.
     ///
-    /// Concurrent loads of one module share the result: one thread runs the main, and the others wait. If that load fails, the
-    /// others try themselves. Loads of different modules do not wait for each other.
+    /// Concurrent loads of one module share the result: one thread runs the main, and the other threads wait. If that load
+    /// fails, each waiting thread tries to load the module itself. Loads of different modules do not wait for each other.
     ///
     /// # Errors
-    /// If the path is not absolute, the file does not exist or is not a module for this host; if the module declares classes,
-    /// has a missing dependency, has the name of another loaded build, or its main panics; if a permanent context would depend
-    /// on a collectible one; if the context is unloading. The context is unchanged then. [`ContextError::LoadCycle`] if called
-    /// inside its own load, or if threads would wait for each other's modules in a cycle.
+    /// Fails if the path is not absolute, if the file does not exist, or if the file is not a module for this host. Fails if
+    /// the module declares classes, has a missing dependency, or has the name of another loaded build, or if its main panics.
+    /// Fails if a permanent context would depend on a collectible context, or if the context is unloading. The context is
+    /// unchanged after an error. Returns [`ContextError::LoadCycle`] if the load is requested inside itself, or if threads
+    /// would wait for each other's modules in a cycle.
     ///
     /// # Examples
     /// ```rust
@@ -117,11 +118,11 @@ impl LoadContext {
         self.load(Library::read(path.as_ref(), &self.kept.registry.stage_dir)?)
     }
 
-    /// Loads a library in memory and its dependencies. Errors report `name` as its path. `symbols` are separate debug symbols,
-    /// if any.
+    /// Loads a library from memory, with its dependencies. Errors report `name` as the path of the library. `symbols` are
+    /// separate debug symbols, if any.
     ///
     /// # Errors
-    /// See [`LoadContext::load_path`].
+    /// Returns the errors of [`LoadContext::load_path`].
     #[track_caller]
     pub fn load_bytes(&self, name: &str, image: &[u8], symbols: Option<&[u8]>) -> Result<ModuleSummary, ContextError> {
         let (_door, _open) = (host_verb(), self.line().open("loading from memory")?);
@@ -129,12 +130,13 @@ impl LoadContext {
         self.load(Library::from_bytes(name, image, symbols.map(<[u8]>::to_vec), dir)?)
     }
 
-    /// Loads a library and its dependencies from a reader, from its current position to its end; see
-    /// [`LoadContext::load_bytes`]. Reading the library or the symbols stops beyond
+    /// Loads a library from a reader, with its dependencies; see [`LoadContext::load_bytes`]. Reads from the current position
+    /// of the reader to its end. Reading fails if the library or the symbols exceed
     /// [`Builder::largest_library`](crate::Builder::largest_library).
     ///
     /// # Errors
-    /// See [`LoadContext::load_path`]; [`ContextError::Reading`] with the error of the reader, [`ContextError::ReadsTooLong`].
+    /// Returns the errors of [`LoadContext::load_path`]. Returns [`ContextError::Reading`] with the error of the reader, and
+    /// [`ContextError::ReadsTooLong`] if the limit is exceeded.
     #[track_caller]
     pub fn load_reader(
         &self,
@@ -146,10 +148,11 @@ impl LoadContext {
         self.load(Library::from_reader(name, image, symbols, &self.kept.registry.stage_dir)?)
     }
 
-    /// Loads a module by name. Searches its own modules, its resolver, the Default and its handlers, in this order.
+    /// Loads a module by name. Searches the context's own modules, its resolver, the Default and its handlers, in this order.
     ///
     /// # Errors
-    /// See [`LoadContext::load_path`]; includes the ordered trace of the search if the module is not found.
+    /// Returns the errors of [`LoadContext::load_path`]. If the module is not found, the error contains the steps of the search
+    /// in order.
     ///
     /// # Examples
     /// ```rust
@@ -172,15 +175,16 @@ impl LoadContext {
         Ok(module.summary())
     }
 
-    /// Replaces the current generation by a new one with this library and its dependencies, and unloads the current one.
-    /// Returns the ticket of the old generation. Calls reach the old generation until the new main has returned; if the new one
-    /// fails to start, the old one remains. Further modules of the old generation are unloaded with it. Before the first new
-    /// main, old modules with a `suspend` release their exclusive resources, on this thread and while others may call them; if
-    /// the new modules fail to start, the old ones acquire the resources again in `resume`.
+    /// Replaces the current generation by a new generation with this library and its dependencies, and starts to unload the old
+    /// generation. Returns the unload ticket of the old generation. Calls use the old generation until the mains of the new
+    /// generation have returned. If the new generation fails to start, the old generation remains current. All modules of the
+    /// old generation are unloaded with it. Before the first new main runs, old modules with a `suspend` release their
+    /// exclusive resources. `suspend` runs on this thread, while other threads may call the modules. If the new modules fail to
+    /// start, the old modules acquire the resources again in `resume`.
     ///
     /// # Errors
-    /// See [`LoadContext::load_path`]; also if a `suspend` fails. [`ContextError::NotCollectible`] for the Default and for
-    /// pinned contexts.
+    /// Returns the errors of [`LoadContext::load_path`]. Fails if a `suspend` fails. Returns [`ContextError::NotCollectible`]
+    /// for the Default and for pinned contexts.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -202,10 +206,10 @@ impl LoadContext {
         self.replace_by(Library::read(path.as_ref(), &self.kept.registry.stage_dir)?)
     }
 
-    /// Replaces the current generation by a library in memory, like [`LoadContext::replace`].
+    /// Replaces the current generation by a library from memory, like [`LoadContext::replace`].
     ///
     /// # Errors
-    /// See [`LoadContext::replace`].
+    /// Returns the errors of [`LoadContext::replace`].
     #[track_caller]
     pub fn replace_bytes(
         &self,
@@ -217,11 +221,11 @@ impl LoadContext {
         self.replace_by(Library::from_bytes(name, image, symbols.map(<[u8]>::to_vec), dir)?)
     }
 
-    /// Replaces the current generation by a library from a reader, see [`LoadContext::replace`] and
+    /// Replaces the current generation by a library from a reader. See [`LoadContext::replace`] and
     /// [`LoadContext::load_reader`].
     ///
     /// # Errors
-    /// See [`LoadContext::replace`] and [`LoadContext::load_reader`].
+    /// Returns the errors of [`LoadContext::replace`] and [`LoadContext::load_reader`].
     #[track_caller]
     pub fn replace_reader(
         &self,
@@ -233,11 +237,12 @@ impl LoadContext {
         self.replace_by(Library::from_reader(name, image, symbols, &self.kept.registry.stage_dir)?)
     }
 
-    /// Starts the unload without waiting. A second call returns the same ticket. The `Unloading` event and the callbacks run
-    /// inside this call, as do exit hooks and destructors if no call is active.
+    /// Starts the unload of the context without waiting for its end. A second call returns the same ticket. The `Unloading`
+    /// event and the callbacks run inside this call. If no call is active, exit hooks and destructors also run inside this
+    /// call.
     ///
     /// # Errors
-    /// [`ContextError::NotCollectible`] for the Default and for pinned contexts.
+    /// Returns [`ContextError::NotCollectible`] for the Default and for pinned contexts.
     ///
     /// # Examples
     /// ```rust
@@ -261,23 +266,23 @@ impl LoadContext {
         self.line().begin_unload(&self.kept.registry, "it was requested")
     }
 
-    /// Lists the unloads of its generations that are in progress or blocked, oldest first.
+    /// Lists the unloads of this context's generations that are in progress or blocked, oldest first.
     #[must_use]
     pub fn unloads(&self) -> Vec<UnloadTicket> {
         self.line().old_tickets()
     }
 
-    /// Lists the calls and other leases of the current generation, longest first.
+    /// Lists the active calls and other leases of the current generation, longest first.
     #[must_use]
     pub fn held_by(&self) -> Vec<Blocker> {
         self.line().current().map(|generation| generation.held_by()).unwrap_or_default()
     }
 
-    /// Keeps the current generation mapped while the lease is held, on any thread: for hosts that have borrowed data from it.
-    /// Reports name `owner` as the reason.
+    /// Keeps the current generation mapped while the returned lease is held. Intended for hosts that have borrowed data from
+    /// the generation. The lease may be held on any thread. Reports name `owner` as the reason.
     ///
     /// # Errors
-    /// [`ContextError::ContextUnloading`] once the context is unloading.
+    /// Returns [`ContextError::ContextUnloading`] once the context is unloading.
     ///
     /// # Examples
     /// ```rust
@@ -299,17 +304,18 @@ impl LoadContext {
         lease.map_err(|sealed| ContextError::sealed(sealed, action))
     }
 
-    /// Parks unloading generations: their images stay mapped, and active calls continue. A load in progress in such a
-    /// generation fails at its end, and its modules are unloaded.
+    /// Parks all unloading generations of the context. Their images stay mapped, and active calls continue. If a load is in
+    /// progress in such a generation, the load fails at its end, and its modules are unloaded.
     pub fn park(&self) {
         self.line().park();
     }
 
-    /// Registers a callback for the start of an unload of each generation, smaller priorities first. The Default and pinned
-    /// contexts unload when their runtime ends. A panic of the callback is noted on the ticket and stops nothing.
+    /// Registers a callback that is called when the unload of a generation starts. Callbacks with smaller priorities are called
+    /// first. The Default and pinned contexts call their callbacks when their runtime ends. A panic of the callback is noted on
+    /// the ticket and does not stop the unload.
     ///
-    /// The callback remains registered until [`Registration::remove`] or until the context has ended. It should own no handle
-    /// to the context, see [`LoadContext::downgrade`]: the event provides access to it.
+    /// The callback remains registered until [`Registration::remove`] or the end of the context. The callback should not own a
+    /// handle to the context, see [`LoadContext::downgrade`]; the event provides access to the context.
     ///
     /// # Examples
     /// ```rust
@@ -340,22 +346,22 @@ impl LoadContext {
     }
 
     /// Returns a function by type and method, with its signature such as `i32, String -> bool`. The function belongs to a
-    /// module of this context, to a dependency in another context, or to the Default; a call keeps the context of the function
-    /// loaded. Type names and module lookup are those of [`LoadContext::resolve_type`]; functions without a type (`ex`) belong
-    /// to the type `""`.
+    /// module of this context, to a dependency in another context, or to the Default. A call keeps the context of the function
+    /// loaded. The forms of type names and the search order are the same as for [`LoadContext::resolve_type`]. Functions
+    /// without a type (`ex`) belong to the type `""`.
     ///
     /// # Errors
-    /// If the function is missing, ambiguous, or has another signature, if the named module is not found, or if the context is
-    /// unloading; if the signature contains types whose layout the Master defines: structs, containers, delegates, strings
-    /// other than `String`, and references other than `Object`.
+    /// Fails if the function is missing or ambiguous, if its signature differs, if the named module is not found, or if the
+    /// context is unloading. Fails if the signature contains types whose layout the Master defines: structs, containers,
+    /// delegates, strings other than `String`, and references other than `Object`.
     pub fn function(&self, type_path: &str, method: &str, signature: &str) -> Result<ContextFunction, ContextError> {
         ContextFunction::new(&self.kept.registry, self.line(), None, (type_path, method), signature)
     }
 
-    /// Returns the address of a function with a lease that keeps it valid.
+    /// Returns the address of a function, with a lease that keeps the address valid.
     ///
     /// # Errors
-    /// See [`LoadContext::function`].
+    /// Returns the errors of [`LoadContext::function`].
     #[track_caller]
     pub fn get_function_pointer(
         &self,
@@ -366,37 +372,37 @@ impl LoadContext {
         self.function(type_path, method, signature)?.pointer()
     }
 
-    /// Returns the module of that name in the current generation, which must implement this table. Returns the errors of
+    /// Returns the module of this name in the current generation. The module must implement the table. Returns the errors of
     /// [`TableModule::new`].
     pub(crate) fn table_module(&self, module: &str, table: &Table) -> Result<TableModule, ContextError> {
         TableModule::new(&self.kept.registry, self.line(), module, table)
     }
 
-    /// Resolves a type of the current generation: `Type`, `Package.Type` or `/Script/Package.Type`, optionally after the name
-    /// of its module, as `module::Type` or `module:Type`.
+    /// Resolves a type of the current generation. The name is `Type`, `Package.Type` or `/Script/Package.Type`. The name of a
+    /// module may precede the type, as in `module::Type` or `module:Type`.
     ///
     /// Without a module name, searches the modules of the context, their dependencies in other contexts, and the Default. A
-    /// named module is searched as in [`LoadContext::load_name`]: resolvers and handlers are called for a missing module, and a
-    /// found module is loaded.
+    /// named module is searched as in [`LoadContext::load_name`]: if the module is missing, resolvers and handlers are called,
+    /// and a module that they find is loaded.
     ///
     /// # Errors
-    /// If the type is missing or ambiguous, if the named module is not found, or if the context is unloading.
+    /// Fails if the type is missing or ambiguous, if the named module is not found, or if the context is unloading.
     pub fn resolve_type(&self, path: &str) -> Result<TypeRef, ContextError> {
         let generation = self.line().open(format!("looking up the type {path}"))?;
         lookup::type_of(&generation, &self.kept.registry, path)
     }
 
-    /// Sets the canary process for new modules of this context, from the next load on. [`Canary::Off`] saves some milliseconds
-    /// per load of trusted libraries. Default: [`Builder::canary`](crate::Builder::canary).
+    /// Sets the canary process for new modules of this context. Later loads use the setting. [`Canary::Off`] saves some
+    /// milliseconds per load, and is intended for trusted libraries. Default: [`Builder::canary`](crate::Builder::canary).
     pub fn set_canary(&self, canary: Canary) {
         self.line().resolvers.set_canary(canary);
     }
 
-    /// Sets the resolver for missing modules, called before the Default is searched, on any thread.
+    /// Sets the resolver for missing modules. The resolver is called before the Default is searched, on any thread.
     ///
-    /// The resolver remains registered until [`Registration::remove`], until another one replaces it, or until the context has
-    /// ended. Resolvers and handlers should own no handle to the context, see [`LoadContext::downgrade`]: the request provides
-    /// access to the requesting context.
+    /// The resolver remains registered until [`Registration::remove`], until another resolver replaces it, or until the context
+    /// has ended. Resolvers and handlers should not own a handle to the context, see [`LoadContext::downgrade`]; the request
+    /// provides access to the requesting context.
     ///
     /// # Examples
     /// ```rust
@@ -440,12 +446,13 @@ impl LoadContext {
         self.resolving(site)
     }
 
-    /// Finds a native library. Searches the open libraries of the context, the resolver of the module, the resolver of the
-    /// context, the folders of its modules and the system, and the handlers, in this order. The library remains open with the
-    /// context.
+    /// Finds a native library. Searches the open libraries of the context, the resolver of the module, and the resolver of the
+    /// context. Then searches the folders of the context's modules, the system, and the handlers. The library remains open as
+    /// long as the context exists.
     ///
     /// # Errors
-    /// If the library is not found, with the ordered trace; if a resolver fails or returns a relative path.
+    /// Fails if the library is not found; the error contains the steps of the search in order. Fails if a resolver fails or
+    /// returns a relative path.
     #[track_caller]
     pub fn native_library(&self, name: &str, for_module: Option<&str>) -> Result<NativeLibrary, ContextError> {
         let _door = host_verb();
@@ -453,7 +460,7 @@ impl LoadContext {
         native_search::find(&generation, name, for_module)
     }
 
-    /// Sets the resolver for the native libraries of one module, called before all others.
+    /// Sets the resolver for the native libraries of one module. This resolver is called before all other resolvers.
     #[track_caller]
     pub fn set_native_resolver_of(
         &self,
@@ -466,7 +473,7 @@ impl LoadContext {
         self.resolving(site)
     }
 
-    /// Sets the resolver for native libraries, called before the folders and the system are searched.
+    /// Sets the resolver for native libraries. The resolver is called before the folders and the system are searched.
     #[track_caller]
     pub fn set_native_resolver(
         &self,
@@ -478,7 +485,7 @@ impl LoadContext {
         self.resolving(site)
     }
 
-    /// Adds a handler for native libraries, called after all others, in the order of registration.
+    /// Adds a handler for native libraries. Handlers are called last, in the order of registration.
     #[track_caller]
     pub fn on_resolving_native(
         &self,
@@ -493,22 +500,22 @@ impl LoadContext {
     /// Enters the scope of the context on this thread until the guard is dropped.
     ///
     /// # Errors
-    /// If the context is unloading.
+    /// Fails if the context is unloading.
     #[track_caller]
     pub fn enter(&self) -> Result<ContextScope, ContextError> {
         ContextScope::enter(&self.line().open("entering its scope")?)
     }
 
-    /// Wraps a future that enters the scope of the context whenever it is polled, on any thread.
+    /// Wraps a future. Each poll of the result enters the scope of the context, on any thread.
     ///
     /// # Errors
-    /// If the context is unloading.
+    /// Fails if the context is unloading.
     #[track_caller]
     pub fn scope<F: Future>(&self, future: F) -> Result<Scoped<F>, ContextError> {
         Scoped::new(self.line().open("entering its scope")?, future)
     }
 
-    /// Returns the registration of a resolver or handler.
+    /// Returns the registration of a resolver or a handler.
     fn resolving(&self, site: Site) -> Registration {
         let line = Arc::downgrade(self.line());
         Registration::new(site, move || line.upgrade().iter().for_each(|line| line.resolvers.remove(site)))

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::{DEEPEST, LoadRequest, LoadStep, Never, Sort, Table, Work};
 
-/// `a`, or `a@2` for a name in another context than the first.
+/// Parses a unit of work: `a` is a name in the first context, and `a@2` is a name in context 2.
 fn work(text: &str) -> Work {
     let (name, scope) = text.split_once('@').unwrap_or((text, "1"));
     Work::new(scope.parse().expect("a number"), format!("#{scope}"), LoadRequest::Module(name.to_owned()))
@@ -13,8 +13,8 @@ fn format_chain(chain: &[LoadStep]) -> String {
     chain.iter().map(short).collect::<Vec<_>>().join(" → ")
 }
 
-/// Runs actions of numbered threads and checks the result of the last one: `1?a` requests `a`, `1+a` loads it, `1!a,b` claims
-/// both, `1-` ends the innermost step.
+/// Runs actions of numbered threads and checks the result of the last action. `1?a` means that thread 1 requests `a`, and
+/// `1+a` means that it loads `a`. `1!a,b` means that it claims both names, and `1-` means that it ends its innermost step.
 fn check(acts: &str, outcome: &str) {
     let mut table = Table::default();
     let mut last = String::new();
@@ -101,7 +101,7 @@ fn a_wait_cycle_is_refused_with_its_chain() {
     check("1!a 2!b 1?b 2?a", "b → a → b");
     check("1!a 1?x 2!b 1+b 2!a", "b → a → x → b");
     check("1!a 2!b 3!c 1?b 2?c 3?a", "c → a → b → c");
-    // The third thread is in no cycle, and waits.
+    // The third thread is not part of the cycle, so it waits.
     check("1!a 2!b 1?b 3?a", "waits");
 }
 
@@ -124,7 +124,7 @@ fn nested_queries_terminate() {
     assert!(table.threads.is_empty(), "nothing is kept of threads that are done");
 }
 
-/// Next action of a simulated thread: begins a step, or ends a number of steps.
+/// Next action of a simulated thread: beginning a step, or ending a number of steps.
 #[derive(Clone, Debug)]
 enum Act {
     Begin(Sort, Vec<u8>),
@@ -152,7 +152,7 @@ proptest! {
             program.reverse();
         }
         while programs.iter().any(|program| !program.is_empty()) {
-            // Retries all waiting threads, as after a wake-up: at least one thread must advance.
+            // Retries all waiting threads, as after a wake-up. At least one thread must proceed.
             let mut has_moved = false;
             let mut order: Vec<usize> = (0..programs.len()).collect();
             let by = turns.next().expect("it goes round").index(order.len());
@@ -179,7 +179,7 @@ proptest! {
                                 let Never::Cycle(chain) = never else { panic!("{never:?}") };
                                 let is_cycle = chain.len() > 1 && chain.first() == chain.last();
                                 prop_assert!(is_cycle, "{}", format_chain(&chain));
-                                // The error ends all steps of the thread.
+                                // The error ends all steps of this thread.
                                 table.end(thread, 0);
                                 programs[at].pop();
                                 has_moved = true;

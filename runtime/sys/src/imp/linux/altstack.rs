@@ -1,6 +1,6 @@
-//! Alternate signal stacks that images set for threads. Their memory belongs to the image and is freed with a thread-local or the
-//! image; if the thread kept the stack, the kernel would use freed memory. So each thread gets its previous stack back, which only
-//! the thread itself can do: until then the image stays.
+//! Removes alternate signal stacks that images set for threads. The memory of such a stack is freed with a thread-local or with the image.
+//! If the thread kept the stack, the kernel would use freed memory. Therefore, each thread gets its previous stack back. Only the thread
+//! itself can change its stack, so the image stays mapped until then.
 //!
 //! Several images may have set a stack for the same thread, one over the other, and end in any order.
 
@@ -31,7 +31,7 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Stacks of all images on all threads; those of one thread in the order in which they were set.
+/// Stacks that images have set, for all images and threads. The stacks of one thread are in the order in which they were set.
 static RECORDS: Mutex<Vec<Set>> = Mutex::new(Vec::new());
 
 struct Set {
@@ -47,7 +47,8 @@ struct Stacks {
     before: Stack,
 }
 
-/// `sigaltstack` of one image, executed by `set`; sets a stack if `is_new`. `arm` installs the notification of the thread's end.
+/// Calls `set`, which executes `sigaltstack` for one image, and records the new stack if `is_new`. `arm` installs the notification of the
+/// thread's end.
 pub(super) fn set(ledger: Arc<Ledger>, is_new: bool, set: impl FnOnce() -> c_int, arm: impl FnOnce()) -> c_int {
     let before = Stack::here();
     let result = set();
@@ -56,7 +57,7 @@ pub(super) fn set(ledger: Arc<Ledger>, is_new: bool, set: impl FnOnce() -> c_int
         && is_new
         && let Ok(now) = Stack::here()
     {
-        // Before the record is added: from then on the end of the thread must be noticed.
+        // Arms the thread before the record is added, because the end of a thread with a record must be noticed.
         arm();
         note(&mut lock(&RECORDS), ledger, tid(), now, before);
     }
@@ -67,8 +68,8 @@ pub(super) fn set(ledger: Arc<Ledger>, is_new: bool, set: impl FnOnce() -> c_int
 fn note(records: &mut Vec<Set>, ledger: Arc<Ledger>, tid: i32, now: Stack, before: Stack) {
     let own = records.iter().position(|set| set.tid == tid && Arc::ptr_eq(&set.ledger, &ledger));
     let first = match own {
-        // Replaces the image's own stack: the first previous stack must be restored. If another image has set a stack in between, the
-        // image's own one is no longer in use.
+        // Handles an image that replaces its own stack: the stack before its first one must be restored. If another image has set a stack
+        // in between, the image's own stack is no longer in use.
         Some(at) => take_out(records, at).1,
         None => before,
     };
@@ -79,13 +80,13 @@ fn note(records: &mut Vec<Set>, ledger: Arc<Ledger>, tid: i32, now: Stack, befor
     }
 }
 
-/// Returns the current stack if another image has set it; that one is restored later.
+/// Returns `before` if an image has set this stack for the thread. The thread gets this stack back later.
 fn before_of(records: &[Set], tid: i32, before: Stack) -> Option<Stack> {
     records.iter().any(|set| set.tid == tid && set.stacks.now.is(before)).then_some(before)
 }
 
-/// Removes a record; records with its stack as the previous one get the stack before that. Returns the stack that was set, and the
-/// previous one.
+/// Removes a record. Records whose previous stack is the removed stack get the stack before the removed one. Returns the removed stack and
+/// its previous stack.
 fn take_out(records: &mut Vec<Set>, at: usize) -> (Stack, Stack) {
     let Set { tid, stacks: Stacks { now, before }, .. } = records.remove(at);
     for other in records.iter_mut().filter(|set| set.tid == tid && set.stacks.before.is(now)) {
@@ -94,7 +95,8 @@ fn take_out(records: &mut Vec<Set>, at: usize) -> (Stack, Stack) {
     (now, before)
 }
 
-/// Restores the stack of the calling thread from before the chosen images, unless the thread is running on the stack to be removed.
+/// Restores the stack that the calling thread had before the chosen images set theirs, unless the thread is running on the stack to be
+/// removed.
 pub(super) fn restore(chosen: impl Fn(&Ledger) -> bool) {
     let tid = tid();
     let mut records = lock(&RECORDS);
@@ -119,7 +121,7 @@ fn remove_here(is_ours: impl Fn(usize) -> bool) -> Option<String> {
         .then(|| "an alternate signal stack set past the hooks taken away".to_owned())
 }
 
-/// Returns if the calling thread, and if other threads, still use a stack of the image.
+/// Returns two flags: the calling thread still uses a stack of the image, and another thread does.
 fn locations(ledger: &Ledger) -> (bool, bool) {
     let tid = tid();
     let of_image = of_image(ledger);
@@ -132,7 +134,7 @@ fn holders(ledger: &Ledger) -> Vec<Holder> {
     of_image(ledger).into_iter().map(holder).collect()
 }
 
-/// Removes the records of an unmapped image; a thread that still has its stack keeps it.
+/// Removes the records of an unmapped image; a thread that still has a stack of the image keeps the stack.
 fn forget(ledger: &Ledger) {
     lock(&RECORDS).retain(|set| !set.ledger.is(ledger));
 }
@@ -161,7 +163,7 @@ mod tests {
         if start == 0 { Stack::NONE } else { Stack::at(start) }
     }
 
-    /// Returns pairs of the stack that was set and the one to be restored.
+    /// Returns pairs of the stack that was set and the stack to be restored.
     fn pairs(records: &[Set]) -> Vec<(usize, usize)> {
         records.iter().map(|set| (set.stacks.now.start(), set.stacks.before.start())).collect()
     }
@@ -197,8 +199,8 @@ mod tests {
         note(&mut records, Arc::clone(&other), 1, stack(200), stack(101));
         note(&mut records, other, 2, stack(201), stack(5));
         assert_eq!(pairs(&records), [(101, 0), (200, 101), (201, 5)]);
-        // The first image sets a stack over the second's, which is restored later and still has the original one as its previous
-        // stack.
+        // The first image sets a stack over the stack of the second image. The second image's stack is restored later, and its previous
+        // stack is still the original one.
         note(&mut records, Arc::clone(&one), 1, stack(102), stack(200));
         assert_eq!(pairs(&records), [(200, 0), (201, 5), (102, 200)]);
         note(&mut records, one, 1, stack(200), stack(102));

@@ -1,5 +1,5 @@
-//! Descriptors with signals requested by images, and message queues with notifications. Both are open files that may outlive the
-//! image; their signals would still be raised under other owners of the descriptor, or without one.
+//! Descriptors for which images have requested signals, and message queues with notifications. Both are open files that may outlive the
+//! image. Signals of such a file would still be raised if its descriptor has another owner or is closed.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -42,7 +42,7 @@ pub(super) fn record_change(ledger: &Ledger, fd: c_int) {
     records.push(Request { owner, fd, identity, how: How::Signals });
 }
 
-/// `mq_notify` of one image, executed by `notify` with the event for notification.
+/// Calls `notify`, which executes `mq_notify` for one image, with the event for the notification.
 pub(super) fn notify_of_message(
     ledger: &Ledger,
     queue: c_int,
@@ -82,7 +82,7 @@ pub(super) fn disarm(owner: usize) -> u64 {
     let mut raised = 0;
     for Request { fd, identity: identified, how, .. } in own {
         match how {
-            // The file may be open under other numbers, and the settings belong to the file.
+            // The file may be open under other numbers, and all descriptors of the file share its settings.
             How::Signals => {
                 let same = fds::open_now().into_iter().filter(|fd| identity(*fd) == Some(identified));
                 same.for_each(|fd| raised |= disable_signals(fd));
@@ -101,7 +101,7 @@ pub(super) fn disarm(owner: usize) -> u64 {
     raised
 }
 
-/// Disables the signals of a descriptor; returns the previous ones, one bit each.
+/// Disables the signals of a descriptor. Returns the signals that were enabled before, one bit each.
 fn disable_signals(fd: c_int) -> u64 {
     let control = |command, argument: c_int| descriptors::control(fd, command, argument);
     let raised = match control(Command::SIGNAL, 0) {

@@ -1,9 +1,10 @@
-//! Process state at the mapping of an image that raises signals without a hook: soft limits, timers set by direct system calls, and
-//! system call filters. They are harmless while an image handles the signal; without the handler, the default action terminates the
-//! process. So the source of the signal is removed first, and the state is restored. Filters cannot be removed: the image stays then.
+//! Records the process state before an image is mapped: soft limits, timers set by direct system calls, and system call filters. Such state
+//! may raise signals without a hook. The signals are harmless while an image handles them. Without the handler, the default action
+//! terminates the process. Therefore, the source of a signal is removed before the handler, and the recorded state is restored. Filters
+//! cannot be removed, so the image stays mapped in this case.
 //!
-//! Only signals that would be left with the default action are considered. Other code may also have set the limit or timer, which
-//! cannot be determined, so state from before the image is left unchanged.
+//! Considers only signals that would be left with the default action. It cannot be determined which code has set a limit or timer, so state
+//! from before the image is left unchanged.
 
 use std::ffi::{c_int, c_uint};
 use std::fs;
@@ -19,14 +20,14 @@ use super::proc::{self, field};
 use super::signals::Handled;
 use super::{lock, timers};
 
-/// Limits whose first excess raises a signal.
+/// Limits that raise a signal when they are exceeded for the first time.
 const LIMITS: [(c_uint, c_int, &str); 2] =
     [(libc::RLIMIT_CPU, libc::SIGXCPU, "RLIMIT_CPU"), (libc::RLIMIT_FSIZE, libc::SIGXFSZ, "RLIMIT_FSIZE")];
 
 const INTERVALS: [&str; 3] = ["ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF"];
 
-/// Initial states of the mapped images: an image that ends first may leave its changes to another. Locked while state is restored, so
-/// that images do so one after the other.
+/// Initial states of the mapped images. An image that ends first may leave its changes to another image. Locked while state is restored, so
+/// that only one image restores state at a time.
 static ALL: Mutex<Vec<Weak<Before>>> = Mutex::new(Vec::new());
 
 pub(super) struct Before {
@@ -39,8 +40,8 @@ struct Found {
     soft: [u64; 2],
     is_armed: [bool; 3],
     timers: Vec<c_int>,
-    /// Signals (one bit each) whose handlers were removed without others remaining: their sources are checked again when no handler
-    /// of the image runs.
+    /// Signals that no image handles after the removal of this image's handlers, one bit each. The sources of these signals are checked
+    /// again when no handler of the image runs.
     alone: u64,
 }
 
@@ -121,7 +122,7 @@ impl Found {
             if verdict == Verdict::Leave {
                 continue;
             }
-            // The other images must restore it now. The system itself raises the CPU time limit gradually.
+            // Passes the restoration on to the other images. The system itself raises the CPU time limit gradually.
             let was = now.rlim_cur;
             for other in others {
                 let soft = &mut lock(other).soft[at];
@@ -153,7 +154,7 @@ impl Found {
                 others.iter().for_each(|other| lock(other).is_armed[which] = false);
             }
         }
-        // The signals of interval timers and limits are not from timers of this kind.
+        // Skips the timers if only signals remain that these timers do not raise.
         if handled.all & !OTHERWISE == 0 {
             return undone;
         }
@@ -172,7 +173,7 @@ impl Found {
     }
 }
 
-/// Signals of faults, which most handlers are for: timers do not use them.
+/// Signals that timers do not raise. Most handlers are for the signals of faults.
 const OTHERWISE: u64 = 1 << (libc::SIGSEGV - 1)
     | 1 << (libc::SIGBUS - 1)
     | 1 << (libc::SIGILL - 1)
@@ -182,7 +183,7 @@ const OTHERWISE: u64 = 1 << (libc::SIGSEGV - 1)
     | 1 << (libc::SIGXCPU - 1)
     | 1 << (libc::SIGXFSZ - 1);
 
-/// Judges a limit: a raised one is harmless, a lowered one is harmful if it cannot be raised again.
+/// Determines how to treat a limit. A raised limit is harmless. A lowered limit is restored; if that is impossible, its signal is ignored.
 fn judge(before: u64, now: u64, hard: u64) -> Verdict {
     match (now < before, before <= hard) {
         (false, _) => Verdict::Leave,
@@ -225,7 +226,7 @@ fn own_filters() -> u64 {
     }
 }
 
-/// Returns the number of filters in a status file. Old kernels report only if there are any.
+/// Returns the number of filters in a status file. Old kernels only report if filters exist.
 fn filters(status: &str) -> u64 {
     let Ok(text) = fs::read_to_string(status) else { return 0 };
     field(&text, "Seccomp_filters:").or_else(|| field(&text, "Seccomp:")).unwrap_or(0)

@@ -1,8 +1,8 @@
 //! Blocks of the C heap allocated by C code inside images. They are recorded but never moved, because a block may be passed to any C
 //! function.
 //!
-//! All images share a table, because a block may be freed by another image than the allocating one. A record is removed before the block
-//! is freed: afterwards, the address may be reused.
+//! All images share a table, because an image may free a block that another image has allocated. The record of a block is removed before
+//! the block is freed, because the address may be reused afterwards.
 #![expect(unsafe_code, reason = "frees what an image has left")]
 
 use std::collections::HashMap;
@@ -61,7 +61,7 @@ impl Hasher for AddressHasher {
     }
 }
 
-/// Records a block of an image, or null; returns it.
+/// Records a block of an image, and returns the block. Ignores null.
 #[inline]
 pub(super) fn allocated(owner: usize, size: usize, block: *mut c_void) -> *mut c_void {
     add_record(block, Block { owner, size });
@@ -73,12 +73,12 @@ pub(super) fn forget(block: *mut c_void) -> bool {
     remove_record(block).is_some()
 }
 
-/// `realloc`, executed by the closure `realloc`.
+/// Calls `realloc`, which executes the C function, and moves the record of the block.
 pub(super) fn moved(owner: usize, old: *mut c_void, size: usize, realloc: impl FnOnce() -> *mut c_void) -> *mut c_void {
     let known = remove_record(old);
     let block = realloc();
     match known {
-        // A size of zero frees the block and returns null; any other null leaves the block unchanged.
+        // A size of zero frees the block and returns null. For other sizes, null means that the block is unchanged.
         Some(known) if block.is_null() && size != 0 => add_record(old, known),
         Some(known) => add_record(block, Block { owner: known.owner, size }),
         // A block of other code belongs to no image, even after it moves.
@@ -88,7 +88,7 @@ pub(super) fn moved(owner: usize, old: *mut c_void, size: usize, realloc: impl F
     block
 }
 
-/// `free`, executed by the closure `free`.
+/// Calls `free`, which executes the C function, and removes the record of the block.
 #[inline]
 pub(super) fn freed(block: *mut c_void, free: impl FnOnce()) {
     if !block.is_null() {

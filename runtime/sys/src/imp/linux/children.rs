@@ -1,7 +1,8 @@
-//! Processes started by images. A child that has exited and was not waited for stays a zombie until the host exits, and the code that
-//! had its pid is unmapped.
+//! Processes started by images. An exited child stays a zombie until a process waits for it or the host exits. The image that had the pid
+//! of the child is unmapped, so no other code can wait for it.
 //!
-//! The kernel is queried instead of hooks: a pid that is no longer a child, or is another process, was waited for.
+//! Queries the kernel instead of hooking the wait functions. If a pid is no longer a child or belongs to another process, the child was
+//! waited for.
 
 use std::fs;
 use std::sync::Mutex;
@@ -33,7 +34,7 @@ struct RecordTable {
 
 #[derive(Clone, Copy)]
 struct Child {
-    /// Address of the ledger of the image that started it; zero if the image is unmapped and the host reaps it.
+    /// Address of the ledger of the image that started the child. Zero if the image is unmapped and the host reaps the child.
     owner: usize,
     pid: i32,
     /// Start time in the kernel's unit, which distinguishes processes with the same pid.
@@ -55,8 +56,8 @@ fn held(owner: usize) -> u64 {
     of_image.iter().filter(|child| state(child) != State::Unknown).count() as u64
 }
 
-/// Removes the records of an image. Returns the children that were not waited for with their descriptions. If `reaps`, exited
-/// children are reaped now, and the others by [`reap_ended`].
+/// Removes the records of an image. Returns the children that were not waited for with their descriptions. If `reaps`, exited children are
+/// reaped now, and [`reap_ended`] reaps the others later.
 fn take(owner: usize, reaps: bool) -> (Vec<(i32, String)>, u64) {
     let mut left = Vec::new();
     let mut reaped = 0;

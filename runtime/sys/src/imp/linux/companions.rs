@@ -1,11 +1,11 @@
-//! Libraries used by an image, other than those of the host and the C library. They bypass the hooks: their threads may run functions
-//! of the image, and their tables may contain them. The image waits for such threads.
+//! Libraries that an image uses, except the C library and the libraries of the host. Such a library bypasses the hooks: its threads may run
+//! functions of the image, and its tables may contain functions of the image. An ending image waits for such threads.
 //!
-//! Some of them are mapped and unmapped with the image: the loader maps them because the image needs them, and unmaps them with the
-//! last image that does. The loader would therefore also unmap their code while their threads are running and their handlers are set.
+//! The loader maps some of these libraries because an image needs them, and unmaps them with the last such image. The loader does so even
+//! while their threads are running and their handlers are set.
 //!
-//! Their effects on the process are checked instead. While a thread that started during the image's lifetime has such a library on
-//! its stack, it may call the image, so the image waits. A library that is about to be unmapped while it is in use is kept open by a
+//! Therefore, the effects of these libraries on the process are checked. A thread that started during the image's lifetime and has such a
+//! library on its stack may call the image, so the image waits. A library that is about to be unmapped while it is in use is kept open by a
 //! separate reference until it is unused.
 
 use std::collections::HashSet;
@@ -55,12 +55,12 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Libraries whose threads run a function only while its caller waits, and do not store it: an image that is on the stack of none of
-/// their threads may be unmapped, while they stay.
+/// Libraries whose threads run a function only while its caller waits, and that do not store the function. An image may be unmapped while
+/// threads of such a library exist, if the image is on the stack of none of these threads.
 const POOLS: [&str; 3] = ["libgomp.so", "libiomp5.so", "libomp.so"];
 
-/// Functions by which a library registers an address of its code with the process, each with the function that removes it. A library
-/// that uses only the first is not unmapped. Threads and signals are checked separately.
+/// Pairs of functions. The first function registers an address of a library's code with the process, and the second function removes the
+/// address. A library that uses only the first function is not unmapped. Threads and signals are checked separately.
 const LEAVE: [(&str, &str); 9] = [
     ("pthread_key_create", "pthread_key_delete"),
     ("tss_create", "tss_delete"),
@@ -73,7 +73,7 @@ const LEAVE: [(&str, &str); 9] = [
     ("lio_listio", ""),
 ];
 
-/// The C library and its parts, and the compiler's runtime: calls of an image to these go through the hooks.
+/// The C library and its parts, and the compiler's runtime: calls of an image to these libraries use the hooks.
 const RUNTIME: [&str; 11] = [
     "libc.so",
     "libm.so",
@@ -92,12 +92,12 @@ const RUNTIME: [&str; 11] = [
 const RETRIES: u32 = 5;
 const RETRY_INTERVAL: Duration = Duration::from_micros(100);
 
-/// State of all companions. Locked during a decision, so that of two images that share a library and end concurrently, one is the
-/// last user.
+/// State of all companions. Locked during a decision: if two images share a library and end concurrently, exactly one of them is the last
+/// user.
 static STATE: Mutex<State> = Mutex::new(State { mapped: Vec::new(), users: Vec::new(), held: Vec::new() });
 
 struct State {
-    /// Libraries mapped for images, with the time.
+    /// Libraries that were mapped for images, with the creation time of the image's record.
     mapped: Vec<(Loaded, Ticks)>,
     /// Mapped images by the addresses of their ledgers, with the companions that they use.
     users: Vec<(usize, Vec<Loaded>)>,
@@ -108,7 +108,7 @@ struct Held {
     library: Loaded,
     since: Ticks,
     share: Share,
-    /// Has registered something that cannot be found again.
+    /// The library has registered an address of its code without using the function that removes it.
     for_good: bool,
 }
 
@@ -117,7 +117,7 @@ pub(super) struct Companions {
     created: Ticks,
     /// Known once the image is mapped.
     own: OnceLock<Own>,
-    /// The image uses other libraries than the C library.
+    /// The image uses libraries other than the C library.
     has_others: AtomicBool,
 }
 
@@ -139,7 +139,7 @@ impl Companions {
         Self { before: loaded::all(), created: Ticks::now(), own: OnceLock::new(), has_others: AtomicBool::new(false) }
     }
 
-    /// Attributes needed libraries that are new since the image was mapped to the image.
+    /// Attributes to the image those needed libraries that were mapped with it.
     fn is_mapped(&self, owner: usize, mapping: &Mapping) {
         let all = loaded::all();
         let Some(image) = all.iter().find(|library| mapping.ranges().first() == library.ranges.first()) else { return };
@@ -162,8 +162,8 @@ impl Companions {
         self.own.get_or_init(|| Own { image: image.clone(), libraries });
     }
 
-    /// Attributes libraries that were mapped during the image's lifetime to the image, unless other code opened them. Excludes
-    /// images, including those that another thread is mapping or closing.
+    /// Attributes to the image all libraries that were mapped during its lifetime, unless other code opened them. Excludes images,
+    /// including images that another thread is mapping or closing.
     fn ends(&self, lookups: &Lookups) {
         let is_new = |library: &Loaded| !self.before.iter().any(|known| known.is(library));
         let is_library = |library: &Loaded| !folder::is_copy(&library.path()) && !is_runtime(library);
@@ -182,9 +182,10 @@ impl Companions {
         self.has_others.load(SeqCst)
     }
 
-    /// Returns the base addresses of all libraries that the image can call and that may therefore have one of its addresses: needed
-    /// libraries, those that it has looked up names in or has addresses of, their own dependencies, and those mapped during its
-    /// lifetime if the image or one of these may have opened them. `None` if unknown.
+    /// Returns the base addresses of all libraries that the image can call, and that may therefore store an address of the image; `None` if
+    /// unknown. Includes needed libraries, libraries in which the image has looked up names or of which it has addresses, and the
+    /// dependencies of all these. Also includes libraries mapped during the image's lifetime that the image or one of these libraries may
+    /// have opened.
     pub(super) fn within_reach(&self, lookups: &Lookups) -> Option<HashSet<usize>> {
         let Own { image, .. } = self.own.get()?;
         let all = loaded::all();
@@ -229,7 +230,7 @@ impl Companions {
         holding_threads.collect()
     }
 
-    /// Keeps companions open that are in use and needed by no other image, just before the image is closed.
+    /// Keeps companions open that are in use and that no other image needs. Called just before the image is closed.
     fn leave(&self, owner: usize) {
         let mut state = lock(&STATE);
         let Some(at) = state.users.iter().position(|(user, _)| *user == owner) else { return };
@@ -264,7 +265,7 @@ fn review() {
         return;
     }
     for held in done {
-        // No remaining reference to the library was found.
+        // The search has found no remaining reference to the library.
         drop(held.share);
     }
     record_unmapped();
@@ -307,8 +308,8 @@ enum HeldBy {
     Image,
 }
 
-/// Determines if a thread that started during the image's lifetime keeps the image, from its position relative to the image's
-/// companions and the image. Without companions, a thread with an unknown stack is attributed to an unrelated library.
+/// Determines if a thread that started during the image's lifetime keeps the image mapped. The positions are relative to the image's
+/// companions and to the image. If the image has no companions, a thread with an unknown stack is attributed to an unrelated library.
 fn held_by(in_libraries: &[Position], in_image: Position, is_pool: impl Fn(usize) -> bool) -> Option<HeldBy> {
     let is_unknown = in_image == Position::Unknown || in_libraries.contains(&Position::Unknown);
     if is_unknown {
@@ -336,7 +337,7 @@ fn may_open(image: &Loaded, lookups: &Lookups) -> bool {
         || found.into_iter().any(|address| lookups.refer_to(std::slice::from_ref(&(address..address + 1))))
 }
 
-/// Returns threads that may have started since then and were not started by an image.
+/// Returns threads that may have started after `since` and that no image has started.
 fn foreign_threads(since: Ticks) -> Vec<Thread> {
     let own = started::numbers();
     let mut all = stacks::others();
@@ -344,8 +345,8 @@ fn foreign_threads(since: Ticks) -> Vec<Thread> {
     all
 }
 
-/// Returns the position of a thread relative to each code; `None` for threads started by the host's own code. The host promises that
-/// these do not use an ending image; apparent references on their stacks are stale.
+/// Returns the position of a thread relative to each code; `None` for threads started by the host's own code. The host promises that its
+/// threads do not use an ending image, so apparent references on their stacks are stale.
 fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Option<Vec<Position>> {
     static HOST: OnceLock<Vec<Range<usize>>> = OnceLock::new();
     let host = HOST.get_or_init(|| {
@@ -363,7 +364,7 @@ fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Option<Vec<Position>> 
         if !inspection.positions.contains(&Position::Unknown) {
             break;
         }
-        // Most running threads wait soon.
+        // Retries, because most running threads soon wait in the kernel.
         std::thread::sleep(RETRY_INTERVAL);
         inspection = stacks::inspect(thread, codes);
     }
@@ -372,7 +373,7 @@ fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Option<Vec<Position>> 
     if starts_in(host) {
         return None;
     }
-    // A thread that has not reached its start routine has no address of it on its stack.
+    // A thread that has not reached its start routine has no address of the start routine on its stack.
     let position = |(position, code): (&Position, &&[Range<usize>])| match position {
         Position::Outside if starts_in(code) => Position::Inside,
         _ => *position,
@@ -393,7 +394,7 @@ fn handled_in(ranges: &[Range<usize>]) -> Option<c_int> {
     })
 }
 
-/// Checks if a mapped library registers something that cannot be found again.
+/// Checks if a mapped library uses a function of [`LEAVE`] without the function that removes the registered address.
 fn leaves_something(library: &Loaded) -> bool {
     let names = library.refers_to();
     let uses = |name: &str| names.iter().any(|used| used == name.as_bytes());
@@ -404,7 +405,7 @@ fn is_pool(library: &Loaded) -> bool {
     is_name_of_pool(&library.file())
 }
 
-/// Checks for the file name of a thread pool library, whose references to an image are those of its last task.
+/// Checks for the file name of a thread pool library. References from such a library to an image belong to its last task.
 pub(super) fn is_name_of_pool(file: &str) -> bool {
     POOLS.iter().any(|pool| file.starts_with(pool))
 }

@@ -1,9 +1,9 @@
-//! References of the shared C++ library to an image: handlers, the default memory resource, and the buffers and tied streams of its
-//! own streams. The library stays mapped, so references to an image are replaced by the value from before any image, or by the
+//! Replaces references of the shared C++ library to an image: handlers, the default memory resource, and the buffers and tied streams of
+//! its own streams. The library stays mapped. A reference to an image is replaced by the value from before the first image, or by the
 //! initial value.
 //!
-//! The library is queried through its public functions. It may be mapped with an image, so nothing is known before, and all findings
-//! are discarded when the library is replaced.
+//! Queries the library through its public functions. The library may be mapped with an image, so its values are unknown before. All
+//! findings are discarded when the library is replaced.
 #![expect(unsafe_code, reason = "calls functions of C++ that were found by name")]
 
 use std::ffi::{CStr, c_void};
@@ -128,8 +128,8 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Reads all values before an image is mapped and afterwards: before, so that stale references to an unmapped image are replaced
-/// before another image takes its addresses.
+/// Reads all values before and after an image is mapped. The first read allows stale references to an unmapped image to be replaced before
+/// another image takes its addresses.
 fn listen() {
     let images = scan::images();
     let is_in_image = |address: usize| images.iter().any(|range| range.contains(&address));
@@ -179,7 +179,7 @@ fn slots(share: &Share) -> Vec<FacetSlot> {
     let both = |get, set| share.address(get).zip(share.address(set));
     for Single { get, set, first, is_function } in SINGLES {
         let Some((get, set)) = both(get, set) else { continue };
-        // SAFETY: the functions of these names take nothing or an address, and return one.
+        // SAFETY: the functions of these names take no argument or an address, and return one.
         let (get, set) = unsafe { (transmute::<*mut c_void, Get>(get), transmute::<*mut c_void, Set>(set)) };
         let first = first.and_then(|name| share.address(name)).map_or(0, |first| first.addr());
         slots.push(FacetSlot { access: Access::Single { get, set }, is_function, first, before: first });
@@ -244,7 +244,7 @@ impl FacetSlot {
         to != 0 && (is_there(to) || !self.is_function && peek::word(to).is_some_and(is_there))
     }
 
-    /// Checks if `to` refers to an unmapped library: a module may have restored a value that it had read.
+    /// Checks if `to` refers to an unmapped library: a module may have restored a value that it had read earlier.
     fn is_stale(&self, to: usize, all: &[Loaded]) -> bool {
         let function = if self.is_function { Some(to) } else { peek::word(to) };
         let is_within = |at: usize| all.iter().flat_map(|library| &library.ranges).any(|range| range.contains(&at));

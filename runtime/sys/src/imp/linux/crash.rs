@@ -1,5 +1,5 @@
-//! Handler of fatal signals. It performs only operations that are valid in a damaged process: system calls on previously opened
-//! descriptors and formatting on its own stack, without locks or heap memory.
+//! Handles fatal signals. The handler performs only operations that are valid in a damaged process: system calls on descriptors that were
+//! opened before, and formatting on its own stack. It uses neither locks nor heap memory.
 #![expect(unsafe_code, reason = "signal handlers are C, and the memory they read may be damaged")]
 
 use std::ffi::{c_int, c_void};
@@ -29,7 +29,7 @@ static WRITING: AtomicI32 = AtomicI32::new(0);
 
 static BEFORE: OnceLock<[libc::sigaction; FATAL.len()]> = OnceLock::new();
 
-/// Reports fatal signals to these files: crash, stack, maps.
+/// Reports fatal signals to these files, in the order crash, stack, maps.
 ///
 /// # Errors
 ///
@@ -57,7 +57,7 @@ fn action() -> libc::sigaction {
     action
 }
 
-/// Sets an alternate stack on this thread. Leaked, because a handler may run until the end of the process.
+/// Sets an alternate stack on this thread. The stack is leaked, because a handler may run until the end of the process.
 fn set_stack() -> io::Result<()> {
     Stack::of(Box::leak(vec![0_u8; OWN_STACK].into_boxed_slice())).put().map_err(io::Error::from_raw_os_error)
 }
@@ -80,7 +80,7 @@ unsafe extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: 
     let moment = unsafe { moment(signal, &*info, &*context.cast()) };
     match WRITING.compare_exchange(0, thread, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => write_report(&moment, thread),
-        // The previous action of the signal may raise another one, which adds no information.
+        // The previous action of the signal may raise a second fatal signal, which adds no information.
         Err(other) if other == thread => {}
         // Only one crash is reported at a time; it terminates the process.
         Err(_) => loop {
@@ -113,7 +113,7 @@ fn write_report(moment: &Moment, thread: libc::pid_t) {
     let Some([crash, stack, maps]) = FILES.get().map(|files| files.each_ref().map(File::as_fd)) else { return };
     let mut buffer = Buffer::default();
     buffer.line("signal", moment.signal as usize, 10);
-    // The code of signals that were sent, not caused by a fault, is not positive.
+    // The code of a signal is positive only if a fault caused the signal.
     buffer.line("sent", usize::from(moment.code <= 0), 10);
     buffer.line("thread", thread as usize, 10);
     buffer.line("time", usize::try_from(kernel::clock().as_millis()).unwrap_or_default(), 10);
@@ -135,7 +135,7 @@ fn write_report(moment: &Moment, thread: libc::pid_t) {
     let begin = write_stack(stack, moment.sp);
     let mut end = Buffer::default();
     end.line("stack", begin, 16);
-    // The total size reveals a truncated list.
+    // Writes the total size, so that readers detect a truncated list.
     end.line("maps", maps, 10);
     end.push(b"end\n");
     end.write(crash);
@@ -193,8 +193,8 @@ fn pass_on(signal: c_int, code: c_int, thread: libc::pid_t) {
         let _set = unsafe { signals::act(signal, before) };
     }
     if code <= 0 {
-        // A sent signal does not recur like a fault, whose instruction is repeated after this. The signal is pending until this
-        // handler returns.
+        // Sends the signal again. A fault recurs without this, because its instruction is repeated, but a sent signal does not recur. The
+        // signal is pending until this handler returns.
         kernel::signal_thread(thread, signal);
     }
 }
@@ -220,7 +220,7 @@ impl Default for Buffer {
 }
 
 impl Buffer {
-    /// Appends bytes; truncates what exceeds the buffer.
+    /// Appends bytes; drops bytes that exceed the buffer.
     pub(super) fn push(&mut self, bytes: &[u8]) {
         for (to, from) in self.bytes[self.len..].iter_mut().zip(bytes) {
             *to = *from;

@@ -1,5 +1,5 @@
-//! Variables of the C library that a program may set by assignment: environment strings (`putenv` stores the passed string itself)
-//! and variables such as `stdout` or `program_invocation_name`. References to memory that is about to be freed are replaced first.
+//! Variables of the C library that a program may set by assignment: environment strings (`putenv` stores the passed string itself) and
+//! variables such as `stdout` or `program_invocation_name`. References to memory are replaced before the memory is freed.
 
 use std::ffi::{CString, c_char, c_void};
 use std::ops::Range;
@@ -28,7 +28,7 @@ pub(super) const REPAIR: Repair = Repair {
     before: listen,
     redirect_references: |_, is_ours, report| report.addresses += redirect_references(is_ours),
     before_close: |image| *lock(&image.records.environment) = Some(Strings::now()),
-    // Finalizers have run, and their memory is freed next.
+    // Runs after the finalizers and before their memory is freed.
     free: |gone, report| {
         if let Some(before) = lock(&gone.image().records.environment).take() {
             report.addresses += redirect_references_after(
@@ -73,7 +73,7 @@ impl Strings {
     }
 }
 
-/// Repeats [`redirect_references`] for changes by finalizers: their image is unmapped, while its memory still exists. Strings inside
+/// Repeats [`redirect_references`] for changes by finalizers. Their image is unmapped, but its other memory still exists. Strings inside
 /// the image are lost.
 fn redirect_references_after(before: &Strings, image: &[Range<usize>], is_ours: impl Fn(usize) -> bool) -> u64 {
     let is_lost = |string: &usize| image.iter().any(|range| range.contains(string));
@@ -127,7 +127,7 @@ fn array() -> Option<usize> {
     peek::word(library::environment()).filter(|array| *array != 0)
 }
 
-/// Returns the string addresses. Another thread may replace the array concurrently; the old content is read then.
+/// Returns the string addresses. If another thread replaces the array concurrently, the old content is read.
 fn entries(array: usize) -> impl Iterator<Item = usize> {
     let word = move |at: usize| peek::word(array.wrapping_add(at * size_of::<usize>())).filter(|string| *string != 0);
     (0..MOST_ENTRIES).map_while(word)

@@ -1,10 +1,10 @@
 //! Eviction of a thread of an image from a blocking system call that never returns: the last resort, only on request of the host.
 //!
-//! The thread receives a signal, and the handler checks the interrupted position. The conditions are: the system call was
-//! interrupted; it was made by the image's own code, or by a function of the C library that holds no lock while it waits; and only
-//! code of the image is between it and the host's function that started the thread. The handler then resumes the thread in that
-//! function, as if the start routine had returned. No frame of the host is skipped, and no lock of the C library stays locked. The
-//! frames of the image are skipped without running destructors.
+//! The thread receives a signal, and the handler checks the interrupted position. The thread is evicted only if a system call was
+//! interrupted. The image's own code must have made the call, or a function of the C library that holds no lock while it waits. Only code
+//! of the image may be between that code and the host's function that started the thread. The handler then resumes the thread in the host's
+//! function, as if the start routine had returned. No frame of the host is skipped, and no lock of the C library stays locked. The frames
+//! of the image are skipped without running destructors.
 #![cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "reads and changes the instruction pointer of a thread")
@@ -62,8 +62,8 @@ mod possible {
     use crate::imp::linux::started::Started;
     use crate::imp::linux::{ranges_around, tail_calls};
 
-    /// Functions of the C library that wait in the kernel without holding anything that another thread needs. Excludes waits for a
-    /// condition variable, whose destruction waits for all its waiters.
+    /// Functions of the C library that wait in the kernel without holding a resource that another thread needs. Excludes waits for a
+    /// condition variable: its destruction waits for all its waiters.
     const WAITING: [&CStr; 54] = [
         c"accept",
         c"accept4",
@@ -132,18 +132,18 @@ mod possible {
         waiting: Vec<usize>,
     }
 
-    /// `None` if all signals are in use.
+    /// Prepared data; `None` if all signals are in use.
     static READY: OnceLock<Option<Ready>> = OnceLock::new();
 
     thread_local! {
-        /// The image's thread that this one is, while it is in its start routine.
+        /// Record of the calling thread as a thread of an image, while the thread is in its start routine.
         static HERE: Cell<*const Started> = const { Cell::new(ptr::null()) };
     }
 
     /// Marks the calling thread as inside its start routine.
     pub(in crate::imp::linux) fn enter(started: &Started) {
         HERE.set(started);
-        // An earlier signal had no effect.
+        // Allows another signal, because an earlier signal had no effect.
         started.is_signaled.store(false, Ordering::SeqCst);
     }
 
@@ -195,7 +195,7 @@ mod possible {
             return false;
         }
         action.sa_sigaction = at_signal as *const () as usize;
-        // Without `SA_RESTART`, so that the call is interrupted instead of restarted.
+        // Omits `SA_RESTART`, so that the system call is interrupted instead of restarted.
         action.sa_flags = libc::SA_SIGINFO;
         (1..signals::COUNT as c_int).for_each(|other| signals::add(&mut action.sa_mask, other));
         // SAFETY: `at_signal` is async-signal-safe and has the type for `SA_SIGINFO`.
@@ -210,7 +210,7 @@ mod possible {
             // is live during this call.
             let (started, context) = unsafe { (&*here, &mut *context.cast::<libc::ucontext_t>()) };
             if may_leave(started, &context.uc_mcontext.gregs) {
-                // Only once: the skipped frames must not be skipped again.
+                // Evicts the thread only once, because the skipped frames must not be skipped again.
                 leave();
                 started.is_evicted.store(true, Ordering::SeqCst);
                 return_to_host(started, &mut context.uc_mcontext.gregs);
@@ -266,8 +266,8 @@ mod possible {
         is_free
     }
 
-    /// Walks up the stack of this thread. Passes the return address and the start of the function of each frame until `see` returns
-    /// `false`.
+    /// Walks up the stack of this thread. Passes the return address and the start of the function of each frame to `see`, until `see`
+    /// returns `false`.
     fn walk(see: &mut dyn FnMut(usize, usize) -> bool) {
         let mut walk = Walk { see, left: DEEPEST };
         // SAFETY: `step` interprets its last argument as a `Walk`, which lives until the call returns.
@@ -281,7 +281,7 @@ mod possible {
 
     /// # Safety
     ///
-    /// `frame` is the unwinder's frame for this call, `walk` the `Walk` of [`walk`], not used elsewhere.
+    /// `frame` is the unwinder's frame for this call. `walk` is the `Walk` of [`walk`], which is not used elsewhere during this call.
     unsafe extern "C" fn step(frame: *mut c_void, walk: *mut c_void) -> c_int {
         const CONTINUE: c_int = 0;
         const STOP: c_int = 4;

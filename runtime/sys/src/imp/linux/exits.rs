@@ -32,7 +32,7 @@ pub(super) const REPAIR: Repair = Repair {
 /// Pending handlers of all images, in order of registration.
 static HANDLERS: Mutex<Vec<Exit>> = Mutex::new(Vec::new());
 
-/// Set when process exit begins. No image may be unmapped then: the main thread may be in one of its handlers.
+/// Set when process exit begins. Afterwards, no image may be unmapped, because the main thread may be running one of its exit handlers.
 static LEAVING: AtomicBool = AtomicBool::new(false);
 
 pub(super) enum Handler {
@@ -60,7 +60,8 @@ pub(super) fn register(owner: usize, handler: Handler) {
     lock(&HANDLERS).push(Exit { owner, handler });
 }
 
-/// Calls the current handlers of an image, last first; returns their number. They may register more.
+/// Calls the current handlers of an image in reverse order of registration, and returns their number. The handlers may register more
+/// handlers.
 fn run(owner: usize) -> u64 {
     let count = held(owner);
     for _ in 0..count {

@@ -37,7 +37,7 @@ struct Opened {
     stream: Option<Stream>,
 }
 
-/// Stream of the C library that closes its descriptor itself.
+/// Stream of the C library that owns a descriptor and closes it.
 #[derive(Clone, Copy)]
 struct Stream {
     address: usize,
@@ -50,7 +50,7 @@ pub(super) struct Maker {
     closes: fn(usize) -> Closes,
 }
 
-/// Makers by their numbers in the table of hooks.
+/// Makers of streams, in the order of their numbers in the table of hooks.
 static MAKERS: [Maker; 6] = [
     Maker { name: "fopen", closes: Closes::Stream },
     Maker { name: "fdopen", closes: Closes::Stream },
@@ -69,7 +69,7 @@ impl Maker {
 
 struct Left {
     fd: c_int,
-    /// Target, and the function that opened the descriptor if it belongs to a stream.
+    /// Target of the descriptor, and the function that opened the descriptor if it belongs to a stream.
     to: String,
     stream: Option<Stream>,
 }

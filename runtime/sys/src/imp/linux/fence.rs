@@ -61,7 +61,7 @@ impl Fence {
 
 impl Drop for Fence {
     fn drop(&mut self) {
-        // Before the memory is unmapped.
+        // Clears the entry before the memory is unmapped.
         if let Some(entry) = self.entry.and_then(|entry| ROW.get(entry)) {
             entry.behind.store(0, Ordering::Release);
         }

@@ -1,5 +1,5 @@
-//! Child processes after `fork`, with one thread and locks that other threads may have held. Images are never unmapped there, so
-//! nothing is recorded: the hooks only call the C functions.
+//! Detects child processes after `fork`. A child has one thread, and locks that other threads of the parent may have held. Images are never
+//! unmapped in a child, so the hooks only call the C functions and record nothing.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};

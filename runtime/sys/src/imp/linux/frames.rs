@@ -40,7 +40,7 @@ pub(super) fn take_back(owner: usize) -> u64 {
     drop(tables);
     let mut count = 0;
     for Table { taking_back, .. } in left {
-        // The unwinder reads a table that it deregisters, and the module may have unmapped it.
+        // The unwinder reads a table that it deregisters, and the module may have unmapped the table.
         if peek::word(taking_back.argument().addr()).is_some() {
             taking_back.call();
             count += 1;

@@ -1,5 +1,5 @@
-//! Arguments of a signal handler, with substitutes: code of the host that found our handler as its previous one may call it with only
-//! the signal number. The two other arguments are stale register values then, so they are checked before use.
+//! Arguments of a signal handler, with substitutes. Code of the host that found our handler as the previous handler may call it with only
+//! the signal number. In this case, the other two arguments are stale register values, so they are checked before use.
 
 use std::ffi::{c_int, c_void};
 
@@ -24,8 +24,8 @@ pub(super) fn with(
     signals::with_record(signal, |record, here| handle(record, here.cast()));
 }
 
-/// Checks if the kernel or other code has provided both for this signal. The kernel's are recognized by their addresses, because a
-/// handler may run where further system calls are forbidden.
+/// Checks if the kernel or other code has provided both arguments for this signal. Arguments of the kernel are recognized by their
+/// addresses, because a handler may run where further system calls are forbidden.
 fn are_provided(signal: c_int, info: usize, context: usize) -> bool {
     if info == 0 || context == 0 || !info.is_multiple_of(8) || !context.is_multiple_of(align_of::<usize>()) {
         return false;

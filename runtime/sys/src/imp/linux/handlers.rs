@@ -1,8 +1,8 @@
 //! Running handlers of images: their threads, start times, and exits by a jump.
 //!
-//! A handler that exits by `siglongjmp` never returns to the dispatcher, so other code must detect its end. Each run has a record in
-//! a static table, since handlers must not allocate. The record contains the run's position on the stack; a jump to a frame outside
-//! of it ends the run, as does its thread being found outside.
+//! A handler that exits by `siglongjmp` never returns to the dispatcher, so other code must detect its end. Each run has a record in a
+//! static table, since handlers must not allocate. The record contains the run's position on the stack; a jump to a frame outside of this
+//! position ends the run. The run also ends if its thread is found outside of this position.
 
 use std::ffi::c_int;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use std::{fs, ptr};
 use super::c::{kernel, registers};
 use super::stacks::parse_syscall;
 
-/// Maximum number of concurrent runs that are listed by thread. Further ones are counted only.
+/// Maximum number of concurrent runs that are listed by thread. Further runs are only counted.
 const MOST: usize = 128;
 
 /// Maximum distance in bytes above the interrupted frame that counts as the same stack.
@@ -21,7 +21,7 @@ const SAME_STACK: usize = 256 * 1024;
 
 static RUNS: [Run; MOST] = [const { Run::new() }; MOST];
 
-/// Number of used records; lets most jumps, which leave no handler, return early.
+/// Number of used records. If it is zero, a jump leaves no handler and returns early.
 static RUN_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 static SERIAL: AtomicU32 = AtomicU32::new(0);
@@ -32,10 +32,10 @@ struct Run {
     state: AtomicU64,
     /// Address of the table in use; zero until known.
     table: AtomicUsize,
-    /// Ledger address of the image whose handler is running; zero in between.
+    /// Ledger address of the image whose handler is running; zero while no handler is running.
     owner: AtomicUsize,
     signal: AtomicI32,
-    /// In nanoseconds of the monotonic clock.
+    /// Start time in nanoseconds of the monotonic clock.
     since: AtomicU64,
     frame: FrameCell,
 }
@@ -47,7 +47,7 @@ pub(super) struct Frame {
     pub(super) interrupted: usize,
     /// Alternate stack of the thread; empty if there is none.
     pub(super) alternate: Range<usize>,
-    /// The handler runs on the interrupted stack, although the dispatcher is on the alternate one.
+    /// Set if the handler runs on the interrupted stack, although the dispatcher is on the alternate one.
     pub(super) is_switched: bool,
 }
 
@@ -158,7 +158,7 @@ impl Run {
         }
     }
 
-    /// Frees the record. Returns the table to the first caller.
+    /// Frees the record. Returns the table to the first caller, and `None` to later callers.
     fn end(&self, state: u64) -> Option<usize> {
         let table = self.table.load(Ordering::SeqCst);
         self.state.compare_exchange(state, CHANGING, Ordering::SeqCst, Ordering::SeqCst).ok()?;
@@ -229,7 +229,7 @@ pub(super) fn is_any() -> bool {
     RUN_COUNT.load(Ordering::SeqCst) != 0
 }
 
-/// Ends the runs that are left, by their threads and frames. A new run in the same record has another state.
+/// Ends the runs for which `is_left` returns `true` for their thread and frame. A new run in the same record has another state.
 fn end_where(is_left: impl Fn(i32, &FrameCell) -> bool, release: &impl Fn(usize)) {
     if !is_any() {
         return;

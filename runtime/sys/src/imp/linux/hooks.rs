@@ -1,13 +1,13 @@
-//! Hook functions for modules, one for each function of the C library that can leave something behind. Each has the effect of the C
-//! function and records it in the ledger of the image; in a child made by `fork`, it does not record anything.
+//! Hook functions for modules, one for each function of the C library that can leave a resource behind. Each hook has the effect of the C
+//! function and records the effect in the ledger of the image. In a child made by `fork`, a hook does not record anything.
 //!
-//! Their types are those of the table in the ABI crate, which this crate does not depend on; the runtime checks that they are equal.
-//! All may be called on any thread, and none unwinds.
+//! The types of the hooks equal those of the table in the ABI crate. This crate does not depend on the ABI crate, so the runtime checks
+//! that the types are equal. All hooks may be called on any thread, and none unwinds.
 //!
 //! # Safety
 //!
-//! For all of them: `image` is [`Ledger::word`] of a live ledger, and the other arguments meet the requirements of the C function of
-//! the same name.
+//! For all hooks: `image` is [`Ledger::word`] of a live ledger, and the other arguments meet the requirements of the C function of the same
+//! name.
 #![expect(unsafe_code, reason = "they replace functions of the C library")]
 #![expect(clippy::missing_safety_doc, reason = "the promise is equal for all and documented above")]
 
@@ -52,7 +52,7 @@ macro_rules! hooks {
 pub(super) use hooks;
 
 hooks! {
-    /// `__cxa_thread_atexit_impl`.
+    /// Hook of `__cxa_thread_atexit_impl`.
     fn thread_atexit(image, destructor: Destructor, object: *mut c_void, dso: *mut c_void) -> c_int
         = c_thread_atexit(destructor, object, dso);
     in locals |ledger, _original| {
@@ -62,7 +62,7 @@ hooks! {
         0
     }
 
-    /// `pthread_key_create`.
+    /// Hook of `pthread_key_create`.
     fn key_create(image, key: *mut c_uint, destructor: Option<Destructor>) -> c_int
         = libc::pthread_key_create(key, destructor);
     in locals |ledger, _original| {
@@ -78,15 +78,15 @@ hooks! {
         }
     }
 
-    /// `pthread_key_delete`.
+    /// Hook of `pthread_key_delete`.
     fn key_delete(image, key: c_uint) -> c_int = libc::pthread_key_delete(key);
     |ledger, original| ledger.records.locals.delete_key(key, original)
 
-    /// `pthread_setspecific`.
+    /// Hook of `pthread_setspecific`.
     fn key_set(image, key: c_uint, value: *const c_void) -> c_int = libc::pthread_setspecific(key, value);
     in locals |ledger, original| ledger.records.locals.set_value(share(ledger), key, value.is_null(), original)
 
-    /// `pthread_create`.
+    /// Hook of `pthread_create`.
     fn thread_create(
         image,
         thread: *mut usize,
@@ -102,16 +102,16 @@ hooks! {
         unsafe { threads::create(share(ledger), thread, attributes, start, argument) }
     }
 
-    /// `pthread_join`.
+    /// Hook of `pthread_join`.
     fn thread_join(image, thread: usize, result: *mut *mut c_void) -> c_int
         = libc::pthread_join(thread as libc::pthread_t, result);
     |_ledger, original| threads::join(thread, original)
 
-    /// `pthread_detach`.
+    /// Hook of `pthread_detach`.
     fn thread_detach(image, thread: usize) -> c_int = libc::pthread_detach(thread as libc::pthread_t);
     |_ledger, original| threads::detach(thread, original)
 
-    /// `mmap`.
+    /// Hook of `mmap`.
     fn map(
         image,
         address: *mut c_void,
@@ -123,14 +123,14 @@ hooks! {
     ) -> *mut c_void = libc::mmap(address, len, protection, flags, fd, offset);
     |ledger, original| ledger.records.pages.map(len, original)
 
-    /// `munmap`.
+    /// Hook of `munmap`.
     fn unmap(image, address: *mut c_void, len: usize) -> c_int = libc::munmap(address, len);
     |ledger, _original| {
         // SAFETY: the module promises that the pages are unused, as `munmap` requires.
         unsafe { ledger.records.pages.unmap(address, len) }
     }
 
-    /// `mremap`.
+    /// Hook of `mremap`.
     fn remap(
         image,
         address: *mut c_void,
@@ -144,7 +144,7 @@ hooks! {
         ledger.records.pages.remap((address, old_len), new_len, to, flags & libc::MREMAP_DONTUNMAP != 0, original)
     }
 
-    /// `sigaction`; both are `struct sigaction` of the platform, or null.
+    /// Hook of `sigaction`. Both actions are `struct sigaction` of the platform, or null.
     fn signal_action(image, signal: c_int, action: *const c_void, old: *mut c_void) -> c_int
         = libc::sigaction(signal, action.cast(), old.cast());
     in sources |ledger, _original| {
@@ -169,7 +169,7 @@ hooks! {
         }
     }
 
-    /// `signal`; handlers are passed as machine words.
+    /// Hook of `signal`. Handlers are passed as machine words.
     fn signal(image, signal: c_int, handler: usize) -> usize = libc::signal(signal, handler);
     in sources |ledger, _original| {
         if signals::is_handler(handler) && ledger.refuses("signal") {
@@ -182,7 +182,7 @@ hooks! {
         })
     }
 
-    /// `__cxa_atexit`.
+    /// Hook of `__cxa_atexit`.
     fn at_exit(image, handler: Destructor, argument: *mut c_void, dso: *mut c_void) -> c_int
         = c_at_exit(handler, argument, dso);
     in exits |ledger, _original| {
@@ -194,7 +194,7 @@ hooks! {
         0
     }
 
-    /// `on_exit`.
+    /// Hook of `on_exit`.
     fn on_exit(image, handler: OnExit, argument: *mut c_void) -> c_int = c_on_exit(handler, argument);
     in exits |ledger, _original| {
         if ledger.refuses("on_exit") {
@@ -205,19 +205,19 @@ hooks! {
         0
     }
 
-    /// `malloc`.
+    /// Hook of `malloc`.
     fn malloc(image, size: usize) -> *mut c_void = libc::malloc(size);
     |_ledger, original| c_heap::allocated(image.addr(), size, original())
 
-    /// `calloc`.
+    /// Hook of `calloc`.
     fn calloc(image, count: usize, size: usize) -> *mut c_void = libc::calloc(count, size);
     |_ledger, original| c_heap::allocated(image.addr(), count.wrapping_mul(size), original())
 
-    /// `realloc`.
+    /// Hook of `realloc`.
     fn realloc(image, old: *mut c_void, size: usize) -> *mut c_void = libc::realloc(old, size);
     |_ledger, original| c_heap::moved(image.addr(), old, size, original)
 
-    /// `posix_memalign`.
+    /// Hook of `posix_memalign`.
     fn memalign(image, out: *mut *mut c_void, alignment: usize, size: usize) -> c_int
         = libc::posix_memalign(out, alignment, size);
     |_ledger, original| {
@@ -229,20 +229,20 @@ hooks! {
         result
     }
 
-    /// `free`.
+    /// Hook of `free`.
     fn free(image, block: *mut c_void) -> () = libc::free(block);
     |_ledger, original| c_heap::freed(block, original)
 
-    /// `shmat`.
+    /// Hook of `shmat`.
     fn segment_attach(image, segment: c_int, address: *const c_void, flags: c_int) -> *mut c_void
         = libc::shmat(segment, address, flags);
     |ledger, original| ledger.records.pages.attach(segment, original)
 
-    /// `shmdt`.
+    /// Hook of `shmdt`.
     fn segment_detach(image, address: *const c_void) -> c_int = libc::shmdt(address);
     |ledger, original| ledger.records.pages.detach(address, original)
 
-    /// `openlog`.
+    /// Hook of `openlog`.
     fn log_open(image, ident: *const c_char, option: c_int, facility: c_int) -> ()
         = libc::openlog(ident, option, facility);
     in system_log |_ledger, _original| {
@@ -253,7 +253,7 @@ hooks! {
         }
     }
 
-    /// `initstate`.
+    /// Hook of `initstate`.
     fn random_init(image, seed: c_uint, state: *mut c_char, size: usize) -> *mut c_char
         = random::initstate(seed, state, size);
     in random |ledger, original| {
@@ -264,7 +264,7 @@ hooks! {
         random::moved(original)
     }
 
-    /// `setstate`.
+    /// Hook of `setstate`.
     fn random_set(image, state: *mut c_char) -> *mut c_char = random::setstate(state);
     in random |ledger, original| {
         if passes_own_memory(ledger, state.cast(), "setstate") {
@@ -282,7 +282,7 @@ hooks! {
         c_heap::allocated(image.addr(), size, block);
     }
 
-    /// Reports that a function of the C library is about to move or free this block; returns zero if it had no record.
+    /// Reports that a function of the C library is about to move or free this block. Returns zero if the block had no record.
     fn block_borrowed(image, block: *mut c_void) -> c_int = 0;
     |_ledger, _none| c_int::from(c_heap::forget(block))
 
@@ -308,11 +308,11 @@ hooks! {
         }
     }
 
-    /// Reports that the module is about to deregister the table at `begin`; returns zero if that was already done.
+    /// Reports that the module is about to deregister the table at `begin`. Returns zero if the table is already deregistered.
     fn frame_deregistered(image, begin: *const c_void) -> c_int = 1;
     in frames |_ledger, _none| c_int::from(frames::deregistered(begin))
 
-    /// `fopencookie`; `functions` are a `cookie_io_functions_t` of the platform.
+    /// Hook of `fopencookie`. `functions` points to a `cookie_io_functions_t` of the platform.
     fn stream_open(
         image,
         cookie: *mut c_void,
@@ -372,13 +372,14 @@ hooks! {
     }
 }
 
-/// Checks if a closing image passes an address of its own memory to `function`, which is rejected then. The image may restore
-/// previous values.
+/// Returns `true` if a closing image passes an address of its own memory to `function`, so that the call must be rejected. The image may
+/// still restore previous values.
 pub(super) fn passes_own_memory(ledger: &Ledger, address: *const c_void, function: &str) -> bool {
     ledger.is_closing() && ledger.records.memory(ledger)(address.addr()) && ledger.refuses(function)
 }
 
-/// Allocates zeroed pages for the module's own heap; `len` must be a multiple of 64 KiB, to which they are aligned. Null on failure.
+/// Allocates zeroed pages for the module's own heap. `len` must be a multiple of 64 KiB, and the pages are aligned to 64 KiB. Returns null
+/// on failure.
 pub unsafe extern "C" fn heap_grow(image: *const c_void, len: usize) -> *mut c_void {
     // SAFETY: our caller promises the address of a live ledger.
     unsafe { borrow(image) }.records.pages.grow(len)
@@ -400,7 +401,7 @@ pub(super) unsafe fn borrow<'a>(image: *const c_void) -> &'a Ledger {
 
 /// Adds a reference to a ledger.
 pub(super) fn share(ledger: &Ledger) -> Arc<Ledger> {
-    // SAFETY: ledgers only exist inside an `Arc`, of which one lives during this borrow; the reference that is taken was just added.
+    // SAFETY: ledgers only exist inside an `Arc`. One reference exists during this borrow, and the returned reference was just added.
     unsafe {
         Arc::increment_strong_count(ledger);
         Arc::from_raw(ledger)

@@ -1,5 +1,5 @@
-//! Detection of writers of a file: the kernel grants a read lease only if no process has the file open or mapped for writing, and
-//! breaks the lease as soon as a process requests that.
+//! Detects writers of a file. The kernel grants a read lease only if no process has the file open or mapped for writing. It breaks the
+//! lease as soon as a process requests write access.
 
 use std::fs::File;
 use std::os::fd::AsRawFd as _;
@@ -14,8 +14,8 @@ impl<'a> Lease<'a> {
     /// Takes the lease; later writers wait until it is released. The error is `Unknown` for a file of another user, or a file system
     /// without leases.
     pub(crate) fn take(file: &'a File) -> Result<Self, Writers> {
-        // The kernel signals waiting writers to the holder. The default signal terminates a process without a handler; this one is
-        // ignored by default.
+        // The kernel signals waiting writers to the holder of the lease. The default signal would terminate a process without a handler, so
+        // a signal that is ignored by default is selected.
         if control(file, Command::SET_SIGNAL, libc::SIGURG).is_none() {
             return Err(Writers::Unknown);
         }
@@ -26,7 +26,7 @@ impl<'a> Lease<'a> {
         }
     }
 
-    /// Releases the lease. Returns if a process may have written during it.
+    /// Releases the lease. Returns `Writers::Some` if a process may have written to the file during the lease.
     pub(crate) fn end(self) -> Writers {
         match control(self.0, Command::LEASE, 0) {
             Some(libc::F_RDLCK) => Writers::None,

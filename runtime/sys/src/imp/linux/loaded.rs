@@ -54,12 +54,12 @@ impl Loaded {
         String::from_utf8_lossy(last).into_owned()
     }
 
-    /// Checks if it satisfies a dependency with this name.
+    /// Checks if the library satisfies a dependency with this name.
     fn provides(&self, name: &[u8]) -> bool {
         self.name == name || self.file().as_bytes() == name || self.own_name.as_deref() == Some(name)
     }
 
-    /// Returns the symbols that it refers to, including its own; empty if it is not mapped any more.
+    /// Returns the symbols that the library refers to, including its own symbols. Empty if the library is no longer mapped.
     pub(super) fn refers_to(&self) -> Vec<Vec<u8>> {
         let mut names = Vec::new();
         loader::walk(|listed| {
@@ -78,8 +78,8 @@ fn name_at(listed: &Listed<'_>, names: Option<usize>, offset: usize) -> Vec<u8> 
     names.map_or_else(Vec::new, |names| listed.string(listed.address(names).wrapping_add(offset)))
 }
 
-/// Returns the symbol names in a library's relocations, which have addends on all platforms with hooks: offset, symbol with kind,
-/// addend. The name is the first field of a symbol.
+/// Returns the symbol names in a library's relocations. On all platforms with hooks, a relocation consists of an offset, a symbol with its
+/// kind, and an addend. The name is the first field of a symbol.
 fn imports(listed: &Listed<'_>) -> Vec<Vec<u8>> {
     const RELOCATION: usize = 3 * size_of::<u64>();
     let Some(symbols) = listed.value(DT_SYMTAB).map(|symbols| listed.address(symbols)) else { return Vec::new() };

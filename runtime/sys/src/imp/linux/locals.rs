@@ -1,10 +1,10 @@
 //! Destructors of thread-locals and thread-specific values, for all images on all threads.
 //!
-//! Modules' destructors are not registered with the C library, which would count them as uses of the image or call them in an
-//! unmapped image. Instead, threads with pending destructors are *armed* with functions of the host that run the remaining
-//! destructors at the end of the thread. A destructor therefore runs on its own thread, at its end or earlier, or never.
+//! Destructors of modules are not registered with the C library: it would count them as uses of the image, or call them in an unmapped
+//! image. Instead, threads with pending destructors are *armed* with functions of the host. These functions run the remaining destructors
+//! at the end of the thread. A destructor therefore runs on its own thread, at the end of the thread or earlier, or it never runs.
 //!
-//! Locks: the thread list of an image and the destructor list of a thread are never locked together, and neither while code of a
+//! Locks: the thread list of an image and the destructor list of a thread are never locked together, and neither is locked while code of a
 //! module runs.
 
 use std::cell::RefCell;
@@ -56,8 +56,8 @@ const ROUNDS: u32 = 4;
 const MOST: u64 = 1 << 20;
 
 thread_local! {
-    /// Record of this thread; `None` until it has pending destructors. Without a destructor of its own, so it is accessible until the
-    /// very end of the thread.
+    /// Record of this thread; `None` until it has pending destructors. The record has no destructor of its own, so it is accessible until
+    /// the very end of the thread.
     static HERE: ManuallyDrop<RefCell<Option<Arc<Record>>>> = const { ManuallyDrop::new(RefCell::new(None)) };
 }
 
@@ -84,7 +84,7 @@ struct Local {
     since: Instant,
 }
 
-/// Non-null value; the C library stores the value itself.
+/// Record of a non-null value of a key. The C library stores the value itself.
 struct Value {
     ledger: Arc<Ledger>,
     key: c_uint,
@@ -139,14 +139,14 @@ impl Locals {
         lock(&record.pending).locals.push(Local { ledger, destructor, since: Instant::now() });
     }
 
-    /// Creates a key without a destructor in the C library; the error is that of the C function.
+    /// Creates a key without a destructor in the C library. Returns the error of the C function.
     pub(super) fn create_key(&self, destructor: Option<OfValues>) -> Result<c_uint, c_int> {
         let key = keys::make()?;
         lock(&self.keys).push(Key { key, destructor });
         Ok(key)
     }
 
-    /// Deletes a key by `delete`. As in C, its values are not destroyed.
+    /// Deletes a key by calling `delete`. As in C, the values of the key are not destroyed.
     pub(super) fn delete_key(&self, key: c_uint, delete: impl FnOnce() -> c_int) -> c_int {
         lock(&self.keys).retain(|known| known.key != key);
         let threads = lock(&self.threads).clone();
@@ -159,7 +159,7 @@ impl Locals {
         delete()
     }
 
-    /// Sets the value of a key on this thread by `set`; non-null values make its destructor pending.
+    /// Sets the value of a key on this thread by calling `set`. A non-null value makes the key's destructor pending.
     pub(super) fn set_value(
         &self,
         ledger: Arc<Ledger>,
@@ -268,11 +268,11 @@ impl Record {
         HERE.with(|here| here.borrow().as_deref().is_some_and(|here| ptr::eq(here, self)))
     }
 
-    /// Registers for the end of this thread, before and after the destruction of the C library's own thread-locals.
+    /// Registers two callbacks for the end of this thread, one before and one after the destruction of its thread-locals.
     fn arm(&self) {
         let is_armed = std::mem::replace(&mut lock(&self.pending).armed, true);
         if !is_armed && !callbacks::at_thread_end(at_end) {
-            lock(&self.pending).armed = false; // out of memory; the key below is still there
+            lock(&self.pending).armed = false; // out of memory, but the key below still works
         }
         LAST_KEY.get_or_init(|| OwnKey::new(at_last)).set(ptr::from_ref(self).addr());
     }
@@ -305,8 +305,8 @@ impl Record {
         (before - pending.locals.len() - pending.values.len()) as u64
     }
 
-    /// Runs the pending destructors of the chosen images on the calling thread, which owns this record: thread-locals first, then
-    /// values of keys, repeated while there are more.
+    /// Runs the pending destructors of the chosen images on the calling thread, which owns this record. Runs destructors of thread-locals
+    /// first and destructors of key values next, and repeats this while destructors are pending.
     fn run_pending(&self, chosen: impl Fn(&Ledger) -> bool) -> u64 {
         let mut ran = 0;
         let mut touched: Vec<Arc<Ledger>> = Vec::new();
@@ -342,7 +342,8 @@ impl Record {
         ran
     }
 
-    /// Moves the last registered destructor to the running ones under one lock, so that the image is held at all times.
+    /// Moves the destructor that was registered last to the running destructors. Both lists change under one lock, so that the image is
+    /// held at all times.
     fn take_local(&self, chosen: impl Fn(&Ledger) -> bool) -> Option<Local> {
         let mut pending = lock(&self.pending);
         let at = pending.locals.iter().rposition(|local| chosen(&local.ledger))?;
@@ -403,19 +404,19 @@ pub(super) fn arm_here() {
     Record::here().arm();
 }
 
-/// Sets the image's thread that the calling thread is, and registers for its end.
+/// Records that the calling thread is this thread of an image, and registers for the end of the thread.
 pub(super) fn become_started(started: Arc<Started>) {
     let record = Record::here();
     record.arm();
     lock(&record.pending).started = Some(started);
 }
 
-/// Returns the image's thread that the calling thread is, until it has left the image.
+/// Returns the record of the calling thread as a thread of an image; `None` after it has left the image.
 pub(super) fn started_here() -> Option<Arc<Started>> {
     lock(&Record::existing()?.pending).started.clone()
 }
 
-/// Takes the image's thread that the calling thread is, so that its end is reported once.
+/// Takes the record of the calling thread as a thread of an image, so that the end of the thread is reported once.
 fn take_started() -> Option<Arc<Started>> {
     lock(&Record::existing()?.pending).started.take()
 }
@@ -428,7 +429,7 @@ extern "C" fn at_end(_object: *mut c_void) {
     }
 }
 
-/// Runs as the last callback, when only keys are left. Later registrations arm the thread again.
+/// Runs as the last callback, when only values of keys are left. Later registrations arm the thread again.
 extern "C" fn at_last(_value: *mut c_void) {
     end_here();
     let here = HERE.with(|here| here.take());
@@ -437,7 +438,7 @@ extern "C" fn at_last(_value: *mut c_void) {
 
 /// Runs all pending destructors of the calling thread, and reports that it has left its image.
 pub(super) fn end_here() {
-    // A start routine that exited by `pthread_exit` has not called this.
+    // A start routine that exited by `pthread_exit` has skipped this call.
     evict::leave();
     run_here(|_| true);
     if let Some(started) = take_started() {

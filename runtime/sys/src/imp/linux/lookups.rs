@@ -1,5 +1,5 @@
-//! Addresses of functions found by name. A library that an image neither needs nor has addresses of cannot have received an address
-//! of the image, so its words that resemble one are stale.
+//! Records addresses of functions that were found by name. Some libraries are neither needed by an image nor have an address that the image
+//! stores. Such a library cannot have received an address of the image, so words in the library that resemble one are stale.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use super::c::peek::{self, words};
 use super::loaded::Loaded;
 use super::lock;
 
-/// Lookups by the host for its callers; images may have received any of them.
+/// Addresses that the host has looked up for its callers. Images may have received any of these addresses.
 static OF_HOST: Lookups = Lookups(Mutex::new(BTreeSet::new()));
 
 #[derive(Default)]

@@ -16,7 +16,7 @@ use super::room::Room;
 use super::{loaded, ranges_where};
 use crate::{elf, plain_file};
 
-/// Mapped image. Without `Drop`, because closing runs code of the image and must be explicit.
+/// Mapped image. Does not implement `Drop`, because closing runs code of the image and must be explicit.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     library: ManuallyDrop<Library>,
@@ -34,10 +34,11 @@ impl Mapping {
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
         room.close();
         let library = library.map_err(message_of)?;
-        // For a loaded image, the loader returns the existing one under its first name. Using it would run old code.
+        // For a loaded image, the loader returns the existing image, which has its first name in the loader's list. Using this image would
+        // run old code.
         let ranges = ranges_where(|listed| listed.name.to_bytes() == path.as_os_str().as_bytes());
         if ranges.is_empty() {
-            // Drops only the reference just added; the image's first owner holds another.
+            // Drops only the reference just added; the image's first owner holds another reference.
             drop(library);
             return Err("the loader takes the file for an image that is mapped already".to_owned());
         }
@@ -95,7 +96,7 @@ impl Mapping {
     }
 }
 
-/// Returns the user of an image that is still mapped after closing, from the loader's list and its file.
+/// Describes the user of an image that is still mapped after closing, according to the loader's list and the image's file.
 fn user_of(path: &Path) -> String {
     let all = loaded::all();
     let image = all.iter().find(|library| library.path() == path);
@@ -126,7 +127,8 @@ fn user_of(path: &Path) -> String {
 /// Checks if the loader still lists an image of this name. The check adds a reference and drops it.
 fn is_known(path: &Path) -> bool {
     let share = || Share::of(path.as_os_str().as_bytes());
-    // The last other reference may have ended during this; then the drop unmaps the image, which the second check detects.
+    // The last other reference may have ended during the first check, so that the drop has unmapped the image. The second check detects
+    // this.
     share().map(drop).is_some() && share().is_some()
 }
 

@@ -1,6 +1,6 @@
 //! Memory mapped by images, and the pages of their own heaps.
 //!
-//! A record is removed before the kernel unmaps: afterwards, the address may be reused.
+//! A record is removed before the kernel unmaps its pages, because the address may be reused afterwards.
 //!
 //! The loader unmaps all pages of an image when it closes the image, including holes. An image that unmaps some of its own pages gets
 //! inaccessible pages there instead, so that no other mapping uses the addresses.
@@ -48,7 +48,7 @@ pub(super) struct Pages {
     segments: Mutex<Vec<Range<usize>>>,
     /// Range from the first to the last page of the image, once known.
     image: OnceLock<Range<usize>>,
-    /// Functions that would have made a hole in the image.
+    /// Functions that were prevented from making a hole in the image.
     holes: Mutex<Vec<&'static str>>,
 }
 
@@ -77,8 +77,7 @@ impl Pages {
         (!part.is_empty()).then_some(part)
     }
 
-    /// Records the function for a later log message: any thread may be here with any lock held, and a log listener may run arbitrary
-    /// code.
+    /// Records the function for a later log message: the calling thread may hold any lock, and a log listener may run arbitrary code.
     fn record_hole(&self, function: &'static str) {
         let mut holes = lock(&self.holes);
         if !holes.contains(&function) {
@@ -98,13 +97,13 @@ impl Pages {
         }
     }
 
-    /// `mmap`, executed by `map`.
+    /// Calls `map`, which executes `mmap`, and records the new mapping.
     pub(super) fn map(&self, len: usize, map: impl FnOnce() -> *mut c_void) -> *mut c_void {
         let start = map();
         if start != libc::MAP_FAILED {
             let (pages, mut maps) = (pages(start, len), lock(&self.maps));
             maps.insert(pages.clone());
-            // The loader unmaps this part.
+            // Omits the part inside the image, which the loader unmaps.
             if let Some(part) = self.of_image(&pages) {
                 maps.remove(part);
             }
@@ -112,17 +111,17 @@ impl Pages {
         start
     }
 
-    /// `munmap`.
+    /// Executes `munmap`. Pages of the image itself become inaccessible instead.
     ///
     /// # Safety
     ///
     /// The requirements of the C function.
     pub(super) unsafe fn unmap(&self, address: *mut c_void, len: usize) -> c_int {
         let all = pages(address, len);
-        // Unaligned calls are rejected below.
+        // The call of `munmap` rejects unaligned addresses.
         if let Some(part) = self.of_image(&all).filter(|_| address.addr().is_multiple_of(PAGE)) {
             self.record_hole("munmap");
-            // The end first: a length that exceeds the address space is rejected before anything is unmapped.
+            // Unmaps the part after the image first: a length that exceeds the address space is rejected before any page is unmapped.
             for outside in [part.end..all.end, all.start..part.start] {
                 let start = ptr::with_exposed_provenance_mut(outside.start);
                 // SAFETY: our caller promises what the function requires for the whole range; this is a part of it outside of the
@@ -145,7 +144,7 @@ impl Pages {
         result
     }
 
-    /// `mremap`, executed by `remap`: moves pages, to the address `to` if it is set; keeps the old ones if `keeps_old`.
+    /// Calls `remap`, which executes `mremap`: moves pages, to the address `to` if it is set. Keeps the old pages if `keeps_old`.
     pub(super) fn remap(
         &self,
         (address, old_len): (*mut c_void, usize),
@@ -154,7 +153,7 @@ impl Pages {
         keeps_old: bool,
         remap: impl FnOnce() -> *mut c_void,
     ) -> *mut c_void {
-        // Must neither make a hole in the image nor move pages into it, which would be unmapped twice.
+        // The call must neither make a hole in the image nor move pages into the image. Pages inside the image would be unmapped twice.
         let both = [Some(pages(address, old_len)), to.map(|to| pages(to, new_len))];
         if both.iter().flatten().any(|pages| self.of_image(pages).is_some()) {
             self.record_hole("mremap");
@@ -178,7 +177,7 @@ impl Pages {
         parts.into_iter().for_each(|part| maps.insert(part));
     }
 
-    /// `shmat`, executed by `attach`.
+    /// Calls `attach`, which executes `shmat`, and records the segment.
     pub(super) fn attach(&self, segment: c_int, attach: impl FnOnce() -> *mut c_void) -> *mut c_void {
         let start = attach();
         if start != libc::MAP_FAILED
@@ -189,13 +188,13 @@ impl Pages {
         start
     }
 
-    /// `shmdt`, executed by `detach`, which rejects addresses that are not segments.
+    /// Removes the record of a segment and calls `detach`, which executes `shmdt` and rejects addresses that are not segments.
     pub(super) fn detach(&self, address: *const c_void, detach: impl FnOnce() -> c_int) -> c_int {
         lock(&self.segments).retain(|segment| segment.start != address.addr());
         detach()
     }
 
-    /// Maps zeroed pages; `len` must be a multiple of [`REGION`], to which they are aligned. Null on failure.
+    /// Maps `len` zeroed bytes. `len` must be a multiple of [`REGION`], and the pages are aligned to [`REGION`]. Returns null on failure.
     pub(super) fn grow(&self, len: usize) -> *mut c_void {
         let start = aligned(len);
         if !start.is_null() {
@@ -232,8 +231,8 @@ impl Pages {
         lock(&self.heap).bytes()
     }
 
-    /// Unmaps and detaches all pages of an image; returns the bytes of mappings with segments, and of the heap. `None`, with all
-    /// pages kept, if a thread of the image could not be joined, because it may still use them.
+    /// Unmaps and detaches all pages of an image. Returns the bytes of mappings and segments, and the bytes of the heap. If a thread of the
+    /// image could not be joined, it may still use the pages: all pages are kept, and the result is `None`.
     fn free_all(gone: &Gone<'_>) -> Option<(u64, u64)> {
         let records = &gone.image().records;
         if records.threads.not_joined.load(Ordering::SeqCst) != 0 {

@@ -14,10 +14,10 @@ const SYSTEM_LEN: usize = 15;
 /// Maximum number of bytes of a name; longer names are truncated.
 const LONGEST: usize = 256;
 
-/// Maximum number of names per thread. Further ones of a frequently renamed thread appear as in the system.
+/// Maximum number of names per thread. Further names of a frequently renamed thread appear as stored by the system.
 const MOST: usize = 16;
 
-/// Number of bytes available without locks.
+/// Number of bytes of a name that are available without locks.
 const LOCK_FREE_LEN: usize = 120;
 
 thread_local! {
@@ -38,7 +38,7 @@ pub(super) fn record_name(started: &Started, name: &[u8]) {
     }
 }
 
-/// Returns the current name of a thread, in full for threads of images; `None` for a thread that has ended.
+/// Returns the current name of a thread: the full name for a thread of an image; `None` for a thread that has ended.
 pub(super) fn thread_name(tid: i32) -> Option<String> {
     let short = system_name(tid)?;
     Some(in_full(tid, &short).unwrap_or_else(|| String::from_utf8_lossy(&short).into_owned()))
@@ -82,7 +82,7 @@ pub(super) fn with_own<R>(short: &[u8], see: impl FnOnce(&[u8]) -> R) -> R {
     see(if is_stored_as(&name[..len], short) { &name[..len] } else { short })
 }
 
-/// Checks if the system stores a name in this form: complete or truncated.
+/// Checks if the system stores `name` as `short`: completely or truncated.
 fn is_stored_as(name: &[u8], short: &[u8]) -> bool {
     name == short || short.len() == SYSTEM_LEN && name.starts_with(short)
 }

@@ -1,6 +1,6 @@
-//! Functions of images that the C library calls on its own threads: for an expired timer, a received message or a completed request.
-//! The C library gets a function of the host and an id instead; the host calls the image's function while the image exists, and
-//! records which of them are running.
+//! Functions of images that the C library calls on its own threads, for an expired timer, a received message or a completed request. The C
+//! library gets a function of the host and an id instead. The host calls the image's function while the image exists, and records the
+//! running functions.
 #![expect(unsafe_code, reason = "calls functions of modules")]
 
 use std::collections::HashMap;
@@ -34,7 +34,7 @@ struct Notification {
     function: usize,
     value: usize,
     what: &'static str,
-    /// Removed after its first call.
+    /// Set if the function is called only once, so that the entry is removed after the first call.
     is_for_once: bool,
 }
 
@@ -54,7 +54,7 @@ struct RecordTable {
 
 static RECORDS: LazyLock<Mutex<RecordTable>> = LazyLock::new(Mutex::default);
 
-/// Next id. Ids are never reused, so late calls find nothing.
+/// Next id. Ids are never reused, so a late call finds no function.
 static SERIAL: AtomicUsize = AtomicUsize::new(1);
 
 impl Event {
@@ -76,7 +76,7 @@ impl Event {
         [libc::SIGEV_SIGNAL, libc::SIGEV_THREAD_ID].contains(&self.how).then_some(self.signal)
     }
 
-    /// Returns the event with the host's function instead of the image's, and the id of the notification.
+    /// Returns the event with the host's function instead of the image's function, and the id of the notification.
     pub(super) fn through_host(self, owner: usize, what: &'static str, is_for_once: bool) -> (Self, Option<usize>) {
         if !self.calls() {
             return (self, None);
@@ -135,7 +135,7 @@ unsafe extern "C-unwind" fn notify(serial: usize) {
         let number = SERIAL.fetch_add(1, Ordering::SeqCst);
         let running =
             Running { owner: notification.owner, what: notification.what, tid, since: Instant::now(), serial: number };
-        // Under the same lock as the removal, so that the image is held at all times.
+        // Adds the running function under the same lock as the removal, so that the image is held at all times.
         records.running.push(running);
         if is_for_once {
             records.notifications.remove(&serial);

@@ -1,5 +1,5 @@
-//! Calls of handlers on the interrupted stack, if another handler uses the alternate stack and this one does not. The kernel would
-//! have used the same stack.
+//! Calls a handler on the interrupted stack if another handler uses the alternate stack and this handler does not. Without the other
+//! handler, the kernel would have used the interrupted stack.
 #![expect(unsafe_code, reason = "switches to another stack during a call")]
 
 use std::ffi::{c_int, c_void};
@@ -15,8 +15,8 @@ const RED_ZONE: usize = 0;
 /// Maximum distance of a fault from the stack pointer that counts as a stack overflow.
 const NEAR: usize = 64 * 1024;
 
-/// Returns the stack for a handler that does not use the alternate one; `None` if the dispatcher is on it already, or if it has no
-/// space left, which the signal itself may indicate.
+/// Returns the position on the interrupted stack for a handler that does not use the alternate stack. Returns `None` if the dispatcher runs
+/// on the interrupted stack, or if the signal indicates that the interrupted stack is full.
 pub(super) fn below(frame: &Frame, signal: c_int, fault: usize) -> Option<usize> {
     if !IS_POSSIBLE || !frame.has_come_to_alternate() {
         return None;
@@ -26,7 +26,7 @@ pub(super) fn below(frame: &Frame, signal: c_int, fault: usize) -> Option<usize>
     (!is_full).then(|| frame.interrupted.saturating_sub(RED_ZONE) & !15)
 }
 
-/// Calls the handler with its arguments on that stack. Unwinding from there continues in the dispatcher.
+/// Calls the handler with its arguments on the stack returned by [`below`]. Unwinding from the handler continues in the dispatcher.
 ///
 /// # Safety
 ///
@@ -57,7 +57,7 @@ pub(super) unsafe extern "C" fn call(
     )
 }
 
-/// Calls the handler with its arguments on that stack. Unwinding from there continues in the dispatcher.
+/// Calls the handler with its arguments on the stack returned by [`below`]. Unwinding from the handler continues in the dispatcher.
 ///
 /// # Safety
 ///

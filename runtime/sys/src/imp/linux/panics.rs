@@ -1,5 +1,6 @@
-//! Reports of panics with their calls, in the format of crash reports, while the thread continues. Written by a panic hook before
-//! unwinding, while the stack is complete. The panicking code may hold any lock, so this code neither blocks on locks nor allocates.
+//! Writes reports of panics with their call stacks, in the format of crash reports, while the thread continues. A panic hook calls this
+//! code before unwinding, while the stack is complete. The panicking code may hold any lock, so this code neither blocks on locks nor
+//! allocates.
 
 use std::ffi::CStr;
 use std::fs::File;
@@ -43,10 +44,10 @@ pub(crate) fn are_panics_reported() -> bool {
     IS_REPORTED.load(Ordering::Acquire)
 }
 
-/// Writes the calls of this thread, if panics are reported and a slot is free.
+/// Writes the call stack of this thread, if panics are reported and a slot is free.
 ///
-/// For a panic in the drop of a thread-local, prints its image to standard error: the standard library aborts the process afterwards.
-// A separate frame: the registers belong to a call that has not returned when the stack is written.
+/// If a thread-local panics while it is dropped, prints its image to standard error. The standard library aborts the process afterwards.
+// Needs its own frame: the registers must belong to a call that has not returned when the stack is written.
 #[inline(never)]
 pub(crate) fn write_panic(at: &At<'_>, message: &str) {
     locals::with_dropped_here(|image| {
@@ -88,7 +89,7 @@ pub(crate) fn write_panic(at: &At<'_>, message: &str) {
     end.line("column", at.column as usize, 10);
     end.push(b"message ");
     end.write(crash.as_fd());
-    // Written as one line: a message must not resemble another line of the file.
+    // Writes the message as one line, because no part of it may resemble another line of the file.
     for line in message.as_bytes()[..message.len().min(LONGEST_MESSAGE)].split(|byte| *byte == b'\n') {
         write_all(crash.as_fd(), line);
         write_all(crash.as_fd(), b" ");
@@ -97,7 +98,7 @@ pub(crate) fn write_panic(at: &At<'_>, message: &str) {
     end.push(b"\nend\n");
     end.write(crash.as_fd());
     let _all = write_maps(maps.as_fd());
-    // Written last, when the report is complete.
+    // Adds the report to the list last, when the report is complete.
     let mut list = Buffer::default();
     list.line("panic", slot, 10);
     list.write(listed.as_fd());

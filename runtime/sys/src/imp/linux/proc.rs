@@ -81,7 +81,7 @@ pub(super) fn field(text: &str, name: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// Returns the fields of a `stat` file from the third on: the second is a name in parentheses, which may contain anything.
+/// Returns the fields of a `stat` file from the third on. The second field is a name in parentheses, which may contain any byte.
 pub(super) fn fields_of_stat(text: &[u8]) -> Option<Vec<&str>> {
     let end = text.iter().rposition(|byte| *byte == b')')?;
     Some(std::str::from_utf8(&text[end + 1..]).ok()?.split_ascii_whitespace().collect())

@@ -25,7 +25,7 @@ static mut ROOMS: [[u64; LARGEST / 8]; 3] = [[0; LARGEST / 8]; 3];
 /// Buffer of the last move; `None` before the first one. Locked during a move.
 static LAST: Mutex<Option<usize>> = Mutex::new(None);
 
-/// Set once any module may have moved the state; otherwise no check is necessary.
+/// Set as soon as a module may have moved the state. Before that, no check is necessary.
 static MOVED: AtomicBool = AtomicBool::new(false);
 
 /// Executes a call by which an image may move the state.
@@ -34,7 +34,7 @@ pub(super) fn moved<T>(call: impl FnOnce() -> T) -> T {
     call()
 }
 
-/// Moves the state out of memory that is about to be freed. Returns `false` if it is elsewhere.
+/// Moves the state out of memory that is about to be freed. Returns `false` if the state is in other memory.
 fn move_out(is_ours: impl Fn(usize) -> bool) -> bool {
     if !MOVED.load(Ordering::SeqCst) {
         return false;
@@ -44,9 +44,9 @@ fn move_out(is_ours: impl Fn(usize) -> bool) -> bool {
     let waiting = room(2);
     let next = last.map_or(0, |last| 1 - last);
     let mut bytes = [0; LARGEST];
-    // SAFETY: the buffers have the size of the largest state and are exclusive, because the lock is held. The restored state was in
-    // use just now and was left consistent. The target buffer is not in use, since the last move was to the other one; the copied
-    // bytes are those of a consistent state, whose first word specifies its size.
+    // SAFETY: the buffers have the size of the largest state and are exclusive, because the lock is held. The restored state was in use
+    // just now and was left consistent. The target buffer is not in use, since the last move was to the other buffer; the copied bytes are
+    // those of a consistent state, whose first word specifies its size.
     unsafe {
         let was = initstate(1, waiting, 8);
         if !is_ours(was.addr()) {

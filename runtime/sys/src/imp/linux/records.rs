@@ -33,7 +33,7 @@ pub(crate) struct Records {
     created: Instant,
     pub(super) fds_before: Vec<c_int>,
     code: OnceLock<Vec<Range<usize>>>,
-    /// Set after the handlers were removed: the image may not raise signals any more.
+    /// Set after the image's handlers were removed. From then on, the image must not raise signals.
     is_closed: AtomicBool,
     pub(super) before: Arc<Before>,
     /// Environment just before the image was closed.
@@ -70,7 +70,7 @@ impl Records {
         self.created
     }
 
-    /// Checks if an address is in the image or its memory. The memory is listed at the first call.
+    /// Checks if an address is in the image or its memory. The memory is listed at the first call of the returned function.
     pub(super) fn memory(&self, ledger: &Ledger) -> impl Fn(usize) -> bool {
         let owner = ledger.owner();
         let known = LazyCell::new(move || (self.pages.all(), c_heap::all(owner)));

@@ -58,7 +58,7 @@ type Call = fn(*const c_void);
 /// Returns the repairs, each with calls of its hooks. The created resources outlive the image.
 fn calls() -> [(Repair, Call); 8] {
     static mut STATE: [u8; 64] = [0; 64];
-    // SAFETY: the addresses are those of live ledgers, and the arguments meet the requirements of the C functions.
+    // SAFETY: the addresses are addresses of live ledgers, and the arguments meet the requirements of the C functions.
     unsafe {
         [
             (random::REPAIR, |image| _ = hooks::random_init(image, 1, (&raw mut STATE).cast(), 64)),

@@ -27,8 +27,8 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Addresses of all past request blocks. The C library keeps the address of a block until it reuses the record, long after
-/// completion, without using it.
+/// Addresses of all past request blocks. The C library keeps the address of a block until it reuses the record, long after completion, but
+/// does not use the address.
 static SUBMITTED: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
 
 const MOST_REMEMBERED: usize = 1 << 16;
@@ -46,10 +46,10 @@ struct Request {
     block: usize,
     kind: Kind,
     since: Instant,
-    /// The C library has accepted the request. Before that, the block has no valid status.
+    /// Set once the C library has accepted the request. Before that, the block has no valid status.
     is_submitted: bool,
     is_done: bool,
-    /// Id of the notification, and the image's original event, which is replaced by a function of the host.
+    /// Id of the notification, and the image's original event. A function of the host replaces the function of this event.
     event: Option<(usize, Event)>,
 }
 
@@ -90,7 +90,8 @@ const NAME_IN_PROGRESS: c_int = -100;
 /// `LIO_NOP`.
 const NOTHING: c_int = 2;
 
-/// Begins an IO request that `submit` submits. `own` is the event in its block; `write_event` replaces it.
+/// Records an IO request and submits it by calling `submit`. `own` is the event in the block of the request, and `write_event` replaces
+/// this event.
 pub(super) fn begin_io(
     ledger: &Ledger,
     block: usize,
@@ -107,7 +108,7 @@ pub(super) fn begin_io(
     records.note(owner, block, Kind::Io, serial.map(|serial| (serial, own)));
     records.mark_submitted(block);
     own.raises().into_iter().for_each(|signal| records.raises(owner, signal));
-    // With the lock held: a thread that checks for pending requests must see this one before it can complete.
+    // Submits with the lock held: a thread that checks for pending requests must find this request before it can complete.
     let result = submit();
     if result != 0 {
         records.requests.retain(|request| request.block != block);
@@ -117,7 +118,7 @@ pub(super) fn begin_io(
     result
 }
 
-/// Begins a list of requests that `submit` submits with the event for notification.
+/// Records a list of requests and submits it by calling `submit` with the event for notification.
 pub(super) fn begin_list(
     ledger: &Ledger,
     of_names: bool,
@@ -138,7 +139,7 @@ pub(super) fn begin_list(
     let host_event = event.map(|event| event.through_host(owner, "a list of asynchronous requests", true).0);
     event.and_then(|event| event.raises()).into_iter().for_each(|signal| records.raises(owner, signal));
     drop(records);
-    // Without the lock, since it may wait for all requests. Rejected requests have their error in their blocks.
+    // Submits without the lock, because the call may wait for all requests. The blocks of rejected requests contain their errors.
     let result = submit(host_event.as_ref().map_or(ptr::null(), ptr::from_ref).cast());
     let mut records = lock(&RECORDS);
     blocks.into_iter().for_each(|block| records.mark_submitted(block));
@@ -172,7 +173,7 @@ pub(super) fn take(owner: usize) -> u64 {
 
 impl RecordTable {
     fn note(&mut self, owner: usize, block: usize, kind: Kind, event: Option<(usize, Event)>) {
-        // Removes completed requests without a function from time to time.
+        // Occasionally removes completed requests without a function.
         if self.requests.len().is_power_of_two() {
             self.requests.iter_mut().filter(|request| !request.is_done).for_each(Request::update);
             self.requests.retain(|request| !request.is_done || request.event.is_some());
@@ -226,7 +227,7 @@ fn in_progress(owner: usize) -> Vec<(Kind, Instant)> {
     found
 }
 
-/// Returns the image's event of a block; a reused block may still contain the host's function.
+/// Returns the image's event for a block. A reused block may still contain the function of the host.
 fn for_image(records: &RecordTable, block: usize, event: Event) -> Event {
     let known = records.requests.iter().find(|request| request.block == block).and_then(|request| request.event);
     match known {

@@ -1,9 +1,9 @@
 //! io_urings: the kernel writes to the memory of submitted requests, even after that memory is reused. An image therefore keeps its
 //! pages while a ring of its own may have requests in flight.
 //!
-//! A ring is identified by the inode number of its file, which descriptors and mappings share. The hooks report rings made through
-//! the C library. A plugin may also make one by direct system calls; so a ring that was created after the image was mapped and has no
-//! record of another image counts as its own.
+//! A ring is identified by the inode number of its file, which descriptors and mappings share. The hooks report rings made through the C
+//! library. A plugin may also make a ring by direct system calls. Therefore, a ring counts as the image's own if it was created after the
+//! image was mapped and is not recorded for another image.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -19,7 +19,7 @@ use crate::ledger::{Holder, HolderKind};
 
 pub(super) const REPAIR: Repair = Repair {
     name: "an io_uring",
-    // Lists rings while they are open, before they are closed.
+    // Lists the rings of the image before the image closes them.
     ends: |image| image.records.rings.record(image.owner()),
     outside: |image| image.records.rings.holder(image.owner()),
     ..Repair::NONE
@@ -28,8 +28,8 @@ pub(super) const REPAIR: Repair = Repair {
 /// The system's name of an io_uring in descriptor links.
 const TARGET: &str = "anon_inode:[io_uring]";
 
-/// Time for the kernel to end the requests of a closed ring after its last descriptor and mapping are gone, which it does not report.
-/// The kernel starts immediately and waits for nothing, so this is ample.
+/// Time for the kernel to end the requests of a ring whose last descriptor and mapping were removed. The kernel does not report the end of
+/// the requests. It begins immediately and does not wait, so this time is ample.
 const DRAIN_TIME: Duration = Duration::from_millis(30);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -50,7 +50,7 @@ pub(super) struct Rings {
 #[derive(Default)]
 struct Own {
     known: Vec<Ring>,
-    /// Time since when no ring exists any more.
+    /// Time from which on no ring of the image exists.
     gone: Option<Instant>,
 }
 
@@ -66,7 +66,7 @@ impl Rings {
         note(&mut lock(&self.own), ring);
     }
 
-    /// Lists the rings, so that those closed before the end are known.
+    /// Lists the rings, so that rings that are closed before the end are known.
     fn record(&self, owner: usize) {
         let found = self.of_image(owner);
         let mut own = lock(&self.own);
@@ -107,7 +107,7 @@ impl Rings {
 /// Rings declared by the host as its own.
 static HOSTS: Mutex<Vec<Ring>> = Mutex::new(Vec::new());
 
-/// Declares the ring of this descriptor as the host's: none of its requests accesses memory of an image. Returns `false` if the
+/// Declares the ring of this descriptor as a ring of the host: no request of the ring accesses memory of an image. Returns `false` if the
 /// descriptor is not a ring.
 pub(crate) fn own_ring(fd: c_int) -> bool {
     let Some(ring) = of_descriptor(fd) else { return false };

@@ -1,8 +1,8 @@
-//! Robust mutexes held by threads. The C library keeps them in a list per thread and writes to its entries; the kernel does so at the
-//! end of the thread. Memory with an entry must therefore not be freed before the mutex is unlocked.
+//! Detects robust mutexes that threads hold. The C library keeps the mutexes of each thread in a list and writes to the entries. The kernel
+//! writes to the entries at the end of the thread. Therefore, memory with an entry must not be freed before the mutex is unlocked.
 //!
-//! The list belongs to the thread and may change while it is read, so a snapshot is read. A mutex being locked concurrently by a
-//! thread of the host would be in use by the host, which has promised not to use the image.
+//! The list belongs to the thread and may change while it is read, so only a snapshot is read. A concurrent lock by a thread of the host
+//! would use the image, but the host has promised not to use the image.
 
 use std::time::Instant;
 
@@ -22,17 +22,17 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Limit of the kernel for entries.
+/// Maximum number of list entries that the kernel processes.
 const MOST: usize = 2048;
 
 /// `struct robust_list_head`: first entry, offset of the futex word in entries, pending entry.
 const HEAD: usize = 3 * size_of::<usize>();
 
-/// The lowest bit of an address is the kind of mutex.
+/// Mask that removes the lowest bit of an address, which is the kind of mutex.
 const ADDRESS: usize = !1;
 
-/// Returns the thread that holds a mutex in memory of `is_ours`. Costs one system call per thread, and a read for threads that hold
-/// none.
+/// Returns a thread that holds a mutex in memory for which `is_ours` returns `true`. Costs one system call per thread, and one read for a
+/// thread without mutexes.
 fn holder(is_ours: impl Fn(usize) -> bool) -> Option<i32> {
     proc::numbers("task").ok()?.into_iter().find(|tid| list_of(*tid).is_some_and(|head| refers_to(head, &is_ours)))
 }

@@ -1,9 +1,9 @@
-//! Selection of the address range for the next image, in an area without other mappings and earlier images. Stale words in uncleared
-//! memory, of an image, a thread's stack or a block, would resemble references to an image at the same address; and a call to an
-//! address of an old image should fault, so that it can be reported, instead of running code of a new one.
+//! Selects the address range for the next image, in an area without other mappings and earlier images. Uncleared memory of images, stacks
+//! and blocks contains stale words. These words would resemble references to a new image at the address of an old image. A call of an
+//! address in an old image should fault and be reported, instead of running code of a new image.
 //!
-//! All gaps above are reserved only while the loader searches for an address, not permanently: tools that allow other mappings there
-//! can detect writes of a plugin after its end.
+//! The gaps above the range are reserved only while the loader searches for an address. They are not reserved permanently, because tools
+//! may place other mappings there to detect writes of a plugin after its end.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -18,12 +18,12 @@ const PAGE: usize = 4096;
 /// Distance from the mappings of the process to the first image. The system maps top-down, so other mappings stay above.
 const DISTANCE: usize = 1 << 40;
 
-/// Width of gaps that separate areas: allocators and sanitizers have their own distant areas.
+/// Minimum width of a gap between two areas. Allocators and sanitizers have their own, distant areas.
 const WIDEST: usize = 1 << 34;
 
 const SMALLEST: usize = 4 * PAGE;
 
-/// Page number above the range for the next image; 0 before the first. Not an address, which would resemble a reference.
+/// Page number above the range for the next image; 0 before the first. An address would resemble a reference in a memory search.
 static NEXT: Mutex<usize> = Mutex::new(0);
 
 pub(super) struct Room {
@@ -34,17 +34,17 @@ pub(super) struct Room {
 impl Room {
     /// Reserves the gaps above the range. If the system lists no mappings or rejects the reservation, an image is mapped anywhere.
     pub(super) fn find() -> Self {
-        // Below the stack of the program's first thread, which may grow.
+        // Uses mappings below the stack of the program's first thread, because this stack may grow.
         let maps = Maps::read_short();
         let all = maps.iter().flat_map(Maps::all).take_while(|mapped| mapped.name != b"[stack]");
         let mapped: Vec<_> = all.map(|mapped| mapped.range).collect();
-        // Below mappings created since the last image.
+        // Places the image below mappings that were created since the last image.
         let next = lowest(&mapped, *lock(&NEXT) * PAGE);
         let (end, gaps) = search(&mapped, (libc::mmap as *const ()).addr(), next);
         Self { _reserved: gaps.into_iter().filter_map(Reserved::at).collect(), end }
     }
 
-    /// Ends the reservation. The next image is mapped below everything that the loader has mapped in this range.
+    /// Ends the reservation. The next image is mapped below all segments that the loader has mapped in this range.
     pub(super) fn close(self) {
         let mut mapped = loader::all(|listed| listed.segments().collect::<Vec<_>>()).concat();
         mapped.sort_by_key(|segment| segment.start);
@@ -52,8 +52,8 @@ impl Room {
     }
 }
 
-/// Returns the end of the range, which is `next` if there is enough space below, and the gaps between it and the mappings around
-/// `anchor`.
+/// Returns the end of the range, and the gaps between the range and the mappings around `anchor`. The end is `next` if there is enough
+/// space below.
 fn search(mapped: &[Range<usize>], anchor: usize, next: usize) -> (usize, Vec<Range<usize>>) {
     let is_close = |lower: &Range<usize>, upper: &Range<usize>| upper.start.saturating_sub(lower.end) < WIDEST;
     let area = mapped.chunk_by(is_close).find(|row| row.iter().any(|range| range.contains(&anchor)));

@@ -1,20 +1,20 @@
 //! Memory search for references to an image that is about to be unmapped, in the manner of a conservative garbage collector.
 //!
-//! The roots are the variables of all libraries and of the program. Blocks of the C heap reachable from a *library* are followed,
-//! because tables of callbacks are usually stored there; unreachable blocks are skipped, because they contain stale values of freed
-//! data. Pointers of the program and of other images are not followed: on the C heap they store the host's own data about images.
-//! Pointers of the C library are followed only a little: they refer to memory of the whole process, and its registrations are recorded
-//! elsewhere. Pointers of other libraries are followed over a few blocks: more distant blocks usually belong to other code.
-//! Consecutive blocks of equal size count as one, because lists are long but still near. Not followed: free memory, stream buffers,
-//! environment strings, the time zone, and completed requests of the C library. Stacks, registers and thread-locals are excluded, as is
-//! the loader, which refers to every image until it is closed.
+//! The roots are the variables of all libraries and of the program. Blocks of the C heap reachable from a *library* are followed, because
+//! tables of callbacks are usually stored there; unreachable blocks are skipped, because they contain stale values of freed data. Pointers
+//! of the program and of other images are not followed: on the C heap they store the host's own data about images. Pointers of the C
+//! library are followed over short distances only: they refer to memory of the whole process, and registrations with the C library are
+//! recorded elsewhere. Pointers of other libraries are followed over a few blocks: more distant blocks usually belong to other code.
+//! Consecutive blocks of equal size count as one block, because they usually are the elements of one list. The search skips free memory,
+//! stream buffers, environment strings, the time zone, and completed requests of the C library. Stacks, registers and thread-locals are
+//! excluded. The loader is excluded because it refers to every image until the image is closed.
 //!
 //! Libraries with their own allocators (Python, GLib) store callbacks in memory that they mapped, and use interior pointers. From a
 //! library, a word is therefore followed into the enclosing block, and into its page of a mapping that belongs to neither the C
 //! library nor an image.
 //!
 //! Blocks are visited in order of their distance, up to limits of count, size and time. A search that reaches a limit is reported as
-//! incomplete, and the image stays.
+//! incomplete, and the image stays mapped.
 //!
 //! The search takes no locks and stops no threads: memory is read through the kernel, so concurrent unmapping does not fault.
 
@@ -74,11 +74,11 @@ const LONGEST_SEARCH: Duration = Duration::from_secs(1);
 /// Maximum distance of followed blocks from a variable: farther blocks contain more stale words than references.
 #[derive(Clone, Copy)]
 struct Reach {
-    /// Distance for words that refer to segments of the image.
+    /// Maximum distance of words that refer to segments of the image.
     to_image: u32,
-    /// Distance for words that refer to its heap or mappings. These addresses were in use before, so more words are stale.
+    /// Maximum distance of words that refer to the image's heap or mappings. Addresses there were in use before, so more words are stale.
     to_memory: u32,
-    /// Only the address of a function counts. Numbers in variables, combined with stale padding, sometimes resemble addresses in an
+    /// Set if only addresses of functions count. Numbers in variables, combined with stale padding, sometimes resemble addresses in an
     /// image or its memory, but rarely the start of a function.
     functions_only: bool,
     /// Follows interior pointers into blocks and mappings.
@@ -86,12 +86,12 @@ struct Reach {
 }
 
 impl Reach {
-    /// For example: an object, its class, its signals and the closures of a signal.
+    /// The distance suffices for an object, its class, its signals and the closures of a signal.
     const OF_LIBRARY: Self = Self { to_image: 8, to_memory: 2, functions_only: false, inside: true };
-    /// A table and its elements. Behind a short string in a longer block there is stale data of the block.
+    /// The distance suffices for a table and its elements. Longer blocks may contain stale data behind a short string.
     const OF_C: Self = Self { to_image: 2, to_memory: 0, functions_only: false, inside: false };
     const NONE: Self = Self { to_image: 0, to_memory: 0, functions_only: false, inside: false };
-    /// A library that the image could not call has at most addresses of functions, such as earlier signal handlers.
+    /// A library that the image could not call stores at most addresses of functions, such as earlier signal handlers.
     const OF_OTHERS: Self = Self { functions_only: true, ..Self::NONE };
 
     fn has(self, distance: u32, is_in_image: bool) -> bool {
@@ -99,7 +99,7 @@ impl Reach {
     }
 }
 
-/// Limit of bytes searched in a block: tables come first, and longer blocks contain data.
+/// Maximum number of bytes that are searched in a block. Tables are at the start of a block, and longer blocks contain data.
 const LONGEST_BLOCK: usize = 4 << 20;
 
 /// Address ranges of mapped images, by the address of their ledger.
@@ -133,7 +133,7 @@ struct Chain {
     object: usize,
     variable: usize,
     blocks: u32,
-    /// Number of preceding blocks, without those of about the same size as their predecessor.
+    /// Number of preceding blocks, except blocks of about the same size as their predecessor.
     distance: u32,
     len: usize,
     reach: Reach,
@@ -146,14 +146,14 @@ struct Walk<'a> {
     /// Mappings that belong to neither the C library nor an image.
     mapped: Ranges,
     begun: Instant,
-    /// Variables that are not followed: they refer to free memory.
+    /// Variables that are not followed, because they refer to free memory.
     free_lists: Option<Range<usize>>,
     streams: HashSet<usize>,
     /// Requested sizes of the image's own blocks.
     sizes: HashMap<usize, usize>,
     /// Blocks that are not searched.
     buffers: HashSet<usize>,
-    /// Memory whose address the C library may still have but does not use.
+    /// Memory whose address the C library may still store but does not use.
     requests: HashSet<usize>,
     seen: HashSet<usize>,
     next: VecDeque<(usize, usize, Chain)>,
@@ -196,8 +196,8 @@ fn search_memory(going: &Going<'_>) -> (SearchResult, HashSet<usize>) {
     for (at, object) in objects.iter().enumerate() {
         let is_within =
             |ranges: &[Range<usize>]| object.dynamic.is_some_and(|at| ranges.iter().any(|range| range.contains(&at)));
-        // Other images receive addresses of this image only from the host, which holds a lease then; signals are also forwarded by
-        // the host. Apparent references are stale addresses, such as those of a finished thread's stack.
+        // Skips other images. They receive addresses of this image only from the host, which then holds a lease. The host also forwards
+        // signals. Apparent references in other images are stale addresses, for example from the stack of a finished thread.
         if object.lists_images() || is_within(going.image) || is_within(&images) {
             continue;
         }
@@ -269,7 +269,7 @@ impl Targets {
 }
 
 impl Chain {
-    /// Extends the path by a block of this size, within the reach. A block may be slightly larger than requested.
+    /// Extends the path by a block of this size; `None` beyond the reach. A block may be slightly larger than requested.
     fn through(self, len: usize) -> Option<Self> {
         let distance = self.distance + u32::from(self.len.abs_diff(len) > 2 * WORD);
         (distance <= self.reach.to_image).then_some(Self { blocks: self.blocks + 1, distance, len, ..self })
@@ -341,8 +341,8 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns the block of a word, its size and the reach behind it: the block that starts there, otherwise the page of a mapping or
-    /// the enclosing block. Behind the latter two, only references to the image count.
+    /// Returns the block that starts at this word, its size, and the reach from this block on. If no block starts there, returns the page
+    /// of a mapping or the enclosing block. From such a page or enclosing block, only references to the image count.
     fn block_of(&mut self, word: usize, reach: Reach) -> Option<(usize, usize, Reach)> {
         if let Some(len) = self.blocks.len(word) {
             return Some((word, len, reach));
@@ -358,8 +358,8 @@ impl Walk<'_> {
         self.blocks.around(word).map(|(block, len)| (block, len, within))
     }
 
-    /// Checks for the C library's variable that identifies an image: the first one of its `.data`, which points to itself. It is only
-    /// compared, and the host records it.
+    /// Checks for the variable by which the C library identifies an image. The variable is the first one in the image's `.data`, and points
+    /// to itself. The C library only compares its address, and the host records it.
     fn is_handle(&mut self, target: usize) -> bool {
         let offset = target.checked_sub(begin(&self.targets.image)).map(|offset| offset as u64);
         peek::word(target) == Some(target) && offset == self.files.section(self.path, ".data")
@@ -382,13 +382,13 @@ impl Walk<'_> {
             if self.buffers.contains(&block) {
                 continue;
             }
-            // The loader's record of an object begins with its base address, its name and its dynamic table. The record exists until
-            // the object is closed, and any code that has opened the object has its address.
+            // The loader's record of an object begins with its base address, its name and its dynamic table. The record exists until the
+            // object is closed, and any code that has opened the object stores the address of the record.
             let base = self.blocks.word(block + 2 * WORD).and_then(|dynamic| dynamics.get(&dynamic));
             if base.is_some() && base.copied() == self.blocks.word(block) {
                 continue;
             }
-            // The requested size of the image's own blocks is known; the words behind it are stale.
+            // The requested size of the image's own blocks is known; words beyond this size are stale.
             let len = self.sizes.get(&block).map_or(len, |size| len.min(*size));
             let all = 0..len & !(WORD - 1);
             if self.objects[chain.object].is_c_library() && self.is_leaf(block, len) {

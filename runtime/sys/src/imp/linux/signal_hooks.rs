@@ -12,7 +12,7 @@ use super::requests::IoBlock;
 use super::{altstack, async_fds, children, locals, requests, signals, timers};
 
 hooks! {
-    /// `sigaltstack`.
+    /// Hook of `sigaltstack`.
     fn alternate_stack(image, new: *const c_void, old: *mut c_void) -> c_int = libc::sigaltstack(new.cast(), old.cast());
     in altstack |ledger, original| {
         // SAFETY: the module promises a stack, or null.
@@ -26,7 +26,7 @@ hooks! {
         altstack::set(share(ledger), !new.is_null(), original, locals::arm_here)
     }
 
-    /// `setitimer`.
+    /// Hook of `setitimer`.
     fn interval_timer(image, which: c_int, new: *const c_void, old: *mut c_void) -> c_int
         = c_setitimer(which, new.cast(), old.cast());
     in sources |ledger, original| {
@@ -41,15 +41,15 @@ hooks! {
         })
     }
 
-    /// `alarm`.
+    /// Hook of `alarm`.
     fn alarm(image, seconds: c_uint) -> c_uint = libc::alarm(seconds);
     in sources |ledger, _original| timers::alarm(ledger, seconds)
 
-    /// `ualarm`.
+    /// Hook of `ualarm`.
     fn ualarm(image, first: c_uint, then: c_uint) -> c_uint = kernel::ualarm(first, then);
     in sources |ledger, _original| timers::ualarm(ledger, first, then)
 
-    /// `timer_create`; `event` is a `struct sigevent` or null, `timer` points to a `timer_t`.
+    /// Hook of `timer_create`. `event` is a `struct sigevent` or null, and `timer` points to a `timer_t`.
     fn timer_create(image, clock: c_int, event: *const c_void, timer: *mut c_void) -> c_int
         = c_timer_create(clock, event, timer);
     in sources |ledger, _original| {
@@ -67,18 +67,18 @@ hooks! {
         }
     }
 
-    /// `timer_delete`.
+    /// Hook of `timer_delete`.
     fn timer_delete(image, timer: usize) -> c_int = c_timer_delete(timer);
     |_ledger, original| timers::delete(timer, original)
 
-    /// `mq_notify`.
+    /// Hook of `mq_notify`.
     fn queue_notify(image, queue: c_int, event: *const c_void) -> c_int = c_mq_notify(queue, event);
     in sources |ledger, _original| {
         // SAFETY: the module promises the queue, and an event or null, of which only the function is changed.
         unsafe { async_fds::notify_of_message(ledger, queue, Event::read(event), |host_event| c_mq_notify(queue, host_event)) }
     }
 
-    /// `aio_read` (0), `aio_write` (1), or `aio_fsync` with the argument `what - 2`.
+    /// Hook of `aio_read` (0) and `aio_write` (1), and of `aio_fsync` with the argument `what - 2`.
     fn io_begin(image, what: c_int, block: *mut c_void) -> c_int = match what {
         0 => libc::aio_read(block.cast()),
         1 => libc::aio_write(block.cast()),
@@ -100,7 +100,7 @@ hooks! {
         }
     }
 
-    /// `lio_listio`.
+    /// Hook of `lio_listio`.
     fn io_begin_list(image, mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int
         = c_lio_listio(mode, list, count, event);
     in requests |ledger, _original| {
@@ -115,7 +115,7 @@ hooks! {
         }
     }
 
-    /// `getaddrinfo_a`.
+    /// Hook of `getaddrinfo_a`.
     fn names_begin(image, mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int
         = c_getaddrinfo_a(mode, list, count, event);
     in requests |ledger, _original| {

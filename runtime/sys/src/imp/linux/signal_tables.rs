@@ -59,7 +59,7 @@ pub(super) struct InUse(pub(super) &'static Table);
 /// Exclusive access to the tables, with all signals blocked on this thread.
 pub(super) struct Tables {
     retired: MutexGuard<'static, Retired>,
-    // The order matters: the lock is released first, so no handler runs on this thread while it is held.
+    // The order of the fields matters: the lock is released first, so no handler runs on this thread while the lock is held.
     _quiet: Quiet,
 }
 
@@ -174,7 +174,7 @@ impl Entry {
         Self { owner: self.owner, action: self.action, is_spent }
     }
 
-    /// Returns the requested disposition; that of a one-shot handler is the default one after its call.
+    /// Returns the requested disposition. After the call of a one-shot handler, it is the default disposition.
     pub(super) fn disposition(&self) -> Disposition {
         if self.is_spent.load(Ordering::SeqCst) { Disposition::Default } else { disposition(&self.action) }
     }
@@ -209,7 +209,7 @@ impl Drop for InUse {
 
 fn current(signal: c_int) -> Option<&'static Table> {
     let table = TABLES.get(usize::try_from(signal).ok()?)?.load(Ordering::SeqCst);
-    // SAFETY: a replaced table stays mapped until `collect` has seen a moment without readers and no user is left. Callers are
-    // such readers or hold the lock.
+    // SAFETY: a replaced table stays mapped until `collect` has seen a moment without readers and no user is left. Callers are counted as
+    // readers or hold the lock.
     unsafe { table.as_ref() }
 }

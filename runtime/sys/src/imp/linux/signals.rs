@@ -1,4 +1,4 @@
-//! Signals of images. The installed handler is always the host's: it calls the handlers of the images, latest first, and then the
+//! Signals of images. The installed handler always belongs to the host and calls the handlers of the images, latest first, and then the
 //! original handler of the process. Images never see each other's handlers, so none can call an unmapped image through the "previous
 //! handler".
 //!
@@ -30,7 +30,7 @@ struct Reading {
     frame: Frame,
 }
 
-/// `sigaction` of one image: sets the action, and returns the previous action of this image or that of the process. Errors are those
+/// Executes `sigaction` for one image: sets the action, and returns the previous action of this image or of the process. Returns the errors
 /// of the C function.
 pub(super) fn set(owner: usize, signal: c_int, action: Option<&libc::sigaction>) -> Result<libc::sigaction, c_int> {
     if !is_ours(signal) {
@@ -56,7 +56,7 @@ pub(super) fn set(owner: usize, signal: c_int, action: Option<&libc::sigaction>)
     Ok(old)
 }
 
-/// `signal` of one image, with glibc semantics.
+/// Executes `signal` for one image, with glibc semantics.
 pub(super) fn set_simply(owner: usize, signal: c_int, handler: usize) -> Result<usize, c_int> {
     let mut action = nothing();
     action.sa_sigaction = handler;
@@ -93,9 +93,9 @@ pub(super) fn release(owner: usize, raised: u64, late: u64) -> u64 {
 enum Treatment {
     /// Default action of the system.
     Default,
-    /// Dropped if pending.
+    /// The signal is dropped if it is pending.
     Dropped,
-    /// Ignored permanently.
+    /// The signal is ignored permanently.
     Ignored,
 }
 
@@ -109,8 +109,8 @@ impl Treatment {
     }
 }
 
-/// Drops those of these signals (one bit each) that are pending and have no handler: a timer may have been set for a signal that its
-/// image never handled.
+/// Drops the signals in this set (one bit each) that are pending and have no handler. An image may have set a timer for a signal that it
+/// never handled.
 fn drop_pending(raised: u64, late: u64) {
     for signal in (1..COUNT as c_int).filter(|signal| (raised | late) & bit(*signal) != 0 && is_ours(*signal)) {
         let _tables = Tables::lock();
@@ -134,7 +134,7 @@ fn put(signal: c_int, action: &libc::sigaction, treatment: Treatment) -> Result<
     if is_changed && treatment == Treatment::Ignored {
         return Ok(());
     }
-    // SAFETY: the action has no handler, has `dispatch`, or is one that the process has set itself.
+    // SAFETY: the action has no handler, has `dispatch` as its handler, or is one that the process has set itself.
     unsafe { signals::act(signal, action) }
 }
 
@@ -188,8 +188,8 @@ pub(super) fn may_run(owner: usize) -> bool {
     visit_retired(|table| table.has(owner).then_some(())).is_some()
 }
 
-/// Returns the handlers that a released image waits for: its own, and those of other images called from the same tables. Empty if
-/// none is listed.
+/// Returns the handlers that a released image waits for: its own handlers, and handlers of other images that are called from the same
+/// tables. Empty if no such handler is listed.
 pub(super) fn running(owner: usize) -> Vec<Running> {
     let mut found = Vec::new();
     let _all: Option<()> = visit_retired(|table| {
@@ -234,7 +234,7 @@ impl Reading {
         }
     }
 
-    /// Calls a handler on its requested stack; `owner` is that of the image, or zero.
+    /// Calls a handler on its requested stack. `owner` is the owner id of the image, or zero.
     ///
     /// # Safety
     ///
@@ -347,7 +347,7 @@ unsafe fn call(action: &libc::sigaction, signal: c_int, info: *mut libc::siginfo
     }
 }
 
-/// Replaces the current table and sets the resulting action. Requires the lock.
+/// Replaces the current table and sets the resulting action. The caller must hold the lock.
 fn swap(
     tables: &mut Tables,
     signal: c_int,
@@ -378,13 +378,13 @@ fn real(table: &Table, signal: c_int) -> libc::sigaction {
         Effect::Ignore => action.sa_sigaction = libc::SIG_IGN,
         Effect::Dispatch => {
             action.sa_sigaction = dispatch as *const () as usize;
-            // Flags apply if all handlers accept them; signals are blocked if any handler requests it.
+            // Flags apply if all handlers accept them; signals are blocked if any handler requests this.
             let handlers = || {
                 let images = table.entries().iter().filter(|entry| entry.disposition() == Disposition::Handle);
                 let original = Some(&table.original).filter(|original| disposition(original) == Disposition::Handle);
                 images.map(|entry| &entry.action).chain(original)
             };
-            // Uses the alternate stack if any handler requests it, since such a handler may need it; for the others, the dispatcher
+            // Uses the alternate stack if any handler requests it, since this handler may need it. For other handlers, the dispatcher
             // switches back to the interrupted stack.
             let alternate = handlers().fold(0, |flags, action| flags | action.sa_flags & libc::SA_ONSTACK);
             let common = libc::SA_RESTART | libc::SA_NODEFER | libc::SA_NOCLDSTOP | libc::SA_NOCLDWAIT;
@@ -412,7 +412,7 @@ fn without_padding(returned: &libc::sigaction) -> libc::sigaction {
     action
 }
 
-/// Returns the action from before the images, or one that was set since without the tables.
+/// Returns the action from before the images, or an action that was set later without the tables.
 fn original(signal: c_int, table: Option<&'static Table>) -> Result<libc::sigaction, c_int> {
     let now = without_padding(&signals::action(signal)?);
     Ok(match table {

@@ -1,5 +1,5 @@
-//! Sources of signals and callbacks of an image that need no thread of it: handlers, timers, descriptors, queues and requests. They
-//! are removed in an order in which none of them finds another one missing.
+//! Removes sources of an image's signals and callbacks that need no thread of the image: handlers, timers, descriptors, queues and
+//! requests. The order ensures that no source depends on a source that was already removed.
 
 use std::time::Instant;
 
@@ -51,8 +51,7 @@ fn are_held(ledger: &Ledger) -> bool {
 
 /// Removes all sources, and reports the number of handled signals.
 ///
-/// Sources of signals are removed before their handlers, and from then on the image cannot create new ones, which a running handler
-/// may try.
+/// Removes sources of signals before their handlers. From then on, the image cannot create new sources, although a running handler may try.
 fn release(ledger: &Ledger, report: &mut EndReport) {
     let owner = ledger.owner();
     ledger.records.close();
@@ -63,7 +62,7 @@ fn release(ledger: &Ledger, report: &mut EndReport) {
     report.put_back.extend(undone.messages);
 }
 
-/// Removes what a handler that was still running may have set again. No handler is running any more.
+/// Removes sources that a running handler may have set again. By now, no handler is running.
 fn release_again(ledger: &Ledger) -> Vec<String> {
     let Undone { raised, late, messages } = ledger.records.before.restore_again();
     if raised | late != 0 {
@@ -83,7 +82,7 @@ fn holders(ledger: &Ledger) -> Vec<Holder> {
     if signals::may_run(owner) {
         let running = signals::running(owner);
         if running.is_empty() {
-            // More are running than are listed individually.
+            // More handlers are running than are listed individually.
             holders.push(Holder::new(HolderKind::Handler, "a running signal handler", Instant::now()));
         }
         holders.extend(running.into_iter().map(|running| handler(&running, ledger)));

@@ -35,7 +35,7 @@ pub(super) enum Position {
 pub(super) struct Thread {
     pub(super) tid: i32,
     flags: u64,
-    /// In ticks since the start of the system.
+    /// Start time in ticks since the start of the system.
     began: u64,
     is_dead: bool,
 }
@@ -125,7 +125,7 @@ pub(super) fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Inspection 
     see(next);
     let Some(record) = read_up(stack, &mut see) else { return unknown() };
     let start = record.and_then(start_routine);
-    // A thread that continued may have been anywhere: its new call would differ in number, arguments or stack.
+    // A thread that continued may have been anywhere. Its new system call would differ in number, arguments or stack.
     let same = fs::read_to_string(&path).is_ok_and(|after| after == before);
     if same { Inspection { positions: found, start } } else { unknown() }
 }
@@ -176,7 +176,8 @@ fn start_routine(record: usize) -> Option<usize> {
     (read_own(record + offset, &mut word)? == 1).then_some(word[0])
 }
 
-/// Finds the offset of the start routine in thread records, where the argument follows it, by inspecting a thread started for this.
+/// Finds the offset of the start routine in thread records by inspecting a thread that is started for this. The argument follows the start
+/// routine in the record.
 fn find_offset() -> Option<usize> {
     static FOUND: AtomicUsize = AtomicUsize::new(usize::MAX);
     extern "C" fn find_argument(argument: *mut c_void) -> *mut c_void {
@@ -192,7 +193,7 @@ fn find_offset() -> Option<usize> {
     Some(FOUND.load(Ordering::SeqCst)).filter(|found| *found != usize::MAX)
 }
 
-/// Reads machine words of this process that may be unmapped concurrently; returns their number.
+/// Reads machine words of this process that may be unmapped concurrently. Returns how many were read.
 fn read_own(at: usize, words: &mut [usize]) -> Option<usize> {
     let mut bytes = vec![0; size_of_val(words)];
     let read = peek::copy(at, &mut bytes).ok()?;

@@ -18,17 +18,17 @@ pub(super) struct Started {
     pub(super) ledger: Arc<Ledger>,
     pub(super) start: Complement,
     pub(super) since: Instant,
-    /// The stack is memory provided by the image.
+    /// Set if the image provides the memory of the stack.
     pub(super) own_stack: bool,
-    /// Name of the thread that started it, as stored by the system: also the name of this thread until it sets its own.
+    /// System name of the thread that started this thread. This thread has the same name until it sets its own.
     pub(super) inherited: Option<Vec<u8>>,
-    /// Full names reported by its module; see [`super::names`].
+    /// Full names reported by the thread's module; see [`super::names`].
     pub(super) names: Mutex<Vec<Box<str>>>,
     /// Id of the thread, or zero before it runs.
     pub(super) tid: AtomicI32,
     /// Return position in the host's function after the start routine; see [`super::evict`].
     pub(super) return_point: ReturnPoint,
-    /// An eviction signal is pending.
+    /// Set while an eviction signal is pending.
     pub(super) is_signaled: AtomicBool,
     pub(super) is_evicted: AtomicBool,
     pub(super) life: Mutex<ThreadEnd>,
@@ -65,9 +65,9 @@ pub(super) struct ThreadEnd {
 /// Owner of the thread's stack.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Hold {
-    /// The thread that will join it.
+    /// The thread that will join this thread.
     Joinable,
-    /// A thread that is joining it.
+    /// A thread that is joining this thread.
     Joining,
     /// The C library, when the thread ends.
     Detached,

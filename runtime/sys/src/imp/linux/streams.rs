@@ -36,7 +36,7 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Functions of a stream; any may be missing.
+/// Functions of a stream; any function may be missing.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct StreamFunctions {
@@ -46,10 +46,10 @@ pub(super) struct StreamFunctions {
     ends: Option<unsafe extern "C" fn(*mut c_void) -> c_int>,
 }
 
-/// Forwarding of a stream; the cookie of the stream itself.
+/// Forwarding record of a stream, and the cookie of the stream itself.
 struct Forwarding {
-    /// Functions and cookie of the module; `None` once cut off. Boxed, because a value inside an `Option` stays in memory when it
-    /// becomes `None`, where a memory search would find a reference to the image.
+    /// Functions and cookie of the module; `None` once the stream is cut off. Boxed, because a value inside an `Option` stays in memory
+    /// when the `Option` becomes `None`. A memory search would find a reference to the image in this value.
     to: Mutex<Option<Box<To>>>,
     inside: AtomicUsize,
 }
@@ -64,7 +64,7 @@ struct Open {
     owner: usize,
     stream: *mut c_void,
     forwarding: *const Forwarding,
-    /// Set once the stream is cut off; listed until its image is unmapped.
+    /// Set once the stream is cut off. The stream is listed until its image is unmapped.
     is_cut_off: bool,
 }
 
@@ -72,7 +72,8 @@ struct Bound {
     owner: usize,
     stream: *mut c_void,
     made_by: &'static str,
-    /// Address of the pointer to its bytes at closing, which are then in a block of the image; null if they are in its own memory.
+    /// Address of the pointer to the stream's bytes, which are in a block of the image after the stream is closed. Null for a stream
+    /// without such a pointer.
     variable: *const *mut c_void,
 }
 
@@ -100,7 +101,7 @@ pub(super) unsafe fn open(
     let forwarding =
         Forwarding { to: Mutex::new(Some(Box::new(To { functions, cookie }))), inside: AtomicUsize::new(0) };
     let forwarding = Box::into_raw(Box::new(forwarding));
-    // The C library distinguishes missing functions, so they stay missing.
+    // The C library distinguishes missing functions, so missing functions stay missing.
     let ours = StreamFunctions {
         read: functions.read.map(|_| read as unsafe extern "C" fn(_, _, _) -> _),
         write: functions.write.map(|_| write as unsafe extern "C" fn(_, _, _) -> _),
@@ -125,8 +126,8 @@ pub(super) fn bound(owner: usize, stream: *mut c_void, made_by: &'static str, va
     lock(&BOUND).push(Bound { owner, stream, made_by, variable });
 }
 
-/// Removes a stream that is about to be closed. Returns the address of the pointer to its bytes, which are then in a block of the
-/// image; null if there is none.
+/// Removes a stream that is about to be closed. Returns the address of the pointer to its bytes, which are in a block of the image after
+/// the closing. Returns null if the stream has no such pointer.
 pub(super) fn closed(stream: *mut c_void) -> *const *mut c_void {
     let mut bound = lock(&BOUND);
     let at = bound.iter().position(|bound| bound.stream == stream);
@@ -168,19 +169,20 @@ fn holders(owner: usize) -> Vec<Holder> {
 
 /// Flushes an image's streams through its functions, and cuts the streams off. Streams in use are retried in the next poll.
 ///
-/// A cut-off stream stays open for other code that has it.
+/// A cut-off stream stays open for other code that uses it.
 fn cut_off(owner: usize) {
     let is_own = |open: &Open| open.owner == owner && !open.is_cut_off;
     let streams: Vec<_> = lock(&OPEN).iter().filter(|open| is_own(open)).map(|open| open.stream.addr()).collect();
     for address in streams {
-        // Removed first: its functions may close it, and the closing thread frees the target of `forwarding`.
+        // Removes the stream from the list first: its functions may close the stream, and the closing thread frees the target of
+        // `forwarding`.
         let open = {
             let mut all = lock(&OPEN);
             all.iter().position(|open| is_own(open) && open.stream.addr() == address).map(|at| all.swap_remove(at))
         };
         let Some(mut open) = open else { continue };
-        // SAFETY: the stream was on the list of open ones. While this thread holds its lock, no other thread can close it and free
-        // the target of `forwarding`.
+        // SAFETY: the stream was on the list of open streams. While this thread holds its lock, no other thread can close it and free the
+        // target of `forwarding`.
         open.is_cut_off = unsafe {
             ftrylockfile(open.stream) == 0 && {
                 fflush_unlocked(open.stream);
@@ -198,7 +200,7 @@ fn cut_off(owner: usize) {
 /// Calls a function of the module unless the stream is cut off.
 ///
 /// # Safety
-/// `cookie` is that of an open stream of [`open`].
+/// `cookie` is the cookie of an open stream made by [`open`].
 unsafe fn forward<T>(cookie: *mut c_void, call: impl FnOnce(&StreamFunctions, *mut c_void) -> T, cut: T) -> T {
     // SAFETY: promised by our caller.
     let forwarding = unsafe { &*cookie.cast::<Forwarding>() };
@@ -210,7 +212,7 @@ unsafe fn forward<T>(cookie: *mut c_void, call: impl FnOnce(&StreamFunctions, *m
     result
 }
 
-/// Functions of the host that forward to those of a module, with their results after cutting off.
+/// Defines functions of the host that forward to functions of a module, each with its result for a stream that is cut off.
 macro_rules! forward {
     ($(fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty = $cut:expr;)*) => {$(
         unsafe extern "C" fn $name(cookie: *mut c_void, $($argument: $type),*) -> $result {
@@ -233,7 +235,7 @@ forward! {
 
 unsafe extern "C" fn close(cookie: *mut c_void) -> c_int {
     lock(&OPEN).retain(|open| open.forwarding.cast() != cookie.cast_const());
-    // SAFETY: made by `open` for this stream, which calls no function after this one.
+    // SAFETY: `open` made the box for this stream, which calls no function after this one.
     unsafe {
         let result = ends(cookie);
         drop(Box::from_raw(cookie.cast::<Forwarding>()));

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use super::lock;
 use crate::ledger::repair::Repair;
 
-/// Without callbacks: the hook stores a permanent copy of the name.
+/// Needs no callbacks, because the hook stores a permanent copy of the name.
 pub(super) const REPAIR: Repair = Repair { name: "the name for the system log", ..Repair::NONE };
 
 /// Permanent copies without duplicates; a program uses few names.

@@ -1,8 +1,8 @@
-//! Tail calls of C library functions: a function that ends with a jump to another one leaves its stack frame to it, so only the
-//! latter is visible on the stack.
+//! Finds tail calls of C library functions. A function that ends with a jump to another function leaves its stack frame to that function,
+//! so only the called function is visible on the stack.
 //!
-//! A function cannot release anything after a tail call, so it holds nothing during it; properties of the called function apply to
-//! all functions that jump to it.
+//! A function cannot release a resource after a tail call, so it holds no resource during the tail call. Properties of the called function
+//! therefore apply to all functions that jump to it.
 
 use std::ops::Range;
 
@@ -11,7 +11,8 @@ use super::c::peek;
 
 const LONGEST: usize = 4096;
 
-/// Returns the functions that the one at this address ends in, directly or indirectly, by jumps within `library`.
+/// Returns the functions to which the function at this address jumps at its end, directly or indirectly. Follows only jumps within
+/// `library`.
 pub(super) fn of(function: usize, library: &[Range<usize>]) -> Vec<usize> {
     let is_function =
         |address: usize| library.iter().any(|range| range.contains(&address)) && enclosing(address) == Some(address);
@@ -62,7 +63,7 @@ mod tests {
 
     #[test]
     fn jumps_are_relative_to_their_end() {
-        // A jump of five bytes, a conditional jump of six.
+        // The code contains a jump of five bytes and a conditional jump of six bytes.
         let code = [0x90, 0xe9, 0x10, 0, 0, 0, 0x0f, 0x85, 0xf0, 0xff, 0xff, 0xff];
         assert_eq!(jumps(&code, 0x1000), [0x1016, 0xffc]);
         assert!(jumps(&code[..5], 0x1000).is_empty());

@@ -1,5 +1,5 @@
-//! Threads started by images. Each runs inside a function of the host, which records when the thread has left the image's code
-//! permanently: after its start routine and its destructors.
+//! Threads started by images. Each thread runs inside a function of the host. This function records when the thread has left the image's
+//! code permanently, after its start routine and its destructors.
 #![expect(unsafe_code, reason = "starts, joins and detaches threads in C")]
 
 use std::ffi::{c_int, c_void};
@@ -44,7 +44,7 @@ struct NewThread {
     argument: *mut c_void,
 }
 
-/// `pthread_create` with the host's function around the start routine.
+/// Executes `pthread_create` with the host's function around the start routine.
 ///
 /// # Safety
 ///
@@ -100,7 +100,7 @@ pub(super) unsafe fn create(
 /// Start routine as called by the C library: it may exit by `pthread_exit`.
 type MayUnwind = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 
-/// `pthread_create` without the host's function.
+/// Executes `pthread_create` without the host's function.
 ///
 /// # Safety
 ///
@@ -116,7 +116,7 @@ pub(super) unsafe fn create_plainly(
     unsafe { c_thread_create(thread, attributes.cast(), mem::transmute::<ThreadStart, MayUnwind>(start), argument) }
 }
 
-/// `pthread_join` for a thread of any image or of none, executed by `join`.
+/// Calls `join`, which executes `pthread_join`. The thread may belong to any image or to none.
 pub(super) fn join(thread: usize, join: impl FnOnce() -> c_int) -> c_int {
     let known = find(thread);
     if let Some(known) = &known {
@@ -131,7 +131,7 @@ pub(super) fn join(thread: usize, join: impl FnOnce() -> c_int) -> c_int {
     joined
 }
 
-/// `pthread_detach` for a thread of any image or of none, executed by `detach`.
+/// Calls `detach`, which executes `pthread_detach`. The thread may belong to any image or to none.
 pub(super) fn detach(thread: usize, detach: impl FnOnce() -> c_int) -> c_int {
     let known = find(thread);
     let detached = detach();
@@ -202,7 +202,7 @@ fn join_soon(handle: usize) -> bool {
     }
 }
 
-/// Reads if the thread is created detached, and if its stack is provided.
+/// Reads from the attributes if the thread is created detached, and if the caller provides its stack.
 ///
 /// # Safety
 ///
@@ -217,7 +217,7 @@ unsafe fn read_attributes(attributes: *const libc::pthread_attr_t) -> (bool, boo
         c_detach_state(attributes, &raw mut state);
         libc::pthread_attr_getstack(attributes, &raw mut stack, &raw mut len)
     };
-    // Attributes without a stack report one that ends at address zero.
+    // Attributes without a stack report a stack that ends at address zero.
     let has_stack = result == 0 && !stack.is_null() && stack.addr().wrapping_add(len) != 0;
     (state == libc::PTHREAD_CREATE_DETACHED, has_stack)
 }
@@ -241,11 +241,11 @@ pub(crate) fn thread_stack() -> Option<Range<usize>> {
 
 /// Entry point of all threads of images.
 ///
-/// A start routine may exit by `pthread_exit`, which skips the rest of this function; no destructor may be pending here while it
-/// runs, and [`super::locals`] records the end in this case.
+/// A start routine may exit by `pthread_exit`, which skips the rest of this function. Therefore, no destructor may be pending here while
+/// the routine runs. In this case, [`super::locals`] records the end of the thread.
 unsafe extern "C-unwind" fn begin(new_thread: *mut c_void) -> *mut c_void {
     let (start, argument, return_point) = {
-        // SAFETY: `create` made it for this thread only.
+        // SAFETY: `create` made the box for this thread only.
         let new_thread = unsafe { Box::from_raw(new_thread.cast::<NewThread>()) };
         let started = Arc::clone(&new_thread.started);
         started.tid.store(kernel::own_tid(), Ordering::SeqCst);

@@ -28,7 +28,7 @@ struct Created {
 
 pub(super) const SIGNALS: [c_int; 3] = [libc::SIGALRM, libc::SIGVTALRM, libc::SIGPROF];
 
-/// `setitimer` of one image, executed by `set`; `stops` if it stops the timer. `see` only reads the timer.
+/// Calls `set`, which executes `setitimer` for one image. `stops` is `true` if the call stops the timer. `see` only reads the timer.
 pub(super) fn set(
     ledger: &Ledger,
     which: c_int,
@@ -36,7 +36,7 @@ pub(super) fn set(
     set: impl FnOnce() -> c_int,
     see: impl FnOnce(),
 ) -> c_int {
-    // Otherwise behaves as if the image's timer had been removed right after the call.
+    // If the image may not set the timer, behaves as if the timer had been removed right after the call.
     armed(ledger, which, stops, set).unwrap_or_else(|| {
         see();
         0
@@ -51,8 +51,8 @@ pub(super) fn ualarm(ledger: &Ledger, first: c_uint, then: c_uint) -> c_uint {
     armed(ledger, libc::ITIMER_REAL, first == 0, || kernel::ualarm(first, then)).unwrap_or(0)
 }
 
-/// Sets one of the process's timers and records its owner. Returns `None` for an image that may no longer set it, and for one that
-/// stops a timer that another image has set since: a generation stops its timers after the next one has started.
+/// Sets one of the process's timers and records its owner. Returns `None` if the image may no longer set timers. Also returns `None` if the
+/// image stops a timer that another image has set since: a generation stops its timers after the next generation has started.
 fn armed<T>(ledger: &Ledger, which: c_int, stops: bool, set: impl FnOnce() -> T) -> Option<T> {
     let _quiet = Quiet::new();
     let mut owners = lock(&INTERVALS);
@@ -67,14 +67,14 @@ fn armed<T>(ledger: &Ledger, which: c_int, stops: bool, set: impl FnOnce() -> T)
     Some(result)
 }
 
-/// `timer_create` of one image: `make` creates the timer with the event for notification.
+/// Executes `timer_create` for one image. `make` creates the timer with the event for notification.
 pub(super) fn create(
     ledger: &Ledger,
     event: Option<Event>,
     make: impl FnOnce(*const c_void) -> Result<Timer, c_int>,
 ) -> c_int {
     let owner = ledger.owner();
-    // With the lock held: a thread that removes the image's timers must find this one or run before it.
+    // Creates the timer with the lock held: a thread that removes the image's timers must find this timer or run before its creation.
     let mut created = lock(&CREATED);
     if ledger.records.is_closed() {
         set_errno(libc::EAGAIN);
@@ -96,7 +96,7 @@ pub(super) fn create(
     }
 }
 
-/// `timer_delete` for any image, executed by `delete`.
+/// Removes the record of a timer of any image, and calls `delete`, which executes `timer_delete`.
 pub(super) fn delete(timer: usize, delete: impl FnOnce() -> c_int) -> c_int {
     let mut created = lock(&CREATED);
     if let Some(at) = created.iter().position(|known| known.timer.number() == timer) {
@@ -131,7 +131,7 @@ pub(super) fn disarm(owner: usize) -> u64 {
     raised
 }
 
-/// Stops one of the process's timers that is running without an owner. Returns `true` if it was.
+/// Stops one of the process's timers that is running without an owner. Returns `true` if the timer was running.
 pub(super) fn stop_unowned(which: usize) -> bool {
     let _quiet = Quiet::new();
     let owners = lock(&INTERVALS);

@@ -1,10 +1,10 @@
 //! Untracked mappings. A plugin may map memory by direct system calls, as rustix does for wasmtime; mappings that it does not unmap
 //! stay after it ends and accumulate with each reload.
 //!
-//! The owner of such a mapping cannot be determined, because the host may map memory at any time. The mapping is therefore only
-//! reported, never unmapped, and only if it was created after the image was mapped, has no record, does not belong to the C library
-//! (blocks, arenas, thread stacks), and is referenced by the image's memory at its end. If the host's allocator is not the C
-//! library's, its memory cannot be distinguished, and nothing is reported.
+//! The owner of such a mapping cannot be determined, because the host may map memory at any time. Such a mapping is therefore never
+//! unmapped, but only reported. It is reported if it was created after the image was mapped, has no record, does not belong to the C
+//! library (blocks, arenas, thread stacks), and is referenced by the image's memory at its end. If the host does not use the allocator of
+//! the C library, memory of the host cannot be distinguished, and no mapping is reported.
 //!
 //! The cost is a read of the mapping list when an image is mapped and when it ends; very long lists are skipped. The image's memory
 //! is searched only if there are candidate mappings.
@@ -72,7 +72,7 @@ impl Untracked {
         let mut known = before.clone();
         let ledgers: Vec<_> = lock(&LEDGERS).iter().filter_map(Weak::upgrade).collect();
         known.extend(ledgers.iter().flat_map(|ledger| ledger.records.own_pages()));
-        // Dropped without the lock: any of them may be the last reference.
+        // Drops the ledgers without the lock, because each of them may be the last reference.
         drop(ledgers);
         let fresh = fresh(&list, &known, peek::word, peek::read);
         if fresh.is_empty() {

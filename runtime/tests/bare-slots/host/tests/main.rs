@@ -1,4 +1,4 @@
-//! Host without slot types: every cell of the grid of calls, and plugins built with slot types.
+//! Runs the grid of calls in a host without slot types, and checks that plugins with slot types are refused.
 
 mod support;
 

@@ -1,4 +1,5 @@
-//! Fences of the book about a host that is shipped. This file has the path of `host/src/main.rs` in a workspace, relative to the key.
+//! Code fences of the book's page about shipping a host. Relative to the key file, this file is located like `host/src/main.rs` in a
+//! workspace.
 
 use std::time::Duration;
 

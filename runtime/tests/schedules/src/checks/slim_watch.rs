@@ -19,7 +19,7 @@ pub fn no_callback_runs_after_its_watch_is_dropped() {
         thread::yield_now();
         drop(watch.expect("it starts"));
         is_gone.store(true, Ordering::SeqCst);
-        // Gives a remaining thread time for a call.
+        // Lets a remaining thread call the callback, if there is such a thread.
         for _ in 0..3 {
             thread::yield_now();
         }

@@ -17,7 +17,7 @@ struct Held {
 }
 
 impl Held {
-    /// Makes this the only driving thread for one step.
+    /// Runs one step, and checks that no other thread drives the unload during this step.
     fn drive<T>(&mut self, step: impl FnOnce(&mut Self) -> T) -> T {
         assert!(!self.is_driven.swap(true, Ordering::SeqCst), "two threads drive it");
         thread::yield_now();

@@ -1,5 +1,5 @@
-//! Functions called across the C ABI: those of modules, with the promises of their modules, and functions of the host for the C
-//! library.
+//! Functions called across the C ABI: functions of modules, with the promises of the modules, and functions of the host that the C library
+//! calls.
 #![expect(unsafe_code, reason = "calls functions of modules, and hands the host's to the C library")]
 
 use std::ffi::{c_int, c_uint, c_void};
@@ -19,8 +19,9 @@ pub type OnExit = unsafe extern "C" fn(c_int, *mut c_void);
 /// `__deregister_frame` of the unwinder that received the table.
 pub type Deregister = unsafe extern "C" fn(*const c_void);
 
-/// Function of a module with an argument that the module promised it may be called with. The owner calls it at the promised time
-/// while the module is mapped: an ending module has its functions called or dropped before.
+/// Function of a module, with an argument. The module has promised that the function may be called with this argument. The owner of this
+/// value calls the function at the promised time, while the module is mapped: before a module is unmapped, its functions are called or
+/// dropped.
 pub(in crate::imp::linux) struct Promised<F> {
     function: F,
     argument: *mut c_void,
@@ -32,8 +33,7 @@ unsafe impl<F: Send> Send for Promised<F> {}
 impl<F> Promised<F> {
     /// # Safety
     ///
-    /// The function may be called once with this argument, at the time and on the threads at which the C function that received it
-    /// would call it.
+    /// The function may be called once with this argument, at the time and on the threads that the C function promises.
     pub(in crate::imp::linux) unsafe fn new(function: F, argument: *mut c_void) -> Self {
         Self { function, argument }
     }
@@ -93,25 +93,26 @@ impl OfValues {
     }
 }
 
-/// Registers a function for the end of the calling thread, before its thread-locals are destroyed. Returns `false` without memory.
+/// Registers a function for the end of the calling thread, before its thread-locals are destroyed. Returns `false` if no memory is
+/// available.
 pub(in crate::imp::linux) fn at_thread_end(function: extern "C" fn(*mut c_void)) -> bool {
     let own = (&raw const __dso_handle).cast_mut().cast();
     // SAFETY: the function is the host's own, is never unmapped, and accepts any address.
     unsafe { c_thread_atexit(function, ptr::null_mut(), own) == 0 }
 }
 
-/// Registers a function for the end of the process, which receives its status. Returns `false` without memory.
+/// Registers a function for the end of the process, which receives its status. Returns `false` if no memory is available.
 pub(in crate::imp::linux) fn on_exit(function: extern "C" fn(c_int, *mut c_void)) -> bool {
     // SAFETY: the function is the host's own, is never unmapped, and accepts any address.
     unsafe { c_on_exit(function, ptr::null_mut()) == 0 }
 }
 
-/// Registers a function for the end of the process. Returns `false` without memory.
+/// Registers a function for the end of the process. Returns `false` if no memory is available.
 pub(in crate::imp::linux) fn at_exit(function: extern "C" fn()) -> bool {
     atexit(function) == 0
 }
 
-/// Registers a function for every child made by `fork`. Returns `false` without memory.
+/// Registers a function for every child made by `fork`. Returns `false` if no memory is available.
 pub(in crate::imp::linux) fn in_children(function: extern "C" fn()) -> bool {
     pthread_atfork(None, None, Some(function)) == 0
 }

@@ -1,5 +1,4 @@
-//! Descriptors by number, because other code owns them: their targets and kernel queries on them. An invalid number is an error, not
-//! a fault.
+//! Queries and changes descriptors by number, because other code owns the descriptors. An invalid number causes an error, not a fault.
 #![expect(unsafe_code, reason = "queries descriptors in C")]
 
 use std::ffi::c_int;
@@ -21,7 +20,8 @@ pub(in crate::imp::linux) fn identity(fd: c_int) -> Option<Identity> {
     Some(Identity { device: stat.st_dev, number: stat.st_ino, kind: stat.st_mode & libc::S_IFMT })
 }
 
-/// Command of `fcntl` that takes and returns a number: its own number from `fcntl.h`, equal on all Linux architectures.
+/// Command of `fcntl` that takes and returns a number. Contains the number of the command in `fcntl.h`, which is equal on all Linux
+/// architectures.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::imp::linux) struct Command(c_int);
 

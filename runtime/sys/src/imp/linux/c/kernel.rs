@@ -1,4 +1,4 @@
-//! Kernel queries of a process on itself and its threads, in terms of numbers.
+//! Queries the kernel about this process and its threads. Arguments and results are numbers.
 //!
 //! All functions are async-signal-safe.
 #![expect(unsafe_code, reason = "calls the kernel in C")]
@@ -91,7 +91,7 @@ pub(in crate::imp::linux) enum Child {
         status: c_int,
         by_signal: bool,
     },
-    /// Not a child of this process, or already waited for.
+    /// The process is not a child of this process, or was already waited for.
     Unknown,
 }
 

@@ -17,7 +17,7 @@ pub(in crate::imp::linux) fn make() -> Result<c_uint, c_int> {
 pub(in crate::imp::linux) struct OwnKey(Option<c_uint>);
 
 impl OwnKey {
-    /// Creates a key. Without a free key, the value has no effect.
+    /// Creates a key. If no key is free, the returned value has no effect.
     pub(in crate::imp::linux) fn new(destructor: extern "C" fn(*mut c_void)) -> Self {
         let mut key = 0;
         Self((pthread_key_create(&mut key, Some(destructor)) == 0).then_some(key))
@@ -47,8 +47,8 @@ pub(in crate::imp::linux) fn take(key: c_uint) -> *mut c_void {
     }
 }
 
-// SAFETY: one writes a number to the borrowed variable, and receives only destructors of the host, which accept any address; the
-// other rejects numbers that are not keys.
+// SAFETY: `pthread_key_create` writes a number to the borrowed variable, and receives only destructors of the host, which accept any
+// address. `pthread_key_delete` rejects numbers that are not keys.
 unsafe extern "C" {
     safe fn pthread_key_create(key: &mut c_uint, destructor: Option<extern "C" fn(*mut c_void)>) -> c_int;
     safe fn pthread_key_delete(key: c_uint) -> c_int;

@@ -12,14 +12,14 @@ use crate::ledger::repair::Gone;
 pub(in crate::imp::linux) struct Block(*mut c_void);
 
 impl Block {
-    /// Allocates a block; `None` without memory.
+    /// Allocates a block; `None` if no memory is available.
     pub(in crate::imp::linux) fn new(size: usize) -> Option<Self> {
         // SAFETY: the C library accepts any size.
         let block = unsafe { libc::malloc(size) };
         (!block.is_null()).then(|| Self(block))
     }
 
-    /// Allocates a zeroed block; `None` without memory.
+    /// Allocates a zeroed block; `None` if no memory is available.
     #[cfg(test)]
     pub(in crate::imp::linux) fn zeroed(size: usize) -> Option<Self> {
         // SAFETY: the C library accepts any size.
@@ -49,7 +49,7 @@ pub(in crate::imp::linux) unsafe fn free(_gone: &Gone<'_>, block: *mut c_void) {
     unsafe { libc::free(block) };
 }
 
-/// Descriptor or stream to close, by the required function.
+/// Descriptor or stream to close. Each variant has its own function for closing.
 #[derive(Clone, Copy)]
 pub(in crate::imp::linux) enum Closes {
     Descriptor(c_int),
@@ -75,7 +75,7 @@ pub(in crate::imp::linux) unsafe fn closing(_gone: &Gone<'_>, what: Closes) -> i
     }
 }
 
-/// Variables of the C library with addresses that programs may set.
+/// Variables of the C library that contain addresses and that programs may set.
 const VARIABLES: [&CStr; 10] = [
     c"argp_program_bug_address",
     c"argp_program_version",

@@ -20,7 +20,7 @@ const LONGEST_NAME: usize = 1 << 16;
 pub(in crate::imp::linux) struct Listed<'a> {
     /// Name in the loader's list; empty for the program.
     pub(in crate::imp::linux) name: &'a CStr,
-    /// Base of addresses in its file.
+    /// Difference between an address in memory and the address in the file.
     pub(in crate::imp::linux) base: usize,
     pub(in crate::imp::linux) headers: &'a [libc::Elf64_Phdr],
 }
@@ -75,8 +75,8 @@ impl Listed<'_> {
         }
     }
 
-    /// Returns up to `len` bytes at an address. Tools that edit libraries move tables of the loader to writable parts, which are
-    /// copied.
+    /// Returns up to `len` bytes at an address. Bytes in writable parts are copied, because tools that edit libraries move tables of the
+    /// loader there.
     pub(in crate::imp::linux) fn read(&self, address: usize, len: usize) -> Cow<'_, [u8]> {
         if let Some(bytes) = self.bytes(address) {
             return Cow::Borrowed(&bytes[..len.min(bytes.len())]);
@@ -88,8 +88,8 @@ impl Listed<'_> {
         Cow::Owned(copy)
     }
 
-    /// Returns the bytes after an address in a part that is constant once the library is on the list. Excludes parts that become
-    /// constant when the loader relocates the library, which happens later.
+    /// Returns the bytes after an address in a part that is constant while the library is on the list. Excludes parts that become constant
+    /// later, when the loader relocates the library.
     fn bytes(&self, address: usize) -> Option<&[u8]> {
         let is_constant = |header: &&libc::Elf64_Phdr| match header.p_type {
             libc::PT_LOAD => header.p_flags & (libc::PF_R | libc::PF_W) == libc::PF_R,
@@ -108,7 +108,7 @@ impl Listed<'_> {
     }
 }
 
-/// Visits all libraries, the program first, until the callback returns `true`. None is unmapped during the walk.
+/// Visits all libraries, the program first, until the callback returns `true`. No library is unmapped during the walk.
 pub(in crate::imp::linux) fn walk(mut is_enough: impl FnMut(&Listed<'_>) -> bool) {
     let mut see: &mut dyn FnMut(&Listed<'_>) -> bool = &mut is_enough;
     // SAFETY: `visit` interprets its last argument as such a reference, which lives until the walk returns.
@@ -129,8 +129,8 @@ pub(in crate::imp::linux) fn all<T>(of: impl Fn(&Listed<'_>) -> T) -> Vec<T> {
 ///
 /// # Safety
 ///
-/// `info` is the record that `dl_iterate_phdr` passes to this call, `see` the reference passed by `walk`, which does not use it
-/// during this.
+/// `info` is the record that `dl_iterate_phdr` passes to this call. `see` is the reference passed by `walk`, which does not use the
+/// reference during this call.
 unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, see: *mut c_void) -> c_int {
     // SAFETY: `dl_iterate_phdr` passes a whole record that is live during this call, and `walk` a live reference.
     let (info, see) = unsafe { (&*info, &mut *see.cast::<&mut dyn FnMut(&Listed<'_>) -> bool>()) };

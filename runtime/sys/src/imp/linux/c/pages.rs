@@ -72,7 +72,7 @@ impl GuardedPages {
         if unsafe { libc::mprotect(body, len, rights) } != 0 {
             return Err(io::Error::last_os_error());
         }
-        // The address will be passed to C code.
+        // Exposes the address, which will be passed to C code.
         body.expose_provenance();
         Ok(walled)
     }

@@ -16,7 +16,7 @@ pub(crate) fn read(address: usize, into: &mut [u8]) -> usize {
     }
     match copy(address, into) {
         Ok(copied) => copied,
-        // This error means an unmapped page; a sandbox may forbid the system call with another one.
+        // Only this error means an unmapped page. A sandbox may forbid the system call with another error.
         Err(libc::EFAULT) => 0,
         Err(_) => through_the_file(address, into),
     }

@@ -30,7 +30,7 @@ pub(in crate::imp::linux) fn registers() -> [usize; 4] {
     [pc, sp, fp, lr]
 }
 
-/// Returns the word that the C library mangles stored addresses with; `None` if the method is unknown.
+/// Returns the word with which the C library mangles the addresses that it stores; `None` if the mangling method is unknown.
 pub(in crate::imp::linux) fn pointer_guard() -> Option<usize> {
     #[cfg(target_arch = "x86_64")]
     {

@@ -1,4 +1,4 @@
-//! Signals as numbers, bits and names; actions and stacks as values; and threads with blocked signals.
+//! Represents signals as numbers, bits and names, and actions and stacks as values. Blocks signals on threads.
 //!
 //! All functions are async-signal-safe.
 #![expect(unsafe_code, reason = "queries signals in C")]
@@ -82,14 +82,14 @@ pub(in crate::imp::linux) fn add(set: &mut libc::sigset_t, signal: c_int) {
     sigaddset(set, signal);
 }
 
-/// Returns the address of a fault. For signals without an address, the result is another number and only suitable for comparison.
+/// Returns the address of a fault. For signals without an address, the result is another number, which is only suitable for comparison.
 pub(in crate::imp::linux) fn fault(info: &libc::siginfo_t) -> usize {
     // SAFETY: the kernel fills the whole record, so this word is initialized.
     unsafe { info.si_addr() }.addr()
 }
 
-/// Calls `see` with a record and a context that contain only the signal number and the current state. They are pinned, because the
-/// context contains a pointer to itself.
+/// Calls `see` with a record and a context that contain only the signal number and the current state. Both are pinned, because the context
+/// contains a pointer to itself.
 pub(in crate::imp::linux) fn with_record(signal: c_int, see: impl FnOnce(*mut libc::siginfo_t, *mut libc::ucontext_t)) {
     let mut record = MaybeUninit::<libc::siginfo_t>::zeroed();
     let mut here = MaybeUninit::<libc::ucontext_t>::zeroed();
@@ -137,7 +137,8 @@ impl Stack {
         Ok(Self { start, size: stack.ss_size, flags })
     }
 
-    /// Sets the alternate stack of the calling thread, which must be a previous one or its own; the error is an error number.
+    /// Sets the alternate stack of the calling thread, which must be a previous stack of the thread or a stack made for it. The error is an
+    /// error number.
     pub(in crate::imp::linux) fn put(self) -> Result<(), c_int> {
         let ss_sp = ptr::with_exposed_provenance_mut(self.start);
         let stack = libc::stack_t { ss_sp, ss_flags: self.flags, ss_size: self.size };
@@ -156,7 +157,7 @@ impl Stack {
         self.flags & libc::SS_DISABLE == 0
     }
 
-    /// Checks if both are the same memory, or both are none.
+    /// Checks if both stacks are the same memory, or both are disabled.
     pub(in crate::imp::linux) fn is(self, other: Self) -> bool {
         match (self.is_there(), other.is_there()) {
             (true, true) => (self.start, self.size) == (other.start, other.size),

@@ -18,7 +18,7 @@ const FURTHEST_INSIDE: usize = 16 * 1024;
 
 const WORD: usize = size_of::<usize>();
 
-/// Flags in the word before a block: the previous block is in use; the block is a mapping of its own; it belongs to a thread's heap.
+/// Flags in the word before a block: the previous block is in use; the block is a mapping of its own; the block belongs to a thread's heap.
 const BEFORE_IS_USED: usize = 1;
 const IS_MAPPED: usize = 2;
 const OF_A_THREAD: usize = 4;
@@ -85,7 +85,7 @@ impl Blocks {
         if is_of_main && head & OF_A_THREAD != 0 {
             return None;
         }
-        // The flags of the next block show if this one is in use.
+        // The flags of the next block show if this block is in use.
         let next = self.word(end.checked_add(WORD).filter(|at| *at < region.end)?)?;
         let next_size = next & !FLAGS;
         let is_sound = next & BEFORE_IS_USED != 0 && next & 8 == 0 && (2 * WORD..LARGEST).contains(&next_size);
@@ -157,7 +157,7 @@ fn freed_mark() -> Option<usize> {
         drop(block);
         peek::word(address + WORD)
     };
-    // A constant random number per process; not written if the thread caches no more blocks of this size.
+    // The second word is a random number that is constant per process. It is not written if the thread caches no more blocks of this size.
     let (first, second) = (mark()?, mark()?);
     (first == second && first > u32::MAX as usize).then_some(first)
 }
@@ -176,10 +176,10 @@ mod tests {
         }
     }
 
-    /// Checks that blocks are recognized, and that a freed one is not.
+    /// Checks that blocks are recognized, and that freed blocks are not.
     fn is_recognized(size: usize) -> bool {
-        // Keeps every second block, so that the freed ones have no free neighbors. Zeroed, because memory of an ended thread may
-        // contain the mark of a freed block.
+        // Keeps every second block, so that freed blocks have no free neighbors. The blocks are zeroed, because memory of an ended thread
+        // may contain the mark of a freed block.
         let mut blocks: [_; 16] = std::array::from_fn(|_| Block::zeroed(size));
         let addresses = blocks.each_ref().map(|block| block.as_ref().expect("there is memory").address());
         let mut before = Blocks::now(&[]);

@@ -1,7 +1,7 @@
-//! Memory of the C library that is not followed, although it contains words that resemble addresses: free memory; buffers of streams,
-//! which contain stale heap data until text is written; stale data in streams, of which only the functions and their cookie are
-//! references; strings, which may be followed by stale data; the table of the time zone, which contains numbers and names; and `fork`
-//! handlers of an image, which the C library removes when the image is closed.
+//! Memory of the C library that is not followed, although it contains words that resemble addresses. Free memory, and strings with stale
+//! data behind them, are skipped. Buffers of streams contain stale heap data until text is written. In a stream, only the functions and
+//! their cookie are references. The table of the time zone contains numbers and names. The C library removes `fork` handlers of an image
+//! when the image is closed.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use super::super::c::peek::{self, words};
 use super::WORD;
 use super::objects::Object;
 
-/// Bins of an arena: pairs of words; in an empty bin, each points to the bin's address minus two words.
+/// Number of bins in an arena. A bin is a pair of words. In an empty bin, each word is the address of the bin minus two words.
 const BINS: usize = 127;
 const PAIR: usize = 2 * WORD;
 
@@ -33,7 +33,7 @@ pub(super) const CALLED: Range<usize> = 0xd8..0x108;
 const WIDE_BUFFER: usize = 0x30;
 const WIDE_SAVED: usize = 0x40;
 
-/// Alignment of thread heaps. The C library remembers the address for the next one, which it uses only if it is still free.
+/// Alignment of thread heaps. The C library stores the address for the next heap, but uses this address only if it is still free.
 const HEAP: usize = 64 << 20;
 
 /// Checks if a word of the C library may be the address of the next heap.
@@ -77,10 +77,10 @@ fn in_variables<T>(object: &Object, find: impl Fn(usize, &[usize]) -> Option<T>)
     })
 }
 
-/// Finds the block of the time zone among the variables of its parts: leap seconds and their number, two other numbers, names, types
-/// and their number, indexes, and the number of transitions. In the block, the transitions, leap seconds, types, indexes and names
-/// follow each other without gaps. The address of the transitions is elsewhere among the variables; it is cleared when the block is
-/// freed, while the others remain. A C library with another order of these variables has no match, and the block is followed.
+/// Finds the block of the time zone among the variables of its parts: leap seconds and their number, two other numbers, names, types and
+/// their number, indexes, and the number of transitions. In the block, the transitions, leap seconds, types, indexes and names follow each
+/// other without gaps. The address of the transitions is elsewhere among the variables; this address is cleared when the block is freed,
+/// while the other variables remain. A C library with another order of these variables has no match, and the block is followed.
 fn zone(words: &[usize]) -> Option<usize> {
     const LEAP: usize = 16;
     const TYPE: usize = 8;
@@ -113,7 +113,7 @@ fn bins(start: usize, words: &[usize]) -> Option<Range<usize>> {
     };
     let empty: Vec<_> = words.windows(2).enumerate().filter_map(refers_to_itself).collect();
     let (first, last) = (*empty.first()?, *empty.last()?);
-    // The last bin holds blocks larger than most programs ever free; the first one recently freed blocks.
+    // The last bin contains blocks that are larger than most programs ever free. The first bin contains recently freed blocks.
     let begin = first.min(last.saturating_sub((BINS - 1) * PAIR)).saturating_sub(BEFORE_BINS);
     (empty.len() >= FEWEST_EMPTY).then_some(begin.max(start)..last + PAIR)
 }
@@ -121,8 +121,8 @@ fn bins(start: usize, words: &[usize]) -> Option<Range<usize>> {
 /// Entry of the C library's `fork` list: three functions, and the library that they belong to.
 const FORK_ENTRY: usize = 4;
 
-/// Checks if a word of the C library belongs to the `fork` entry of a library that `is_going`. Libraries are identified by a variable
-/// that points to itself.
+/// Checks if a word of the C library belongs to the `fork` entry of a library for which `is_going` returns `true`. Libraries are identified
+/// by a variable that points to itself.
 pub(super) fn is_for_fork(at: usize, is_going: impl Fn(usize) -> bool) -> bool {
     let is_entry = |start: usize| {
         let words: [_; FORK_ENTRY] = std::array::from_fn(|word| peek::word(start + word * WORD).unwrap_or_default());

@@ -16,14 +16,14 @@ const HEADER: usize = size_of::<libc::Elf64_Ehdr>();
 pub(super) struct Object {
     /// Name in the loader's list; empty for the program.
     pub(super) path: PathBuf,
-    /// Base of addresses in its file.
+    /// Difference between an address in memory and the address in the file.
     pub(super) base: usize,
-    /// Variables, including zeroed ones, excluding those that are constant after mapping.
+    /// Variables, including zeroed variables. Excludes variables that are constant after mapping.
     pub(super) variables: Vec<Range<usize>>,
     pub(super) code: Vec<Range<usize>>,
     pub(super) dynamic: Option<usize>,
-    /// Parts that only the loader reads or calls. The loader's record of an image and the host's notes of segments contain many of
-    /// these addresses, and both are left in free memory.
+    /// Parts that only the loader reads or calls. The loader's record of an image and the host's notes of segments contain many of these
+    /// addresses, and copies of both remain in free memory.
     pub(super) for_loader: Vec<Range<usize>>,
 }
 
@@ -56,9 +56,9 @@ impl Object {
         self.name().starts_with("libc.so")
     }
 
-    /// Checks if its variables are records about images instead of callbacks: the loader lists every image until it is closed. The
-    /// unwinder may cache an image's tables, but queries the loader before using them; explicitly registered tables are recorded
-    /// elsewhere. A thread pool stores its last task.
+    /// Checks if the variables of the object are records about images instead of callbacks. The loader lists every image until the image is
+    /// closed. The unwinder may cache an image's tables, but queries the loader before using them; explicitly registered tables are
+    /// recorded elsewhere. A thread pool stores its last task.
     pub(super) fn lists_images(&self) -> bool {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         let is_known = ["ld-linux", "ld.so", "ld64.so", "libgcc_s.so"].iter().any(|start| name.starts_with(start));
@@ -85,7 +85,7 @@ fn for_loader(listed: &Listed<'_>) -> Vec<Range<usize>> {
     tables.into_iter().chain(listed.part(libc::PT_DYNAMIC)).chain(listed.part(libc::PT_TLS)).chain(called).collect()
 }
 
-/// Returns the parts of a range outside of the others.
+/// Returns the parts of a range outside of the other ranges.
 pub(super) fn without(range: Range<usize>, others: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut parts = vec![range];
     for other in others {
