@@ -90,7 +90,7 @@ fn messages_of_cargo_are_in_the_error() {
     assert!(matches!(&error, BuildError::Metadata { message, .. } if message.contains("Cargo.toml:3")), "{error}");
 
     let none = scratch.path("nowhere/Cargo.toml");
-    let error = build(&alcedo_build::BuildRequest::new(&none)).unwrap_err();
+    let error = build(&BuildRequest::new(&none)).unwrap_err();
     assert!(matches!(&error, BuildError::CargoFailed { stderr, .. } if stderr.contains("nowhere")), "{error}");
 }
 
