@@ -126,7 +126,8 @@ impl Builder {
         if artifacts.is_empty() {
             return Err(CargoReason::NotRecorded);
         }
-        let records = known.plugins.iter().flatten();
+        // Without a compiler call nothing is written.
+        let records = known.plugins.iter().flatten().filter(|_| !calls.is_empty());
         let locks = records.flat_map(Record::locks).collect::<BTreeSet<_>>();
         let locks = locks.iter().filter_map(|path| lock(path).transpose()).collect::<Result<_, _>>()?;
         Ok(Direct {

@@ -152,11 +152,14 @@ fn without_numbers(screen: &str) -> String {
             let next = words.get(at + 1).cloned().unwrap_or_default();
             // The number of objects in the status line depends on the time of its last update.
             let is_of_status = next == "objects" && words.get(at + 2).is_some_and(|word| word == "·");
-            let word = &mut words[at];
+            let word = &words[at];
             let is_number = word.trim_end_matches([',', ')']).parse::<f64>().is_ok()
                 || word.replace(',', "").parse::<u64>().is_ok();
+            // The number of a frame depends on the inlined functions below it.
+            let is_of_frame = at > 0 && words[..at].iter().all(String::is_empty) && next.contains("::");
+            let word = &mut words[at];
             let counts = ["ms", "ms)", "s", "s:", "s,", "ticks/s", "lines", "other", "times"];
-            if is_number && (is_of_status || counts.contains(&next.as_str())) {
+            if is_number && (is_of_status || is_of_frame || counts.contains(&next.as_str())) {
                 "…".clone_into(word);
                 // The unit of a duration depends on its value.
                 words[at + 1] = next.replace("ms", "s");
