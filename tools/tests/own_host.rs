@@ -4,9 +4,10 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::MutexGuard;
 
 use crate::support::terminal::Terminal;
-use crate::support::{Dev, target};
+use crate::support::{Dev, alone, target};
 use expect_test::expect_file;
 use tempfile::TempDir;
 
@@ -116,10 +117,12 @@ const TURN: &str = "this.set_turned(this.turned() + this.step());";
 
 struct Own {
     dir: TempDir,
+    _alone: MutexGuard<'static, ()>,
 }
 
 impl Own {
     fn new() -> Self {
+        let alone = alone();
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
         let dir = tempfile::tempdir().unwrap();
         let workspace = fs::read_to_string(repository.join("Cargo.toml")).unwrap();
@@ -132,7 +135,7 @@ impl Own {
                 .unwrap();
         }
         fs::copy(repository.join("Cargo.lock"), dir.path().join("Cargo.lock")).unwrap();
-        let own = Self { dir };
+        let own = Self { dir, _alone: alone };
         let output = own
             .command(env!("CARGO_BIN_EXE_alcedo"))
             .args(["glue", "--host", "rig", "-o", "gadgets/src/rig.rs"])

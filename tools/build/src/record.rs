@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::call::CompilerCall;
 use crate::reason::CargoReason;
 use crate::report::{Artifact, Package};
-use crate::stamp::{Stamp, Stamps};
+use crate::stamp::{self, Stamp, Stamps};
 
 /// Method of a plugin's next build.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,6 +56,8 @@ pub(crate) struct Inputs {
     pub(crate) environment: BTreeMap<OsString, OsString>,
     /// Files that the compiler read as sources of the plugin, included files among them.
     pub(crate) own: Stamps,
+    /// Digest of the contents of `own`. `None` if a file of `own` changed during the build.
+    pub(crate) contents: Option<u128>,
     /// Files that cargo's decisions depend on. Some may not exist.
     pub(crate) foreign: Stamps,
     /// The library, as last built; unknown if the last build failed.
@@ -71,7 +73,9 @@ impl Inputs {
         stamp: impl Fn(&Path) -> Stamp,
     ) -> Self {
         let all = |stamps: &Stamps| stamps.keys().map(|path| (path.clone(), stamp(path))).collect();
-        Self { environment, own: all(&self.own), foreign: all(&self.foreign), library: stamp(library) }
+        let own = all(&self.own);
+        let contents = if own == self.own { self.contents } else { stamp::contents(&own) };
+        Self { environment, own, contents, foreign: all(&self.foreign), library: stamp(library) }
     }
 }
 
@@ -83,7 +87,8 @@ pub(crate) fn plan(last: &Inputs, seen: &Inputs) -> Plan {
     if let Some(path) = changed(&last.foreign, &seen.foreign) {
         return Plan::Cargo(CargoReason::Changed(path.to_owned()));
     }
-    match changed(&last.own, &seen.own).is_none() && last.library.is_same(&seen.library) {
+    let is_equal = last.contents.is_some() && last.contents == seen.contents;
+    match (is_equal || changed(&last.own, &seen.own).is_none()) && last.library.is_same(&seen.library) {
         true => Plan::Fresh,
         false => Plan::Direct,
     }
@@ -136,8 +141,8 @@ mod tests {
     use std::collections::BTreeMap;
     use std::path::{Path, PathBuf};
 
-    /// Parses inputs: `own:` and `foreign:` files with numbers as stamps, `NAME=value`, and `lib:`. The stamp `-` is a missing file, `?` an
-    /// unknown stamp.
+    /// Parses inputs: `own:` and `foreign:` files with numbers as stamps, `NAME=value`, `contents:` with a number, and `lib:`. The stamp `-`
+    /// is a missing file, `?` an unknown stamp.
     fn inputs(text: &str) -> Inputs {
         let stamp = |stamp: &str| match stamp {
             "-" => Stamp::Missing,
@@ -145,11 +150,13 @@ mod tests {
             number => Stamp::Folder(number.parse().unwrap()),
         };
         let (environment, own) = (BTreeMap::new(), BTreeMap::new());
-        let mut inputs = Inputs { environment, own, foreign: BTreeMap::new(), library: Stamp::Unknown };
+        let foreign = BTreeMap::new();
+        let mut inputs = Inputs { environment, own, contents: None, foreign, library: Stamp::Unknown };
         for word in text.split(' ') {
             match (word.split(':').collect::<Vec<_>>().as_slice(), word.split_once('=')) {
                 (["own", path, version], _) => drop(inputs.own.insert((*path).into(), stamp(version))),
                 (["foreign", path, version], _) => drop(inputs.foreign.insert((*path).into(), stamp(version))),
+                (["contents", digest], _) => inputs.contents = digest.parse().ok(),
                 (["lib", version], _) => inputs.library = stamp(version),
                 (_, Some((name, value))) => drop(inputs.environment.insert(name.into(), value.into())),
                 _ => panic!("{word}"),
@@ -184,6 +191,16 @@ mod tests {
         check("own:text.txt:1", "own:text.txt:?", "direct");
         check("lib:1", "lib:2", "direct");
         check("lib:1", "lib:-", "direct");
+    }
+
+    #[test]
+    fn sources_with_equal_contents_are_fresh_in_spite_of_their_times() {
+        let both = |last: &str, seen: &str| plan(&inputs(last), &inputs(seen));
+        assert_eq!(both("own:a:1 lib:1 contents:5", "own:a:2 lib:1 contents:5"), Plan::Fresh);
+        assert_eq!(both("own:a:1 lib:1 contents:5", "own:a:2 lib:1 contents:6"), Plan::Direct);
+        assert_eq!(both("own:a:1 lib:1 contents:?", "own:a:2 lib:1 contents:?"), Plan::Direct);
+        assert_eq!(both("own:a:1 lib:1 contents:5", "own:a:2 lib:2 contents:5"), Plan::Direct);
+        assert_eq!(both("own:a:1 lib:? contents:5", "own:a:2 lib:? contents:5"), Plan::Direct);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::reason::CargoReason;
 use crate::record::{Inputs, Record, cargo_files};
 use crate::report::{Diagnostics, Unit, Units};
 use crate::request::BuildRequest;
-use crate::stamp::{Stamp, Stamps};
+use crate::stamp::{self, Stamp, Stamps};
 
 const LOCK_FILE: &str = "Cargo.lock";
 
@@ -181,7 +181,8 @@ impl Recorder {
             };
             foreign.insert(path, stamp);
         }
-        let inputs = Inputs { environment: self.environment.clone(), own, foreign, library: Stamp::of(&unit.library) };
+        let (environment, contents) = (self.environment.clone(), stamp::contents(&own));
+        let inputs = Inputs { environment, own, contents, foreign, library: Stamp::of(&unit.library) };
         let of_workspace = libraries.iter().filter(|(manifest, _)| manifest.starts_with(&dir));
         let debugged = of_workspace.map(|(_, library)| library.clone()).collect();
         Some(Record { package: unit.package, call, dir, library: unit.library, debugged, inputs })
@@ -224,6 +225,7 @@ impl Recorder {
             if let Some(own) = self.own_sources(&result.dep_file, &record.dir) {
                 // If the update fails, new files are not watched until the next build by cargo.
                 let _ = dep_info::update(&record.library, &record.inputs.own, &own);
+                record.inputs.contents = stamp::contents(&own);
                 record.inputs.own = own;
             }
             record.inputs.library = Stamp::of(&record.library);

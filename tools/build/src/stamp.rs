@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -30,6 +30,9 @@ pub(crate) struct Version {
 /// Files and their versions.
 pub(crate) type Stamps = BTreeMap<PathBuf, Stamp>;
 
+/// Longest time between two ticks of the kernel.
+const CLOCK_TICK: Duration = Duration::from_millis(10);
+
 /// Limit of files below a folder. A folder with more files has an unknown stamp.
 const MOST_FILES: usize = 10_000;
 
@@ -43,11 +46,11 @@ impl Stamp {
         }
     }
 
-    /// Returns the stamp of a file that builds do not write. Returns `Unknown` if the file was written after `start`, when the build may
-    /// have read either version.
+    /// Returns the stamp of a file that builds do not write. Returns `Unknown` if the file was written or replaced after `start`, when
+    /// the build may have read either version.
     pub(crate) fn before(path: &Path, start: SystemTime) -> Self {
         match Self::of(path) {
-            Self::File(version) if version.modified.is_none_or(|modified| modified >= start) => Self::Unknown,
+            Self::File(version) if !version.is_before(start) => Self::Unknown,
             stamp => stamp,
         }
     }
@@ -69,6 +72,31 @@ impl Version {
         let changed = (0, 0, 0);
         Self { modified: metadata.modified().ok(), changed, length: metadata.len() }
     }
+
+    /// Returns `true` if the file was neither written nor replaced since `start`, also not by an older file.
+    fn is_before(&self, start: SystemTime) -> bool {
+        // Times of files come from a clock that advances with the ticks of the kernel.
+        let limit = start.checked_sub(CLOCK_TICK).unwrap_or(start);
+        let (seconds, nanos, _) = self.changed;
+        let since_epoch = u64::try_from(seconds).ok().zip(u32::try_from(nanos).ok());
+        let changed = since_epoch.map(|(seconds, nanos)| SystemTime::UNIX_EPOCH + Duration::new(seconds, nanos));
+        [self.modified, changed].iter().all(|time| time.is_some_and(|time| time < limit))
+    }
+}
+
+/// Returns the digest of the contents of files; `None` if one cannot be read, or is no longer the file of its stamp.
+pub(crate) fn contents(stamps: &Stamps) -> Option<u128> {
+    let mut digest = Xxh3::new();
+    for (path, stamp) in stamps {
+        let bytes = fs::read(path).ok()?;
+        if !Stamp::of(path).is_same(stamp) {
+            return None;
+        }
+        digest.update(path.as_os_str().as_encoded_bytes());
+        digest.update(&(bytes.len() as u64).to_le_bytes());
+        digest.update(&bytes);
+    }
+    Some(digest.digest128())
 }
 
 /// Returns the digest of all files below a folder; `None` if they cannot be listed, or are too many.
@@ -97,7 +125,7 @@ fn folder(root: &Path) -> Option<u128> {
 
 #[cfg(test)]
 mod tests {
-    use super::Stamp;
+    use super::{Stamp, Stamps, contents};
     use std::fs;
     use std::time::{Duration, SystemTime};
 
@@ -125,6 +153,35 @@ mod tests {
         check("deleted");
         assert!(Stamp::of(&file).is_same(&Stamp::Missing));
         assert!(Stamp::of(dir.path()).is_same(&Stamp::of(dir.path())));
+    }
+
+    #[test]
+    fn contents_are_those_of_the_stamps() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("a");
+        fs::write(&file, "one").unwrap();
+        let stamps = || Stamps::from([(file.clone(), Stamp::of(&file))]);
+        let (old, digest) = (stamps(), contents(&stamps()));
+        assert!(digest.is_some());
+        fs::write(&file, "six").unwrap();
+        assert_ne!(contents(&stamps()), digest);
+        fs::write(&file, "one").unwrap();
+        assert_eq!(contents(&stamps()), digest, "the content is back");
+        assert_eq!(contents(&old), None, "but the file was written in between");
+        fs::remove_file(&file).unwrap();
+        assert_eq!(contents(&stamps()), None);
+    }
+
+    #[test]
+    fn a_file_replaced_by_an_older_one_during_a_build_has_no_stamp() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, older) = (dir.path().join("a"), dir.path().join("b"));
+        fs::write(&older, "").unwrap();
+        let start = SystemTime::now();
+        let old = start - Duration::from_secs(9);
+        fs::File::options().write(true).open(&older).unwrap().set_modified(old).unwrap();
+        fs::rename(&older, &file).unwrap();
+        assert_eq!(Stamp::before(&file, start), Stamp::Unknown);
     }
 
     #[test]

@@ -8,6 +8,8 @@ use alcedo_build::{BuildError, BuildMethod, BuildOutcome, BuildRequest, Builder,
 use scratch::{LIB, Scratch, manifest};
 use std::fs::{self, File};
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 /// A scratch plugin without other outputs, and a builder.
 struct Edits {
@@ -82,6 +84,14 @@ fn own_sources_are_compiled_without_cargo_which_is_right_afterwards() {
     assert!(alcedo_sys::ImageFile::read(&outcome.artifacts[0].path).unwrap().is_sealed());
     let (method, outcome) = edits.built_with(&edits.scratch.request(), &["gamma-word"], &["alpha-word"]);
     assert_eq!((method.as_str(), outcome.artifacts[0].fresh), ("direct", true));
+
+    // A save of equal content compiles nothing, so it needs no lock.
+    edits.edit("src/lib.rs", "gamma", "gamma");
+    let lock = File::options().read(true).write(true).open(edits.scratch.path("out/debug/.cargo-lock")).unwrap();
+    lock.lock().unwrap();
+    let (method, outcome) = edits.built_with(&edits.scratch.request(), &["gamma-word"], &["alpha-word"]);
+    assert_eq!((method.as_str(), outcome.artifacts[0].fresh), ("direct", true));
+    drop(lock);
 
     let cargo = build(&edits.scratch.request()).unwrap();
     assert!(!cargo.artifacts[0].fresh, "the call left no trace in cargo's records");
@@ -336,7 +346,7 @@ fn a_locked_target_folder_and_a_canceled_build_lose_nothing() {
     for round in 0..12 {
         let expected = edit();
         let mut running = edits.builder.spawn(&edits.scratch.request()).unwrap();
-        std::thread::sleep(std::time::Duration::from_millis(round * 25));
+        thread::sleep(Duration::from_millis(round * 25));
         running.cancel();
         let result = running.wait();
         assert!(matches!(result, Ok(_) | Err(BuildError::Canceled { .. })), "{result:?}");

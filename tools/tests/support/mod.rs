@@ -44,14 +44,21 @@ pub(crate) fn compiled_plugins() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins")
 }
 
-/// Serializes the tests: builds of two copies would write the same files.
-static ONE_COPY: Mutex<()> = Mutex::new(());
+/// Serializes the tests of a process whose packages have equal names: their builds would write the same files.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static ONE_COPY: Mutex<()> = Mutex::new(());
+    ONE_COPY.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 impl Scratch {
     pub(crate) fn new() -> Self {
-        let alone = ONE_COPY.lock().unwrap_or_else(PoisonError::into_inner);
-        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
+        let alone = alone();
         let target = target();
+        fs::create_dir_all(&target).unwrap();
+        let turn = File::create(target.join(".alcedo-demo.lock")).unwrap();
+        turn.lock().unwrap();
+        // Cargo compares times: files that are older than the library of another copy would never be compiled.
+        let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
         let dir = tempfile::tempdir().unwrap();
         for workspace in WORKSPACES {
             let (from, to) = (repository.join(workspace), dir.path().join(workspace));
@@ -65,9 +72,6 @@ impl Scratch {
             };
             fs::write(&manifest, whole(whole(text, "plugin-api"), "runtime/alcedo")).unwrap();
         }
-        fs::create_dir_all(&target).unwrap();
-        let turn = File::create(target.join(".alcedo-demo.lock")).unwrap();
-        turn.lock().unwrap();
         Self { dir, target, _turn: turn, _alone: alone }
     }
 

@@ -16,6 +16,9 @@ use rustix::termios::{Winsize, tcsetwinsize};
 
 use super::PATIENCE;
 
+/// Timeout for an expected screen. The first build has ended by then.
+const EXPECTED: Duration = Duration::from_secs(150);
+
 /// Time without a change after which the screen is compared.
 const QUIET: Duration = Duration::from_millis(700);
 
@@ -81,7 +84,7 @@ impl Terminal {
 
     /// Waits until the screen contains these parts, and only its numbers change.
     fn settled(&mut self, parts: &[&str]) -> String {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + EXPECTED;
         let (mut last, mut since) = (String::new(), Instant::now());
         loop {
             let wait = Duration::from_millis(50);

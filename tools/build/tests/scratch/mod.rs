@@ -3,6 +3,8 @@
 use alcedo_build::BuildRequest;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 use tempfile::TempDir;
 
 pub(crate) struct Scratch {
@@ -16,6 +18,8 @@ impl Scratch {
         let dir = tempfile::tempdir().unwrap();
         let scratch = Self { manifest: dir.path().join("Cargo.toml"), dir };
         files.iter().for_each(|(path, text)| scratch.write(path, text));
+        // Files that are as new as the start of a build may have changed during it.
+        thread::sleep(Duration::from_millis(30));
         scratch
     }
 
