@@ -1,7 +1,7 @@
 //! Finalization of a plugin part on the finalizer thread.
 #![expect(unsafe_code, reason = "enters the finalizers of modules")]
 
-use alcedo_abi::describe::PartHooks;
+use alcedo_abi::call::{Failure, Status};
 
 use crate::boundary::{CallError, from_module};
 use crate::conjugate::pairs::Part;
@@ -10,7 +10,8 @@ use crate::handles::PartPtr;
 /// Part of an ended conjugate, used only by the finalizer thread.
 pub(crate) struct LastPart {
     ptr: PartPtr,
-    hooks: PartHooks,
+    /// Finalizer of the part's class.
+    finalize: unsafe extern "C" fn(part: PartPtr, failure: &mut Failure) -> Status,
 }
 
 // SAFETY: the plugin's macro proves that the state behind `ptr` is `Send`; the host passes the part on and never uses it again.
@@ -18,7 +19,7 @@ unsafe impl Send for LastPart {}
 
 impl From<Part> for LastPart {
     fn from(part: Part) -> Self {
-        Self { ptr: part.ptr, hooks: part.hooks }
+        Self { ptr: part.ptr, finalize: part.hooks.finalize }
     }
 }
 
@@ -26,6 +27,6 @@ impl LastPart {
     pub(crate) fn finalize(self) -> Result<(), CallError> {
         // SAFETY: the module is mapped until a barrier after its last job was passed, or permanently; its trampoline catches
         // its own panics, and this part was created by the module and is returned once.
-        from_module(|failure| unsafe { (self.hooks.finalize)(self.ptr, failure) })
+        from_module(|failure| unsafe { (self.finalize)(self.ptr, failure) })
     }
 }
