@@ -2,6 +2,8 @@
 //! its schema, or has another type there, before it accesses memory.
 #![expect(unsafe_code, reason = "the only access from safe code to property memory")]
 
+pub mod transfer;
+
 use std::hash::Hasher;
 use std::num::NonZeroU32;
 use std::ptr::NonNull;

@@ -19,7 +19,7 @@ use crate::object::path::short;
 use crate::object::value::Value;
 use crate::reload::carry::{OwnValues, asleep, carry, own_values};
 use crate::reload::changes::{ClassChange, ValueCounts};
-use crate::reload::class_mapping::{ClassKey, ClassMapping, ClassTarget, key_of};
+use crate::reload::class_mapping::{ClassKey, ClassMapping, ClassTarget, has_moved, key_of};
 use crate::reload::conversion::keep_original;
 use crate::reload::converted::Later;
 use crate::reload::journal::Changes;
@@ -107,14 +107,6 @@ pub(crate) fn migrate(
     Ok((migration, walk.kept))
 }
 
-/// Checks if the base classes or interfaces of two builds of a class differ.
-fn has_moved(old: &Rc<Class>, new: &Rc<Class>) -> bool {
-    let above = |class: &Rc<Class>| -> HashSet<Rc<str>> {
-        class.lineage().flat_map(|class| std::iter::once(&class.path).chain(&class.interfaces).cloned()).collect()
-    };
-    above(old) != above(new)
-}
-
 impl Walk<'_> {
     fn stage(&mut self, object: ObjectHandle, changes: &mut Changes) -> Result<(), LoadError> {
         let core = self.core;
@@ -161,7 +153,7 @@ impl Walk<'_> {
                 self.reconstructed.push((object, values));
             }
         }
-        if let Some(target) = self.mapping.0.get_mut(&key) {
+        if let Some(target) = self.mapping.targets.get_mut(&key) {
             target.objects += 1;
         }
         Ok(())
@@ -199,7 +191,7 @@ impl Walk<'_> {
             return Ok(Some(Rc::clone(plan)));
         }
         let Some(old) = self.core.world.objects.class(object) else { return Ok(None) };
-        let Some(target) = self.mapping.0.get(key) else { return Ok(None) };
+        let Some(target) = self.mapping.targets.get(key) else { return Ok(None) };
         let mut notes = Notes { changes: &mut changes.properties, structure: &mut changes.structure };
         let plan = plan_class(self.core, (&old, &target.class), &target.object_plan, key.1.as_deref(), &mut notes)?;
         self.have_moved |= !matches!(target.object_plan, ObjectPlan::Dormant { .. }) && has_moved(&old, &target.class);
@@ -320,7 +312,7 @@ impl Walk<'_> {
 
     /// Returns report lines of classes whose objects were not simply migrated, sorted by path.
     fn class_changes(&self) -> Vec<ClassChange> {
-        let mapping = self.mapping.0.iter().filter(|(_, target)| target.objects != 0);
+        let mapping = self.mapping.targets.iter().filter(|(_, target)| target.objects != 0);
         let line = |((_, dormant), target): (&ClassKey, &ClassTarget)| {
             let change = match (&target.object_plan, dormant) {
                 (ObjectPlan::Carried, None) if target.class.path != target.path => {
