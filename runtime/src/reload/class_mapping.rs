@@ -1,8 +1,10 @@
 //! Maps each class to the new class of its objects. Computed once per class after the new types are declared, then used for
 //! every object and every reference.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 use crate::bridge::core::Core;
 use crate::handles::{ClassId, ModuleId, ObjectHandle};
@@ -40,7 +42,7 @@ pub(super) struct ClassTarget {
 
 #[derive(Default)]
 pub(crate) struct ClassMapping {
-    pub(super) targets: HashMap<ClassKey, ClassTarget>,
+    pub(super) targets: FxHashMap<ClassKey, ClassTarget>,
     /// Set if every object keeps its base classes and interfaces, so that each reference to it suits its property as before.
     pub(super) is_settled: bool,
 }

@@ -5,11 +5,13 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
+
 use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::bridge::rebuild::KeptFields;
 use crate::faults::{self, ReloadStep};
-use crate::handles::ObjectHandle;
+use crate::handles::{ClassId, Name, ObjectHandle};
 use crate::load::error::LoadError;
 use crate::object::body::Body;
 use crate::object::class::{Class, Subobject};
@@ -43,11 +45,16 @@ struct Growing {
     was_dormant: bool,
 }
 
+/// Old and new template of a subobject.
+type Templates = (ObjectHandle, ObjectHandle);
+
 struct Walk<'a> {
     core: &'a Core,
     mapping: ClassMapping,
     kept: KeptFields,
-    plans: HashMap<ClassKey, Rc<ClassPlan>>,
+    plans: FxHashMap<ClassKey, Rc<ClassPlan>>,
+    /// Templates of subobjects, by class of the owner and name.
+    templates: FxHashMap<(ClassId, Name), Option<Templates>>,
     doomed: HashSet<ObjectHandle>,
     growing: Vec<Growing>,
     /// Objects to construct again, with the values they keep.
@@ -68,12 +75,13 @@ pub(crate) fn migrate(
     (mapping, kept): (ClassMapping, KeptFields),
     changes: &mut Changes,
 ) -> Result<(Migration, KeptFields), LoadError> {
-    let before = core.world.objects.living().len();
+    let before = core.world.objects.count_living();
     let mut walk = Walk {
         core,
         mapping,
         kept,
-        plans: HashMap::new(),
+        plans: FxHashMap::default(),
+        templates: FxHashMap::default(),
         doomed: HashSet::new(),
         growing: Vec::new(),
         reconstructed: Vec::new(),
@@ -120,8 +128,8 @@ impl Walk<'_> {
         }
         faults::at(ReloadStep::CarryObject)?;
         let changes = &mut changes.properties;
-        let from = Surroundings { core, mapping: &self.mapping };
         let carried = Carried { object, templates: self.templates_in_owner(object) };
+        let from = Surroundings { core, mapping: &self.mapping };
         match &plan.object_plan {
             ObjectPlan::Carried => {
                 let body = carry(from, carried, &plan, changes, &mut self.later)?;
@@ -160,16 +168,32 @@ impl Walk<'_> {
     }
 
     /// Returns the templates of a subobject: the subobjects of the same name in the old and the new class default object of its
-    /// owner's class.
-    fn templates_in_owner(&self, object: ObjectHandle) -> Option<(ObjectHandle, ObjectHandle)> {
+    /// owner's class. `None` for other objects.
+    fn templates_in_owner(&mut self, object: ObjectHandle) -> Option<Templates> {
+        let objects = &self.core.world.objects;
+        let is_subobject = |object| Some(objects.flags(object)? & object_flags::SUBOBJECT != 0);
+        if !is_subobject(object)? {
+            return None;
+        }
+        let owner = objects.outer(object)?;
+        if is_subobject(owner)? {
+            return self.find_templates(object);
+        }
+        let key = (objects.class_id(owner)?, objects.name(object)?);
+        if let Some(known) = self.templates.get(&key) {
+            return *known;
+        }
+        let found = self.find_templates(object);
+        self.templates.insert(key, found);
+        found
+    }
+
+    fn find_templates(&self, object: ObjectHandle) -> Option<Templates> {
         let (objects, names) = (&self.core.world.objects, &self.core.world.names);
         let (mut path, mut at) = (Vec::new(), object);
         while objects.flags(at)? & object_flags::SUBOBJECT != 0 {
             path.push(names.text(objects.name(at)?));
             at = objects.outer(at)?;
-        }
-        if path.is_empty() {
-            return None;
         }
         // Owners are created before their subobjects, so the owner already has its new body if its class changes.
         let found = objects.class(at)?;
@@ -197,6 +221,8 @@ impl Walk<'_> {
         self.have_moved |= !matches!(target.object_plan, ObjectPlan::Dormant { .. }) && has_moved(&old, &target.class);
         let plan = Rc::new(plan);
         self.plans.insert(key.clone(), Rc::clone(&plan));
+        // Templates in owners of the new class depend on its plan.
+        self.templates.clear();
         faults::at(ReloadStep::PlanClass)?;
         Ok(Some(plan))
     }

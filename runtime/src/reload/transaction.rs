@@ -388,7 +388,7 @@ impl Run<'_> {
                 self.loads.raise(&MasterEvent::Resumed(self.old.generation));
             }
         }
-        let objects = core.world.objects.living().len() as u64;
+        let objects = core.world.objects.count_living() as u64;
         ReloadReport::rolled_back(self.close(), phase, error, objects)
     }
 }

@@ -32,6 +32,11 @@ impl Objects {
         in_order(living.map(|(object, tenant)| (tenant.construction, object)).collect())
     }
 
+    /// Returns the number of [`Objects::living`].
+    pub fn count_living(&self) -> usize {
+        self.store.borrow().slots.iter().filter(|(_, tenant)| !is_template(tenant)).count()
+    }
+
     /// Returns the instances of a class and of derived classes, in order of creation. Excludes CDOs, their subobjects, and
     /// dormant objects.
     pub fn of_class(&self, class: &Class) -> Vec<ObjectHandle> {
