@@ -4,7 +4,7 @@
 //! A frame looks up nothing by name. Objects are listed by class; the lists are refreshed after objects were created or destroyed.
 //! The ticks of all objects of a class are one call across the ABI boundary.
 
-use alcedo_runtime::host::{BatchFunction, ClassList, ObjectList, TypedProperty};
+use alcedo_runtime::host::{BatchFunction, ClassList, TypedProperty};
 use alcedo_runtime::native::{Class, Natives, This};
 use alcedo_runtime::{CallError, Error, ObjectHandle, Runtime};
 
@@ -67,9 +67,12 @@ impl Frame {
         // Refreshes both lists. `||` would skip the second list if the first has changed.
         let is_new = self.actors.refresh(runtime) | self.components.refresh(runtime);
         if is_new || self.is_waiting {
-            self.is_waiting = false;
-            self.is_waiting |= begin(runtime, self.actors.list(), &self.actor_has_begun, begin_actor);
-            self.is_waiting |= begin(runtime, self.components.list(), &self.component_has_begun, begin_component);
+            let [actors, components] = [&self.actors, &self.components].map(|list| match self.is_waiting {
+                true => list.list().objects().to_vec(),
+                false => list.added(),
+            });
+            self.is_waiting = begin(runtime, &actors, &self.actor_has_begun, begin_actor);
+            self.is_waiting |= begin(runtime, &components, &self.component_has_begun, begin_component);
         }
         for (tick, list) in [(&self.actor_tick, &self.actors), (&self.component_tick, &self.components)] {
             match tick.call_list(list.list(), (seconds,)) {
@@ -83,12 +86,12 @@ impl Frame {
 /// Calls begin play on objects that have not begun. Returns true if an object could not begin.
 fn begin<C: Class>(
     runtime: &Runtime,
-    list: &ObjectList,
+    objects: &[ObjectHandle],
     has_begun: &TypedProperty<bool>,
     begin: impl Fn(This<'_, C>) -> Result<(), CallError>,
 ) -> bool {
     let mut has_failed = false;
-    for object in list.objects() {
+    for object in objects {
         // Skips objects that have begun, which are nearly all objects.
         if has_begun.get(*object).is_ok_and(|has_begun| has_begun) {
             continue;

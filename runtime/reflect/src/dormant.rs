@@ -35,10 +35,10 @@ pub enum KeptValue {
 /// Field of a plugin part that is kept across a reload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptField {
-    /// Path of the declaring class.
-    pub class: String,
+    /// Path of the declaring class. Shared by the fields of all objects, as is the name.
+    pub class: Rc<str>,
     /// Name of the field.
-    pub name: String,
+    pub name: Rc<str>,
     /// Value in CBOR.
     pub data: Vec<u8>,
 }

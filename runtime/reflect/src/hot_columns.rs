@@ -71,7 +71,12 @@ pub struct HotColumns {
     head: Rc<Cell<Directory>>,
     /// Number of writes to the columns.
     changes: Cell<u64>,
+    /// Slots of the latest writes, by the number of the write.
+    recent: Box<[Cell<u32>; REMEMBERED]>,
 }
+
+/// Number of writes whose slots are remembered: a birth takes three, an end one.
+const REMEMBERED: usize = 256;
 
 /// Entry of an empty slot: all zero bytes.
 const EMPTY_ENTRY: DirectoryEntry = DirectoryEntry { serial: 0, class: ClassId::NONE, memory: std::ptr::null_mut() };
@@ -87,6 +92,7 @@ impl HotColumns {
             words: Row::new(0),
             head,
             changes: Cell::new(0),
+            recent: Box::new([const { Cell::new(0) }; REMEMBERED]),
         }
     }
 
@@ -100,6 +106,16 @@ impl HotColumns {
     #[inline]
     pub fn changes(&self) -> u64 {
         self.changes.get()
+    }
+
+    /// Returns the slots that have changed since [`HotColumns::changes`] was `count`, in ascending order; `None` after too many changes.
+    pub(super) fn changed_since(&self, count: u64) -> Option<Vec<u32>> {
+        let now = self.changes.get();
+        now.checked_sub(count).filter(|changes| *changes <= REMEMBERED as u64)?;
+        let mut slots: Vec<_> = (count..now).map(|at| self.recent[at as usize % REMEMBERED].get()).collect();
+        slots.sort_unstable();
+        slots.dedup();
+        Some(slots)
     }
 
     /// Returns the number of destroyed objects and replaced bodies, as published to plugins.
@@ -174,7 +190,9 @@ impl HotColumns {
     }
 
     fn put_part(&self, index: u32, serial: u32, plugin_part: PluginPart) {
-        self.changes.set(self.changes.get() + 1);
+        let changes = self.changes.get();
+        self.recent[changes as usize % REMEMBERED].set(index);
+        self.changes.set(changes + 1);
         self.words.set(index, plugin_part.word);
         self.parts.set(index, PartEntry { of: PartOf::new(serial, plugin_part.class), part: plugin_part.part });
     }

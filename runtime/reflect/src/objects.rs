@@ -26,6 +26,7 @@ use crate::storage::View;
 use crate::typed::FrameValue;
 use crate::value::Value;
 
+pub use lists::ListEdit;
 pub use place::RenameError;
 
 /// Flag bits of objects.

@@ -2,6 +2,8 @@
 //! schema. A property that is missing or has another type is rejected before any memory is accessed.
 #![expect(unsafe_code, reason = "the only access from safe code to property memory")]
 
+pub mod transfer;
+
 use std::hash::Hasher;
 use std::num::NonZeroU32;
 use std::ptr::NonNull;

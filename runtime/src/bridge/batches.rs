@@ -13,6 +13,7 @@ use crate::bridge::direct::MethodCall;
 use crate::bridge::fast_paths::MethodFastPath;
 use crate::handles::{ClassId, ObjectHandle};
 use crate::object::class::Class;
+use crate::object::objects::ListEdit;
 use crate::object::word_offset::WordOffset;
 
 /// Objects of one class, in the order of the caller's list, ready to be called.
@@ -38,6 +39,8 @@ pub(crate) struct Groups {
     ended: usize,
     /// Number of objects that were skipped because their class has no override.
     passed: usize,
+    /// Classes of these objects.
+    skipped: Vec<ClassId>,
 }
 
 /// Conditions that select the objects of a batch.
@@ -69,15 +72,15 @@ impl Groups {
     ) -> Result<Self, CallError> {
         let (population, resolved_at) = (core.fast_paths.population(), core.zcalls.epoch().count());
         let ends = core.fast_paths.columns().ends();
-        let mut made = Self { population, resolved_at, ends, groups: Vec::new(), ended: 0, passed: 0 };
-        let mut skipped: Vec<ClassId> = Vec::new();
+        let (groups, skipped) = (Vec::new(), Vec::new());
+        let mut made = Self { population, resolved_at, ends, groups, ended: 0, passed: 0, skipped };
         let mut last = 0;
         for (object, index) in objects.iter().zip(0..) {
             let Some(entry) = core.fast_paths.columns().find(*object) else {
                 made.ended += 1;
                 continue;
             };
-            if skipped.contains(&entry.class) {
+            if made.skipped.contains(&entry.class) {
                 made.passed += 1;
                 continue;
             }
@@ -91,7 +94,7 @@ impl Groups {
                             made.groups.len() - 1
                         }
                         None => {
-                            skipped.push(entry.class);
+                            made.skipped.push(entry.class);
                             made.passed += 1;
                             continue;
                         }
@@ -99,16 +102,56 @@ impl Groups {
                 };
             }
             let group = &mut made.groups[last];
-            let part = group
-                .fast_path
-                .and_then(|fast_path| core.pairs.find_part(&core.world.objects, *object, fast_path.owner()));
-            // Objects without a plugin part take the slow path, which reports the reason.
-            let part = part.map_or(std::ptr::null_mut(), |part| part.0);
-            group.is_whole &= !part.is_null();
-            group.items.push(BatchItem { object: *object, memory: entry.memory, part });
-            group.indexes.push(index);
+            group.insert(core, group.items.len(), (*object, entry.memory), index);
         }
         Ok(made)
+    }
+
+    /// Follows edits of the grouped list, between two states of the population. Returns false if the groups have to be made anew.
+    pub(crate) fn follow(&mut self, core: &Core, (before, now): (u64, u64), edits: &[ListEdit]) -> bool {
+        let is_known = self.population == before && self.resolved_at == core.zcalls.epoch().get() && self.ended == 0;
+        if !is_known || now != core.fast_paths.population() {
+            return false;
+        }
+        let are_followed = edits.iter().all(|edit| match *edit {
+            ListEdit::Removed(at) => self.remove(at as u32),
+            ListEdit::Added(at, object) => self.add(core, at as u32, object),
+        });
+        self.groups.retain(|group| !group.items.is_empty());
+        (self.population, self.ends) = (now, core.fast_paths.columns().ends());
+        // Classes are called in the order of their first objects.
+        are_followed && self.groups.is_sorted_by_key(|group| group.indexes[0])
+    }
+
+    fn remove(&mut self, index: u32) -> bool {
+        let mut was_called = false;
+        for group in &mut self.groups {
+            let at = group.indexes.partition_point(|other| *other < index);
+            if group.indexes.get(at) == Some(&index) {
+                group.items.remove(at);
+                group.indexes.remove(at);
+                was_called = true;
+            }
+            group.indexes[at..].iter_mut().for_each(|other| *other -= 1);
+        }
+        self.passed -= usize::from(!was_called);
+        true
+    }
+
+    fn add(&mut self, core: &Core, index: u32, object: ObjectHandle) -> bool {
+        let Some(entry) = core.fast_paths.columns().find(object) else { return false };
+        for group in &mut self.groups {
+            let at = group.indexes.partition_point(|other| *other < index);
+            group.indexes[at..].iter_mut().for_each(|other| *other += 1);
+        }
+        if self.skipped.contains(&entry.class) {
+            self.passed += 1;
+            return true;
+        }
+        let Some(group) = self.groups.iter_mut().find(|group| group.class == entry.class) else { return false };
+        let at = group.indexes.partition_point(|other| *other < index);
+        group.insert(core, at, (object, entry.memory), index);
+        true
     }
 
     /// Checks if nothing has changed since the grouping.
@@ -192,6 +235,18 @@ impl Groups {
 }
 
 impl Group {
+    /// Inserts an object, which is at `index` of the given objects.
+    #[inline]
+    fn insert(&mut self, core: &Core, at: usize, (object, memory): (ObjectHandle, *mut u8), index: u32) {
+        let part =
+            self.fast_path.and_then(|fast_path| core.pairs.find_part(&core.world.objects, object, fast_path.owner()));
+        // Objects without a plugin part take the slow path, which reports the reason.
+        let part = part.map_or(std::ptr::null_mut(), |part| part.0);
+        self.is_whole &= !part.is_null();
+        self.items.insert(at, BatchItem { object, memory, part });
+        self.indexes.insert(at, index);
+    }
+
     fn offset(&self) -> Option<usize> {
         self.condition.map(|condition| condition.offset())
     }

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::cells::RefCell;
-use crate::conjugate::build::Misfit;
+use crate::conjugate::build::{Keeper, KeptShare, Misfit};
 use crate::faults::{self, ReloadStep};
 use crate::handles::ObjectHandle;
 use crate::object::dormant::{FieldAside, KeptField};
@@ -32,6 +32,8 @@ struct Turns {
     done: Rebuilt,
     /// Fields that were not restored, by class, field and reason, with the number of objects.
     lost: Vec<(KeptField, Misfit, u64)>,
+    /// Current class of the fields of each class.
+    keepers: FxHashMap<Rc<str>, Rc<Keeper>>,
 }
 
 /// Rebuilds these objects in order. Objects that were constructed again already have their plugin parts. Their kept fields are
@@ -84,6 +86,15 @@ fn build_one(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
     take_back(core, turns, object)
 }
 
+fn keeper_of(core: &Core, turns: &RefCell<Turns>, field: &KeptField) -> Rc<Keeper> {
+    let known = turns.borrow().keepers.get(&field.class).cloned();
+    known.unwrap_or_else(|| {
+        let keeper = Rc::new(core.plugins().keeper(&field.class));
+        turns.borrow_mut().keepers.insert(Rc::clone(&field.class), Rc::clone(&keeper));
+        keeper
+    })
+}
+
 fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Result<(), CallError> {
     let kept = turns.borrow_mut().kept.remove(&object).unwrap_or_default();
     faults::at(ReloadStep::LoadKept)?;
@@ -91,7 +102,8 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
     let (mut fields_kept, mut lost, mut aside) = (0, Vec::new(), Vec::new());
     let mut earlier = objects.replace_fields_aside(object, Vec::new());
     let mut is_loaded = |field: &KeptField, lost: &mut Vec<_>| {
-        let misfit = plugins.load_kept(object, field, &kept).err();
+        let keeper = keeper_of(core, turns, field);
+        let misfit = plugins.load_kept(object, (field, &keeper), &kept).err();
         fields_kept += u64::from(misfit.is_none());
         let is_loaded = misfit.is_none();
         lost.extend(misfit.map(|misfit| (field.clone(), misfit)));
@@ -127,7 +139,7 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
     }
     aside.extend(lost.iter().map(|(field, _)| field.clone()));
     if !aside.is_empty() {
-        let now = plugins.save_kept(object).unwrap_or_default();
+        let now = plugins.save_kept(object, &mut KeptShare::default()).unwrap_or_default();
         let instead = |field: &KeptField| now.iter().find(|now| now.is_same(field)).map(|now| now.data.clone());
         let aside = aside.into_iter().map(|field| FieldAside { instead: instead(&field), field });
         objects.replace_fields_aside(object, aside.collect());

@@ -8,6 +8,7 @@ use std::slice::from_raw_parts;
 
 use alcedo_abi::call::{Call, Failure, Invoke};
 use alcedo_abi::value::{KeepSink, TextView};
+use rustc_hash::FxHashSet;
 
 use crate::boundary::{CallError, reported};
 use crate::cells::RefCell;
@@ -15,7 +16,7 @@ use crate::conjugate::class_hook_table::{ClassHookTable, ClassHooks};
 use crate::conjugate::finalizer::Finalizer;
 use crate::conjugate::pairs::{ConjugateKey, Pairs, Part};
 use crate::conjugate::red::RedStack;
-use crate::handles::{ObjectHandle, PartPtr};
+use crate::handles::{ClassId, ObjectHandle, PartPtr};
 use crate::object::World;
 use crate::object::class::Class;
 use crate::object::construction::{ConstructionHooks, StepError};
@@ -142,33 +143,48 @@ impl Plugins<'_> {
         }
     }
 
-    /// Returns the kept fields of one object, by class path and field name. Returns an error if a field fails to serialize.
-    pub(crate) fn save_kept(&self, object: ObjectHandle) -> Result<Vec<KeptField>, CallError> {
+    /// Returns the kept fields of one object, by class path and field name. `share` is of the saves of other objects of the same
+    /// generations. Returns an error if a field fails to serialize.
+    pub(crate) fn save_kept(&self, object: ObjectHandle, share: &mut KeptShare) -> Result<Vec<KeptField>, CallError> {
+        let of = self.world.objects.class_id(object).unwrap_or(ClassId::NONE);
+        if share.without.contains(&of) {
+            return Ok(Vec::new());
+        }
         let Some(key) = self.key_of(object) else { return Ok(Vec::new()) };
         let mut kept = Vec::new();
         for part in self.pairs.parts(key) {
             let Some(class) = self.world.types.class(part.class) else { continue };
-            let mut fields: Vec<(String, Vec<u8>)> = Vec::new();
-            let sink = KeepSink { context: (&raw mut fields).cast(), put: put_kept };
+            let mut list = KeptList { class: &class.path, names: &mut share.names, fields: &mut kept };
+            let sink = KeepSink { context: (&raw mut list).cast(), put: put_kept };
             // Plugin code may destroy the object, but the part of the object is finalized only at the next safe point.
             self.red.call_module(&part.gate, &part.names.keep, |failure| {
                 // SAFETY: the part belongs to this module. It is finalized at a safe point, which cannot occur while the frame
                 // is open.
                 unsafe { (part.hooks.save_kept)(part.ptr, &sink, failure) }
             })?;
-            kept.extend(fields.into_iter().map(|(name, data)| KeptField { class: class.path.to_string(), name, data }));
+        }
+        if kept.is_empty() {
+            share.without.insert(of);
         }
         Ok(kept)
     }
 
-    /// Restores a kept field under its current name. `all` contains all kept fields of the object. A renamed field is not
-    /// restored if `all` has another value for the new name. Returns [`Misfit`] if no part accepts the field.
-    pub(crate) fn load_kept(&self, object: ObjectHandle, field: &KeptField, all: &[KeptField]) -> Result<(), Misfit> {
-        let types = &self.world.types;
-        let parts = self.key_of(object).map(|key| self.pairs.parts(key)).unwrap_or_default();
-        let path = types.redirected(&field.class);
-        let is_of = |class: Rc<Class>| class.path == path;
-        let part = parts.iter().find(|part| types.class(part.class).is_some_and(is_of)).ok_or(Misfit::Gone)?;
+    /// Returns the current class of kept fields of the class with this path.
+    pub(crate) fn keeper(&self, class: &str) -> Keeper {
+        let path = self.world.types.redirected(class);
+        let class = self.world.types.class_by_path(&path).map(|class| class.id);
+        Keeper { path, class }
+    }
+
+    /// Restores a kept field under its current name. `keeper` is the current class of the field, and `all` contains all kept fields of the
+    /// object. A renamed field is not restored if `all` has another value for the new name. Returns [`Misfit`] if no part accepts the field.
+    pub(crate) fn load_kept(
+        &self,
+        object: ObjectHandle,
+        (field, keeper): (&KeptField, &Keeper),
+        all: &[KeptField],
+    ) -> Result<(), Misfit> {
+        let part = keeper.class.and_then(|class| self.pairs.part(self.key_of(object)?, class)).ok_or(Misfit::Gone)?;
         let load = |name: &str| {
             let (name, data) = (TextView::of(name), &field.data);
             self.red.call_module(&part.gate, &part.names.keep, |failure| {
@@ -179,8 +195,9 @@ impl Plugins<'_> {
         };
         let mut loaded = load(&field.name);
         if matches!(loaded, Err(CallError::NotFound { .. })) {
-            let is_free = |name: &&String| !all.iter().any(|other| other.class == field.class && other.name == **name);
-            let names = types.names_of_member(std::iter::once(&*path), &field.name);
+            let is_free =
+                |name: &&String| !all.iter().any(|other| other.class == field.class && *other.name == ***name);
+            let names = self.world.types.names_of_member(std::iter::once(&*keeper.path), &field.name);
             let mut renamed = names.iter().skip(1).filter(is_free).map(|name| load(name));
             loaded = renamed.find(|loaded| !matches!(loaded, Err(CallError::NotFound { .. }))).unwrap_or(loaded);
         }
@@ -210,6 +227,27 @@ impl Plugins<'_> {
     }
 }
 
+/// Data shared by the saves of many objects.
+#[derive(Default)]
+pub(crate) struct KeptShare {
+    names: FxHashSet<Rc<str>>,
+    /// Classes without kept fields. Whether a class has some is known from the first of its objects, since its declaration decides.
+    without: FxHashSet<ClassId>,
+}
+
+/// Receiver of the kept fields of one part.
+struct KeptList<'a> {
+    class: &'a Rc<str>,
+    names: &'a mut FxHashSet<Rc<str>>,
+    fields: &'a mut Vec<KeptField>,
+}
+
+/// Current class of kept fields; without an id if no class has its path.
+pub(crate) struct Keeper {
+    path: Rc<str>,
+    class: Option<ClassId>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Misfit {
     /// The class no longer exists, or no longer keeps the field.
@@ -226,11 +264,18 @@ unsafe extern "C" fn put_kept(context: *mut (), name: TextView, data: *const u8,
     let at = |data: *const u8, len| if len == 0 { dangling() } else { data };
     // SAFETY: the caller promises that `context` is the list of the sink, and that `name` and `data` have this many readable
     // bytes. No other code uses the list.
-    let (fields, name, data) = unsafe {
-        let fields = &mut *context.cast::<Vec<(String, Vec<u8>)>>();
-        (fields, from_raw_parts(at(name.data, name.len), name.len), from_raw_parts(at(data, len), len))
+    let (list, name, data) = unsafe {
+        let list = &mut *context.cast::<KeptList<'_>>();
+        (list, from_raw_parts(at(name.data, name.len), name.len), from_raw_parts(at(data, len), len))
     };
-    fields.push((String::from_utf8_lossy(name).into_owned(), data.to_vec()));
+    let KeptList { class, names, fields } = list;
+    let name = String::from_utf8_lossy(name);
+    let name = names.get(&*name).cloned().unwrap_or_else(|| {
+        let name: Rc<str> = (&*name).into();
+        names.insert(Rc::clone(&name));
+        name
+    });
+    fields.push(KeptField { class: Rc::clone(class), name, data: data.to_vec() });
 }
 
 fn call_of(object: ObjectHandle, memory: *mut u8, part: PartPtr, failure: &mut Failure) -> Call<'_> {

@@ -18,7 +18,7 @@ use crate::boundary::CallError;
 use crate::cells::RefCell;
 use crate::conjugate::last_part::LastPart;
 use crate::conjugate::pairs::Part;
-use crate::handles::{Generation, ModuleId};
+use crate::handles::{ClassId, Generation, ModuleId};
 use crate::lease::{Blocker, LeaseKind};
 use crate::sync::lock;
 use crate::unheard;
@@ -41,19 +41,47 @@ pub(crate) struct FinalizerFailure {
     pub error: CallError,
 }
 
-struct Job {
-    part: LastPart,
-    class: Arc<str>,
+/// Parts of one module, in order. Sent as a whole: a message, and counts of shared names, for each part would cost both threads
+/// more than most finalizers.
+struct Batch {
     id: ModuleId,
     module: Arc<str>,
     generation: Generation,
+    /// Classes of the parts, with their short paths.
+    classes: Vec<(ClassId, Arc<str>)>,
+    /// Parts, each with the index of its class.
+    parts: Vec<(usize, LastPart)>,
+}
+
+/// Maximum number of parts of a batch, so that the thread begins while more parts are collected.
+const MAX_BATCH: usize = 1024;
+
+impl Batch {
+    fn of(first: &Part) -> Self {
+        let tag = first.gate.tag();
+        let (id, module, generation) = (tag.id, Arc::clone(&tag.name), tag.generation);
+        Self { id, module, generation, classes: Vec::new(), parts: Vec::new() }
+    }
+
+    fn has_room_for(&self, part: &Part) -> bool {
+        self.id == part.gate.tag().id && self.parts.len() < MAX_BATCH
+    }
+
+    fn push(&mut self, part: Part) {
+        let known = self.classes.iter().rposition(|(class, _)| *class == part.class);
+        let at = known.unwrap_or_else(|| {
+            self.classes.push((part.class, Arc::clone(&part.names.short)));
+            self.classes.len() - 1
+        });
+        self.parts.push((at, LastPart::from(part)));
+    }
 }
 
 /// Work that the finalizer thread runs after the last part of a generation.
 type LastWork = Box<dyn FnOnce() + Send>;
 
 enum Message {
-    Finalize(Job),
+    Finalize(Batch),
     Mark(Sender<()>),
     Barrier(Generation, Vec<ModuleId>, LastWork, Sender<()>),
 }
@@ -132,17 +160,16 @@ impl Finalizer {
     /// Sends parts, derived before base. The conjugate of the parts must have ended, and no method of a part may be on the
     /// stack.
     pub(crate) fn finalize(&self, parts: Vec<Part>) {
+        self.sent.set(self.sent.get() + parts.len() as u64);
+        let mut batch: Option<Batch> = None;
         for part in parts {
-            self.sent.set(self.sent.get() + 1);
-            let tag = part.gate.tag();
-            let (module, generation) = (Arc::clone(&tag.name), tag.generation);
-            self.send(Message::Finalize(Job {
-                class: Arc::clone(&part.names.short),
-                id: tag.id,
-                module,
-                generation,
-                part: LastPart::from(part),
-            }));
+            if let Some(full) = batch.take_if(|batch| !batch.has_room_for(&part)) {
+                self.send(Message::Finalize(full));
+            }
+            batch.get_or_insert_with(|| Batch::of(&part)).push(part);
+        }
+        if let Some(last) = batch {
+            self.send(Message::Finalize(last));
         }
     }
 
@@ -156,7 +183,7 @@ impl Finalizer {
     ) -> Barrier {
         let (done, passed) = bounded(1);
         self.send(Message::Barrier(generation, modules, Box::new(last), done));
-        Barrier { passed, desk: self.desk.clone(), inbox: self.inbox.clone(), begun: Instant::now() }
+        Barrier { passed, desk: self.desk.clone(), sent: self.sent.get(), begun: Instant::now() }
     }
 
     /// Prevents further finalizers of `modules`. If a finalizer of these modules is running, it keeps its thread permanently,
@@ -241,7 +268,8 @@ impl Drop for Finalizer {
 pub(crate) struct Barrier {
     passed: Receiver<()>,
     desk: Shared,
-    inbox: Receiver<Message>,
+    /// Number of parts that were sent before.
+    sent: u64,
     begun: Instant,
 }
 
@@ -258,12 +286,10 @@ impl Barrier {
             Some(running) => (running.name(), running.since.elapsed()),
             None => ("the next in the queue".to_owned(), self.begun.elapsed()),
         };
-        let number = desk.number;
+        let (number, left) = (desk.number, self.sent.saturating_sub(desk.dropped));
         drop(desk);
-        let waiting = self.inbox.len();
-        if waiting > 1 {
-            // Does not count this barrier.
-            owner.push_str(&format!(", {} behind it", waiting - 1));
+        if left > 1 {
+            owner.push_str(&format!(", {} behind it", left - 1));
         }
         blocker(owner, number, age)
     }
@@ -312,13 +338,8 @@ impl Worker {
         }
         for message in &self.inbox {
             match message {
-                Message::Finalize(job) => {
-                    if !self.begin(&job.class, &job.module, job.generation, &[job.id]) {
-                        continue;
-                    }
-                    self.finalize(job);
-                    lock(&self.desk).dropped += 1;
-                    if !self.end() {
+                Message::Finalize(batch) => {
+                    if !self.finalize(batch) {
                         return;
                     }
                 }
@@ -361,16 +382,54 @@ impl Worker {
         is_ours
     }
 
-    fn finalize(&self, job: Job) {
-        let result = job.part.finalize();
-        if let Err(error) = result {
-            if let Some(count) = self.failures.note(job.generation.0, &job.class) {
-                let times = times(count);
-                tracing::error!(module = %job.module, class = %job.class, %error, "a finalizer failed{times}");
-                unheard::print(&format_args!("a finalizer of {} failed{times}: {error}", job.class));
-            }
-            let _sent = self.report.send(FinalizerFailure { module: job.module, generation: job.generation, error });
+    /// Runs the finalizers of a batch. Returns false if this thread was replaced: the module was abandoned, and so are the parts
+    /// that are left.
+    fn finalize(&self, batch: Batch) -> bool {
+        let Batch { id, module, generation, classes, parts } = batch;
+        let mut parts = parts.into_iter().map(|(at, part)| (&classes[at].1, part)).peekable();
+        let Some((first, _)) = parts.peek() else { return true };
+        if !self.begin(first, &module, generation, &[id]) {
+            return true;
         }
+        while let Some((class, part)) = parts.next() {
+            if let Err(error) = part.finalize() {
+                self.note(class, &module, generation, error);
+            }
+            if !self.go_on(parts.peek().map(|(class, _)| *class)) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Counts a dropped part, and records the class of the next one of the batch, if any. Returns false if this thread was replaced.
+    fn go_on(&self, next: Option<&Arc<str>>) -> bool {
+        let mut desk = lock(&self.desk);
+        let Desk { dropped, turn, running, begun, .. } = &mut *desk;
+        *dropped += 1;
+        if *turn != self.turn {
+            return false;
+        }
+        match (next, &mut *running) {
+            (Some(class), Some(running)) => {
+                *begun += 1;
+                (running.number, running.since) = (*begun, Instant::now());
+                if !Arc::ptr_eq(&running.class, class) {
+                    running.class = Arc::clone(class);
+                }
+            }
+            _ => *running = None,
+        }
+        true
+    }
+
+    fn note(&self, class: &Arc<str>, module: &Arc<str>, generation: Generation, error: CallError) {
+        if let Some(count) = self.failures.note(generation.0, class) {
+            let times = times(count);
+            tracing::error!(%module, %class, %error, "a finalizer failed{times}");
+            unheard::print(&format_args!("a finalizer of {class} failed{times}: {error}"));
+        }
+        let _sent = self.report.send(FinalizerFailure { module: Arc::clone(module), generation, error });
     }
 }
 

@@ -1,7 +1,7 @@
 //! Finalizes a plugin part on the finalizer thread.
 #![expect(unsafe_code, reason = "enters the finalizers of modules")]
 
-use alcedo_abi::describe::PartHooks;
+use alcedo_abi::call::{Failure, Status};
 
 use crate::boundary::{CallError, from_module};
 use crate::conjugate::pairs::Part;
@@ -10,7 +10,8 @@ use crate::handles::PartPtr;
 /// Part of an ended conjugate, used only by the finalizer thread.
 pub(crate) struct LastPart {
     ptr: PartPtr,
-    hooks: PartHooks,
+    /// Finalizer of the part's class.
+    finalize: unsafe extern "C" fn(part: PartPtr, failure: &mut Failure) -> Status,
 }
 
 // SAFETY: the plugin's macro proves that the state behind `ptr` is `Send`. The host passes the part to the finalizer thread and
@@ -19,7 +20,7 @@ unsafe impl Send for LastPart {}
 
 impl From<Part> for LastPart {
     fn from(part: Part) -> Self {
-        Self { ptr: part.ptr, hooks: part.hooks }
+        Self { ptr: part.ptr, finalize: part.hooks.finalize }
     }
 }
 
@@ -27,6 +28,6 @@ impl LastPart {
     pub(crate) fn finalize(self) -> Result<(), CallError> {
         // SAFETY: the module is mapped permanently, or until a barrier after its last job was passed. The trampoline of the
         // module catches its own panics. The module created this part, and receives it back only once.
-        from_module(|failure| unsafe { (self.hooks.finalize)(self.ptr, failure) })
+        from_module(|failure| unsafe { (self.finalize)(self.ptr, failure) })
     }
 }

@@ -129,19 +129,20 @@ impl PairSlots {
         index
     }
 
-    /// Ends a conjugate. Returns its previous state and its parts, derived before base. The slot is reused unless its serials
-    /// are exhausted.
-    fn remove(&mut self, key: ConjugateKey) -> Option<(Color, Life, Vec<Part>)> {
+    /// Ends a conjugate. Returns its previous state, and appends its parts to `ended`, derived before base. The slot is reused
+    /// unless its serials are exhausted.
+    fn remove(&mut self, key: ConjugateKey, ended: &mut Vec<Part>) -> Option<(Color, Life)> {
         let last_serial = self.last_serial;
         let slot = self.get_mut(key)?;
         let life = std::mem::replace(&mut slot.life, Life::Dead);
         slot.gate = None;
-        let (color, parts) = (slot.color, slot.parts.drain(..).rev().collect());
+        let color = slot.color;
+        ended.extend(slot.parts.drain(..).rev());
         if slot.serial < last_serial {
             slot.serial += 1;
             self.free.push(key.index);
         }
-        Some((color, life, parts))
+        Some((color, life))
     }
 }
 
@@ -282,21 +283,29 @@ impl Pairs {
 
     /// Ends a complete or incomplete red conjugate, and returns its parts for the finalizer thread, derived before base.
     pub(crate) fn release(&self, key: ConjugateKey) -> Vec<Part> {
-        let Some((color, life, parts)) = self.entries.borrow_mut().remove(key) else { return Vec::new() };
+        let mut parts = Vec::new();
+        let ended = self.entries.borrow_mut().remove(key, &mut parts);
         debug_assert!(
-            life == Life::Unbuilt || life.step(color, Event::Release) == Ok(Life::Dead),
+            ended.is_none_or(|(color, life)| {
+                life == Life::Unbuilt || life.step(color, Event::Release) == Ok(Life::Dead)
+            }),
             "the host releases what the host began"
         );
         parts
     }
 
-    /// Ends every conjugate of these modules. Returns the parts of each conjugate, derived before base.
-    pub(crate) fn release_modules(&self, modules: &BTreeSet<ModuleId>) -> Vec<Vec<Part>> {
+    /// Ends every conjugate of these modules. Returns their parts, those of a conjugate derived before base.
+    pub(crate) fn release_modules(&self, modules: &BTreeSet<ModuleId>) -> Vec<Part> {
         let mut entries = self.entries.borrow_mut();
-        let lives_with = |slot: &PairSlot| slot.gate.as_ref().is_some_and(|gate| modules.contains(&gate.tag().id));
-        let concerned = entries.slots.iter().zip(0..).filter(|(slot, _)| lives_with(slot));
-        let keys: Vec<_> = concerned.map(|(slot, index)| ConjugateKey { index, serial: slot.serial }).collect();
-        keys.into_iter().filter_map(|key| entries.remove(key)).map(|(_, _, parts)| parts).collect()
+        let mut ended = Vec::new();
+        for index in 0..entries.slots.len() {
+            let PairSlot { serial, gate, .. } = &entries.slots[index];
+            if gate.as_ref().is_some_and(|gate| modules.contains(&gate.tag().id)) {
+                let key = ConjugateKey { index: index as u32, serial: *serial };
+                let _state = entries.remove(key, &mut ended);
+            }
+        }
+        ended
     }
 }
 

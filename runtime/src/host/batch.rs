@@ -165,13 +165,20 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         let slots = slots_of(arguments);
         self.begin(|core, callee, method| {
             // Takes the cached groups out during the run, because called code may reenter this function.
-            let kept = self.groups.take().filter(|(of, groups)| *of == list.version() && groups.is_right(core));
-            let (of, groups) = match kept {
+            let kept = self.groups.take().and_then(|(of, mut groups)| {
+                let is_right = match list.edits() {
+                    _ if of == list.version() => groups.is_right(core),
+                    Some(edits) if of == edits.from => groups.follow(core, edits.populations, &edits.list),
+                    _ => false,
+                };
+                is_right.then_some(groups)
+            });
+            let groups = match kept {
                 Some(kept) => kept,
-                None => (list.version(), Groups::of(core, method, list.objects(), &self.terms())?),
+                None => Groups::of(core, method, list.objects(), &self.terms())?,
             };
             let done = self.run(core, callee, &groups, &slots, None);
-            self.groups.set(Some((of, groups)));
+            self.groups.set(Some((list.version(), groups)));
             Ok(report(done))
         })
     }

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::handles::ObjectHandle;
+use crate::object::objects::ListEdit;
 use crate::runtime::Runtime;
 
 /// Shared by all threads, because a list may be filled on one thread and used on another.
@@ -30,6 +31,17 @@ pub struct ObjectList {
     objects: Vec<ObjectHandle>,
     /// Version of the content, unique among all lists.
     version: u64,
+    /// Difference to the version before, if it is known.
+    edits: Option<Edits>,
+}
+
+/// Difference of a list to an earlier version.
+#[derive(Debug)]
+pub(super) struct Edits {
+    pub(super) from: u64,
+    /// Population counters of both versions.
+    pub(super) populations: (u64, u64),
+    pub(super) list: Vec<ListEdit>,
 }
 
 impl Default for ObjectList {
@@ -40,7 +52,7 @@ impl Default for ObjectList {
 
 impl From<Vec<ObjectHandle>> for ObjectList {
     fn from(objects: Vec<ObjectHandle>) -> Self {
-        Self { objects, version: next_version() }
+        Self { objects, version: next_version(), edits: None }
     }
 }
 
@@ -54,11 +66,15 @@ impl ObjectList {
     /// Appends an object.
     pub fn push(&mut self, object: ObjectHandle) {
         self.objects.push(object);
-        self.version = next_version();
+        (self.version, self.edits) = (next_version(), None);
     }
 
     pub(super) fn version(&self) -> u64 {
         self.version
+    }
+
+    pub(super) fn edits(&self) -> Option<&Edits> {
+        self.edits.as_ref()
     }
 }
 
@@ -94,18 +110,38 @@ impl Runtime {
 }
 
 impl ClassList {
-    /// Rebuilds the list if it may have changed since the last refresh, and returns whether it was rebuilt. The list may have changed
-    /// if an object was created or destroyed, if an object's body or a class was replaced, or if the host differs.
+    /// Updates the list if it may have changed since the last refresh, and returns `true` then. The list may have changed if an object was
+    /// created or destroyed, if an object's body or a class was replaced, or if the host differs. After few changes only the changed
+    /// objects are checked.
     pub fn refresh(&mut self, runtime: &Runtime) -> bool {
         let core = runtime.core();
         let now = (core.fast_paths.population(), core.world.types.epoch());
         if self.seen == Some(now) {
             return false;
         }
-        let found = core.world.types.class_by_path(&self.class).map(|class| core.world.objects.of_class(&class));
-        self.list = found.unwrap_or_default().into();
-        self.seen = Some(now);
+        let class = core.world.types.class_by_path(&self.class);
+        let before = self.seen.replace(now).filter(|(_, classes)| *classes == now.1);
+        if let (Some(class), Some((before, _))) = (&class, before)
+            && let Some(list) = core.world.objects.follow(class, &mut self.list.objects, before)
+        {
+            let has_changed = !list.is_empty();
+            let from = std::mem::replace(&mut self.list.version, next_version());
+            self.list.edits = Some(Edits { from, populations: (before, now.0), list });
+            return has_changed;
+        }
+        self.list = class.map(|class| core.world.objects.of_class(&class)).unwrap_or_default().into();
         true
+    }
+
+    /// Returns the objects that the last refresh has added to the list; all objects if it has made the list anew.
+    #[must_use]
+    pub fn added(&self) -> Vec<ObjectHandle> {
+        let Some(edits) = &self.list.edits else { return self.list.objects.clone() };
+        let added = |edit: &ListEdit| match edit {
+            ListEdit::Added(_, object) => Some(*object),
+            ListEdit::Removed(_) => None,
+        };
+        edits.list.iter().filter_map(added).collect()
     }
 
     /// Returns the objects in order of creation.

@@ -15,7 +15,7 @@ use crate::reload::changes::{CUT, PropertyChange};
 use crate::reload::conversion::PendingConversion;
 use crate::reload::converted::{Later, leave_to_whole, own_conversion, whole_conversions};
 use crate::reload::object_plan::ObjectPlan;
-use crate::reload::plan::{Action, ClassPlan, OwnReference, PropertyDefault, is_subobject, is_transient};
+use crate::reload::plan::{Action, ClassPlan, OwnReference, Plain, PropertyDefault, is_subobject, is_transient};
 use crate::reload::references;
 use crate::reload::sources::{Carried, Sources, Surroundings, has_default, own_value, with_sources};
 
@@ -48,6 +48,9 @@ pub(super) fn carry(
     let carried = carried.into();
     let object = carried.object;
     let mut body = Body::new(&plan.new);
+    if carry_plain(around, carried, plan, (&body, &mut *changes))? {
+        return Ok(body);
+    }
     body.removed = with_sources(around, carried, plan, |sources| {
         let mut removed = sources.removed.cloned().unwrap_or_default();
         let mut whole = whole_conversions(sources, plan)?;
@@ -73,6 +76,38 @@ pub(super) fn carry(
         Ok(removed.boxed())
     })?;
     Ok(body)
+}
+
+/// Carries the values by the compiled actions of the class. Returns `false`, and counts nothing, for an object with a
+/// value that needs another action.
+fn carry_plain(
+    around: Surroundings<'_>,
+    carried: Carried,
+    plan: &ClassPlan,
+    (body, changes): (&Body, &mut [PropertyChange]),
+) -> Result<bool, CallError> {
+    let suits = |plain: &&Plain| around.mapping.is_settled || !plain.names_objects;
+    let Some(plain) = plan.plain.as_ref().filter(suits) else { return Ok(false) };
+    with_sources(around, carried, plan, |sources| {
+        if sources.removed.is_some() || sources.dormant.is_some() {
+            return Ok(false);
+        }
+        let mut are_own = plain.are_own.take();
+        let defaults = (sources.old_default, sources.new_default);
+        let is_done = plain.transfer.apply(body.view(), sources.own, defaults, &mut are_own);
+        if is_done {
+            for (rule, property, name) in &plain.parts {
+                let part = around.core.world.objects.subobject(sources.object, name);
+                are_own[*rule] = part.is_none_or(|part| sources.own.get(property) != Ok(part));
+            }
+            for (is_own, change) in are_own.iter().zip(&plain.changes) {
+                let change = &mut changes[*change];
+                *if *is_own { &mut change.kept } else { &mut change.followed } += 1;
+            }
+        }
+        plain.are_own.set(are_own);
+        Ok(is_done)
+    })
 }
 
 /// Returns the values to set after the object is constructed again, and the values for which the new class has no property.

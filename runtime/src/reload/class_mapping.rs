@@ -1,8 +1,10 @@
 //! Maps each class to the class that its objects have after the reload. Each class is mapped once, after the new types are
 //! declared. The mapping is then used for every object and every reference.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
 
 use crate::bridge::core::Core;
 use crate::handles::{ClassId, ModuleId, ObjectHandle};
@@ -39,13 +41,17 @@ pub(super) struct ClassTarget {
 }
 
 #[derive(Default)]
-pub(crate) struct ClassMapping(pub(super) HashMap<ClassKey, ClassTarget>);
+pub(crate) struct ClassMapping {
+    pub(super) targets: FxHashMap<ClassKey, ClassTarget>,
+    /// Set if every object keeps its base classes and interfaces, so that each reference to it suits its property as before.
+    pub(super) is_settled: bool,
+}
 
 impl ClassMapping {
     /// Returns the class that an object will have once all objects have their new bodies. Returns `None` for destroyed objects
     /// and for objects that will be dormant.
     pub(super) fn class_after(&self, core: &Core, object: ObjectHandle) -> Option<Rc<Class>> {
-        match self.0.get(&key_of(core, object)?) {
+        match self.targets.get(&key_of(core, object)?) {
             Some(ClassTarget { object_plan: ObjectPlan::Dormant { .. }, .. }) => None,
             Some(target) => Some(Rc::clone(&target.class)),
             None => class_awake(core, object),
@@ -61,10 +67,10 @@ pub(super) fn class_awake(core: &Core, object: ObjectHandle) -> Option<Rc<Class>
 /// Maps the classes of these objects to the newly declared types.
 pub(crate) fn decide(core: &Core, living: &[ObjectHandle]) -> ClassMapping {
     let types = &core.world.types;
-    let mut mapping = ClassMapping::default();
+    let mut mapping = ClassMapping { is_settled: true, ..ClassMapping::default() };
     for object in living {
         let Some(key) = key_of(core, *object) else { continue };
-        if mapping.0.contains_key(&key) {
+        if mapping.targets.contains_key(&key) {
             continue;
         }
         let Some(before) = before(core, *object) else { continue };
@@ -73,10 +79,23 @@ pub(crate) fn decide(core: &Core, living: &[ObjectHandle]) -> ClassMapping {
             ObjectPlan::Dormant { seen_as } => seen_as,
             ObjectPlan::Carried | ObjectPlan::Reconstructed { .. } => &before.path,
         };
-        let Some(class) = types.class_by_path(to) else { continue };
-        mapping.0.insert(key, ClassTarget { object_plan, class, path: before.path, objects: 0 });
+        let Some(class) = types.class_by_path(to) else {
+            mapping.is_settled = false;
+            continue;
+        };
+        let stays = |old: Rc<Class>| object_plan == ObjectPlan::Carried && !has_moved(&old, &class);
+        mapping.is_settled &= class_awake(core, *object).is_some_and(stays);
+        mapping.targets.insert(key, ClassTarget { object_plan, class, path: before.path, objects: 0 });
     }
     mapping
+}
+
+/// Checks if the base classes or interfaces of two builds of a class differ.
+pub(super) fn has_moved(old: &Rc<Class>, new: &Rc<Class>) -> bool {
+    let above = |class: &Rc<Class>| -> HashSet<Rc<str>> {
+        class.lineage().flat_map(|class| std::iter::once(&class.path).chain(&class.interfaces).cloned()).collect()
+    };
+    above(old) != above(new)
 }
 
 fn before(core: &Core, object: ObjectHandle) -> Option<Before> {

@@ -5,11 +5,13 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use rustc_hash::FxHashMap;
+
 use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::bridge::rebuild::KeptFields;
 use crate::faults::{self, ReloadStep};
-use crate::handles::ObjectHandle;
+use crate::handles::{ClassId, Name, ObjectHandle};
 use crate::load::error::LoadError;
 use crate::object::body::Body;
 use crate::object::class::{Class, Subobject};
@@ -19,7 +21,7 @@ use crate::object::path::short;
 use crate::object::value::Value;
 use crate::reload::carry::{OwnValues, asleep, carry, own_values};
 use crate::reload::changes::{ClassChange, ValueCounts};
-use crate::reload::class_mapping::{ClassKey, ClassMapping, ClassTarget, key_of};
+use crate::reload::class_mapping::{ClassKey, ClassMapping, ClassTarget, has_moved, key_of};
 use crate::reload::conversion::keep_original;
 use crate::reload::converted::Later;
 use crate::reload::journal::Changes;
@@ -43,11 +45,16 @@ struct Growing {
     was_dormant: bool,
 }
 
+/// Old and new template of a subobject.
+type Templates = (ObjectHandle, ObjectHandle);
+
 struct Walk<'a> {
     core: &'a Core,
     mapping: ClassMapping,
     kept: KeptFields,
-    plans: HashMap<ClassKey, Rc<ClassPlan>>,
+    plans: FxHashMap<ClassKey, Rc<ClassPlan>>,
+    /// Templates of subobjects, by class of the owner and name.
+    templates: FxHashMap<(ClassId, Name), Option<Templates>>,
     doomed: HashSet<ObjectHandle>,
     growing: Vec<Growing>,
     /// Objects that are constructed again, with the values that they keep.
@@ -68,12 +75,13 @@ pub(crate) fn migrate(
     (mapping, kept): (ClassMapping, KeptFields),
     changes: &mut Changes,
 ) -> Result<(Migration, KeptFields), LoadError> {
-    let before = core.world.objects.living().len();
+    let before = core.world.objects.count_living();
     let mut walk = Walk {
         core,
         mapping,
         kept,
-        plans: HashMap::new(),
+        plans: FxHashMap::default(),
+        templates: FxHashMap::default(),
         doomed: HashSet::new(),
         growing: Vec::new(),
         reconstructed: Vec::new(),
@@ -107,14 +115,6 @@ pub(crate) fn migrate(
     Ok((migration, walk.kept))
 }
 
-/// Checks if the base classes or interfaces of two builds of a class differ.
-fn has_moved(old: &Rc<Class>, new: &Rc<Class>) -> bool {
-    let above = |class: &Rc<Class>| -> HashSet<Rc<str>> {
-        class.lineage().flat_map(|class| std::iter::once(&class.path).chain(&class.interfaces).cloned()).collect()
-    };
-    above(old) != above(new)
-}
-
 impl Walk<'_> {
     fn stage(&mut self, object: ObjectHandle, changes: &mut Changes) -> Result<(), LoadError> {
         let core = self.core;
@@ -128,8 +128,8 @@ impl Walk<'_> {
         }
         faults::at(ReloadStep::CarryObject)?;
         let changes = &mut changes.properties;
-        let from = Surroundings { core, mapping: &self.mapping };
         let carried = Carried { object, templates: self.templates_in_owner(object) };
+        let from = Surroundings { core, mapping: &self.mapping };
         match &plan.object_plan {
             ObjectPlan::Carried => {
                 let body = carry(from, carried, &plan, changes, &mut self.later)?;
@@ -161,7 +161,7 @@ impl Walk<'_> {
                 self.reconstructed.push((object, values));
             }
         }
-        if let Some(target) = self.mapping.0.get_mut(&key) {
+        if let Some(target) = self.mapping.targets.get_mut(&key) {
             target.objects += 1;
         }
         Ok(())
@@ -169,15 +169,31 @@ impl Walk<'_> {
 
     /// Returns the old and the new template of a subobject. The templates are the subobjects of the same name in the class
     /// default objects of its owner's old and new class.
-    fn templates_in_owner(&self, object: ObjectHandle) -> Option<(ObjectHandle, ObjectHandle)> {
+    fn templates_in_owner(&mut self, object: ObjectHandle) -> Option<Templates> {
+        let objects = &self.core.world.objects;
+        let is_subobject = |object| Some(objects.flags(object)? & object_flags::SUBOBJECT != 0);
+        if !is_subobject(object)? {
+            return None;
+        }
+        let owner = objects.outer(object)?;
+        if is_subobject(owner)? {
+            return self.find_templates(object);
+        }
+        let key = (objects.class_id(owner)?, objects.name(object)?);
+        if let Some(known) = self.templates.get(&key) {
+            return *known;
+        }
+        let found = self.find_templates(object);
+        self.templates.insert(key, found);
+        found
+    }
+
+    fn find_templates(&self, object: ObjectHandle) -> Option<Templates> {
         let (objects, names) = (&self.core.world.objects, &self.core.world.names);
         let (mut path, mut at) = (Vec::new(), object);
         while objects.flags(at)? & object_flags::SUBOBJECT != 0 {
             path.push(names.text(objects.name(at)?));
             at = objects.outer(at)?;
-        }
-        if path.is_empty() {
-            return None;
         }
         // Owners are staged before their subobjects, so an owner whose class changes already has its new body here.
         let found = objects.class(at)?;
@@ -199,12 +215,14 @@ impl Walk<'_> {
             return Ok(Some(Rc::clone(plan)));
         }
         let Some(old) = self.core.world.objects.class(object) else { return Ok(None) };
-        let Some(target) = self.mapping.0.get(key) else { return Ok(None) };
+        let Some(target) = self.mapping.targets.get(key) else { return Ok(None) };
         let mut notes = Notes { changes: &mut changes.properties, structure: &mut changes.structure };
         let plan = plan_class(self.core, (&old, &target.class), &target.object_plan, key.1.as_deref(), &mut notes)?;
         self.have_moved |= !matches!(target.object_plan, ObjectPlan::Dormant { .. }) && has_moved(&old, &target.class);
         let plan = Rc::new(plan);
         self.plans.insert(key.clone(), Rc::clone(&plan));
+        // Templates in owners of the new class depend on its plan.
+        self.templates.clear();
         faults::at(ReloadStep::PlanClass)?;
         Ok(Some(plan))
     }
@@ -320,7 +338,7 @@ impl Walk<'_> {
 
     /// Returns report lines of classes whose objects were not simply migrated, sorted by path.
     fn class_changes(&self) -> Vec<ClassChange> {
-        let mapping = self.mapping.0.iter().filter(|(_, target)| target.objects != 0);
+        let mapping = self.mapping.targets.iter().filter(|(_, target)| target.objects != 0);
         let line = |((_, dormant), target): (&ClassKey, &ClassTarget)| {
             let change = match (&target.object_plan, dormant) {
                 (ObjectPlan::Carried, None) if target.class.path != target.path => {

@@ -1,6 +1,7 @@
 //! Migration plan of one class, property by property. The plan is computed once per class, from the difference between its two
 //! builds. `carry.rs` applies it to each object.
 
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -16,10 +17,12 @@ use crate::emit::diff::{self, PropertyDiff};
 use crate::handles::ObjectHandle;
 use crate::object::class::{Class, Subobject};
 use crate::object::dormant::Dormant;
+use crate::object::fixed::has_fixed;
 use crate::object::function::Function;
 use crate::object::path;
 use crate::object::property::{Property, PropertyType};
 use crate::object::storage::View;
+use crate::object::storage::transfer::{Rule, Transfer};
 use crate::object::types::OldNames;
 use crate::object::value::{Value, names_object, with_objects};
 use crate::reload::changes::PropertyChange;
@@ -112,6 +115,68 @@ pub(super) struct ClassPlan {
     pub(super) conversions: Conversions,
     /// Functions that convert whole objects. Each takes an earlier declaration that the old class has.
     pub(super) whole: Vec<WholeConversion>,
+    /// The actions compiled, if their outcome depends on own values and defaults only.
+    pub(super) plain: Option<Plain>,
+}
+
+/// Compiled actions of a class, for objects without values put aside.
+pub(super) struct Plain {
+    pub(super) transfer: Transfer,
+    /// Index of the report line of each rule.
+    pub(super) changes: Vec<usize>,
+    /// Properties of which an own subobject is the default: index of the rule, property, name of the subobject.
+    pub(super) parts: Vec<(usize, Rc<Property>, Rc<str>)>,
+    /// Set if values name objects, which must be of their former bases and interfaces.
+    pub(super) names_objects: bool,
+    /// Memory for the outcomes of one object.
+    pub(super) are_own: Cell<Vec<bool>>,
+}
+
+impl Plain {
+    /// Compiles the actions. `None` if one needs more than comparisons and a copy. `stays` is true for a subobject that every object keeps.
+    fn of(
+        (old, new): (&Class, &Class),
+        actions: &[(Rc<Property>, Action)],
+        removed: &[(Rc<Property>, PropertyDefault, usize)],
+        stays: impl Fn(&str) -> bool,
+    ) -> Option<Self> {
+        use PropertyDefault as Of;
+        let (mut rules, mut changes, mut parts, mut names_objects) = (Vec::new(), Vec::new(), Vec::new(), false);
+        for (to, action) in actions {
+            let (rule, change) = match action {
+                Action::Carry { from, was: None, default, change } => {
+                    let is_distinct = matches!(default, Of::Value);
+                    (Rule::Own { from: &**from, to: &**to, is_distinct }, change)
+                }
+                Action::Carry { from, was: Some(Of::Value), default: Of::Value, change } if !has_fixed(to) => {
+                    names_objects |= to.ty.names_objects();
+                    (Rule::Follow { from: &**from, to: &**to }, change)
+                }
+                // The object's own subobject is the default before and after, so its handle is carried.
+                Action::Carry { from, was: Some(Of::OwnSubobject(was)), default: Of::OwnSubobject(name), change }
+                    if was == name && stays(name) =>
+                {
+                    names_objects = true;
+                    parts.push((rules.len(), Rc::clone(from), Rc::clone(name)));
+                    (Rule::Own { from: &**from, to: &**to, is_distinct: false }, change)
+                }
+                Action::Restore { default: Of::Value, change, .. } => (Rule::Default { to: &**to }, change),
+                Action::Subobject => continue,
+                _ => return None,
+            };
+            rules.push(rule);
+            changes.push(*change);
+        }
+        for (from, was, change) in removed {
+            if !matches!(was, Of::Value) {
+                return None;
+            }
+            rules.push(Rule::Gone { from: &**from });
+            changes.push(*change);
+        }
+        let transfer = Transfer::new((old.schema(), new.schema()), rules).ok()?;
+        Some(Self { transfer, changes, parts, names_objects, are_own: Cell::default() })
+    }
 }
 
 /// A function that converts whole objects of the old class.
@@ -237,6 +302,10 @@ pub(super) fn plan_class(
     for from in whole.iter().filter_map(|conversion| types_of(&conversion.function)).map(|(from, _)| from) {
         notes.structure.push(format!("{short}: objects are converted by their module, from {from}"));
     }
+    let changed = difference.added_subobjects.iter().chain(&difference.removed_subobjects);
+    let stays = |part: &str| !changed.clone().any(|(name, _)| *name == part);
+    let is_plain = should_report && *object_plan == ObjectPlan::Carried && whole.is_empty();
+    let plain = if is_plain { Plain::of((old, new), &actions, &removed, stays) } else { None };
     // A dormant object keeps its subobjects, since they are objects of their own.
     let removed_subobjects = difference.removed_subobjects.into_iter().filter(|_| !is_dormant);
     Ok(ClassPlan {
@@ -252,6 +321,7 @@ pub(super) fn plan_class(
         removed_subobjects: removed_subobjects.map(|(name, _)| name).collect(),
         conversions,
         whole,
+        plain,
     })
 }
 

@@ -10,6 +10,7 @@ use alcedo_abi::host::mode;
 use crate::bridge::core::Core;
 use crate::bridge::rebuild::{KeptFields, rebuild};
 use crate::bridge::unbinding::unbind_broken;
+use crate::conjugate::build::KeptShare;
 use crate::emit::batch::emit;
 use crate::faults::{self, ReloadStep};
 use crate::handles::{Generation, ObjectHandle};
@@ -231,10 +232,10 @@ impl Run<'_> {
         let living = class_mapping::living_of(core, &replaced);
         let mapping = class_mapping::decide(core, &living);
         faults::at(ReloadStep::Survivors)?;
-        let mut kept = KeptFields::default();
+        let (mut kept, mut share) = (KeptFields::default(), KeptShare::default());
         for object in &living {
             let failed = |error| LoadError::Keep { object: core.world.objects.display(*object).to_string(), error };
-            let fields = core.plugins().save_kept(*object).map_err(failed)?;
+            let fields = core.plugins().save_kept(*object, &mut share).map_err(failed)?;
             if !fields.is_empty() {
                 kept.insert(*object, fields);
             }
@@ -387,7 +388,7 @@ impl Run<'_> {
                 self.loads.raise(&MasterEvent::Resumed(self.old.generation));
             }
         }
-        let objects = core.world.objects.living().len() as u64;
+        let objects = core.world.objects.count_living() as u64;
         ReloadReport::rolled_back(self.close(), phase, error, objects)
     }
 }

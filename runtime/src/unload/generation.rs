@@ -8,9 +8,13 @@ use crate::bridge::core::Core;
 use crate::handles::ModuleId;
 use crate::unload::backoff::Backoff;
 use crate::unload::in_progress;
-use crate::unload::steps::{LATER, UnloadStep};
+use crate::unload::steps::{LATER, UnloadCause, UnloadStep};
 use crate::unload::subject::{GenerationUnload, UnloadHost, UnloadModule};
 use crate::unload::ticket::UnloadTicket;
+
+/// Number of plugin parts of a replaced generation for whose finalizers a reload waits. With more parts, the world would stand still for
+/// most of the grace period although nothing of the new generation depends on the finalizers. The safe points continue the unload.
+const SHORT_QUEUE: u64 = 2048;
 
 /// Unloads a generation as far as possible within the grace period. Calls `own` after each step for the caller's part of the
 /// step.
@@ -27,7 +31,12 @@ pub(crate) fn unload<M: UnloadModule>(
     }
     // Allowed, because the caller is at a safe point. Destroyed objects keep their class, which may hold a C library.
     core.world.objects.free_graveyard();
-    in_progress::hand_over(core, host, unload, &LATER, begun)
+    in_progress::hand_over(core, host, unload, &LATER, (begun, waits(core, unload.cause)))
+}
+
+/// Checks if the caller waits for finalizers.
+fn waits(core: &Core, cause: UnloadCause) -> bool {
+    cause != UnloadCause::Replaced || core.finalizer.pending() <= SHORT_QUEUE
 }
 
 fn step_now<M: UnloadModule>(
@@ -58,7 +67,12 @@ fn step_now<M: UnloadModule>(
             host.unloads().note_jobs(generation, ended);
         }
         UnloadStep::ReleasePluginParts => release(core, &modules.iter().map(|module| module.id()).collect()),
-        UnloadStep::AwaitFinalizers => await_finalizers(core, host.unloads().policy.grace, begun),
+        UnloadStep::AwaitFinalizers => {
+            core.finalizer.release();
+            if waits(core, unload.cause) {
+                await_finalizers(core, host.unloads().policy.grace, begun);
+            }
+        }
         UnloadStep::ExitHooks => {
             for module in modules.iter().rev() {
                 if module.has_started() {
@@ -84,9 +98,7 @@ fn step_now<M: UnloadModule>(
 
 /// Invalidates all references to these modules and passes their plugin parts to the finalizer thread.
 fn release(core: &Core, modules: &BTreeSet<ModuleId>) {
-    for parts in core.pairs.release_modules(modules) {
-        core.finalizer.finalize(parts);
-    }
+    core.finalizer.finalize(core.pairs.release_modules(modules));
     for module in modules {
         core.zcalls.end_module(*module);
         core.red.hot().forget(*module);
@@ -109,7 +121,6 @@ fn release(core: &Core, modules: &BTreeSet<ModuleId>) {
 /// Waits until the finalizer thread has dropped its queue, or until `grace` has passed since `begun`. Runs posted closures
 /// during the wait, because a finalizer may wait for a posted closure.
 fn await_finalizers(core: &Core, grace: Duration, begun: Instant) {
-    core.finalizer.release();
     if core.finalizer.pending() == 0 {
         return;
     }

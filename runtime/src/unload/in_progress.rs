@@ -18,13 +18,13 @@ use crate::unload::ticket::UnloadTicket;
 use crate::unload::unloads::OneUnload;
 
 /// Starts the remaining steps, once no module code needs the game thread. Polls them within the grace period, which began with
-/// the unload. Safe points poll the unload afterwards.
+/// the unload, if the caller waits. Safe points poll the unload afterwards.
 pub(super) fn hand_over<M: UnloadModule>(
     core: &Core,
     host: &dyn UnloadHost,
     unload: &GenerationUnload<'_, M>,
     left: &'static [UnloadStep],
-    begun: Instant,
+    (begun, waits): (Instant, bool),
 ) -> UnloadTicket {
     let GenerationUnload { generation, modules, is_known, .. } = *unload;
     let unloads = host.unloads();
@@ -59,7 +59,7 @@ pub(super) fn hand_over<M: UnloadModule>(
     let unload = Rc::new(unload);
     let mut backoff = Backoff::default();
     loop {
-        let is_last = begun.elapsed() >= unloads.policy.grace;
+        let is_last = !waits || begun.elapsed() >= unloads.policy.grace;
         if tend(core, host, &unload) {
             return ticket;
         }

@@ -436,5 +436,5 @@ fn failed(record: &ObjectRecord, error: CallError) -> WorldError {
 
 fn kept_field(record: &KeptRecord) -> KeptField {
     let KeptRecord { class, name, data } = record.clone();
-    KeptField { class, name, data }
+    KeptField { class: class.into(), name: name.into(), data }
 }

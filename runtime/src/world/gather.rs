@@ -8,6 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::callback::CLOSURE;
+use crate::conjugate::build::KeptShare;
 use crate::handles::{ClassId, ObjectHandle};
 use crate::object::World;
 use crate::object::body::Body;
@@ -65,6 +66,7 @@ pub(super) fn gather(core: &Core) -> Result<WorldFile, WorldError> {
         classes: FxHashMap::default(),
         structs: BTreeMap::new(),
         file: WorldFile::default(),
+        share: KeptShare::default(),
     };
     let mut orphans = FxHashSet::default();
     for (at, object) in living.into_iter().enumerate() {
@@ -119,13 +121,14 @@ struct Gathering<'a> {
     classes: FxHashMap<(ClassId, Option<Rc<str>>), Rc<ClassNotes>>,
     structs: BTreeMap<Rc<str>, StructRecord>,
     file: WorldFile,
+    share: KeptShare,
 }
 
 impl Gathering<'_> {
     fn object(&mut self, object: ObjectHandle) -> Result<ObjectRecord, WorldError> {
         let (core, world) = (self.core, &self.core.world);
         let failed = |error| WorldError::Keep { object: world.objects.display(object).to_string(), error };
-        let kept = core.plugins().save_kept(object).map_err(failed)?;
+        let kept = core.plugins().save_kept(object, &mut self.share).map_err(failed)?;
         let name = world.objects.name(object).map(|name| world.names.text(name).to_string()).unwrap_or_default();
         let failed = |error| WorldError::Object { object: name.clone(), error };
         let notes = self.notes(object).map_err(failed)?;
@@ -230,7 +233,7 @@ impl Gathering<'_> {
 
 fn kept_record(field: KeptField) -> KeptRecord {
     let KeptField { class, name, data } = field;
-    KeptRecord { class, name, data }
+    KeptRecord { class: class.to_string(), name: name.to_string(), data }
 }
 
 fn property_record(property: &Property) -> PropertyRecord {

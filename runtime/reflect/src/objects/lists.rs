@@ -6,6 +6,18 @@ use crate::class::Class;
 use crate::objects::{Objects, object_flags};
 use crate::slots::Tenant;
 
+/// Change of a list of objects.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ListEdit {
+    /// The object at this index was removed.
+    Removed(usize),
+    /// The object was inserted at this index.
+    Added(usize, ObjectHandle),
+}
+
+/// Maximum number of changed slots that a list follows, since each costs a search of the list.
+const MAX_FOLLOWED: usize = 16;
+
 impl Objects {
     /// Returns all objects, including CDOs, in order of creation.
     pub fn alive(&self) -> Vec<ObjectHandle> {
@@ -18,6 +30,11 @@ impl Objects {
         let store = self.store.borrow();
         let living = store.slots.iter().filter(|(_, tenant)| !is_template(tenant));
         in_order(living.map(|(object, tenant)| (tenant.construction, object)).collect())
+    }
+
+    /// Returns the number of [`Objects::living`].
+    pub fn count_living(&self) -> usize {
+        self.store.borrow().slots.iter().filter(|(_, tenant)| !is_template(tenant)).count()
     }
 
     /// Returns the instances of a class and of derived classes, in order of creation. Excludes CDOs, their subobjects, and
@@ -43,6 +60,35 @@ impl Objects {
             }
         }
         in_order(found)
+    }
+
+    /// Updates a list that [`Objects::of_class`] returned when the counter of changes was `since`. Returns the edits in order; `None`,
+    /// with the list unchanged, if more has changed than is worth following.
+    pub fn follow(&self, class: &Class, list: &mut Vec<ObjectHandle>, since: u64) -> Option<Vec<ListEdit>> {
+        let changed = self.columns.changed_since(since).filter(|changed| changed.len() <= MAX_FOLLOWED)?;
+        let store = self.store.borrow();
+        let slots = &store.slots;
+        let mut edits = Vec::new();
+        for index in &changed {
+            if let Some(at) = list.iter().position(|object| object.index() == *index) {
+                list.remove(at);
+                edits.push(ListEdit::Removed(at));
+            }
+        }
+        // The objects that are left have not changed, so they are alive.
+        for object in changed.into_iter().map(|index| slots.handle(index)) {
+            let Some(tenant) = slots.get(object) else { continue };
+            let body = tenant.visible_body();
+            if body.class().is_a(class) && !is_template(tenant) && body.dormant.is_none() {
+                let is_older = |other: &ObjectHandle| {
+                    slots.get(*other).is_some_and(|other| other.construction < tenant.construction)
+                };
+                let at = list.partition_point(is_older);
+                list.insert(at, object);
+                edits.push(ListEdit::Added(at, object));
+            }
+        }
+        Some(edits)
     }
 }
 

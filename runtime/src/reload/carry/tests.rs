@@ -105,6 +105,9 @@ pub(super) fn allocate(core: &Core, class: &Rc<Class>, flags: u32) -> ObjectHand
     let name = core.world.names.intern("part");
     let part = objects.allocate(&thing, Some(name), object, object_flags::SUBOBJECT);
     objects.adopt(object, &"part".into(), part);
+    if class.find_property("part").is_some() {
+        objects.write_unasked(object, "part", &Value::Object(part)).expect("it refers to a thing");
+    }
     for property in class.properties.iter().filter(|property| property.default.is_some()) {
         objects.write_unasked(object, &property.text, property.default.as_ref().expect("it has one")).expect("it fits");
     }

@@ -1,0 +1,164 @@
+//! Transfer of the values of many bodies of one layout into bodies of another. The properties of both layouts are matched once, so a body
+//! costs a comparison and a copy for each property, without a lookup.
+#![expect(unsafe_code, reason = "accesses values at offsets that were found once")]
+
+use std::rc::Rc;
+
+use alcedo_base::boundary::{CallError, mismatch};
+
+use super::{Schema, View, member};
+use crate::property::{Property, PropertyType};
+use crate::values::ptr::{Ptr, PtrMut};
+
+/// Source of one value of the new layout. `from` is a property of the old layout, `to` one of the new layout, both of one type.
+#[derive(Clone, Copy, Debug)]
+pub enum Rule<P> {
+    /// The own value; the new default if the own value is the old default.
+    #[expect(missing_docs, reason = "see the enum")]
+    Follow { from: P, to: P },
+    /// The own value. If `is_distinct` is set, the transfer gives up on a value that equals the new default.
+    #[expect(missing_docs, reason = "see the enum")]
+    Own { from: P, to: P, is_distinct: bool },
+    /// The new default.
+    #[expect(missing_docs, reason = "see the enum")]
+    Default { to: P },
+    /// No value: the transfer gives up on a value other than the old default.
+    #[expect(missing_docs, reason = "see the enum")]
+    Gone { from: P },
+}
+
+/// Compiled rules for bodies of two layouts.
+#[derive(Debug)]
+pub struct Transfer {
+    from: Rc<Schema>,
+    to: Rc<Schema>,
+    /// Rules by offset, with the types of their values.
+    steps: Vec<(Rule<usize>, PropertyType)>,
+}
+
+impl Transfer {
+    /// Compiles the rules.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] if a layout lacks a property, or the types of a rule differ.
+    pub fn new<'p>(
+        (old, new): (&Rc<Schema>, &Rc<Schema>),
+        rules: impl IntoIterator<Item = Rule<&'p Property>>,
+    ) -> Result<Self, CallError> {
+        let at = |schema: &Schema, property: &Property| match schema.has(property) {
+            true => Ok(property.offset as usize),
+            false => Err(mismatch(&member(property), &"no such property here", &property.ty)),
+        };
+        let both = |one: &Property, two: &Property| match one.ty == two.ty {
+            true => Ok((at(old, one)?, at(new, two)?)),
+            false => Err(mismatch(&member(one), &one.ty, &two.ty)),
+        };
+        let step = |rule: Rule<&'p Property>| match rule {
+            Rule::Follow { from, to } => both(from, to).map(|(at, to_at)| (Rule::Follow { from: at, to: to_at }, to)),
+            Rule::Own { from, to, is_distinct } => {
+                both(from, to).map(|(at, to_at)| (Rule::Own { from: at, to: to_at, is_distinct }, to))
+            }
+            Rule::Default { to } => at(new, to).map(|at| (Rule::Default { to: at }, to)),
+            Rule::Gone { from } => at(old, from).map(|at| (Rule::Gone { from: at }, from)),
+        };
+        let typed = |rule| step(rule).map(|(rule, property)| (rule, property.ty.clone()));
+        let steps = rules.into_iter().map(typed).collect::<Result<_, CallError>>()?;
+        Ok(Self { from: Rc::clone(old), to: Rc::clone(new), steps })
+    }
+
+    /// Writes the values of `own` into `target`, a body of its own, with the defaults in `old` and `new`. Replaces the content of
+    /// `are_own` by one entry for each rule: true if the value is the own one. Returns false if a rule gives up, or a body has another
+    /// layout; `target` then has some of the values.
+    pub fn apply(
+        &self,
+        target: View<'_>,
+        own: View<'_>,
+        (old, new): (View<'_>, View<'_>),
+        are_own: &mut Vec<bool>,
+    ) -> bool {
+        are_own.clear();
+        let (from, to) = (&*self.from, &*self.to);
+        if !(own.is_of(from) && old.is_of(from) && new.is_of(to) && target.is_of(to)) {
+            return false;
+        }
+        for (rule, ty) in &self.steps {
+            let value = |view: View<'_>, offset: usize| {
+                // SAFETY: `View::from_raw` was promised a value of each field's type; `new` found a field of type `ty` at the offset in
+                // the schema of the view, as compared above. `copy` writes to another value only.
+                unsafe { Ptr::new(view.base.wrapping_add(offset).cast_const(), ty) }
+            };
+            let copy = |offset: usize, value: Ptr<'_>| {
+                // SAFETY: as above, in the schema of `target`; the pointer is used for this copy only.
+                unsafe { PtrMut::new(target.base.wrapping_add(offset), ty) }.copy_from(value);
+            };
+            let is_own = match *rule {
+                Rule::Follow { from, to } => {
+                    let (mine, default) = (value(own, from), value(new, to));
+                    let is_own = !mine.equal(value(old, from));
+                    if is_own && mine.equal(default) {
+                        return false;
+                    }
+                    copy(to, if is_own { mine } else { default });
+                    is_own
+                }
+                Rule::Own { from, to, is_distinct } => {
+                    let mine = value(own, from);
+                    if is_distinct && mine.equal(value(new, to)) {
+                        return false;
+                    }
+                    copy(to, mine);
+                    true
+                }
+                Rule::Default { to } => {
+                    copy(to, value(new, to));
+                    false
+                }
+                Rule::Gone { from } if value(own, from).equal(value(old, from)) => false,
+                Rule::Gone { .. } => return false,
+            };
+            are_own.push(is_own);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alcedo_abi::kinds::PropertyKind;
+
+    use super::{Rule, Transfer};
+    use crate::body::Body;
+    use crate::decl::PropertyDecl;
+    use crate::testing::{declare, dynamic, world};
+    use crate::value::Value;
+
+    fn body(properties: &[PropertyDecl]) -> Body {
+        let class = declare(&world(), [dynamic("Cube", "/Script/Engine.Object", properties)]).remove(0);
+        Body::new(&class)
+    }
+
+    #[test]
+    fn a_default_is_followed_an_own_value_stays_and_an_ambiguous_one_is_left_to_the_caller() {
+        let (size, label) = (PropertyDecl::new("s", PropertyKind::F64), PropertyDecl::new("l", PropertyKind::STRING));
+        let old = body(&[size.clone(), label.clone()]);
+        let new = body(&[label, PropertyDecl::new("added", PropertyKind::U64), size]);
+        let (before, after) = (&old.class().properties, &new.class().properties);
+        let schemas = (old.class().schema(), new.class().schema());
+        let follow = |from: usize, to: usize| Rule::Follow { from: &*before[from], to: &*after[to] };
+        let transfer = Transfer::new(schemas, [follow(0, 2), follow(1, 0), Rule::Default { to: &*after[1] }]);
+        let transfer = transfer.expect("they match");
+        let (own, target, mut are_own) = (Body::new(old.class()), Body::new(new.class()), Vec::new());
+        own.view().set(&before[1], "mine".to_owned()).unwrap();
+        new.view().set(&after[2], 2.5).unwrap();
+        new.view().set(&after[1], 7_u64).unwrap();
+        let defaults = (old.view(), new.view());
+        assert!(transfer.apply(target.view(), own.view(), defaults, &mut are_own));
+        assert_eq!(are_own, [false, true, false]);
+        let values = after.iter().map(|property| target.view().read(property).unwrap()).collect::<Vec<_>>();
+        assert_eq!(values, [Value::Text("mine".into()), Value::U64(7), Value::F64(2.5)]);
+        own.view().set(&before[0], 2.5).unwrap();
+        assert!(!transfer.apply(target.view(), own.view(), defaults, &mut are_own), "it is the new default");
+        assert!(!transfer.apply(own.view(), own.view(), defaults, &mut are_own), "another layout");
+        assert!(Transfer::new(schemas, [Rule::Gone { from: &*after[2] }]).is_err());
+    }
+}
