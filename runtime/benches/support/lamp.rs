@@ -7,7 +7,7 @@ use alcedo_runtime::native::{uclass, uinterface};
 /// An interface of the host.
 #[uinterface(package = "Test")]
 pub(crate) trait Hums {
-    /// Hums so often; gives how often it ever did.
+    /// Hums `times` times. Returns the total number of hums.
     fn hum(&mut self, times: u32) -> Result<u32, CallError>;
 }
 
@@ -23,7 +23,7 @@ pub(crate) struct Lamp {
 
 #[uclass]
 impl Lamp {
-    /// Flickers so often; gives how often it ever did.
+    /// Flickers `times` times. Returns the total number of flickers.
     #[ufunction(blueprint_native_event)]
     fn flicker(&self, times: u32) -> Result<u32, CallError>;
     fn flicker_implementation(&mut self, times: u32) -> Result<u32, CallError> {

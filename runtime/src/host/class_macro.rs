@@ -54,7 +54,7 @@ macro_rules! host_class {
             }
         }
 
-        #[doc = ::core::concat!("What a host does with a [`", stringify!($class), "`].")]
+        #[doc = ::core::concat!("Members of a [`", stringify!($class), "`] for the host.")]
         ///
         /// # Errors
         /// Each member fails if the object is destroyed, dormant or of another class. It also fails if the member is missing or has another

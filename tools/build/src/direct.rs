@@ -126,7 +126,12 @@ impl StartedDirect {
             diagnostics.replace(&record.package.id, read.diagnostics.clone());
             let called = Called { record, is_built, dep_file, diagnostics: read.diagnostics };
             if !recorder.note_direct(&progress.processes, &called, || install(&output, &called.record.library))? {
-                return Err(canceled());
+                if progress.processes.is_canceled() {
+                    return Err(canceled());
+                }
+                // Another build of the request has removed the record.
+                progress.processes.unlock();
+                return Ok(None);
             }
             if is_built {
                 progress.compiled.fetch_add(1, Ordering::Relaxed);

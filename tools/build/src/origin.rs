@@ -86,8 +86,9 @@ pub(crate) fn unchanged(note: &Path, inputs: &str) -> Option<PathBuf> {
     let text = fs::read_to_string(note).ok()?;
     let mut lines = text.strip_prefix(inputs)?.lines();
     let library = PathBuf::from(lines.next()?.strip_prefix("library ")?);
-    let is_as_it_was =
-        |line: &str| line.split_once(' ').is_some_and(|(digest, path)| self::digest(path.as_ref()) == digest);
+    let is_as_it_was = |line: &str| {
+        line.split_once(' ').is_some_and(|(known, path)| digest(path.as_ref()).is_some_and(|now| now == known))
+    };
     lines.all(is_as_it_was).then_some(library)
 }
 
@@ -115,14 +116,14 @@ pub(crate) fn note(note: &Path, inputs: &str, copy: &Path, libraries: &[&Path], 
 pub(crate) fn note_files(note: &Path, inputs: &str, copy: &Path, files: &BTreeSet<PathBuf>) -> io::Result<()> {
     let mut text = format!("{inputs}library {}\n", copy.display());
     for file in files.iter().map(PathBuf::as_path).chain([copy]) {
-        let _ = writeln!(text, "{} {}", digest(file), file.display());
+        let _ = writeln!(text, "{} {}", digest(file).as_deref().unwrap_or("none"), file.display());
     }
     fs::write(note, text)
 }
 
-/// Returns the digest of a file, or `none` for a file that cannot be read.
-fn digest(file: &Path) -> String {
-    fs::read(file).map_or_else(|_| "none".to_owned(), |bytes| format!("{:x}", xxh3_128(&bytes)))
+/// Returns the digest of a file, or `None` for a file that cannot be read.
+fn digest(file: &Path) -> Option<String> {
+    fs::read(file).ok().map(|bytes| format!("{:x}", xxh3_128(&bytes)))
 }
 
 #[cfg(test)]

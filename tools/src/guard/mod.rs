@@ -289,7 +289,7 @@ impl Guard {
         self.dir.path()
     }
 
-    /// Runs a host to its end. The host uses the terminal of this process. The terminal's mode is restored after a crash.
+    /// Runs a host to its end. The host uses the terminal of this process. The terminal's mode is restored unless the host ended in order.
     ///
     /// # Errors
     /// Fails with the error of the system.
@@ -302,8 +302,8 @@ impl Guard {
         let _watched = self.start(command, on_panic, move |end| drop(sender.send(end)))?;
         let end = receiver.recv().unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()));
         let end = end.map_err(file("wait for", &program))?;
-        // A crashed host does not restore the terminal's mode.
-        if let (End::Crashed(_), Some(terminal)) = (&end, &self.terminal) {
+        // A host that crashed or was killed does not restore the terminal's mode.
+        if let Some(terminal) = self.terminal.as_ref().filter(|_| !end.is_orderly()) {
             let _restored = tcsetattr(io::stdin(), OptionalActions::Now, terminal);
         }
         Ok(end)

@@ -315,7 +315,10 @@ pub unsafe extern "C" fn reallocarray(old: *mut c_void, count: usize, size: usiz
     match count.checked_mul(size) {
         // SAFETY: the caller fulfills the C function's contract, which is that of `realloc` apart from the multiplication.
         Some(size) => unsafe { realloc(old, size) },
-        None => null_mut(),
+        None => {
+            platform::set_error(libc::ENOMEM);
+            null_mut()
+        }
     }
 }
 

@@ -65,7 +65,7 @@ impl HostFunction {
     #[inline]
     fn call_bits(&self, bits: &[u64]) -> Result<u64, CallError> {
         let Some((parameters, result)) = &self.slots else {
-            return Err(CallError::other("a direct call of a function whose values lie in no slots"));
+            return Err(CallError::other("a direct call of a function with values that fit no slots"));
         };
         let mut slots = [Slot::EMPTY; MOST_WORDS + 1];
         for ((slot, of), bits) in slots.iter_mut().zip(parameters.iter()).zip(bits) {

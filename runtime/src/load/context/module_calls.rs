@@ -96,7 +96,7 @@ impl ModuleCalls {
     fn bound(&self, handle: ZCallHandle) -> Result<Arc<Bound>, CallError> {
         let bound = self.table.read().unwrap_or_else(PoisonError::into_inner).find(handle);
         bound.ok_or_else(|| CallError::NotFound {
-            message: format!("call handle {} was never given out: resolve a name first", handle.0),
+            message: format!("call handle {} is unknown: resolve a name first", handle.0),
         })
     }
 
