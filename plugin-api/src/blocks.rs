@@ -1,4 +1,5 @@
-//! Locations of the values of a call: in a parameter block with the layout of C, or in the slots of a caller.
+//! Locations of the parameters and results of a call: in a parameter block with the layout of C, or in the call slots of the
+//! caller.
 #![expect(unsafe_code, reason = "reads parameter blocks and slots, as the signature prescribes")]
 
 use core::marker::PhantomData;
@@ -69,7 +70,7 @@ impl<'f, T: Value, L> Block<'f, (T, L)> {
     }
 }
 
-/// Argument slots of a caller. `L` lists the types of the values as nested pairs.
+/// Call slots that hold the arguments. `L` lists the types of the values as nested pairs.
 pub struct ArgumentSlots<'a, L> {
     slots: &'a [Slot],
     of: PhantomData<fn() -> L>,

@@ -56,7 +56,7 @@ impl<'a, T: Value> Ptr<'a, T> {
     /// Reads the value in host form. The copy does not own the memory that the value owns.
     #[inline]
     pub(crate) fn read(self) -> T::Raw {
-        // SAFETY: the caller of `new` promised a live value, and `Value` promises that any bytes are valid for its form.
+        // SAFETY: the caller of `new` promised a live value, and `Value` requires that any bytes are valid for `T::Raw`.
         unsafe { self.at.read() }
     }
 }
@@ -183,6 +183,6 @@ impl<'a, T: Value, F> Viewable<'a, T, F> {
 /// Returns the value that consists of zero bytes.
 #[must_use]
 pub const fn blank<T: Value>() -> T::Raw {
-    // SAFETY: zero bytes are a value of every type, and any bytes are valid for its form.
+    // SAFETY: `Value` requires that any bytes are valid for `T::Raw`, and that zero bytes are a value.
     unsafe { MaybeUninit::zeroed().assume_init() }
 }

@@ -74,6 +74,8 @@ pub enum LeaseKind {
     Request,
     /// A C library that is bound to a class of the module, and is open while one of its functions is in use.
     Library,
+    /// An exit hook that runs at a safe point, after many finalizers.
+    ExitHook,
 }
 
 impl fmt::Display for LeaseKind {
@@ -98,6 +100,7 @@ impl fmt::Display for LeaseKind {
             Self::SignalStack => "signal stack",
             Self::Request => "request",
             Self::Library => "bound library",
+            Self::ExitHook => "exit hook",
         })
     }
 }
@@ -315,6 +318,17 @@ impl Leases {
         Ok(Lease { leases: Arc::clone(self), key, also: Vec::new() })
     }
 
+    /// Takes a lease for `owner`, even after sealing. The owner must end the lease during the unload.
+    pub(crate) fn take_in_unload(
+        self: &Arc<Self>,
+        kind: LeaseKind,
+        owner: impl Into<Arc<str>>,
+        place: Option<Arc<str>>,
+    ) -> Lease {
+        let key = self.lock().entries.insert(Entry::new(kind, owner.into(), place));
+        Lease { leases: Arc::clone(self), key, also: Vec::new() }
+    }
+
     /// Rejects new leases; held leases remain. No effect if already sealed.
     pub(crate) fn seal(&self) {
         self.lock().sealed.get_or_insert_with(Instant::now);
@@ -398,9 +412,7 @@ pub struct Lease {
 impl Lease {
     /// Takes another lease on the same module or context. Allowed after sealing, because a holder may continue its work.
     pub(crate) fn again(&self, kind: LeaseKind, owner: impl Into<Arc<str>>, place: Option<Arc<str>>) -> Self {
-        let mut held = self.leases.lock();
-        let key = held.entries.insert(Entry::new(kind, owner.into(), place));
-        Self { leases: Arc::clone(&self.leases), key, also: Vec::new() }
+        self.leases.take_in_unload(kind, owner, place)
     }
 
     pub(crate) fn is_on(&self, leases: &Leases) -> bool {

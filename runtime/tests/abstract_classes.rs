@@ -1,5 +1,5 @@
-//! Abstract classes: their only object is the class default object, derived classes inherit their members, and existing objects
-//! survive if their class becomes abstract in a reload.
+//! Tests abstract classes: their only object is the class default object, derived classes inherit their members, and existing
+//! objects survive if their class becomes abstract in a reload.
 
 use std::path::PathBuf;
 

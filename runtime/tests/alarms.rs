@@ -1,6 +1,6 @@
-//! Sources of signals and callbacks: timers, descriptors, queues, requests, alternate stacks. An unload ends each source before it
-//! unmaps the code that the source calls. A handler that leaves by a jump counts as ended. Each of these cases once crashed the
-//! process.
+//! Tests sources of signals and callbacks: timers, descriptors, queues, requests, alternate stacks. An unload ends each source
+//! before it unmaps the code that the source calls. A handler that leaves by a jump counts as ended. Each of these cases once
+//! crashed the process.
 //!
 //! Each test runs alone, in a new process of this program.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]

@@ -1,5 +1,5 @@
-//! A stale handle never resolves to another object, however often its slot is reused. In a host with few serials every slot is
-//! exhausted after 255 objects, so a million objects exhaust thousands of slots.
+//! Tests that a stale handle never resolves to another object, however often its slot is reused. In a host with few serials
+//! every slot is exhausted after 255 objects, so a million objects exhaust thousands of slots.
 
 use std::collections::HashSet;
 

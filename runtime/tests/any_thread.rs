@@ -1,5 +1,5 @@
-//! Calls by name from a plugin in the Master and in a Slim, each on the calling thread and on a new thread. `runtime/docs/calls.md`
-//! lists the permitted calls.
+//! Tests calls by name from a plugin in the Master and in a Slim, each on the calling thread and on a new thread.
+//! `runtime/docs/calls.md` lists the permitted calls.
 
 use crate::support;
 

@@ -1,5 +1,5 @@
-//! Callbacks that own a handle of their own host form a reference cycle. A callback can own a weak handle instead, or use the handle
-//! in its arguments. The end of the registration breaks an existing cycle and reports it.
+//! Tests callbacks that own a handle of their own host and so form a reference cycle. A callback can own a weak handle instead, or
+//! use the handle in its arguments. The end of the registration breaks an existing cycle and reports it.
 
 use crate::support;
 

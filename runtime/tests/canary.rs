@@ -1,5 +1,5 @@
-//! The canary with real plugins that crash their process: only the canary's process ends; the host reports the cause and continues
-//! with its state. This binary is its own canary, which needs its own `main`.
+//! Tests the canary with real plugins that crash their process: only the canary's process ends; the host reports the cause and
+//! continues with its state. This binary is its own canary, which needs its own `main`.
 
 mod support;
 

@@ -1,4 +1,4 @@
-//! Collections as a host sees them: complete and in slices, with hooks of native classes.
+//! Tests collections as a host sees them: complete and in slices, with hooks of native classes.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};

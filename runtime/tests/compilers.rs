@@ -1,5 +1,5 @@
-//! Plugins of another compiler, linker or profile: both sides share only the ABI, so the plugins load, work and keep the objects like
-//! plugins of the host's own compiler.
+//! Tests plugins of another compiler, linker or profile: both sides share only the ABI, so the plugins load, work and keep the
+//! objects like plugins of the host's own compiler.
 //!
 //! Each compiler builds all dependencies of plugins, which takes minutes: these tests run only if `ALCEDO_COMPILERS` is set, as in a
 //! job of `.ci/run`. Skipped tests and missing tools are reported with the reason on stderr.

@@ -1,5 +1,5 @@
-//! Conversions of values by `#[migrate]` functions of a plugin. A reload converts each value that differs from its default once.
-//! Undoing the edit restores the original values. If a conversion fails, the reload is rolled back.
+//! Tests conversions of values by `#[migrate]` functions of a plugin. A reload converts each value that differs from its default
+//! once. Undoing the edit restores the original values. If a conversion fails, the reload is rolled back.
 
 use crate::support;
 

@@ -1,5 +1,5 @@
-//! Calls by Rust types in both directions: results, and kept calls after the end of their generation, after the destruction of their
-//! object, after a panic of the callee, and with a reload requested during the call.
+//! Tests calls by Rust types in both directions: results, and kept calls after the end of their generation, after the destruction of
+//! their object, after a panic of the callee, and with a reload requested during the call.
 
 use crate::support;
 

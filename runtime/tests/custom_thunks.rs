@@ -1,5 +1,5 @@
-//! Functions with custom thunks, of a host and of a plugin, called with values as hosts and tools do. Only scripts may pass parameters
-//! of any struct or any array; a call with values is a typed error. `scripts_thunks.rs` calls these functions from scripts.
+//! Tests functions with custom thunks, of a host and of a plugin, called with values as hosts and tools do. Only scripts may pass
+//! parameters of any struct or any array; a call with values is a typed error. `scripts_thunks.rs` calls these functions from scripts.
 
 use std::cell::RefCell;
 

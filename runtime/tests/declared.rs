@@ -1,4 +1,4 @@
-//! The declarations read from a library file without mapping equal those of the host after loading.
+//! Tests that the declarations read from a library file without mapping equal the declarations of the host after loading.
 
 use crate::support;
 

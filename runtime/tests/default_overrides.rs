@@ -1,5 +1,5 @@
-//! Classes that override defaults of their bases and of the classes of their subobjects, replace classes of subobjects, or can only be
-//! created inside another object. Native and emitted, across reloads.
+//! Tests classes that override defaults of their bases and of the classes of their subobjects, replace classes of subobjects, or can
+//! only be created inside another object. The classes are native or emitted, and are reloaded.
 
 use alcedo_runtime::native::{Obj, uclass, ustruct};
 use alcedo_runtime::{ObjectHandle, Runtime, Value, natives};

@@ -1,5 +1,5 @@
-//! Named delegates of modules: as properties, elements and parameters; bound by object and function name, across code changes on
-//! either side.
+//! Tests named delegates of modules: as properties, elements and parameters; bound by object and function name, across code
+//! changes on either side.
 
 use std::cell::RefCell;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Direct calls of a plugin, without slots: permitted actions during a call, and observers of calls.
+//! Tests direct calls of a plugin, without slots: permitted actions during a call, and observers of calls.
 
 use crate::crossings::{Adder, DROPPED, direct_host, query, witness};
 use crate::support;

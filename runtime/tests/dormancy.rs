@@ -1,5 +1,5 @@
-//! A class disappears while it has objects and returns later: the objects are dormant in between, keep their state, and wake. If the
-//! class moves to another native class, its objects are recreated under their handles.
+//! Tests a class that disappears while it has objects and returns later: the objects are dormant in between, keep their state, and
+//! wake. If the class moves to another native class, its objects are recreated under their handles.
 
 use crate::support;
 

@@ -1,5 +1,5 @@
-//! Function tables that a module and its host exchange through the entry method of the module: both are called, differing definitions
-//! are refused while the module is loaded, and no entry outlives its generation.
+//! Tests function tables that a module and its host exchange through the entry method of the module: both are called, differing
+//! definitions are refused while the module is loaded, and no entry outlives its generation.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::channel;

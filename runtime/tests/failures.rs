@@ -1,5 +1,5 @@
-//! Faults of plugins and the reaction of the host: a typed error with the location, and a host that continues. `broken` misbehaves
-//! according to its features; a build without features misbehaves on request.
+//! Tests faults of plugins and the reaction of the host: a typed error with the location, and a host that continues. `broken`
+//! misbehaves according to its features; a build without features misbehaves on request.
 
 use crate::support;
 

@@ -1,6 +1,6 @@
-//! Layers of `runtime/src`: a folder may use only its own layer and lower ones, as the table of ARCHITECTURE.md defines. Also checks
-//! the list of files with unsafe code in `docs/unsafe.md`. For the lower crates `alcedo-base`, `alcedo-reflect` and `alcedo-zcall`,
-//! cargo prevents upward dependencies; `module_graph.rs` finds cycles.
+//! Tests the layers of `runtime/src`: a folder may use only its own layer and lower layers, as the table of ARCHITECTURE.md defines.
+//! Also checks the list of files with unsafe code in `docs/unsafe.md`. For the lower crates `alcedo-base`, `alcedo-reflect` and
+//! `alcedo-zcall`, cargo prevents upward dependencies; `module_graph.rs` finds cycles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

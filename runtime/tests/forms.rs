@@ -1,5 +1,5 @@
-//! All forms of functions: static functions, events that only scripts implement, defaults for trailing parameters; and their flags and
-//! metadata in the host.
+//! Tests all forms of functions: static functions, events that only scripts implement, defaults for trailing parameters; and their
+//! flags and metadata in the host.
 
 use crate::support;
 

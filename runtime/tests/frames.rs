@@ -1,5 +1,5 @@
-//! Frames in which actors affect each other: a tick may destroy or create an actor, panic, request a reload or an observer, or tick
-//! another host, and each actor that exists at its turn is ticked exactly once.
+//! Tests frames in which actors affect each other. A tick may destroy or create an actor, panic, request a reload or an observer,
+//! or tick another host. Each actor that exists at its turn is ticked exactly once.
 
 use crate::support;
 

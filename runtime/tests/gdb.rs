@@ -1,5 +1,5 @@
-//! Debugger with a host that reloads: a breakpoint by function name in a plugin hits in the old and in the new code, with its source
-//! line. The host is this binary itself, started under gdb as one of its tests.
+//! Tests a debugger with a host that reloads: a breakpoint by function name in a plugin hits in the old and in the new code, with
+//! its source line. The host is this binary itself, started under gdb as one of its tests.
 
 use crate::support;
 

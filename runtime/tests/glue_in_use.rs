@@ -1,5 +1,5 @@
-//! A module uses glue for a class, and the module that declares the class changes some members. The first module is refused only if
-//! its code uses a changed member.
+//! Tests a module that uses glue for a class while the module that declares the class changes some members. The first module is
+//! refused only if its code uses a changed member.
 
 use alcedo_runtime::{Runtime, Value};
 

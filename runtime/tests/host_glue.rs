@@ -1,5 +1,5 @@
-//! A host uses classes of plugins by the types that `alcedo glue --for-host` generates: objects, functions by name, delegates and
-//! closures; across reloads, with stale glue, and with every kind of error.
+//! Tests a host that uses classes of plugins by the types that `alcedo glue --for-host` generates: objects, functions by name,
+//! delegates and closures; across reloads, with stale glue, and with every kind of error.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

@@ -1,5 +1,5 @@
-//! Rust types of host glue besides numbers, strings and references: enums, structs with any fields, sets and maps, out parameters, and
-//! delegate arguments of functions. Each is used across a reload that makes the glue stale.
+//! Tests rust types of host glue besides numbers, strings and references: enums, structs with any fields, sets and maps, out
+//! parameters, and delegate arguments of functions. Each type is used across a reload that makes the glue stale.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

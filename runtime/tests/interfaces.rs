@@ -1,5 +1,5 @@
-//! Interfaces with functions: implemented by classes of the declaring module, of another module and of the host; called through a
-//! reference, on an object, and by name; across reloads; and refused for classes that lack declared functions.
+//! Tests interfaces with functions: implemented by classes of the declaring module, of another module and of the host; called
+//! through a reference, on an object, and by name; across reloads; and refused for classes that lack declared functions.
 
 use crate::support;
 

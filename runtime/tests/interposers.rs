@@ -1,5 +1,5 @@
-//! Plugins with C code that defines functions hooked by `module!`: crash handlers define `pthread_create`, allocators the functions of
-//! the C heap. `module!` omits those hooks on request, and the other hooks work.
+//! Tests plugins with C code that defines functions hooked by `module!`: crash handlers define `pthread_create`, allocators the
+//! functions of the C heap. `module!` omits those hooks on request, and the other hooks work.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 use crate::support;

@@ -1,5 +1,5 @@
-//! References by name, path or id: delegates and every kind of reference, across reloads and in saved worlds. The holders are native
-//! classes, so these tests cover the host; plugins have their own tests.
+//! Tests references by name, path or id: delegates and every kind of reference, across reloads and in saved worlds. The holders are
+//! native classes, so these tests cover the host; plugins have their own tests.
 
 use crate::support;
 

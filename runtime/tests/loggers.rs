@@ -1,5 +1,5 @@
-//! Plugin that sets its own loggers in its main: the logging crates succeed, its lines reach the author's destination, and the host
-//! receives the others.
+//! Tests a plugin that sets its own loggers in its main: the logging crates succeed, its lines reach the author's destination, and
+//! the host receives the other lines.
 
 use crate::support;
 

@@ -1,5 +1,5 @@
-//! A class changes its declaration while it has living objects: the second form of `migration` replaces the first. Afterwards every
-//! object and every line of the report is checked.
+//! Tests a class that changes its declaration while it has living objects: the second form of `migration` replaces the first form.
+//! Afterwards every object and every line of the report is checked.
 
 use crate::support;
 

@@ -1,6 +1,6 @@
-//! Order of modules in every crate: the modules of each folder use each other without cycles, except for the cycles that are listed
-//! with a reason. A module is a file with the folder of the same name. The sources are parsed, so every path to a module of the crate
-//! counts, including paths through re-exports; tests are excluded.
+//! Tests the order of modules in every crate: the modules of each folder use each other without cycles, except for the cycles that
+//! are listed with a reason. A module is a file with the folder of the same name. The sources are parsed, so every path to a module
+//! of the crate counts, including paths through re-exports; tests are excluded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

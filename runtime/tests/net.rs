@@ -1,4 +1,5 @@
-//! Structs that are sent to another machine: by their own serialization, for the host and for modules, or field by field.
+//! Tests structs that are sent to another machine: by their own serialization, for the host and for modules, or field by
+//! field.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

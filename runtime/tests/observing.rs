@@ -1,4 +1,4 @@
-//! Observed calls: counters, spans, and no cost without an observer.
+//! Tests observed calls: counters, spans, and no cost without an observer.
 
 use crate::support;
 

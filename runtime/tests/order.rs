@@ -1,5 +1,5 @@
-//! Order of hooks in the life of an object and of a generation. Hooks of fuses in `lamps` and `lamps-plus` log lines, a listener adds
-//! the events of the Master, and each test compares all lines.
+//! Tests the order of hooks in the life of an object and of a generation. Hooks of fuses in `lamps` and `lamps-plus` log lines, a
+//! listener adds the events of the Master, and each test compares all lines.
 
 use crate::support;
 

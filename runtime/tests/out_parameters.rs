@@ -1,4 +1,5 @@
-//! Out parameters: by type and by name, through overrides of another module, from the host, and unchanged values after a failed call.
+//! Tests out parameters: by type and by name, through overrides of another module, from the host, and unchanged values after a failed
+//! call.
 
 use crate::support;
 

@@ -1,5 +1,5 @@
-//! Values that a real plugin owns in host memory: released on the game thread and on others, kept through a rollback, ended by a
-//! reload and an unload.
+//! Tests values that a real plugin owns in host memory: released on the game thread and on others, kept through a rollback,
+//! ended by a reload and an unload.
 
 use crate::support;
 

@@ -1,5 +1,5 @@
-//! Module that sets its own panic hooks at various times and places: its panics keep message and location in the host's errors, and
-//! the author's hook runs once for each.
+//! Tests a module that sets its own panic hooks at various times and places: its panics keep message and location in the host's
+//! errors, and the author's hook runs once for each panic.
 
 use crate::support;
 

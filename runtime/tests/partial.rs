@@ -1,5 +1,5 @@
-//! Partial reloads: replace only changed modules and their dependents. All others stay mapped in their generation, with their plugin
-//! parts and handles.
+//! Tests partial reloads: replace only changed modules and their dependents. All other modules stay mapped in their generation,
+//! with their plugin parts and handles.
 
 use crate::support;
 

@@ -1,5 +1,5 @@
-//! Panics with a payload whose drop panics in turn. The runtime catches both from any host callback, completes its operation and runs
-//! the other callbacks.
+//! Tests panics with a payload whose drop panics in turn. The runtime catches both panics from any host callback, completes its
+//! operation and runs the other callbacks.
 
 use crate::support;
 

@@ -1,5 +1,5 @@
-//! Protocols and resolvers registered by plugins: called by the host and by other plugins, across reloads and rollbacks, at their end,
-//! and with every error that a plugin can cause.
+//! Tests protocols and resolvers registered by plugins: called by the host and by other plugins, across reloads and rollbacks, at
+//! their end, and with every error that a plugin can cause.
 
 use crate::support;
 

@@ -1,4 +1,4 @@
-//! A real plugin in a real host is loaded, called, reloaded and unloaded until its image is unmapped.
+//! Tests a real plugin in a real host: it is loaded, called, reloaded and unloaded until its image is unmapped.
 
 use crate::support;
 

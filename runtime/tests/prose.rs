@@ -1,5 +1,5 @@
-//! Rules of prose: comments, pages and messages of the repository use plain technical English. `prose.txt` lists the files that still
-//! break a rule, with the number of their lines; it only shrinks.
+//! Tests rules of prose: comments, pages and messages of the repository use plain technical English. `prose.txt` lists the files that
+//! still break a rule, with the number of their lines; the list only shrinks.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,5 +1,5 @@
-//! Protocols of a host, based on the same traits as the built-in ones: `console` has its own grammar and two resolvers, `db` has
-//! neither.
+//! Tests protocols of a host, based on the same traits as the built-in ones: `console` has its own grammar and two resolvers, `db`
+//! has neither.
 
 use crate::support;
 

@@ -1,5 +1,5 @@
-//! No safe function of a product crate dereferences an address that its caller passes. A safe function may not use a raw pointer
-//! parameter, or a pointer derived from it, in an unsafe block. Pointer types that are unsafe to create are exempt.
+//! Tests that no safe function of a product crate dereferences an address that its caller passes. A safe function may not use a
+//! raw pointer parameter, or a pointer derived from it, in an unsafe block. Pointer types that are unsafe to create are exempt.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! The recipes of `docs/recipes.md` as plugins: results of their own threads reach the game thread, and neither a reload nor an unload
-//! in between leaves traces.
+//! Tests the recipes of `docs/recipes.md` as plugins: results of their own threads reach the game thread, and neither a reload nor an
+//! unload in between leaves traces.
 
 use crate::support;
 

@@ -1,5 +1,5 @@
-//! Traces of a plugin's C code other than its own mappings: holes in its own image, alternate stacks set by number, streams of the C
-//! library, attached segments, the environment, and blocks allocated by the C library.
+//! Tests traces of a plugin's C code other than its own mappings: holes in its own image, alternate stacks set by number, streams of
+//! the C library, attached segments, the environment, and blocks allocated by the C library.
 //!
 //! Some of these cases once crashed the process, so each test runs alone, in a new process of this program.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]

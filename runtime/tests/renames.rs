@@ -1,5 +1,5 @@
-//! Types and members are renamed, with `was`, and renamed back: objects, values, kept fields and saved worlds follow in both
-//! directions.
+//! Tests types and members that are renamed, with `was`, and renamed back: objects, values, kept fields and saved worlds
+//! follow in both directions.
 
 use alcedo_runtime::{EnumValue, ObjectHandle, ReloadReport, Runtime, Value, WorldLoadReport};
 use expect_test::{Expect, expect};

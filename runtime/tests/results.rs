@@ -1,5 +1,5 @@
-//! Functions that return errors. An error crosses as its own error kind, with message and call site, for every direction and path of
-//! calls; a panic stays a panic.
+//! Tests functions that return errors. An error crosses the ABI boundary as its own error kind, with message and call site, for
+//! every direction and path of calls; a panic stays a panic.
 
 use crate::support;
 

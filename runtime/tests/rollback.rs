@@ -1,7 +1,7 @@
-//! Failed reloads, at every step, by an error and by a panic of the host's own code: the world is unchanged, including the plugin
-//! parts, and the next reload works. The steps are the exhaustive list of `alcedo_runtime::faults`. In every second reload the new
-//! code also calls all entry points (feature `grabs` of the attacker). These calls could leave traces in the host's own counter, in
-//! plugin parts of kept modules, or in a registry.
+//! Tests failed reloads, at every step, by an error and by a panic of the host's own code: the world is unchanged, including the
+//! plugin parts, and the next reload works. The steps are the exhaustive list of `alcedo_runtime::faults`. In every second reload
+//! the new code also calls all entry points (feature `grabs` of the attacker). These calls could leave traces in the host's own
+//! counter, in plugin parts of kept modules, or in a registry.
 
 use crate::support;
 

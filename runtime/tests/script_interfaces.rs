@@ -1,5 +1,5 @@
-//! Interfaces and overridden static functions of script packages in a running host: across packages, across reloads, and for a class
-//! that no longer has the functions of its interface.
+//! Tests interfaces and overridden static functions of script packages in a running host: across packages, across reloads, and for a
+//! class that no longer has the functions of its interface.
 
 use std::fs;
 use std::path::PathBuf;

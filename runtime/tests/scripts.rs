@@ -1,5 +1,5 @@
-//! Script packages in a running host: loaded next to libraries, called from every side, edited and reloaded while their objects are
-//! alive, broken and restored.
+//! Tests script packages in a running host: loaded next to libraries, called from every side, edited and reloaded while their
+//! objects are alive, broken and restored.
 
 use crate::support;
 

@@ -1,5 +1,5 @@
-//! Objects of scripts after changes of their class: types of variables, entries of enums, fields of structs, defaults, names of
-//! classes, and targets of delegates.
+//! Tests objects of scripts after changes of their class: types of variables, entries of enums, fields of structs, defaults,
+//! names of classes, and targets of delegates.
 
 use std::collections::BTreeSet;
 

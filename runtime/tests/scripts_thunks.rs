@@ -1,5 +1,5 @@
-//! Scripts that pass their own values to functions with custom thunks, of the host and of a plugin, and functions that call back into
-//! the scripts during such a call.
+//! Tests scripts that pass their own values to functions with custom thunks, of the host and of a plugin, and functions that call
+//! back into the scripts during such a call.
 
 use alcedo_runtime::{CallError, ObjectHandle, Runtime, Value};
 

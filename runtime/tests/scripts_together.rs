@@ -1,5 +1,5 @@
-//! Script packages and their dependencies in one transaction: unloaded modules, unsuitable versions, packages that refer to each
-//! other.
+//! Tests script packages and their dependencies in one transaction: unloaded modules, unsuitable versions, packages that refer
+//! to each other.
 
 use crate::support;
 

@@ -1,4 +1,5 @@
-//! Script values stored by reflection, and conversions of the interpreter: from the source to the result of a function.
+//! Tests script values stored by reflection, and conversions of the interpreter: from the source to the result of a
+//! function.
 
 use alcedo_runtime::{Builder, Value};
 

@@ -1,6 +1,6 @@
-//! Calls from several threads race replacements and unloads of their Slim. Each call is answered by a generation that was current
-//! during the call, or fails because the context unloads; no call enters an unmapped image, which would crash this process.
-//! `ALCEDO_RACE_CALLS` sets the number of calls; the default is a million.
+//! Tests calls from several threads that race replacements and unloads of their Slim. Each call is answered by a generation that
+//! was current during the call, or fails because the context unloads; no call enters an unmapped image, which would crash this
+//! process. `ALCEDO_RACE_CALLS` sets the number of calls; the default is a million.
 
 use crate::support;
 

@@ -1,5 +1,5 @@
-//! Structs with default values of fields: in every place where the host creates a value, in Rust code of plugins, and across reloads
-//! that change the defaults.
+//! Tests structs with default values of fields: in every place where the host creates a value, in Rust code of plugins, and across
+//! reloads that change the defaults.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! Exclusive resources, such as a port or a database: the old generation releases them before the main of the new one, and acquires
-//! them again after a rollback.
+//! Tests exclusive resources, such as a port or a database: the old generation releases them before the main of the new generation,
+//! and acquires them again after a rollback.
 
 use crate::support;
 

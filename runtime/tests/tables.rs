@@ -1,5 +1,5 @@
-//! A plugin leaves its addresses in tables and variables of libraries that stay mapped: the host redirects them when the plugin is
-//! unloaded, or keeps the plugin and reports the reason. Otherwise later callbacks would crash.
+//! Tests a plugin that leaves its addresses in tables and variables of libraries that stay mapped: the host redirects them when the
+//! plugin is unloaded, or keeps the plugin and reports the reason. Otherwise later callbacks would crash.
 //!
 //! These tables belong to the process, so each test runs alone, in a new process of this program. The process has a C library that
 //! keeps callbacks and is unknown to the host.

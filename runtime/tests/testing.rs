@@ -1,4 +1,4 @@
-//! Worlds for the tests of plugins (`alcedo::testing`), with example plugins: results, logs, failures and edits.
+//! Tests the worlds for the tests of plugins (`alcedo::testing`), with example plugins: results, logs, failures and edits.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,4 +1,4 @@
-//! Classes that a host declares at run time: bodies use handles of the declared members, without lookups by name.
+//! Tests classes that a host declares at run time: bodies use handles of the declared members, without lookups by name.
 
 use crate::support;
 

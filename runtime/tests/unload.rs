@@ -1,5 +1,6 @@
-//! Unloads that do not end immediately: reports name the holders, the generation ends when they release it, and a permanently held
-//! generation is parked without blocking the host. The plugin is `lingering`, whose holders end when a file appears.
+//! Tests unloads that do not end immediately: reports name the holders, the generation ends when they release it, and a
+//! permanently held generation is parked without blocking the host. The plugin is `lingering`, whose holders end when a file
+//! appears.
 #![expect(unsafe_code, reason = "one host evicts sleeping threads by force")]
 
 use crate::support;
@@ -413,6 +414,72 @@ fn another_thread_takes_over_from_a_finalizer_that_never_returns() {
     // Releases the hanging code of a parked image.
     fs::write(path, "").expect("the folder is ours");
     assert_eq!(host.shutdown().left.len(), 1);
+}
+
+/// Number of objects for whose finalizers a reload does not wait.
+const MANY: usize = 5_000;
+
+/// Reloads generation 1 with many sleepers and the resource `first`. The finalizers wait for the file at the returned path.
+fn reload_many(host: &Runtime) -> (UnloadTicket, TempDir, PathBuf) {
+    let (dir, path, alarm) = file();
+    query(host, "leave", &[Value::Text("first".to_owned())]);
+    for _ in 0..MANY {
+        host.objects().call(sleeper(host, &alarm), "report", &[]).expect("it reports");
+    }
+    host.reload(&[lingering()]).expect("a Master").into_result().expect("a reload");
+    (host.unloads().tickets().remove(0), dir, path)
+}
+
+#[test]
+fn exit_hooks_follow_the_last_of_many_finalizers() {
+    let (record, host, events) = stage(support::builder());
+    let (ticket, _dir, path) = reload_many(&host);
+    assert_eq!(ticket.state(), ContextState::Unloading, "the reload does not wait");
+    assert_eq!(owners(&ticket.report(), LeaseKind::ExitHook), ["lingering, after the finalizers"]);
+    (0..3).for_each(|_| host.safe_point());
+    assert_eq!(record.take(), "");
+    fs::write(path, "").expect("the folder is ours");
+    let other = ticket.clone();
+    let have_run = move || {
+        let _state = other.poll();
+        owners(&other.report(), LeaseKind::Finalizer).is_empty()
+    };
+    std::thread::spawn(move || support::until("the finalizers have run", have_run)).join().expect("it polls");
+    assert_eq!(record.take(), "woken\n".repeat(MANY), "other threads do not run the exit hook");
+    assert_gone(&host, &ticket);
+    assert_eq!(record.take(), "exit\ndrop first\n");
+    assert!(events.borrow().ends_with(&["Unloaded 1".to_owned(), "Dead 1".to_owned()]), "{events:?}");
+}
+
+#[test]
+fn delayed_exit_hooks_run_once_and_before_those_of_newer_generations() {
+    let (record, host, _) = stage(support::builder());
+    let (_ticket, _dir, path) = reload_many(&host);
+    query(&host, "leave", &[Value::Text("second".to_owned())]);
+    host.reload(&[lingering()]).expect("a Master").into_result().expect("a reload");
+    query(&host, "leave", &[Value::Text("third".to_owned())]);
+    let writer = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(100));
+        fs::write(path, "").expect("the folder is ours");
+    });
+    assert_eq!(host.shutdown().left, Vec::<String>::new());
+    writer.join().expect("it writes");
+    let exits = ["first", "second", "third"].map(|name| format!("exit\ndrop {name}\n")).concat();
+    assert_eq!(record.take(), "woken\n".repeat(MANY) + &exits);
+}
+
+#[test]
+fn a_hanging_finalizer_delays_exit_hooks_for_the_grace_period() {
+    let (record, host, _) = stage(patient());
+    let (ticket, _dir, path) = reload_many(&host);
+    support::until("the exit hook has run", || {
+        host.safe_point();
+        record.take() == "exit\ndrop first\n"
+    });
+    assert_eq!(ticket.state(), ContextState::Blocked);
+    fs::write(path, "").expect("the folder is ours");
+    assert_gone(&host, &ticket);
+    assert_eq!(record.take(), "woken\n".repeat(MANY));
 }
 
 #[test]

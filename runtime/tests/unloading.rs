@@ -1,5 +1,5 @@
-//! Values that a plugin leaves behind do not keep its code: after each reload the old image is unmapped, its destructors have run
-//! where required, and the process has not grown.
+//! Tests that values that a plugin leaves behind do not keep its code: after each reload the old image is unmapped, its destructors
+//! have run where required, and the process has not grown.
 //!
 //! Memory, threads and signals belong to the process, so each test runs alone, in a new process of this program.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]

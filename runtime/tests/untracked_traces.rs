@@ -1,5 +1,6 @@
-//! Traces of a plugin that no hook detects, or that arise while the library is closed: limits and timers that raise a signal without a
-//! handler, filters, mutexes held by a host thread, and actions of finalizers. Each of these once crashed the process.
+//! Tests traces of a plugin that no hook detects, or that arise while the library is closed: limits and timers that raise a signal
+//! without a handler, filters, mutexes held by a host thread, and actions of finalizers. Each of these traces once crashed the
+//! process.
 //!
 //! Each test runs alone, in a new process of this program.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]

@@ -1,4 +1,4 @@
-//! Every kind of value, used by a real plugin through the real host, with its output compared as text.
+//! Tests every kind of value, used by a real plugin through the real host, with its output compared as text.
 
 use crate::support;
 

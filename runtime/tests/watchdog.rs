@@ -1,5 +1,5 @@
-//! Watchdog with a real plugin that does not return until released: the watchdog reports the function during the hang, and the host
-//! continues afterwards.
+//! Tests the watchdog with a real plugin that does not return until released: the watchdog reports the function during the hang,
+//! and the host continues afterwards.
 
 use crate::support;
 

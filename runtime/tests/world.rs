@@ -1,5 +1,5 @@
-//! Saved worlds: saved by one host and loaded by another, with the same and with changed code; damaged files; and loads that fail
-//! half-way.
+//! Tests saved worlds: saved by one host and loaded by another, with the same and with changed code; damaged files; and loads
+//! that fail half-way.
 
 use crate::support;
 

@@ -1,5 +1,5 @@
-//! Invalid world files: a real one, mutated, with a matching digest. For any content the host returns a world or an error, and after
-//! an error its world is unchanged.
+//! Tests invalid world files: a real file, mutated, with a matching digest. For any content the host returns a world or an error, and
+//! after an error its world is unchanged.
 //!
 //! A run of some seconds is part of the tests. `ALCEDO_FUZZ_SECONDS` sets the duration; `ALCEDO_FUZZ_SEED` and `ALCEDO_FUZZ_FROM` set
 //! the start, and a failure prints both.

@@ -1,5 +1,5 @@
-//! Calls by name in both directions across the ABI boundary of a real plugin: the host calls functions of `switchboard`, and
-//! `switchboard` calls functions of the host and its own.
+//! Tests calls by name in both directions across the ABI boundary of a real plugin: the host calls functions of `switchboard`,
+//! and `switchboard` calls functions of the host and its own.
 
 use crate::support;
 

@@ -1,4 +1,4 @@
-//! Formatting of numbers, times and paths for people.
+//! Formats numbers, times and paths in human-readable form.
 
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! `alcedo bindgen`: the output for a header compiles as a plugin, and lists omitted items with the reason.
+//! Tests `alcedo bindgen`: the output for a header compiles as a plugin, and lists omitted items with the reason.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `alcedo dev` as a program on a pipe, with a plugin whose sources are edited at the same time.
+//! Tests `alcedo dev` as a program on a pipe, with a plugin whose sources are edited at the same time.
 
 use std::ffi::OsStr;
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! `alcedo doctor` on small workspaces: reports each problem with its fix, and no other problems.
+//! Tests `alcedo doctor` on small workspaces: reports each problem with its fix, and no other problems.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Builds of a session without cargo, linked through the command itself.
+//! Tests builds of a session without cargo, linked through the command itself.
 
 use std::fs;
 use std::path::Path;

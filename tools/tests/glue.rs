@@ -1,4 +1,4 @@
-//! `alcedo glue`: the output compiles, and lets a plugin use the types of another module without a handwritten mirror.
+//! Tests `alcedo glue`: the output compiles, and lets a plugin use the types of another module without a handwritten mirror.
 
 use std::fs;
 use std::path::{Path, PathBuf};

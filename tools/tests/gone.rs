@@ -193,7 +193,7 @@ fn a_crash_in_unmapped_code_names_it_and_others_name_none() {
     let at = read.lines().find(|line| line.contains("there was magic_cube, generation 1, unmapped "));
     assert!(at.is_some_and(|at| at.trim().starts_with("at 0x")), "{read}");
 
-    // Accepts one or several former images, since the system chooses the addresses.
+    // The system chooses the addresses of the images, so the called address may belong to one former image or to several.
     let again = report(&scene, "again");
     let (line, _) = parts(&again);
     assert!(line.starts_with("a call into magic_cube, generation ") && line.contains("unmapped "), "{again}");

@@ -185,7 +185,8 @@ fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Normalizes code: removes comments, collapses whitespace, and names the runtime by the crate that hosts depend on.
+/// Normalizes code: removes comments, collapses whitespace, and replaces `alcedo_runtime` with `alcedo`, the name of the crate in the
+/// manifests of hosts.
 fn bare(code: &str) -> String {
     let lines = code.lines().map(|line| if line.trim_start().starts_with("//") { "" } else { line });
     let code: Vec<_> = lines.map(|line| line.split_once(" //").map_or(line, |(code, _)| code)).collect();

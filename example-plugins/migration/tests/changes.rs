@@ -1,4 +1,4 @@
-//! Edits of a declaration while it has objects, and the outcome for their values.
+//! Tests edits of a declaration that has objects, and checks the values of these objects after a reload.
 
 use alcedo::test_world;
 

@@ -166,7 +166,7 @@ pub struct HookTable {
     pub block_made: unsafe extern "C" fn(image: *const c_void, block: *mut c_void),
     /// Reports that the C library is about to move or free this block. Returns zero if the block is not recorded for a module.
     pub block_borrowed: unsafe extern "C" fn(image: *const c_void, block: *mut c_void) -> c_int,
-    /// `shmat`: segments still attached when the image is unloaded are detached.
+    /// `shmat`. The unload of the image detaches the segments that are still attached.
     pub segment_attach:
         unsafe extern "C" fn(image: *const c_void, segment: c_int, address: *const c_void, flags: c_int) -> *mut c_void,
     /// `shmdt`.

@@ -67,7 +67,7 @@ pub struct Directory {
 pub struct Slices {
     /// Number of read-only slices, plus [`Slices::EXCLUSIVE`] per mutable slice.
     pub out: AtomicU64,
-    /// Module that holds the last slice, as in [`ModuleContext::module`].
+    /// Number ([`ModuleContext::module`]) of the module that created the newest slice that is held.
     pub module: AtomicU64,
 }
 

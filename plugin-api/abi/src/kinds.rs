@@ -24,7 +24,8 @@ use abi_stable::StableAbi;
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PropertyKind(pub u8);
 
-/// Form of a type's name for a kind.
+/// Syntax of a type of a kind: the name of the kind alone, a path instead of the name, or the name followed by types,
+/// a path or a signature in parentheses.
 ///
 /// # Examples
 /// ```

@@ -33,7 +33,7 @@ static IS_CHECKING: AtomicBool = AtomicBool::new(false);
 /// True if a check was requested and has not begun.
 static IS_REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// True if a link was dropped on a panicking thread, which may not change the hook.
+/// True if a link was dropped on a panicking thread and was not restored. `set_hook` would panic on such a thread.
 static WAS_LOST: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
@@ -118,7 +118,8 @@ pub(crate) fn ensure(note: fn(&PanicHookInfo<'_>)) {
         WAS_LOST.store(true, Ordering::Relaxed);
         return;
     }
-    // Setting a link may drop another link, which then requests a check.
+    // A check may set a link and thereby drop another link, whose destructor requests another check. The loop then repeats the
+    // check.
     IS_REQUESTED.store(true, Ordering::SeqCst);
     while IS_REQUESTED.load(Ordering::SeqCst) && !IS_CHECKING.swap(true, Ordering::SeqCst) {
         while IS_REQUESTED.swap(false, Ordering::SeqCst) {

@@ -15,7 +15,7 @@ pub(crate) const ALIGN: usize = 16;
 
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
-    /// Red zones and buffers. The memory of the call must be aligned to [`ALIGN`].
+    /// Red zones and buffers. Each call copies these bytes to memory that is aligned to [`ALIGN`].
     bytes: Vec<u8>,
     blocks: Vec<Block>,
     /// Headers of strings and arrays; [`Plan::finish`] sorts them by offset.

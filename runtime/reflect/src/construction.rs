@@ -33,7 +33,8 @@ use failure::StepFacts;
 pub use failure::{ConstructionFailed, ConstructionStep};
 pub use living::{add_subobject, reconstruct};
 
-/// Steps of construction and destruction that higher layers implement. No store is borrowed while they run.
+/// Steps of construction and destruction that higher layers implement. While a step runs, no store of objects or types is
+/// borrowed.
 pub trait ConstructionHooks {
     /// Builds the plugin part of an object: runs the red constructors of the dynamic classes, base first.
     ///

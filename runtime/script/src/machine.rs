@@ -42,7 +42,8 @@ pub struct Limits {
     /// Maximum size in bytes of one array, set, map or string. Memory that its elements own does not count.
     pub value: usize,
     /// Maximum growth in bytes of all arrays, sets, maps, strings and names together during an outermost script call. Growth in
-    /// library and native code counts. A single copy may exceed this limit between two checks.
+    /// library and native code counts. Some operations, such as a copy of a value, are checked only afterwards and may exceed
+    /// this limit.
     pub values: usize,
 }
 

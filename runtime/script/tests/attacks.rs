@@ -1,4 +1,5 @@
-//! Errors in the middle of an operation, and operations over the limits. The machine reports an error and stays usable.
+//! Tests errors in the middle of an operation, and operations over the limits. The machine reports an error and stays
+//! usable.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};

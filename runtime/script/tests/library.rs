@@ -1,5 +1,5 @@
-//! Library functions that scripts call with edge cases, and related language features: sorts by a function, singular functions,
-//! missing elements.
+//! Tests library functions that scripts call with edge cases, and related language features: sorts by a function, singular
+//! functions, missing elements.
 
 use alcedo_base::boundary::CallError;
 use alcedo_reflect::property::PropertyType;

@@ -1,4 +1,4 @@
-//! A native class that scripts extend and call.
+//! Tests a native class that scripts extend and call.
 
 use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 use alcedo_base::boundary::CallError;

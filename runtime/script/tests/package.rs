@@ -1,4 +1,4 @@
-//! Packages of scripts that are checked, declared, linked and run in the way that a host does it.
+//! Tests packages of scripts that are checked, declared, linked and run as a host does it.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

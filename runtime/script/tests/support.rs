@@ -1,4 +1,4 @@
-//! Small worlds for tests of scripts.
+//! Provides small worlds for tests of scripts.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

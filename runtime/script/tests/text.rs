@@ -1,4 +1,4 @@
-//! Source that is checked, compiled to bytecode, declared, and run on real objects.
+//! Tests source that is checked, compiled to bytecode, declared, and run on real objects.
 
 use alcedo_reflect::value::Value;
 

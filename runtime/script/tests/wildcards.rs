@@ -1,4 +1,4 @@
-//! Functions that accept any struct or any array, called from source, from bytecode, and through a parameter block.
+//! Tests functions that accept any struct or any array, called from source, from bytecode, and through a parameter block.
 
 use alcedo_base::boundary::CallError;
 use alcedo_reflect::decl::{Batch, EnumDecl, PropertyDecl, StructDecl};

@@ -108,9 +108,16 @@ impl Groups {
     }
 
     /// Follows edits of the grouped list, between two states of the population. Returns false if the groups have to be made anew.
-    pub(crate) fn follow(&mut self, core: &Core, (before, now): (u64, u64), edits: &[ListEdit]) -> bool {
+    /// `classes` is the class epoch of the list's host. The numbers of another host say nothing about the objects of this host.
+    pub(crate) fn follow(
+        &mut self,
+        core: &Core,
+        ((before, classes), now): ((u64, u64), u64),
+        edits: &[ListEdit],
+    ) -> bool {
         let is_known = self.population == before && self.resolved_at == core.zcalls.epoch().get() && self.ended == 0;
-        if !is_known || now != core.fast_paths.population() {
+        let is_here = classes == core.world.types.epoch() && now == core.fast_paths.population();
+        if !is_known || !is_here {
             return false;
         }
         let are_followed = edits.iter().all(|edit| match *edit {
@@ -194,10 +201,11 @@ impl Groups {
                 let to = to.map_or(group.items.len(), |more| at + more);
                 let clean_up = |height| core.red.clean_up(height);
                 let out = answers.as_deref_mut().map(|answers| &mut answers[..to]);
-                // SAFETY: the items were resolved by class and part at the recorded population. The holder of cached groups has
-                // checked that the population is unchanged (`is_right`); new groups were made just now. Since then only batches
-                // and slow calls without changes have run. A batch runs in a red frame, so no safe point has occurred. The
-                // condition is a `bool` property of the class.
+                // SAFETY: the items were resolved by class and part at the recorded population, or before it (`follow`), and their
+                // slots have not changed since. The holder of cached groups has checked that this population is the current one
+                // (`is_right`, `follow`); new groups were made just now. Since then only batches and slow calls without changes
+                // have run. A batch runs in a red frame, so no safe point has occurred. The condition is a `bool` property of the
+                // class.
                 let outcome = unsafe {
                     core.fast_paths.call_batch(
                         &fast_path,

@@ -93,6 +93,8 @@ struct Running {
     generation: Generation,
     since: Instant,
     number: u64,
+    /// Number of parts of the batch that are not dropped yet, including this part.
+    left: u64,
 }
 
 /// State shared by the thread and its waiters.
@@ -104,10 +106,19 @@ struct Desk {
     begun: u64,
     /// Number of dropped parts, including those whose finalizer failed.
     dropped: u64,
+    /// Number of parts of abandoned modules that no thread will drop. Includes a part whose finalizer hangs.
+    skipped: u64,
     /// Turn number of the working thread. A thread with another number was replaced.
     turn: u64,
     /// Abandoned modules. Their finalizers no longer run. Their images stay mapped, so their plugin parts may remain in memory.
     abandoned: BTreeSet<ModuleId>,
+}
+
+impl Desk {
+    /// Returns how many of `sent` parts are running or queued.
+    fn left_of(&self, sent: u64) -> u64 {
+        sent.saturating_sub(self.dropped + self.skipped)
+    }
 }
 
 type Shared = Arc<Mutex<Desk>>;
@@ -194,7 +205,8 @@ impl Finalizer {
         if desk.running.as_ref().is_none_or(|running| !running.ids.iter().any(|id| modules.contains(id))) {
             return;
         }
-        desk.running = None;
+        let left = desk.running.take().map_or(0, |running| running.left);
+        desk.skipped += left;
         desk.turn += 1;
         let turn = desk.turn;
         drop(desk);
@@ -217,6 +229,11 @@ impl Finalizer {
     /// Returns the number of parts not yet dropped: running, queued and deferred parts, and parts of abandoned modules.
     pub(crate) fn pending(&self) -> u64 {
         self.sent.get() - self.dropped() + self.waiting.borrow().len() as u64
+    }
+
+    /// Returns the number of parts that are yet to be dropped: like [`Finalizer::pending`], without parts of abandoned modules.
+    pub(crate) fn queued(&self) -> u64 {
+        lock(&self.desk).left_of(self.sent.get()) + self.waiting.borrow().len() as u64
     }
 
     pub(crate) fn running(&self) -> Option<Blocker> {
@@ -286,7 +303,7 @@ impl Barrier {
             Some(running) => (running.name(), running.since.elapsed()),
             None => ("the next in the queue".to_owned(), self.begun.elapsed()),
         };
-        let (number, left) = (desk.number, self.sent.saturating_sub(desk.dropped));
+        let (number, left) = (desk.number, desk.left_of(self.sent));
         drop(desk);
         if left > 1 {
             owner.push_str(&format!(", {} behind it", left - 1));
@@ -347,7 +364,7 @@ impl Worker {
                     let _sent = done.send(());
                 }
                 Message::Barrier(generation, ids, last, done) => {
-                    if !self.begin(&"its thread-locals".into(), &"on this thread".into(), generation, &ids) {
+                    if !self.begin(&"its thread-locals".into(), &"on this thread".into(), generation, &ids, 0) {
                         continue;
                     }
                     last();
@@ -360,15 +377,16 @@ impl Worker {
         }
     }
 
-    /// Records that a finalizer begins to run. Returns false if its module was abandoned.
-    fn begin(&self, class: &Arc<str>, module: &Arc<str>, generation: Generation, ids: &[ModuleId]) -> bool {
+    /// Records that the first finalizer of `left` parts begins to run. Returns false if its module was abandoned.
+    fn begin(&self, class: &Arc<str>, module: &Arc<str>, generation: Generation, ids: &[ModuleId], left: u64) -> bool {
         let mut desk = lock(&self.desk);
         let (class, module) = (Arc::clone(class), Arc::clone(module));
         let may = ids.iter().all(|id| !desk.abandoned.contains(id));
         desk.begun += 1;
+        desk.skipped += if may { 0 } else { left };
         let number = desk.begun;
         desk.running =
-            may.then(|| Running { class, ids: ids.to_vec(), module, generation, since: Instant::now(), number });
+            may.then(|| Running { class, ids: ids.to_vec(), module, generation, since: Instant::now(), number, left });
         may
     }
 
@@ -386,9 +404,10 @@ impl Worker {
     /// that are left.
     fn finalize(&self, batch: Batch) -> bool {
         let Batch { id, module, generation, classes, parts } = batch;
+        let count = parts.len() as u64;
         let mut parts = parts.into_iter().map(|(at, part)| (&classes[at].1, part)).peekable();
         let Some((first, _)) = parts.peek() else { return true };
-        if !self.begin(first, &module, generation, &[id]) {
+        if !self.begin(first, &module, generation, &[id], count) {
             return true;
         }
         while let Some((class, part)) = parts.next() {
@@ -405,15 +424,18 @@ impl Worker {
     /// Counts a dropped part, and records the class of the next one of the batch, if any. Returns false if this thread was replaced.
     fn go_on(&self, next: Option<&Arc<str>>) -> bool {
         let mut desk = lock(&self.desk);
-        let Desk { dropped, turn, running, begun, .. } = &mut *desk;
+        let Desk { dropped, skipped, turn, running, begun, .. } = &mut *desk;
         *dropped += 1;
         if *turn != self.turn {
+            // `abandon` has counted this part as skipped.
+            *skipped -= 1;
             return false;
         }
         match (next, &mut *running) {
             (Some(class), Some(running)) => {
                 *begun += 1;
                 (running.number, running.since) = (*begun, Instant::now());
+                running.left -= 1;
                 if !Arc::ptr_eq(&running.class, class) {
                     running.class = Arc::clone(class);
                 }

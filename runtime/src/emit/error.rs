@@ -66,7 +66,7 @@ pub enum EmitError {
         path: String,
         /// Problem with the import.
         why: String,
-        /// The fix, and the side with the older declaration, if a comparison of the declarations shows it.
+        /// The fix. Also names the older side, host or glue, if a comparison of the members determines that side.
         help: String,
     },
     /// A function named by `#[migrate]` does not fit the class that declares it.

@@ -149,7 +149,7 @@ macro_rules! host_class {
     (@type $ty:ty) => { $ty };
     (@give out $arg:ident) => { $crate::host::Out::to($arg) };
     (@give $arg:ident) => { $arg };
-    // Calls without out parameters and calls with out parameters use different methods.
+    // Functions with `out` parameters and functions without them are called by different methods.
     (@call [] $member:ident) => { |runtime, object, arguments| $member.call(runtime, object, arguments) };
     (@call [$($out:ident)+] $member:ident) => {
         |runtime, object, arguments| $member.call_with_out_parameters(runtime, object, arguments)

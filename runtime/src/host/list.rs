@@ -39,8 +39,9 @@ pub struct ObjectList {
 #[derive(Debug)]
 pub(super) struct Edits {
     pub(super) from: u64,
-    /// Population counters of both versions.
-    pub(super) populations: (u64, u64),
+    /// Population counter and class epoch of the earlier version, and population counter of the list. The class epoch of both
+    /// versions is equal, and identifies their host.
+    pub(super) populations: ((u64, u64), u64),
     pub(super) list: Vec<ListEdit>,
 }
 
@@ -99,13 +100,15 @@ pub struct ClassList {
     list: ObjectList,
     /// Population counter and class epoch at the last refresh. Class epochs of different hosts differ.
     seen: Option<(u64, u64)>,
+    /// Set if the last refresh has updated the list.
+    was_updated: bool,
 }
 
 impl Runtime {
     /// Returns an empty list for the class with this path. The class need not exist yet. [`ClassList::refresh`] fills the list.
     #[must_use]
     pub fn list(&self, class: &str) -> ClassList {
-        ClassList { class: class.to_owned(), list: ObjectList::default(), seen: None }
+        ClassList { class: class.to_owned(), list: ObjectList::default(), seen: None, was_updated: false }
     }
 }
 
@@ -116,26 +119,30 @@ impl ClassList {
     pub fn refresh(&mut self, runtime: &Runtime) -> bool {
         let core = runtime.core();
         let now = (core.fast_paths.population(), core.world.types.epoch());
-        if self.seen == Some(now) {
+        self.was_updated = self.seen != Some(now);
+        if !self.was_updated {
             return false;
         }
         let class = core.world.types.class_by_path(&self.class);
         let before = self.seen.replace(now).filter(|(_, classes)| *classes == now.1);
-        if let (Some(class), Some((before, _))) = (&class, before)
-            && let Some(list) = core.world.objects.follow(class, &mut self.list.objects, before)
+        if let (Some(class), Some(before)) = (&class, before)
+            && let Some(list) = core.world.objects.follow(class, &mut self.list.objects, before.0)
         {
-            let has_changed = !list.is_empty();
             let from = std::mem::replace(&mut self.list.version, next_version());
             self.list.edits = Some(Edits { from, populations: (before, now.0), list });
-            return has_changed;
+            return true;
         }
         self.list = class.map(|class| core.world.objects.of_class(&class)).unwrap_or_default().into();
         true
     }
 
-    /// Returns the objects that the last refresh has added to the list; all objects if it has made the list anew.
+    /// Returns the objects that the last refresh has added to the list; all objects if it has made the list anew. An object with another
+    /// body or plugin part is added again.
     #[must_use]
     pub fn added(&self) -> Vec<ObjectHandle> {
+        if !self.was_updated {
+            return Vec::new();
+        }
         let Some(edits) = &self.list.edits else { return self.list.objects.clone() };
         let added = |edit: &ListEdit| match edit {
             ListEdit::Added(_, object) => Some(*object),

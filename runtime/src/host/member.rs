@@ -210,7 +210,7 @@ impl<A, R: NativeResult> FunctionOf<A, R> {
         Ok(function)
     }
 
-    /// Calls the function with out parameters.
+    /// Calls a function that has `out` parameters.
     ///
     /// # Errors
     /// Returns the errors of [`FunctionOf::call`].

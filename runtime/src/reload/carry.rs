@@ -86,7 +86,7 @@ fn carry_plain(
     plan: &ClassPlan,
     (body, changes): (&Body, &mut [PropertyChange]),
 ) -> Result<bool, CallError> {
-    let suits = |plain: &&Plain| around.mapping.is_settled || !plain.names_objects;
+    let suits = |plain: &&Plain| around.mapping.is_settled || plain.references.is_empty();
     let Some(plain) = plan.plain.as_ref().filter(suits) else { return Ok(false) };
     with_sources(around, carried, plan, |sources| {
         if sources.removed.is_some() || sources.dormant.is_some() {
@@ -94,12 +94,19 @@ fn carry_plain(
         }
         let mut are_own = plain.are_own.take();
         let defaults = (sources.old_default, sources.new_default);
-        let is_done = plain.transfer.apply(body.view(), sources.own, defaults, &mut are_own);
+        let objects = &around.core.world.objects;
+        let mut is_done = plain.transfer.apply(body.view(), sources.own, defaults, &mut are_own);
         if is_done {
             for (rule, property, name) in &plain.parts {
-                let part = around.core.world.objects.subobject(sources.object, name);
+                let part = objects.subobject(sources.object, name);
                 are_own[*rule] = part.is_none_or(|part| sources.own.get(property) != Ok(part));
             }
+            // The mapping has the classes of living objects only, so a template may not suit although the mapping is settled.
+            for (_, property) in plain.references.iter().filter(|(rule, _)| are_own[*rule]) {
+                body.view().read(property)?.visit_objects(&mut |object, _| is_done &= !objects.is_template(object));
+            }
+        }
+        if is_done {
             for (is_own, change) in are_own.iter().zip(&plain.changes) {
                 let change = &mut changes[*change];
                 *if *is_own { &mut change.kept } else { &mut change.followed } += 1;

@@ -126,8 +126,8 @@ pub(super) struct Plain {
     pub(super) changes: Vec<usize>,
     /// Properties of which an own subobject is the default: index of the rule, property, name of the subobject.
     pub(super) parts: Vec<(usize, Rc<Property>, Rc<str>)>,
-    /// Set if values name objects, which must be of their former bases and interfaces.
-    pub(super) names_objects: bool,
+    /// Properties whose values name objects, which must be of their former bases and interfaces: index of the rule, new property.
+    pub(super) references: Vec<(usize, Rc<Property>)>,
     /// Memory for the outcomes of one object.
     pub(super) are_own: Cell<Vec<bool>>,
 }
@@ -141,7 +141,7 @@ impl Plain {
         stays: impl Fn(&str) -> bool,
     ) -> Option<Self> {
         use PropertyDefault as Of;
-        let (mut rules, mut changes, mut parts, mut names_objects) = (Vec::new(), Vec::new(), Vec::new(), false);
+        let (mut rules, mut changes, mut parts, mut references) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (to, action) in actions {
             let (rule, change) = match action {
                 Action::Carry { from, was: None, default, change } => {
@@ -149,14 +149,14 @@ impl Plain {
                     (Rule::Own { from: &**from, to: &**to, is_distinct }, change)
                 }
                 Action::Carry { from, was: Some(Of::Value), default: Of::Value, change } if !has_fixed(to) => {
-                    names_objects |= to.ty.names_objects();
+                    references.extend(to.ty.names_objects().then(|| (rules.len(), Rc::clone(to))));
                     (Rule::Follow { from: &**from, to: &**to }, change)
                 }
                 // The object's own subobject is the default before and after, so its handle is carried.
                 Action::Carry { from, was: Some(Of::OwnSubobject(was)), default: Of::OwnSubobject(name), change }
                     if was == name && stays(name) =>
                 {
-                    names_objects = true;
+                    references.push((rules.len(), Rc::clone(to)));
                     parts.push((rules.len(), Rc::clone(from), Rc::clone(name)));
                     (Rule::Own { from: &**from, to: &**to, is_distinct: false }, change)
                 }
@@ -175,7 +175,7 @@ impl Plain {
             changes.push(*change);
         }
         let transfer = Transfer::new((old.schema(), new.schema()), rules).ok()?;
-        Some(Self { transfer, changes, parts, names_objects, are_own: Cell::default() })
+        Some(Self { transfer, changes, parts, references, are_own: Cell::default() })
     }
 }
 

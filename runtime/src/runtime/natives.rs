@@ -1,4 +1,5 @@
-//! Typed access to objects of native classes from the host's own code, without names of classes or members.
+//! Typed access to objects of native classes from the host's own code. Classes and members are Rust types and methods instead of
+//! strings.
 
 use super::objects::Objects;
 use crate::boundary::CallError;

@@ -2,22 +2,27 @@
 //! reload, and a failed create. The caller performs its own part of each step, such as choosing the objects to destroy.
 
 use std::collections::BTreeSet;
+use std::mem::ManuallyDrop;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use crate::bridge::core::Core;
-use crate::handles::ModuleId;
+use crate::handles::{Generation, ModuleId};
+use crate::lease::LeaseKind;
 use crate::unload::backoff::Backoff;
 use crate::unload::in_progress;
 use crate::unload::steps::{LATER, UnloadCause, UnloadStep};
 use crate::unload::subject::{GenerationUnload, UnloadHost, UnloadModule};
 use crate::unload::ticket::UnloadTicket;
+use crate::unload::unloads::{DelayedExits, Unloads};
 
-/// Number of plugin parts of a replaced generation for whose finalizers a reload waits. With more parts, the world would stand still for
-/// most of the grace period although nothing of the new generation depends on the finalizers. The safe points continue the unload.
+/// Maximum number of queued plugin parts for whose finalizers a committed reload waits. With more parts, the world would stand
+/// still for most of the grace period, although no code of the new generation depends on the finalizers. Safe points then
+/// continue the unload, and run the exit hooks after the last finalizer.
 const SHORT_QUEUE: u64 = 2048;
 
-/// Unloads a generation as far as possible within the grace period. Calls `own` after each step for the caller's part of the
-/// step.
+/// Unloads a generation as far as possible within the grace period. Calls `own` after each performed step for the caller's part
+/// of the step. Safe points perform the other steps.
 pub(crate) fn unload<M: UnloadModule>(
     core: &Core,
     host: &dyn UnloadHost,
@@ -25,18 +30,40 @@ pub(crate) fn unload<M: UnloadModule>(
     own: &mut dyn FnMut(UnloadStep),
 ) -> UnloadTicket {
     let begun = Instant::now();
+    let mut exits = None;
     for step in unload.cause.steps().into_iter().take_while(|step| !LATER.contains(step)) {
+        if step == UnloadStep::AwaitFinalizers && has_long_queue(core, unload.cause) {
+            exits = Some(delay_exits(unload));
+            break;
+        }
         step_now(core, host, unload, step, begun);
         own(step);
     }
     // Allowed, because the caller is at a safe point. Destroyed objects keep their class, which may hold a C library.
     core.world.objects.free_graveyard();
-    in_progress::hand_over(core, host, unload, &LATER, (begun, waits(core, unload.cause)))
+    in_progress::hand_over(core, host, unload, &LATER, (begun, exits))
 }
 
-/// Checks if the caller waits for finalizers.
-fn waits(core: &Core, cause: UnloadCause) -> bool {
-    cause != UnloadCause::Replaced || core.finalizer.pending() <= SHORT_QUEUE
+/// Checks if the exit hooks are delayed, because the caller does not wait for so many finalizers.
+fn has_long_queue(core: &Core, cause: UnloadCause) -> bool {
+    cause == UnloadCause::Replaced && core.finalizer.queued() > SHORT_QUEUE
+}
+
+/// Returns the exit hooks of the modules for a later safe point, and keeps the images mapped until then.
+fn delay_exits<M: UnloadModule>(unload: &GenerationUnload<'_, M>) -> DelayedExits {
+    let (generation, modules) = (unload.generation, unload.modules.to_vec());
+    let lease = |module: &Rc<M>| {
+        let owner = format!("{}, after the finalizers", module.name());
+        module.leases().take_in_unload(LeaseKind::ExitHook, owner, None)
+    };
+    // Keeps the images mapped permanently if a panic prevents an exit hook.
+    let leases = ManuallyDrop::new(modules.iter().map(lease).collect::<Vec<_>>());
+    Box::new(move |core: &Core, unloads: &Unloads| {
+        modules.iter().rev().for_each(|module| exit(core, unloads, generation, module));
+        // Uses `thread_locals`, because the ticket owns the images.
+        modules.iter().rev().filter_map(|module| module.thread_locals()).for_each(|end_here| end_here());
+        drop(ManuallyDrop::into_inner(leases));
+    })
 }
 
 fn step_now<M: UnloadModule>(
@@ -68,9 +95,10 @@ fn step_now<M: UnloadModule>(
         }
         UnloadStep::ReleasePluginParts => release(core, &modules.iter().map(|module| module.id()).collect()),
         UnloadStep::AwaitFinalizers => {
-            core.finalizer.release();
-            if waits(core, unload.cause) {
-                await_finalizers(core, host.unloads().policy.grace, begun);
+            await_finalizers(core, host.unloads().policy.grace, begun);
+            // Excludes failed generations: no older generation uses their modules, and their unload restricts calls.
+            if matches!(unload.cause, UnloadCause::Unloaded | UnloadCause::Replaced) {
+                in_progress::exit_up_to(core, host.unloads(), generation);
             }
         }
         UnloadStep::ExitHooks => {
@@ -78,10 +106,7 @@ fn step_now<M: UnloadModule>(
                 if module.has_started() {
                     host.runs_exit_hook(module.name());
                 }
-                if let Err(error) = module.exit(&core.red) {
-                    tracing::error!(module = module.name(), %generation, %error, "an exit hook failed");
-                    host.unloads().note(generation, format!("the exit hook of {} {error}", module.name()));
-                }
+                exit(core, host.unloads(), generation, module);
             }
         }
         UnloadStep::EndThreadLocals => {
@@ -93,6 +118,14 @@ fn step_now<M: UnloadModule>(
         UnloadStep::EndObjects | UnloadStep::Resume => {}
         // `in_progress.rs` and the ticket perform these steps later.
         UnloadStep::EndOwnedValues | UnloadStep::EndTypeNumbers | UnloadStep::EndImages => {}
+    }
+}
+
+/// Runs the exit hook of a module. Notes a panic as a problem of the generation.
+fn exit<M: UnloadModule>(core: &Core, unloads: &Unloads, generation: Generation, module: &Rc<M>) {
+    if let Err(error) = module.exit(&core.red) {
+        tracing::error!(module = module.name(), %generation, %error, "an exit hook failed");
+        unloads.note(generation, format!("the exit hook of {} {error}", module.name()));
     }
 }
 
@@ -121,6 +154,7 @@ fn release(core: &Core, modules: &BTreeSet<ModuleId>) {
 /// Waits until the finalizer thread has dropped its queue, or until `grace` has passed since `begun`. Runs posted closures
 /// during the wait, because a finalizer may wait for a posted closure.
 fn await_finalizers(core: &Core, grace: Duration, begun: Instant) {
+    core.finalizer.release();
     if core.finalizer.pending() == 0 {
         return;
     }

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use crate::bridge::core::Core;
+use crate::cells::RefCell;
 use crate::handles::{Generation, ModuleId};
 use crate::unheard;
 use crate::unload::backoff::Backoff;
@@ -15,16 +16,16 @@ use crate::unload::state::ContextState;
 use crate::unload::steps::UnloadStep;
 use crate::unload::subject::{GenerationUnload, MasterEvent, UnloadHost, UnloadModule};
 use crate::unload::ticket::UnloadTicket;
-use crate::unload::unloads::OneUnload;
+use crate::unload::unloads::{DelayedExits, OneUnload, Unloads};
 
-/// Starts the remaining steps, once no module code needs the game thread. Polls them within the grace period, which began with
-/// the unload, if the caller waits. Safe points poll the unload afterwards.
+/// Starts the remaining steps, once no module code except delayed exit hooks needs the game thread. Polls them within the grace
+/// period, which began with the unload, unless exit hooks are delayed. Safe points poll the unload afterwards.
 pub(super) fn hand_over<M: UnloadModule>(
     core: &Core,
     host: &dyn UnloadHost,
     unload: &GenerationUnload<'_, M>,
     left: &'static [UnloadStep],
-    (begun, waits): (Instant, bool),
+    (begun, exits): (Instant, Option<DelayedExits>),
 ) -> UnloadTicket {
     let GenerationUnload { generation, modules, is_known, .. } = *unload;
     let unloads = host.unloads();
@@ -45,10 +46,12 @@ pub(super) fn hand_over<M: UnloadModule>(
     let ticket = UnloadTicket::new(format!("generation {generation}"), patience, work);
     unloads.begin_unload(generation, &ticket);
     host.begins(generation, &ticket);
+    let is_delayed = exits.is_some();
     let unload = OneUnload {
         generation,
         modules: ids,
         ticket: ticket.clone(),
+        exits: RefCell::new(exits),
         left: Cell::new(left),
         is_known,
         raised_unloaded: Cell::new(false),
@@ -57,9 +60,15 @@ pub(super) fn hand_over<M: UnloadModule>(
         raised_end: Cell::new(false),
     };
     let unload = Rc::new(unload);
+    if is_delayed {
+        // Updates the blockers for the report of the reload.
+        let _state = ticket.poll();
+        unloads.in_progress.borrow_mut().push(unload);
+        return ticket;
+    }
     let mut backoff = Backoff::default();
     loop {
-        let is_last = !waits || begun.elapsed() >= unloads.policy.grace;
+        let is_last = begun.elapsed() >= unloads.policy.grace;
         if tend(core, host, &unload) {
             return ticket;
         }
@@ -116,7 +125,32 @@ pub(crate) fn park(core: &Core, host: &dyn UnloadHost, only: Option<Generation>)
     parked
 }
 
+/// Runs the delayed exit hooks of all generations up to `last`, oldest first: a module of an older generation may use a module that
+/// a newer generation has kept. The caller must be at a safe point.
+pub(super) fn exit_up_to(core: &Core, unloads: &Unloads, last: Generation) {
+    let in_progress = unloads.in_progress.borrow().clone();
+    in_progress.iter().filter(|unload| unload.generation <= last).for_each(|unload| exit(core, unloads, unload));
+}
+
+/// Runs the delayed exit hooks of one generation. Later calls have no effect.
+fn exit(core: &Core, unloads: &Unloads, unload: &OneUnload) {
+    let exits = unload.exits.take();
+    if let Some(exits) = exits {
+        exits(core, unloads);
+        // Releases the values that the exit hooks have dropped.
+        core.finalizer.release();
+    }
+}
+
+/// Checks if delayed exit hooks are due: every finalizer has run, or a finalizer has run for the whole grace period.
+fn must_exit(core: &Core, unloads: &Unloads, unload: &OneUnload) -> bool {
+    let hangs = || core.finalizer.running().is_some_and(|running| running.age >= unloads.policy.grace);
+    let is_delayed = unload.exits.borrow().is_some();
+    is_delayed && (unload.ticket.is_drained() || hangs())
+}
+
 fn park_one(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) {
+    exit(core, host.unloads(), unload);
     end_values(core, unload);
     // Parks before abandoning the finalizers, so that the report names the running finalizer.
     unload.ticket.park();
@@ -134,6 +168,9 @@ fn end_values(core: &Core, unload: &OneUnload) {
 fn tend(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) -> bool {
     let OneUnload { generation, ticket, .. } = unload;
     let mut state = ticket.poll();
+    if must_exit(core, host.unloads(), unload) {
+        exit_up_to(core, host.unloads(), *generation);
+    }
     if ticket.is_drained() {
         end_values(core, unload);
     }

@@ -2,6 +2,7 @@
 //! module and of the listeners.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::boundary::CallError;
 use crate::conjugate::red::RedStack;
@@ -24,10 +25,10 @@ pub(crate) struct GenerationUnload<'a, M> {
 }
 
 /// Interface of a module for its unload. Game thread only.
-pub(crate) trait UnloadModule {
+pub(crate) trait UnloadModule: 'static {
     fn name(&self) -> &str;
     fn id(&self) -> ModuleId;
-    fn leases(&self) -> &Leases;
+    fn leases(&self) -> &Arc<Leases>;
     /// Closes the gate, so that new calls fail.
     fn shut(&self);
     fn request_stop(&self);
@@ -36,9 +37,9 @@ pub(crate) trait UnloadModule {
     /// Runs the exit hook if the main has returned, and drops the values that were deferred to the exit. This is the last call
     /// into the module. Returns an error if the module panics.
     fn exit(&self, red: &RedStack) -> Result<(), CallError>;
-    /// Runs the destructors of the module's thread-locals on this thread.
+    /// Runs the destructors of the module's thread-locals on this thread. Must precede [`UnloadModule::unload_job`].
     fn end_thread_locals_here(&self);
-    /// Returns a function that runs the destructors of the module's thread-locals on another thread, while the image is
+    /// Returns a function that runs the destructors of the module's thread-locals on the calling thread, while the image is
     /// mapped. Returns `None` for modules without thread-locals.
     fn thread_locals(&self) -> Option<Box<dyn Fn() + Send>>;
     /// Returns the remaining unload job, once the module accepts no calls. Returns `None` if the job was already taken.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::mem;
 use std::rc::Rc;
 
+use crate::bridge::core::Core;
 use crate::bridge::tasks::JobCount;
 use crate::callback::Callbacks;
 use crate::cells::RefCell;
@@ -21,11 +22,16 @@ const MOST_PROBLEMS: usize = 32;
 /// Callback of the host that is called before a generation ends. The argument is the number of the generation.
 pub(crate) type UnloadingCallback = Rc<dyn Fn(u64)>;
 
+/// Delayed exit hooks of a generation, with the destructors of its thread-locals on the game thread.
+pub(super) type DelayedExits = Box<dyn FnOnce(&Core, &Unloads)>;
+
 pub(super) struct OneUnload {
     pub(super) generation: Generation,
     /// Modules that are unloading. A reload may have kept other modules of this generation.
     pub(super) modules: Vec<ModuleId>,
     pub(super) ticket: UnloadTicket,
+    /// `None` unless exit hooks are delayed and have not run.
+    pub(super) exits: RefCell<Option<DelayedExits>>,
     pub(super) left: Cell<&'static [UnloadStep]>,
     /// Set if listeners know the generation. A generation that never started ends without events.
     pub(super) is_known: bool,

@@ -163,7 +163,7 @@ impl ImageFile {
         check_signature(&self.name, &self.bytes, self.signed.as_ref(), demands)
     }
 
-    /// Returns the whole file without its seal.
+    /// Returns the contents of the file, without the seal at its end.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }

@@ -1,4 +1,4 @@
-//! Libraries that the loader maps as dependencies of an image stay mapped while their own threads and handlers need them.
+//! Tests libraries that the loader maps as dependencies of an image: they stay mapped while their own threads and handlers need them.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 

@@ -1,5 +1,5 @@
-//! Threads that never leave an image are forced out of system calls if the host permits this, and only where no code of the host or of
-//! the C library is skipped.
+//! Tests threads that never leave an image: if the host permits this, they are forced out of system calls, and only where no code of
+//! the host or of the C library is skipped.
 #![cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 

@@ -1,4 +1,4 @@
-//! Resources that a module leaves besides threads and thread-locals: signals, exit handlers, memory, descriptors.
+//! Tests resources that a module leaves besides threads and thread-locals: signals, exit handlers, memory, descriptors.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code, and hooks replace C functions")]
 

@@ -1,5 +1,5 @@
-//! Notes of a host for crash reports: address range and end of each image, in a file of bounded size. Files of unmapped images remain
-//! for reports of panics.
+//! Tests the notes of a host for crash reports: address range and end of each image, in a file of bounded size. Files of unmapped
+//! images remain for reports of panics.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 

@@ -1,4 +1,5 @@
-//! Damaged libraries are refused before they are mapped. The library itself is the witness: its initializer creates a file.
+//! Tests that damaged libraries are refused before they are mapped. The library itself is the witness: its initializer
+//! creates a file.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "accepted files are mapped in a child to check that they are harmless")]
 

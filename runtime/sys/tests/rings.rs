@@ -1,5 +1,5 @@
-//! An image whose io_uring may have requests in flight keeps its memory, since the kernel may write at any time. The rings are created
-//! by system calls that no hook intercepts.
+//! Tests that an image whose io_uring may have requests in flight keeps its memory, since the kernel may write at any time. The rings
+//! are created by system calls that no hook intercepts.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 

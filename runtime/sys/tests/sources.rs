@@ -1,4 +1,4 @@
-//! Library files that another process may still write, or that are not library files: the results of reading and copying them.
+//! Tests reading and copying of library files that another process may still write, and of files that are not libraries.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "maps a file as a linker does, and writes through the mapping")]
 #![expect(clippy::print_stdout, reason = "a child prints its results for its parent")]

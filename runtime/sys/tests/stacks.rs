@@ -1,4 +1,5 @@
-//! Alternate signal stacks that an image has set for foreign threads: each stack is removed on the thread that uses it.
+//! Tests alternate signal stacks that an image has set for foreign threads: each stack is removed on the thread that
+//! uses it.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "hooks replace C functions")]
 

@@ -1,4 +1,5 @@
-//! Copies that differ from the library only where the host specifies, and the imports of a library.
+//! Tests staging: a copy differs from its library only in the bytes that the host patches. Also tests the list of a library's
+//! imports.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 

@@ -1,4 +1,5 @@
-//! Predictions from a file about unmapping, compared with the behavior of the loader; and files that are not libraries.
+//! Tests predictions, made from a file, about unmapping its image, by comparison with the loader. Also tests files that are
+//! not libraries.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 

@@ -1,4 +1,5 @@
-//! Values whose `Drop` panics: a second panic, or a panic in a thread-local, would abort the process without naming the module.
+//! Tests values whose `Drop` panics: a second panic, or a panic in a thread-local, would abort the process without naming the
+//! module.
 
 use std::fmt;
 use std::fs;

@@ -1,5 +1,5 @@
-//! Scripts on coroutine stacks. The interpreter keeps the frames of all scripts in one buffer, so the last opened frame must close
-//! first.
+//! Tests scripts on coroutine stacks. The interpreter keeps the frames of all scripts in one buffer, so the last opened frame must
+//! close first.
 
 #![expect(deprecated, reason = "the body of a native function has no scope of the generator around it")]
 

@@ -1,5 +1,5 @@
-//! Order of destruction: values left behind by a module are dropped while the values that they use still exist, however the generation
-//! ends. Drops that cannot access values receive an error.
+//! Tests the order of destruction: values left behind by a module are dropped while the values that they use still exist, however the
+//! generation ends. Drops that cannot access values receive an error.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

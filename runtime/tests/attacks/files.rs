@@ -1,4 +1,4 @@
-//! Library files with manual changes whose effect is only visible in a complete host.
+//! Tests library files with manual changes whose effect is only visible in a complete host.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 use std::fs;

@@ -1,5 +1,5 @@
-//! Attacks by safe host code and by a log subscriber that writes. No store may be borrowed during a log line, and no raw memory may be
-//! accessible.
+//! Tests attacks by safe host code and by a log subscriber that writes. No store may be borrowed during a log line, and no raw memory
+//! may be accessible.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;

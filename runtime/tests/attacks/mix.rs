@@ -1,5 +1,5 @@
-//! Combinations of features in safe hosts: failing callbacks, a host in a thread-local, many values, invalid declarations, and two
-//! hosts on one thread.
+//! Tests combinations of features in safe hosts: failing callbacks, a host in a thread-local, many values, invalid declarations,
+//! and two hosts on one thread.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,4 +1,4 @@
-//! Rust fields of native objects whose `Drop` panics while their host ends. A second panic would end the process.
+//! Tests rust fields of native objects whose `Drop` panics while their host ends. A second panic would end the process.
 
 use std::cell::Cell;
 use std::io::Write as _;

@@ -1,4 +1,4 @@
-//! A collection ends even if the `add_references` hook of a native class writes properties.
+//! Tests that a collection ends even if the `add_references` hook of a native class writes properties.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};

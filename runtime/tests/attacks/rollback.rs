@@ -1,4 +1,4 @@
-//! A failed reload leaves only the traces that its report names.
+//! Tests that a failed reload leaves only the traces that its report names.
 
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;

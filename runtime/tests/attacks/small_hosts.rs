@@ -1,4 +1,4 @@
-//! Hosts that misuse a single operation: posts, console input, a staging folder that is removed.
+//! Tests hosts that misuse a single operation: posts, console input, a staging folder that is removed.
 
 use std::cell::{Cell, RefCell};
 use std::fs;

@@ -1,5 +1,5 @@
-//! Hostile declarations of a module: names, paths, types, bases, overrides, exports. The host rejects the module with an error that
-//! names item and reason, registers none of it, and continues with the old code.
+//! Tests hostile declarations of a module: names, paths, types, bases, overrides, exports. The host rejects the module with an
+//! error that names item and reason, registers none of it, and continues with the old code.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! Edits of script types and their undo restore each value, as `docs/migration.md` promises.
+//! Tests that edits of script types and their undo restore each value, as `docs/migration.md` promises.
 
 use std::fs;
 use std::path::PathBuf;

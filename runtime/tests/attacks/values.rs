@@ -1,4 +1,4 @@
-//! Values that are changed while their parts are borrowed.
+//! Tests values that are changed while their parts are borrowed.
 #![expect(unsafe_code, reason = "ages a container through an entry point for tests of this crate")]
 
 use alcedo_runtime::{Budget, ObjectHandle, Runtime, Value};

@@ -1,5 +1,5 @@
-//! All verbs, that is public methods, of a runtime with valid arguments, for tests that call them at unexpected moments. A test
-//! compares the list with the sources, so every new verb must be added.
+//! Lists all public methods of a runtime with valid arguments, for tests that call them at unexpected moments. A test compares the
+//! list with the sources, so every new verb must be added.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Foreign Rust types as arguments and results: types that refuse a value, declare another type, or run code during conversion. Kept
-//! functions cannot move to another thread.
+//! Tests foreign Rust types as arguments and results: types that refuse a value, declare another type, or run code during
+//! conversion. Kept functions cannot move to another thread.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! Many calls in one crossing: batches of objects, lists, and the ticks of a frame.
+//! Tests many calls in one crossing: batches of objects, lists, and the ticks of a frame.
 
 use std::cell::RefCell;
 use std::rc::Rc;

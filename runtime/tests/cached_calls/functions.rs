@@ -1,5 +1,5 @@
-//! Functions with a special fast path: inherited from a class of another module, implemented by the host, static functions of classes,
-//! and functions of many parameters.
+//! Tests functions with a special fast path: inherited from a class of another module, implemented by the host, static functions of
+//! classes, and functions of many parameters.
 
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! Call caches of host glue and of the accessors of native classes, each valid for one host and one epoch. Calls alternate between two
-//! hosts while modules are loaded, unloaded and loaded as another build, and objects are destroyed.
+//! Tests call caches of host glue and of the accessors of native classes, each valid for one host and one epoch. Calls alternate
+//! between two hosts while modules are loaded, unloaded and loaded as another build, and objects are destroyed.
 
 use alcedo_runtime::host::{DynamicFunctionOf, FunctionOf, PropertyOf};
 use alcedo_runtime::native::{Obj, Object, This, uclass};

@@ -1,4 +1,4 @@
-//! Actions during a fast call: other fast calls, a reload, the destruction of the object and of the host.
+//! Tests actions during a fast call: other fast calls, a reload, the destruction of the object and of the host.
 
 use std::cell::RefCell;
 use std::rc::Rc;

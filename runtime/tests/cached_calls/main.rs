@@ -1,6 +1,6 @@
-//! Calls through cached lookups: functions, methods, properties and batches by their Rust types. Two builds alternate, and the result
-//! shows which build was called. A call may meet a destroyed object, an ended or parked generation, a reload, a borrowed slice or a
-//! panic. The error then equals that of the slow path, and no old code runs.
+//! Tests calls through cached lookups: functions, methods, properties and batches by their Rust types. Two builds alternate, and the
+//! result shows which build was called. A call may meet a destroyed object, an ended or parked generation, a reload, a borrowed slice
+//! or a panic. The error then equals the error of the slow path, and no old code runs.
 //!
 //! This file contains the shared parts: a host and its kept lookups.
 

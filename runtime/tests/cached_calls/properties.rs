@@ -1,4 +1,4 @@
-//! Kept lookups of properties that read and write Rust types.
+//! Tests kept lookups of properties that read and write Rust types.
 
 use alcedo_runtime::Value;
 use alcedo_runtime::host::TypedProperty;

@@ -1,4 +1,5 @@
-//! Kept lookups call the new build after a reload, the old build after a failed reload, and behave like the slow path during a reload.
+//! Tests that kept lookups call the new build after a reload, the old build after a failed reload, and behave like the slow path
+//! during a reload.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,4 +1,5 @@
-//! Executes the steps of a program on real contexts and returns their outcomes; the model predicts the expected ones.
+//! Executes the steps of a program on real contexts and returns their outcomes, for comparison with the outcomes that the model
+//! predicts.
 
 use std::fs::File;
 use std::future::Future;

@@ -1,7 +1,7 @@
-//! Random programs over load contexts, compared with a small model of the design: alive generations, their holders, name resolution,
-//! and the end of every context without holders. Some programs run step by step on one to four threads and are compared after each
-//! step. In the others the threads race, and only order-independent rules are compared. At the end no context is listed and only
-//! parked images are mapped.
+//! Runs random programs over load contexts, and compares them with a small model of the design: alive generations, their holders,
+//! name resolution, and the end of every context without holders. Some programs run step by step on one to four threads and are
+//! compared after each step. In the other programs the threads race, and only order-independent rules are compared. At the end no
+//! context is listed and only parked images are mapped.
 //!
 //! `ALCEDO_MODEL_PROGRAMS` sets the number of programs and `ALCEDO_MODEL_SEED` the first seed; by default the run takes some seconds.
 //! A failure prints its seed and the shortest program that also fails; one program with that seed reproduces it. `.ci/contexts` runs

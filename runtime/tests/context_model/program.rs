@@ -278,7 +278,7 @@ fn op() -> impl Strategy<Value = Op> {
     ]
 }
 
-/// Steps that leave images mapped until the process ends; rare for this reason.
+/// Operations that leave images mapped until the process ends, so they are generated rarely.
 fn rare() -> impl Strategy<Value = Op> {
     let default = prop_oneof![Just(Lib::Figures1), Just(Lib::Reports1), Just(Lib::FiguresNeeds)];
     prop_oneof![default.prop_map(Op::LoadDefault), name().prop_map(Op::Park)]

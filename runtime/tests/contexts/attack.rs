@@ -1,5 +1,5 @@
-//! Attacks with the public API and safe code: listeners and resolvers that own values with panicking or inspecting drops, scopes left
-//! out of order, contexts parked or unloaded during a load.
+//! Tests attacks with the public API and safe code: listeners and resolvers that own values with panicking or inspecting drops,
+//! scopes left out of order, contexts parked or unloaded during a load.
 
 use std::cell::RefCell;
 use std::fs;

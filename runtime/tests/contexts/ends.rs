@@ -1,4 +1,4 @@
-//! Events for every context at the end of the runtime and of the process.
+//! Tests that every context has its events at the end of the runtime and of the process.
 
 use std::cell::RefCell;
 use std::process::Command;

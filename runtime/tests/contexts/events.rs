@@ -1,4 +1,4 @@
-//! A single listener receives the events of all contexts, in the same format.
+//! Tests a single listener that receives the events of all contexts, in the same format.
 
 use std::sync::{Arc, Mutex};
 

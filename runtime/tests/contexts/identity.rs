@@ -1,4 +1,4 @@
-//! Identity, lists and owners: table F, rows up to F4.
+//! Tests identity, lists and owners: table F, rows up to F4.
 
 use std::cell::RefCell;
 use std::rc::Rc;

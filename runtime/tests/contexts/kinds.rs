@@ -1,4 +1,4 @@
-//! Context kinds and names: table A.
+//! Tests context kinds and names: table A.
 
 use alcedo_runtime::{ContextId, ContextKind, ContextState};
 

@@ -1,4 +1,4 @@
-//! Contexts that lend modules to each other: each module is unloaded when it has no dependents, in any context.
+//! Tests contexts that lend modules to each other: each module is unloaded when it has no dependents, in any context.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Loading of modules: table B, and the load errors of table G.
+//! Tests loading of modules: table B, and the load errors of table G.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! Types and functions are looked up in the order of modules: own, resolver, Default, handlers. Modules of the Default are also
-//! visible to modules of the Master.
+//! Tests that types and functions are looked up in the order of modules: own, resolver, Default, handlers. Modules of the
+//! Default are also visible to modules of the Master.
 
 use std::sync::{Arc, Mutex};
 use std::thread;

@@ -1,5 +1,5 @@
-//! Rules of load contexts: one test per rule, named after the rule, with real libraries. A letter and a number name a rule of .NET's
-//! load contexts; tests without them check rules of this design. These rules have no test:
+//! Tests the rules of load contexts: one test per rule, named after the rule, with real libraries. A letter and a number name a rule
+//! of .NET's load contexts; tests without a letter and a number check rules of this design. These rules have no test:
 //!
 //! | rule | reason for no test |
 //! | --- | --- |

@@ -1,4 +1,4 @@
-//! Modules of contexts that are not bound to the game thread call each other by name.
+//! Tests that modules of contexts that are not bound to the game thread call each other by name.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};

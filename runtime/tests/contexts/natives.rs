@@ -1,4 +1,4 @@
-//! Native libraries: table D.
+//! Tests native libraries: table D.
 #![expect(unsafe_code, reason = "promises that a library of data may be closed")]
 
 use std::fs;

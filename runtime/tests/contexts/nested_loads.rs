@@ -1,5 +1,5 @@
-//! Nested and concurrent loads: a load that would wait for itself is refused with the chain of loads, and no lock is held while
-//! foreign code runs.
+//! Tests nested and concurrent loads: a load that would wait for itself is refused with the chain of loads, and no lock is held
+//! while foreign code runs.
 
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! Path rule of all loads: a path must be absolute, for any current directory.
+//! Tests the path rule of all loads: a path must be absolute, for any current directory.
 
 use std::cell::RefCell;
 

@@ -1,4 +1,4 @@
-//! Pinned contexts have their own name and modules, and are never unloaded.
+//! Tests pinned contexts, which have their own name and modules, and are never unloaded.
 
 use std::sync::{Arc, Mutex};
 

@@ -1,4 +1,4 @@
-//! The order in which a name is looked up: table C.
+//! Tests the order in which a name is looked up: table C.
 
 use std::sync::{Arc, Mutex};
 

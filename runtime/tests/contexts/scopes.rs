@@ -1,4 +1,4 @@
-//! Contextual scopes: F5 to F8.
+//! Tests contextual scopes: rows F5 to F8.
 
 use std::future::Future;
 use std::pin::pin;

@@ -1,4 +1,4 @@
-//! Rules of Slims that the tables do not cover.
+//! Tests rules of Slims that the tables do not cover.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};

@@ -1,4 +1,4 @@
-//! Unloading: table E.
+//! Tests unloading: table E.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};

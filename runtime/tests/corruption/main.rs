@@ -1,5 +1,5 @@
-//! Damaged, foreign, unfinished files and files of another ABI are refused before any of their code runs, and the old generation
-//! continues unaffected.
+//! Tests that damaged, foreign and unfinished files, and files of another ABI, are refused before any of their code runs. The old
+//! generation continues unaffected.
 //!
 //! The plugin of these tests is a witness: its initializer writes a file as soon as the plugin is mapped. The path is an environment
 //! variable, so every test runs in its own process; a host that crashes then fails only one test.

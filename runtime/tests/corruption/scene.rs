@@ -1,4 +1,4 @@
-//! Running host and a candidate file, in a separate process, so that a crash of the host fails only one test.
+//! Provides a running host and a candidate file, in a separate process, so that a crash of the host fails only one test.
 
 use std::env;
 use std::fs;

@@ -1,5 +1,5 @@
-//! Every protocol in both directions, with every kind of value and every kind of error, on a loaded library. Each cell of the grid is
-//! a call with a checked answer, or states the reason for an omitted call.
+//! Tests every protocol in both directions, with every kind of value and every kind of error, on a loaded library. Each cell of the
+//! grid is a call with a checked answer, or states the reason for an omitted call.
 
 pub(crate) mod natives;
 mod sheet;

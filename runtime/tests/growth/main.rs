@@ -1,6 +1,6 @@
-//! The memory that a host keeps for ended things is bounded: after any number of reloads, rollbacks, Slims and object lifetimes it has
-//! as many memory blocks as after a few. The allocator of this process counts live blocks and bytes, without timing or page counts, so
-//! the figures are the same on every machine. Each test has its own process: see `support/apart.rs`.
+//! Tests that the memory that a host keeps for ended things is bounded: after any number of reloads, rollbacks, Slims and object
+//! lifetimes it has as many memory blocks as after a few. The allocator of this process counts live blocks and bytes, without timing
+//! or page counts, so the figures are the same on every machine. Each test has its own process: see `support/apart.rs`.
 
 #[path = "../support/apart.rs"]
 mod apart;

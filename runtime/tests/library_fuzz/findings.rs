@@ -1,5 +1,5 @@
-//! Mutations that once passed the checks and crashed the loader. The checks now reject all of them, sealed or not, and name the table
-//! and the entry.
+//! Tests mutations that once passed the checks and crashed the loader. The checks now reject all of these mutations, sealed or not,
+//! and name the table and the entry.
 
 use std::path::Path;
 

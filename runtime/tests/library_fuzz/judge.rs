@@ -1,5 +1,5 @@
-//! Behavior of the loader observed from outside: a child process maps a library. The checks are correct if the child survives every
-//! file that passes them.
+//! Observes the behavior of the loader from outside: a child process maps a library. The checks are correct if the child survives
+//! every file that passes them.
 #![expect(unsafe_code, reason = "a child maps files that pass the checks, to show that they are harmless")]
 
 use std::env;

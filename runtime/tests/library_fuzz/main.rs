@@ -1,5 +1,6 @@
-//! Library files that were changed deliberately and sealed again: headers, segments, sections and every table that the loader reads;
-//! one field or several consistently, swapped or copied entries, spliced tables, truncated files, and manifests with a valid checksum.
+//! Tests library files that were changed deliberately and sealed again: headers, segments, sections and every table that the loader
+//! reads; one field or several consistently, swapped or copied entries, spliced tables, truncated files, and manifests with a valid
+//! checksum.
 //!
 //! The checks must return, without a panic and with bounded memory. A child process maps the files that pass them, so that the loader
 //! is the judge: the child must survive. All code of these libraries has been replaced by returns, hence a crash of the child is

@@ -1,5 +1,5 @@
-//! Fences of the pages in `runtime/docs` and of the book, with the code that they omit. `tools/tests/pages.rs` checks that every fence is part of a
-//! compiled source, such as this one; here the fences also run.
+//! Compiles the fences of the pages in `runtime/docs` and of the book, with the code that they omit. `tools/tests/pages.rs` checks
+//! that every fence is part of a compiled source, such as this one; here the fences also run.
 #![allow(dead_code, unreachable_pub, unused_imports, unused_variables, reason = "unchanged lines of pages")]
 
 type Done = Result<(), Box<dyn std::error::Error>>;

@@ -1,4 +1,4 @@
-//! Values of variables, fields, entries and keys of maps whose names change, merge and return with `Was`.
+//! Tests values of variables, fields, entries and keys of maps whose names change, merge and return with `Was`.
 
 use alcedo_runtime::{EnumValue, ObjectHandle, Value};
 

@@ -1,4 +1,4 @@
-//! Builds of the example plugins and of those in `runtime/tests/plugins`, for tests of any package in the checkout. Names of features
+//! Builds the example plugins and the plugins in `runtime/tests/plugins`, for tests of any package in the checkout. Names of features
 //! select a build (`workspace.rs`). Names of switches and a tag select a copy of that build, which is not compiled again: see
 //! `plugins/fixture`.
 

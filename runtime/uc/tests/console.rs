@@ -1,4 +1,4 @@
-//! Console support: classification of typed text, and completion of names.
+//! Tests the console support: classification of typed text, and completion of names.
 
 use alcedo_uc::{Snippet, Source, complete, snippet};
 

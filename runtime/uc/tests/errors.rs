@@ -1,4 +1,5 @@
-//! Programs with errors. The file `NAME.stderr` contains the messages of a program, either in the short form or rendered.
+//! Tests programs with errors. The file `NAME.stderr` contains the messages of a program, either in the short form or
+//! rendered.
 
 use expect_test::expect_file;
 

@@ -1,5 +1,5 @@
-//! Class files in the style of existing code, with many unsupported constructs. `NAME.stderr` lists each construct with its
-//! location in the short form, and `NAME.print` contains the parsed tree.
+//! Tests class files in the style of existing code, with many unsupported constructs. `NAME.stderr` lists each construct
+//! with its location in the short form, and `NAME.print` contains the parsed tree.
 
 use expect_test::expect_file;
 

@@ -1,4 +1,4 @@
-//! The printer: parsing printed code returns an equal tree, which prints the same code.
+//! Tests the printer: printed code parses without errors, and is printed again as the same code.
 
 use alcedo_uc::{Source, parse, print};
 

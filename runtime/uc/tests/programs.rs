@@ -1,5 +1,5 @@
-//! Programs without errors. Each program is checked. If the first lines of the file list results, the test interpreter runs the
-//! functions `Test…`.
+//! Tests programs without errors. Each program is checked. If the first lines of the file list results, the test interpreter
+//! runs the functions `Test…`.
 
 use alcedo_uc::Source;
 use alcedo_uc::hir::Const;

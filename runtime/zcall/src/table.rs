@@ -74,7 +74,7 @@ impl KeptHandle {
     }
 }
 
-/// Numbers of handles that were assigned up to some time.
+/// Counts of the handles that were assigned before a point in time, for the host and for modules.
 #[derive(Clone, Copy, Debug)]
 pub struct Issued {
     host: u64,
@@ -292,7 +292,7 @@ impl ZCallTable {
         }
     }
 
-    /// Returns the numbers of handles assigned so far, for the host and for modules.
+    /// Returns how many handles were assigned so far, for the host and for modules.
     pub fn issued(&self) -> Issued {
         let state = self.state.borrow();
         Issued { host: state.host.assigned(), module: state.module.assigned() }
@@ -342,8 +342,8 @@ impl ZCallTable {
         self.state.borrow_mut().statuses.suspend(module);
     }
 
-    /// Resumes a suspended module, so its names resolve to its handles again. The caller must also end the module that should have
-    /// replaced it.
+    /// Resumes a suspended module: its names resolve to its handles again. If another module was loaded to replace it, the caller
+    /// must end that module ([`Self::end_module`]).
     pub fn resume(&self, module: ModuleId) {
         self.change();
         self.state.borrow_mut().statuses.resume(module);

@@ -94,8 +94,8 @@ impl Builder {
         Ok(RunningBuild::of(progress, move |progress| cargo.conclude(progress)))
     }
 
-    /// Returns the compiler calls of the next build, or the reason why cargo has to make it. Records the current stamps of all known inputs
-    /// in `recorder`.
+    /// Returns the compiler calls of the next build, or the reason why cargo must build instead. Records the current stamps of all known
+    /// inputs in `recorder`.
     fn plan(&self, recorder: &mut Recorder, request: &BuildRequest<'_>) -> Result<Direct, CargoReason> {
         let all = self.records.lock();
         let known = all.get(&recorder.key).ok_or(CargoReason::NotRecorded)?;

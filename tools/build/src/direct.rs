@@ -91,7 +91,7 @@ fn folder(record: &Record) -> PathBuf {
 }
 
 impl StartedDirect {
-    /// Waits for the compilers, and puts their libraries in place. Returns `None` if cargo has to make the build instead.
+    /// Waits for the compilers, and puts their libraries in place. Returns `None` if cargo must build instead.
     pub(crate) fn conclude(self, progress: &Progress) -> Result<Option<BuildOutcome>, BuildError> {
         let Self { direct, started, compilers } = self;
         let Direct { recorder, command_line, mut diagnostics, artifacts, records, .. } = direct;

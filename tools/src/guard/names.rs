@@ -1,5 +1,6 @@
-//! Reads function names and source locations from the symbol table and debug information of a file. For compressed sections and split debug
-//! information, names have no source locations. The loader of `addr2line` would read these too, but needs nine more crates.
+//! Reads function names and source locations from the symbol table and debug information of a file. Compressed sections and split debug
+//! information are not read, so functions of such files have no source locations. The loader of `addr2line` can read both, but needs nine
+//! more crates.
 
 use std::io;
 use std::path::Path;

@@ -17,7 +17,8 @@ static CALLS: AtomicU64 = AtomicU64::new(0);
 static LEFT: AtomicUsize = AtomicUsize::new(0);
 static QUEUE: AtomicI32 = AtomicI32::new(-1);
 
-/// Environment variable with the descriptor that a generation left for the next one to trigger.
+/// Environment variable with a descriptor that the previous generation left open. This generation uses the descriptor to trigger the signal
+/// or callback of the previous generation.
 const LEFT_FD: &str = "ALCEDO_SURVEY_LEFT_FD";
 
 static IS_IN_USE: AtomicBool = AtomicBool::new(false);

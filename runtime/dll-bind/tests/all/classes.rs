@@ -1,4 +1,4 @@
-//! Classes of a host whose functions a C library implements.
+//! Tests classes of a host whose functions a C library implements.
 
 use std::fs;
 

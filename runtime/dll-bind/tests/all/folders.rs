@@ -1,4 +1,4 @@
-//! During a call, the working directory is the folder of the library. Other threads are not affected.
+//! Tests the working directory of a call, which is the folder of the library. Other threads are not affected.
 
 use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

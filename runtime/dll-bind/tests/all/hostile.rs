@@ -1,4 +1,4 @@
-//! Library with one function for each violation of a declaration. The host detects each violation and continues.
+//! Tests a library with one function for each violation of a declaration. The host detects each violation and continues.
 
 use alcedo_dll_bind::{Import, RED_ZONE};
 use alcedo_reflect::property::PropertyType;

@@ -1,4 +1,4 @@
-//! Lifetime of libraries: missing libraries, rebuilt libraries, and code that runs when a library is closed.
+//! Tests the lifetime of libraries: missing libraries, rebuilt libraries, and code that runs when a library is closed.
 
 use std::cell::RefCell;
 use std::fs;

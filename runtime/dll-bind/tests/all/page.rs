@@ -1,5 +1,5 @@
-//! Code fences of `runtime/docs/dll-bind.md`, with the lines that the page omits. `tools/tests/pages.rs` finds the fences in this
-//! file.
+//! Runs the code fences of `runtime/docs/dll-bind.md`, with the lines that the page omits. `tools/tests/pages.rs` finds the
+//! fences in this file.
 #![allow(dead_code, reason = "lines of a page, as they are there; `classes.rs` runs their like")]
 
 use std::error::Error;

@@ -1,5 +1,5 @@
-//! Classes of plugins whose functions a C library implements: their declarations, calls and results, and the lifetime of libraries,
-//! which are opened and closed with their classes.
+//! Tests classes of plugins whose functions a C library implements: their declarations, calls and results, and the lifetime of
+//! libraries, which are opened and closed with their classes.
 
 use std::cell::RefCell;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Folder of libraries that the tests compile from C, and types that are parsed from specifiers.
+//! Provides a folder of libraries that the tests compile from C, and types that are parsed from specifiers.
 
 use std::fs;
 use std::path::Path;

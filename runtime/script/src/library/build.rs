@@ -17,7 +17,7 @@ pub(super) trait Declared {
     const KIND: PropertyKind;
     const PATH: &'static str = "";
 
-    /// Returns the cost in rounds of one pass over the value.
+    /// Returns the cost of one pass over the value, in rounds.
     fn cost(&self) -> u64 {
         0
     }

@@ -99,7 +99,8 @@ fn watch(course: &mut Course, wire: &mut Wire, child: &mut Child, until: Instant
         let patience = until.saturating_duration_since(Instant::now());
         let received = match let_go {
             false => wire.receive(Some(patience.min(GLANCE))),
-            // The socket was closed, either by the end of the process or by a module. The process may still run for a long time.
+            // The canary's end of the socket is closed: the canary ended, or one of its modules closed the descriptor. In the
+            // second case the canary may run for a long time, so its status is polled.
             true => {
                 std::thread::sleep(Duration::from_millis(1));
                 Ok(Received::Nothing)

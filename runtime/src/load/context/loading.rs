@@ -241,7 +241,7 @@ fn refuse_classes(generation: &FreeGeneration, info: &ModuleInfo) -> Result<(), 
 }
 
 impl Plan {
-    /// Returns the units of work of the plan's libraries. The unit of the requested library is the first.
+    /// Returns the [`Work`] of each library of the plan; the requested library is the first.
     fn works(&self, generation: &FreeGeneration) -> Vec<Work> {
         self.libraries.iter().map(|library| generation.module_work(&library.info.name)).collect()
     }

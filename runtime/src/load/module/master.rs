@@ -3,6 +3,7 @@
 
 use std::ops::Deref;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::boundary::CallError;
 use crate::conjugate::gate::Gate;
@@ -84,7 +85,7 @@ impl UnloadModule for MasterModule {
         self.core.tag().id
     }
 
-    fn leases(&self) -> &Leases {
+    fn leases(&self) -> &Arc<Leases> {
         self.core.leases()
     }
 

@@ -157,7 +157,8 @@ pub(super) fn reload<'a>(
     let mut notes = Notes { changes: &mut changes, structure: &mut structure };
     let plan = plan_class(core, (before, &after), &ObjectPlan::Carried, None, &mut notes).expect("a plan");
     let mut later = Later::default();
-    let body = carry(Surroundings { core, mapping: &ClassMapping::default() }, object, &plan, &mut changes, &mut later)
+    let mapping = ClassMapping { is_settled: true, ..ClassMapping::default() };
+    let body = carry(Surroundings { core, mapping: &mapping }, object, &plan, &mut changes, &mut later)
         .expect("its values come along");
     core.world.objects.stage(object, body).expect("it lives");
     let has = || core.world.objects.read_value(object, "x").map(|value| value.print(&core.world.names)).ok();

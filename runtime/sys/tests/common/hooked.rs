@@ -1,5 +1,5 @@
-//! Handwritten C module, mapped with a ledger and with the hooks as a plain table, which shows the host's behavior without a plugin's
-//! support code.
+//! Provides a handwritten C module, which is mapped with a ledger and with a plain table of hooks. Tests of this module show the
+//! host's behavior without a plugin's support code.
 
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 

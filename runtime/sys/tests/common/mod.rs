@@ -1,4 +1,4 @@
-//! Real libraries for inspection and mapping, built by the compilers of this machine into a directory of the test.
+//! Builds real libraries for inspection and mapping with the compilers of this machine, in a directory of the test.
 
 pub(crate) mod hooked;
 

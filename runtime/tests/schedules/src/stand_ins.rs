@@ -1,4 +1,4 @@
-//! Stubs of other crates and modules, as far as the files of the runtime use them.
+//! Provides stubs of other crates and modules, as far as the files of the runtime use them.
 
 pub(crate) use shuttle::sync::mpsc::{Receiver, SyncSender as Sender};
 

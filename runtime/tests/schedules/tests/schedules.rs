@@ -1,4 +1,4 @@
-//! Each check of this crate, under some thousand schedules (`ALCEDO_SCHEDULES`).
+//! Runs each check of this crate under some thousand schedules (`ALCEDO_SCHEDULES`).
 
 use alcedo_schedules::checks;
 

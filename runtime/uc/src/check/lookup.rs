@@ -170,7 +170,7 @@ impl Checker<'_> {
         self.no_member("uc-unknown-member", "variable", class, name, file, |class| &class.props)
     }
 
-    /// Returns the description of the module that declares the name and has errors.
+    /// If the name is declared by a module with errors, returns the description of that module.
     pub(super) fn refused(&self, name: &str) -> Option<&String> {
         self.options.refused.get(&name.to_ascii_lowercase())
     }

@@ -1,4 +1,4 @@
-//! Random sources: the compiler returns in time for any bytes and never panics.
+//! Tests random sources: the compiler returns in time for any bytes and never panics.
 
 mod programs;
 

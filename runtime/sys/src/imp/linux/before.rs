@@ -183,7 +183,8 @@ const OTHERWISE: u64 = 1 << (libc::SIGSEGV - 1)
     | 1 << (libc::SIGXCPU - 1)
     | 1 << (libc::SIGXFSZ - 1);
 
-/// Determines how to treat a limit. A raised limit is harmless. A lowered limit is restored; if that is impossible, its signal is ignored.
+/// Determines how to treat a limit. A raised limit is harmless. A lowered limit is restored. If the hard limit does not permit this, the
+/// signal that the limit raises is ignored.
 fn judge(before: u64, now: u64, hard: u64) -> Verdict {
     match (now < before, before <= hard) {
         (false, _) => Verdict::Leave,

@@ -76,7 +76,8 @@ const LONGEST_SEARCH: Duration = Duration::from_secs(1);
 struct Reach {
     /// Maximum distance of words that refer to segments of the image.
     to_image: u32,
-    /// Maximum distance of words that refer to the image's heap or mappings. Addresses there were in use before, so more words are stale.
+    /// Maximum distance of words that refer to the image's heap or mappings. Smaller than `to_image`: other blocks may have used these
+    /// addresses before, so a word that matches is more often stale.
     to_memory: u32,
     /// Set if only addresses of functions count. Numbers in variables, combined with stale padding, sometimes resemble addresses in an
     /// image or its memory, but rarely the start of a function.

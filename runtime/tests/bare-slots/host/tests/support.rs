@@ -1,4 +1,4 @@
-//! Subset of the runtime's test support, for the tests that also run here.
+//! Provides a subset of the runtime's test support, for the tests that also run here.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

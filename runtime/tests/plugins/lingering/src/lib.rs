@@ -121,19 +121,27 @@ fn set_alarm(file: String) {
 pub struct Sleeper {
     /// Set by `sleep`.
     slept: bool,
+    /// Set by `report`.
+    reports: bool,
 }
 
 #[uclass]
 impl Sleeper {
     #[red_constructor]
     fn new(_this: This<Self>) -> Self {
-        Self { slept: false }
+        Self { slept: false, reports: false }
     }
 
     /// Makes the finalizer wait.
     #[ufunction(blueprint_callable)]
     fn sleep(&mut self) {
         self.slept = true;
+    }
+
+    /// Makes the finalizer log its end.
+    #[ufunction]
+    fn report(&mut self) {
+        self.reports = true;
     }
 }
 
@@ -142,6 +150,9 @@ impl Drop for Sleeper {
         let alarm = ALARM.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(alarm) = alarm.filter(|_| self.slept) {
             wait_for(&alarm);
+        }
+        if self.reports {
+            tracing::info!(target: "lingering", "woken");
         }
     }
 }
