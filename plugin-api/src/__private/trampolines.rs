@@ -2,6 +2,8 @@
 //! function through a small trait. So there is one trampoline per shape of function, not one per function.
 #![expect(unsafe_code, reason = "converts data borrowed from the host into references and values")]
 
+use core::marker::PhantomData;
+
 use alcedo_abi::abi_stable::std_types::ROption;
 use alcedo_abi::call::{Call, Failure, FailureKind, Invoke, Status};
 use alcedo_abi::describe::PartHooks;
@@ -157,6 +159,86 @@ pub trait StaticMethod {
 
     /// Calls the function.
     fn run<'f>(args: <Self::Args as Params>::Seen<'f>) -> Self::Returned;
+}
+
+/// Name of a method, names of its parameters, their defaults, and the location of a method that returns errors. The lists of defaults
+/// and of locations may be empty.
+pub type MethodNames = (&'static str, &'static [&'static str], &'static [&'static str], &'static [SourceLocation]);
+
+/// Names of the methods of an `impl` block. A trampoline refers to them by position.
+pub trait Methods: 'static {
+    /// Class of the methods.
+    type Class: Class;
+    /// Names, by position.
+    const NAMES: &'static [MethodNames];
+}
+
+/// Returns the location of a method that returns errors.
+const fn location_of<B: Methods>(at: usize) -> SourceLocation {
+    match B::NAMES[at].3 {
+        [location] => *location,
+        _ => SourceLocation { file: "", line: 0, column: 0 },
+    }
+}
+
+/// Method with the body `F`, whose names are at the position `AT` of `B`. Named only where a value of `F` was received. For the
+/// compiler a closure is one item, and an implementation of [`Method`] for each method is a dozen.
+pub(super) struct MethodOf<B, const AT: usize, K, A, X, F>(PhantomData<(B, K, A, X, F)>);
+
+impl<B, const AT: usize, K, A, X, F> Method for MethodOf<B, AT, K, A, X, F>
+where
+    B: Methods<Class: Part>,
+    K: Receiver,
+    A: Params,
+    X: Returned,
+    F: for<'p, 'f> Fn(K::Ref<'p, B::Class>, This<'f, B::Class>, A::Seen<'f>) -> X + Copy + Send + Sync + 'static,
+{
+    type Class = B::Class;
+    type Args = A;
+    type Result = X::Value;
+    type Returned = X;
+    type Receiver = K;
+    const NAME: &'static str = B::NAMES[AT].0;
+    const LOCATION: SourceLocation = location_of::<B>(AT);
+
+    #[inline(always)]
+    fn run<'f>(part: Held<'_, Self>, this: This<'f, B::Class>, args: Arguments<'f, Self>) -> X {
+        const { assert!(size_of::<F>() == 0, "the body of a method captures nothing") };
+        // SAFETY: `F` has no bytes, and this type is named only where a value of `F`, which is `Copy`, was received.
+        let body = unsafe { Body::<F> { nothing: () }.body };
+        body(part, this, args)
+    }
+}
+
+/// Static function with the body `F`, whose names are at the position `AT` of `B`. Named only where a value of `F` was received.
+pub(super) struct StaticMethodOf<B, const AT: usize, A, X, F>(PhantomData<(B, A, X, F)>);
+
+impl<B, const AT: usize, A, X, F> StaticMethod for StaticMethodOf<B, AT, A, X, F>
+where
+    B: Methods,
+    A: Params,
+    X: Returned,
+    F: for<'f> Fn(A::Seen<'f>) -> X + Copy + Send + Sync + 'static,
+{
+    type Class = B::Class;
+    type Args = A;
+    type Result = X::Value;
+    type Returned = X;
+    const LOCATION: SourceLocation = location_of::<B>(AT);
+
+    #[inline(always)]
+    fn run<'f>(args: A::Seen<'f>) -> X {
+        const { assert!(size_of::<F>() == 0, "the body of a function captures nothing") };
+        // SAFETY: `F` has no bytes, and this type is named only where a value of `F`, which is `Copy`, was received.
+        let body = unsafe { Body::<F> { nothing: () }.body };
+        body(args)
+    }
+}
+
+/// A body without captures, as a value that is read without a call.
+union Body<F: Copy> {
+    nothing: (),
+    body: F,
 }
 
 /// Body of a trampoline: object, memory, plugin part and parameter block of the call.
