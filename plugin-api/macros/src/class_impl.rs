@@ -18,7 +18,7 @@ use crate::docs;
 use crate::export;
 use crate::impl_block::{Function, ImplBlock, Member};
 use crate::method::{Callers, Method, SelfKind, calls};
-use crate::mistakes;
+use crate::mistakes::{self, Checked};
 use crate::native::{self, Side};
 use crate::rules;
 use crate::specifiers::{self, FUNCTION};
@@ -49,6 +49,8 @@ pub(crate) struct Body<'a> {
     names: Vec<TokenStream>,
     /// Events whose body has not been found yet.
     events: Vec<Event>,
+    /// Names that checks of possible mistakes compare with the properties.
+    pub(crate) checked: Checked,
     event_names: Vec<TokenStream>,
 }
 
@@ -168,6 +170,7 @@ impl<'a> Body<'a> {
             trampolines: 0,
             names: Vec::new(),
             events,
+            checked: Vec::new(),
             event_names: Vec::new(),
         }
     }
@@ -194,7 +197,12 @@ impl<'a> Body<'a> {
     fn add(&mut self, function: &mut Function) -> Result<()> {
         let (conditions, mark) = (Conditions::of(&function.attrs)?, self.mark());
         self.add_role(function, &conditions)?;
-        self.expanded.push(mistakes::checks(self.class, function));
+        // The condition of a function applies to its checks.
+        let checks = match conditions.is_none() {
+            true => mistakes::checks(self.class, function, &mut self.checked),
+            false => mistakes::checks(self.class, function, &mut Vec::new()),
+        };
+        self.expanded.push(checks);
         self.condition(&conditions, mark)
     }
 

@@ -123,6 +123,6 @@ fn add(body: &mut Body<'_>, interface: &Path, function: &Function) -> Result<()>
     let cell = body.reflect(&method, &method.name, None, &flags, &quote! { "" }, &function.attrs)?;
     body.call(&method, &cell, &docs::shared(&function.attrs));
     body.event_constant(&method);
-    body.expanded.push(mistakes::checks(body.class, function));
+    body.expanded.push(mistakes::checks(body.class, function, &mut Vec::new()));
     body.condition(&conditions, mark)
 }
