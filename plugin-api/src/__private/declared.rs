@@ -218,6 +218,7 @@ where
     X: Returned<Value = R> + 'static,
     F: for<'p, 'f> Fn(K::Ref<'p, B::Class>, This<'f, B::Class>, A::Seen<'f>) -> X + Copy + Send + Sync + 'static,
 {
+    assert!(size_of::<F>() == 0, "a body captures nothing");
     let block = const {
         let (_, parameters, defaults, _) = B::NAMES[AT];
         &BlockOf::<MethodOf<B, AT, K, A, X, F>>::new(parameters).with_defaults(defaults)
@@ -240,6 +241,7 @@ where
     X: Returned<Value = R> + 'static,
     F: for<'f> Fn(A::Seen<'f>) -> X + Copy + Send + Sync + 'static,
 {
+    assert!(size_of::<F>() == 0, "a body captures nothing");
     let block = const {
         let (_, parameters, defaults, _) = B::NAMES[AT];
         &SignatureBlock::<A::Values, R>::new(parameters).with_defaults(defaults)

@@ -181,8 +181,8 @@ const fn location_of<B: Methods>(at: usize) -> SourceLocation {
     }
 }
 
-/// Method with the body `F`, whose names are at the position `AT` of `B`. Named only where a value of `F` was received. For the
-/// compiler a closure is one item, and an implementation of [`Method`] for each method is a dozen.
+/// Method with the body `F`, whose names are at the position `AT` of `B`. Named only where a value of `F` without bytes was received. For
+/// the compiler a closure is one item, and an implementation of [`Method`] for each method is a dozen.
 pub(super) struct MethodOf<B, const AT: usize, K, A, X, F>(PhantomData<(B, K, A, X, F)>);
 
 impl<B, const AT: usize, K, A, X, F> Method for MethodOf<B, AT, K, A, X, F>
@@ -203,14 +203,14 @@ where
 
     #[inline(always)]
     fn run<'f>(part: Held<'_, Self>, this: This<'f, B::Class>, args: Arguments<'f, Self>) -> X {
-        const { assert!(size_of::<F>() == 0, "the body of a method captures nothing") };
-        // SAFETY: `F` has no bytes, and this type is named only where a value of `F`, which is `Copy`, was received.
+        // SAFETY: this type is named only where a value of `F` was received, which is `Copy` and has no bytes.
         let body = unsafe { Body::<F> { nothing: () }.body };
         body(part, this, args)
     }
 }
 
-/// Static function with the body `F`, whose names are at the position `AT` of `B`. Named only where a value of `F` was received.
+/// Static function with the body `F`, whose names are at the position `AT` of `B`. Named only where a value of `F` without bytes was
+/// received.
 pub(super) struct StaticMethodOf<B, const AT: usize, A, X, F>(PhantomData<(B, A, X, F)>);
 
 impl<B, const AT: usize, A, X, F> StaticMethod for StaticMethodOf<B, AT, A, X, F>
@@ -228,8 +228,7 @@ where
 
     #[inline(always)]
     fn run<'f>(args: A::Seen<'f>) -> X {
-        const { assert!(size_of::<F>() == 0, "the body of a function captures nothing") };
-        // SAFETY: `F` has no bytes, and this type is named only where a value of `F`, which is `Copy`, was received.
+        // SAFETY: this type is named only where a value of `F` was received, which is `Copy` and has no bytes.
         let body = unsafe { Body::<F> { nothing: () }.body };
         body(args)
     }
@@ -324,6 +323,7 @@ pub(super) unsafe extern "C" fn invoke<M: Method>(call: &mut Call<'_>) -> Status
 /// Object and memory are live for the call, which is the frame; the part is null or the one that this module created for the class;
 /// `params` is a block of the method, live for the call.
 #[inline(always)]
+#[expect(clippy::question_mark, reason = "the functions of `?` would be code of each class")]
 pub(super) unsafe fn perform<M: Method>(
     object: ObjectHandle,
     memory: *mut u8,
@@ -333,11 +333,17 @@ pub(super) unsafe fn perform<M: Method>(
     // SAFETY: promised by the caller; the block has the layout in the description of this method: parameters, then result.
     let (this, cell, args, result_at) = unsafe {
         let this = This::<M::Class>::new(object, memory);
-        let cell = cell_of::<M::Class>(part, object)?;
+        let cell = match cell_of::<M::Class>(part, object) {
+            Ok(cell) => cell,
+            Err(error) => return Err(error),
+        };
         (this, cell, Block::new(params, BlockLayout::EMPTY), Block::new(params, M::Args::LAYOUT))
     };
     let (args, mut space) = (M::Args::open(args), Space::new());
-    let mut borrow = M::Receiver::begin(cell, object, const { &Holders::new(M::NAME) }, &mut space)?;
+    let mut borrow = match M::Receiver::begin(cell, object, const { &Holders::new(M::NAME) }, &mut space) {
+        Ok(borrow) => borrow,
+        Err(error) => return Err(error),
+    };
     let returned = M::run(M::Receiver::part(&mut borrow), this, args);
     // The borrow ends here, because `Display` and `Drop` of an error run code of the author.
     drop(borrow);
@@ -347,9 +353,17 @@ pub(super) unsafe fn perform<M: Method>(
 /// # Safety
 /// `part` is null or the plugin part that this module created for `C` and that the host keeps.
 pub(super) unsafe fn cell_of<'a, C: Part>(part: *mut (), object: ObjectHandle) -> Result<&'a PartCell<C>, CallError> {
+    if part.is_null() {
+        return Err(without_part(object, C::PATH));
+    }
     // SAFETY: promised by the caller.
-    unsafe { part.cast::<PartCell<C>>().as_ref() }
-        .ok_or_else(|| CallError::new(FailureKind::UNAVAILABLE, format!("the plugin part of {object} for {}", C::PATH)))
+    Ok(unsafe { &*part.cast::<PartCell<C>>() })
+}
+
+/// Error of a call for an object without a plugin part for the class at `path`.
+#[cold]
+fn without_part(object: ObjectHandle, path: &str) -> CallError {
+    CallError::new(FailureKind::UNAVAILABLE, format!("the plugin part of {object} for {path}"))
 }
 
 #[must_use]
