@@ -590,12 +590,13 @@ impl<'a> Body<'a> {
                 );
             }
         });
-        let cells = &self.cells;
+        let (cells, new) = (&self.cells, quote! { ::alcedo_plugin_api::__private::FunctionCell::new });
+        let new = cells.iter().map(|_cell| &new);
         let cells = (!cells.is_empty()).then(|| {
             quote! {
                 #[allow(clippy::type_complexity, reason = "it has as many parts as the class has functions")]
                 static ALCEDO_CELLS: (#(#cells,)*) =
-                    (#(<#cells>::new(),)*);
+                    (#(#new(),)*);
             }
         });
         quote! { #cells #paths #calls }

@@ -40,7 +40,7 @@ pub use linkme;
 pub use std::sync::OnceLock;
 
 pub use crate::blocks::{ArgumentSlot, ResultSlot};
-pub use crate::cells::{ClassCell, FunctionCell, ImportCell, PresenceCell, PropertyCell};
+pub use crate::cells::{Cells, ClassCell, FunctionCell, ImportCell, PresenceCell, PropertyCell};
 pub use crate::class::{Members, Part};
 pub use crate::delegate_signature::{Named, NamedSignature, Signature};
 pub use crate::direct::{Called, CalledAs};
@@ -91,7 +91,7 @@ pub use interfaces::{
     interface as interface_description, interface_function, interface_path,
 };
 pub use member_names::{is_no_property, no_event};
-pub use members::{base_ref, invoke_member, invoke_static_member, or_end, read_member, write_member};
+pub use members::{base_ref, debug_view, invoke_member, invoke_static_member, or_end, read_member, write_member};
 pub use net::{net_load, net_save};
 pub use owned::{
     are_owned_equal, clone_owned, debug_owned, is_owned_expired, load_owned, new_owned, owned_at, owned_out,
