@@ -78,12 +78,18 @@ fn find_mistakes(tokens: TokenStream, found: &mut Checked) -> Receiver {
             TokenTree::Group(group) if find_mistakes(group.stream(), found) == Receiver::OfAnother => {
                 return Receiver::OfAnother;
             }
-            TokenTree::Ident(ident) if ident == "impl" || ident == "trait" => return Receiver::OfAnother,
             TokenTree::Ident(ident) => {
+                // Converted once: each comparison of an identifier would convert it.
+                let keyword = match ident.to_string().as_str() {
+                    "impl" | "trait" => return Receiver::OfAnother,
+                    "self" => Mistake::OfSelf,
+                    "this" => Mistake::Assigned,
+                    _ => continue,
+                };
                 let Some((name, rest)) = field(&tokens[at + 1..]) else { continue };
-                let mistake = match ident.to_string().as_str() {
-                    "self" if !is_call(rest) => Mistake::OfSelf,
-                    "this" if is_assigned(rest) => Mistake::Assigned,
+                let mistake = match keyword {
+                    Mistake::OfSelf if !is_call(rest) => Mistake::OfSelf,
+                    Mistake::Assigned if is_assigned(rest) => Mistake::Assigned,
                     _ => continue,
                 };
                 if !found.iter().any(|(other, known)| *other == mistake && known == name) {
