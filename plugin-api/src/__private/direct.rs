@@ -3,7 +3,6 @@
 //! without other values; its code is generic over the function, so a plugin has one direct trampoline per function.
 #![expect(unsafe_code, reason = "converts data borrowed from the host into references and values")]
 
-use core::marker::PhantomData;
 use core::mem::{MaybeUninit, transmute};
 
 use alcedo_abi::abi_stable::std_types::ROption;
@@ -56,14 +55,14 @@ macro_rules! arities {
                 failure: &mut Failed,
             ) -> DirectAnswer {
                 // SAFETY: promised by the caller; there is one word per parameter.
-                unsafe { guarded_words(failure, (object, memory, part), &[$($word),*], TypesOf::<M::Args, M::Result>::TYPES, perform::<M>) }
+                unsafe { guarded(failure, (object, memory, part), &[$($word),*], run::<M>) }
             }
 
             /// # Safety
             /// See [`DirectTrampoline`].
             unsafe extern "C" fn $static<M: StaticMethod>($($word: u64,)* failure: &mut Failed) -> DirectAnswer {
                 // SAFETY: a static function has no object; there is one word per parameter.
-                unsafe { guarded_words(failure, NO_OBJECT, &[$($word),*], TypesOf::<M::Args, M::Result>::TYPES, perform_static::<M>) }
+                unsafe { guarded(failure, NO_OBJECT, &[$($word),*], run_static::<M>) }
             }
 
             /// # Safety
@@ -181,28 +180,26 @@ unsafe fn guarded(failure: &mut Failed, target: Target, words: &[u64], run: Run)
     catch_panics_directly(failure, || unsafe { run(target, words) })
 }
 
-/// Types of the parameters and of the result of a function.
-#[derive(Clone, Copy)]
-struct Types {
-    parameters: &'static [ValueType],
-    result: &'static Option<ValueType>,
-}
-
-/// Types of a signature as a constant, which all functions with the signature share.
-struct TypesOf<A, R>(PhantomData<fn(A) -> R>);
-
-impl<A: Params, R: ReturnValue> TypesOf<A, R> {
-    const TYPES: Types = Types { parameters: A::TYPES, result: &R::VALUE };
-}
-
-/// Calls a function of plain values once, in a panic guard.
+/// Calls a method of plain values once.
 ///
 /// # Safety
-/// See [`DirectTrampoline`]; there is one word per parameter, and the object meets the requirements of `code`.
-#[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn guarded_words(failure: &mut Failed, target: Target, words: &[u64], types: Types, code: Code) -> DirectAnswer {
+/// See [`DirectTrampoline`] for a method; there is one word per parameter.
+#[inline(always)]
+unsafe fn run<M: Method>(target: Target, words: &[u64]) -> Result<u64, CallError> {
     // SAFETY: promised by the caller.
-    catch_panics_directly(failure, || unsafe { in_words(target, words, types, code) })
+    unsafe { in_words(target, words, M::Args::TYPES, const { &<M::Result as ReturnValue>::VALUE }, perform::<M>) }
+}
+
+/// Calls a static function of plain values once.
+///
+/// # Safety
+/// There is one word per parameter.
+#[inline(always)]
+unsafe fn run_static<M: StaticMethod>(target: Target, words: &[u64]) -> Result<u64, CallError> {
+    // SAFETY: promised by the caller; a static function has no object.
+    unsafe {
+        in_words(target, words, M::Args::TYPES, const { &<M::Result as ReturnValue>::VALUE }, perform_static::<M>)
+    }
 }
 
 /// Calls `code` with a parameter block of these words and types; returns the word of the result.
@@ -210,12 +207,18 @@ unsafe fn guarded_words(failure: &mut Failed, target: Target, words: &[u64], typ
 /// # Safety
 /// There is one word per type, and the object meets the requirements of `code`.
 #[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn in_words((object, memory, part): Target, words: &[u64], types: Types, code: Code) -> Result<u64, CallError> {
+unsafe fn in_words(
+    (object, memory, part): Target,
+    words: &[u64],
+    types: &[ValueType],
+    result: &Option<ValueType>,
+    code: Code,
+) -> Result<u64, CallError> {
     let mut block = WordBlock::ZERO;
-    let before = block.fill(types.parameters, words);
+    let before = block.fill(types, words);
     // SAFETY: the caller promises the object; the block is on this stack, has room for all words, and was filled above.
     unsafe { code(object, memory, part, block.0.as_mut_ptr()) }?;
-    Ok(block.word(before, types.result))
+    Ok(block.word(before, result))
 }
 
 /// Calls an exported function of plain values once.
@@ -279,14 +282,13 @@ impl WordBlock {
 /// See [`BatchTrampoline`].
 unsafe extern "C" fn batch<M: Method>(batch: &mut Batch) -> Status {
     // SAFETY: promised by the caller.
-    unsafe { guarded_batch(batch, TypesOf::<M::Args, M::Result>::TYPES, perform::<M>) }
+    unsafe { guarded_batch(batch, M::Args::COUNT, run::<M>) }
 }
 
 /// # Safety
-/// See [`batch`]; `code` is a method with these types.
+/// See [`batch`]; `run` has the requirements of [`DirectTrampoline`] for a method with `count` parameters.
 #[cfg_attr(not(debug_assertions), inline(always))]
-unsafe fn guarded_batch(batch: &mut Batch, types: Types, code: Code) -> Status {
-    let count = types.parameters.len();
+unsafe fn guarded_batch(batch: &mut Batch, count: usize, run: Run) -> Status {
     // Fields used by the loop are read once: they do not change while the author's code runs, but the compiler cannot prove that.
     let Batch { items, len, at, results, directory, ends, condition, .. } = *batch;
     let mut words = [0; MOST_WORDS];
@@ -318,7 +320,7 @@ unsafe fn guarded_batch(batch: &mut Batch, types: Types, code: Code) -> Status {
         // SAFETY: the caller promises this for each live object, and that there is a plugin part.
         let answer = catch_panics_directly(failure, || unsafe {
             core::hint::assert_unchecked(!part.is_null());
-            in_words((object, memory, part), &words[..count], types, code)
+            run((object, memory, part), &words[..count])
         });
         // SAFETY: both pointers are in the array of items or at its end.
         let location = || unsafe { here.offset_from_unsigned(items) };
