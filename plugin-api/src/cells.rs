@@ -43,6 +43,28 @@ impl<C, T> PropertyCell<C, T> {
     }
 }
 
+/// Promise that the cells of properties made from it are described.
+#[derive(Clone, Copy)]
+pub struct Cells(());
+
+impl Cells {
+    /// Creates the promise.
+    ///
+    /// # Safety
+    /// Each cell made from it meets the requirements of [`PropertyCell::new`].
+    #[must_use]
+    pub const unsafe fn new() -> Self {
+        Self(())
+    }
+
+    /// Creates the empty cell of the property at `_position`.
+    #[must_use]
+    pub const fn at<C, T>(self, _position: usize) -> PropertyCell<C, T> {
+        // SAFETY: the creator of the promise has promised this.
+        unsafe { PropertyCell::new() }
+    }
+}
+
 impl<C: Class, T: Value> PropertyCell<C, T> {
     /// Returns the offset of the property in each object, as filled in by the host.
     #[inline]

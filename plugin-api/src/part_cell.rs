@@ -77,19 +77,74 @@ impl Holder {
 /// inlining across the units of a larger library. Then the compiler crashes.
 const FREE: *const Holder = NonNull::dangling().as_ptr();
 
+/// Active borrows of a plugin part. Not generic, so that a build without optimization compiles this code once, in this crate; always
+/// inlined in an optimized build.
+struct State {
+    /// Holder of the most recent active borrow, or [`FREE`]. Points into the image, or into the stack frame of the call that
+    /// sets and restores this pointer.
+    holder: Cell<*const Holder>,
+}
+
+impl State {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn is_free(&self) -> bool {
+        self.holder.get() == FREE
+    }
+
+    #[cfg_attr(not(debug_assertions), inline)]
+    fn holder(&self) -> &'static str {
+        self.last().map_or("", |holder| holder.name)
+    }
+
+    #[cfg_attr(not(debug_assertions), inline)]
+    fn last(&self) -> Option<&Holder> {
+        // SAFETY: the holder is in the image, or in a call on the stack that restores the previous holder when it returns or unwinds.
+        (!self.is_free()).then(|| unsafe { &*self.holder.get() })
+    }
+
+    /// Begins a borrow of the content at `own`.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn begin<'a>(
+        &'a self,
+        own: *mut (),
+        object: ObjectHandle,
+        requested: &'static Holder,
+        event: Event,
+        space: &'a mut Space,
+    ) -> Result<(*mut (), Hold<'a>), CallError> {
+        if self.is_free() {
+            return Ok((own, self.hold(requested)));
+        }
+        let here: &'a Holder = space.0.write(self.after(object, requested.name, event)?);
+        Ok((here.borrowed.map_or(own, NonNull::as_ptr), self.hold(here)))
+    }
+
+    /// Creates the holder of a borrow that begins while others are active.
+    #[cold]
+    fn after(&self, object: ObjectHandle, name: &'static str, event: Event) -> Result<Holder, CallError> {
+        let (state, borrowed) = self.last().map_or((Borrows::FREE, None), |last| (last.state, last.borrowed));
+        let state = state.step(event).ok_or_else(|| CallError::reentrant(object, self.holder(), name))?;
+        Ok(Holder { state, name, borrowed })
+    }
+
+    /// Makes `holder` the active borrow. `holder` must not move until the returned value is dropped.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn hold(&self, holder: *const Holder) -> Hold<'_> {
+        Hold { cell: &self.holder, before: self.holder.replace(holder) }
+    }
+}
+
 /// A plugin part with its borrow state. Never shared between threads: the game thread uses the part, and finally the finalizer
 /// thread drops the part. The cell is only one word larger than the part, so that iteration over many objects is cheap.
 #[doc(hidden)]
 pub struct PartCell<C> {
-    /// Holder of the most recent active borrow, or [`FREE`]. Points into the image, or into the stack frame of the call that
-    /// sets and restores this pointer.
-    holder: Cell<*const Holder>,
+    state: State,
     part: UnsafeCell<C>,
 }
 
 impl<C> PartCell<C> {
     pub(crate) fn new(part: C) -> Self {
-        Self { holder: Cell::new(FREE), part: UnsafeCell::new(part) }
+        Self { state: State { holder: Cell::new(FREE) }, part: UnsafeCell::new(part) }
     }
 
     /// Runs `code` like a `&mut self` method.
@@ -118,7 +173,10 @@ impl<C> PartCell<C> {
         requested: &'static Sharing,
         space: &'a mut Space,
     ) -> Result<Shared<'a, C>, CallError> {
-        self.begin(object, &requested.0, Event::Share, space).map(|(part, _hold)| Shared { part, _hold })
+        match self.state.begin(self.own(), object, &requested.0, Event::Share, space) {
+            Ok((part, _hold)) => Ok(Shared { part: part.cast(), _hold }),
+            Err(error) => Err(error),
+        }
     }
 
     /// Begins the borrow of a `&mut self` method.
@@ -132,7 +190,10 @@ impl<C> PartCell<C> {
         requested: &'static Taking,
         space: &'a mut Space,
     ) -> Result<Taken<'a, C>, CallError> {
-        self.begin(object, &requested.0, Event::Take, space).map(|(part, _hold)| Taken { part, _hold })
+        match self.state.begin(self.own(), object, &requested.0, Event::Take, space) {
+            Ok((part, _hold)) => Ok(Taken { part: part.cast(), _hold }),
+            Err(error) => Err(error),
+        }
     }
 
     /// Releases the plugin part for calls made by `code`. `part` is the exclusive borrow, which is unused during `code`.
@@ -145,69 +206,33 @@ impl<C> PartCell<C> {
         part: &mut C,
         code: impl FnOnce() -> R,
     ) -> Result<R, CallError> {
-        let part = NonNull::from(part);
-        if part != self.own() {
+        let part = NonNull::from(part).cast();
+        if part.as_ptr() != self.own() {
             return Err(CallError::other(format!(
                 "{object}: `lend` was called with another plugin part: pass the `self` of the method that received `this`"
             )));
         }
         let name = self.holder();
-        let holder = Holder { borrowed: Some(part.cast()), ..self.after(object, name, Event::Reborrow)? };
-        let _loan = self.hold(&raw const holder);
+        let holder = Holder { borrowed: Some(part), ..self.state.after(object, name, Event::Reborrow)? };
+        let _loan = self.state.hold(&raw const holder);
         Ok(code())
     }
 
     #[inline]
     pub(crate) fn is_free(&self) -> bool {
-        self.holder.get() == FREE
+        self.state.is_free()
     }
 
     /// Returns the name of the method that borrowed last and has not returned; empty for a free part.
     #[inline]
     pub(crate) fn holder(&self) -> &'static str {
-        self.last().map_or("", |holder| holder.name)
+        self.state.holder()
     }
 
-    #[inline]
-    fn last(&self) -> Option<&Holder> {
-        // SAFETY: the holder is in the image, or in a call on the stack that restores the previous holder when it returns or unwinds.
-        (!self.is_free()).then(|| unsafe { &*self.holder.get() })
-    }
-
-    /// Returns a pointer to the part, regardless of active borrows.
-    #[inline]
-    fn own(&self) -> NonNull<C> {
-        // The `UnsafeCell` has the layout of its content.
-        NonNull::from(&self.part).cast()
-    }
-
+    /// Returns a pointer to the content, regardless of active borrows.
     #[inline(always)]
-    fn begin<'a>(
-        &'a self,
-        object: ObjectHandle,
-        requested: &'static Holder,
-        event: Event,
-        space: &'a mut Space,
-    ) -> Result<(NonNull<C>, Hold<'a>), CallError> {
-        if self.is_free() {
-            return Ok((self.own(), self.hold(requested)));
-        }
-        let here: &'a Holder = space.0.write(self.after(object, requested.name, event)?);
-        Ok((here.borrowed.map_or(self.own(), NonNull::cast), self.hold(here)))
-    }
-
-    /// Creates the holder of a borrow that begins while others are active.
-    #[cold]
-    fn after(&self, object: ObjectHandle, name: &'static str, event: Event) -> Result<Holder, CallError> {
-        let (state, borrowed) = self.last().map_or((Borrows::FREE, None), |last| (last.state, last.borrowed));
-        let state = state.step(event).ok_or_else(|| CallError::reentrant(object, self.holder(), name))?;
-        Ok(Holder { state, name, borrowed })
-    }
-
-    /// Makes `holder` the active borrow. `holder` must not move until the returned value is dropped.
-    #[inline(always)]
-    fn hold(&self, holder: *const Holder) -> Hold<'_> {
-        Hold { cell: &self.holder, before: self.holder.replace(holder) }
+    fn own(&self) -> *mut () {
+        self.part.get().cast()
     }
 }
 
@@ -226,13 +251,13 @@ impl Drop for Hold<'_> {
 
 /// The borrow of a `&self` method.
 pub struct Shared<'a, C> {
-    part: NonNull<C>,
+    part: *mut C,
     _hold: Hold<'a>,
 }
 
 /// The borrow of a `&mut self` method.
 pub struct Taken<'a, C> {
-    part: NonNull<C>,
+    part: *mut C,
     _hold: Hold<'a>,
 }
 
@@ -241,7 +266,7 @@ impl<C> Shared<'_, C> {
     pub(crate) fn part(&self) -> &C {
         // SAFETY: the state allows a shared borrow, so no exclusive borrow is in use until this value is dropped; the pointer is the
         // cell's own or derived from the lent exclusive reference, which is unused until then.
-        unsafe { self.part.as_ref() }
+        unsafe { &*self.part }
     }
 }
 
@@ -250,7 +275,7 @@ impl<C> Taken<'_, C> {
     pub(crate) fn part(&mut self) -> &mut C {
         // SAFETY: the state allows an exclusive borrow, so no other borrow is in use until this value is dropped; the pointer is the
         // cell's own or derived from the lent exclusive reference, which is unused until then.
-        unsafe { self.part.as_mut() }
+        unsafe { &mut *self.part }
     }
 }
 
@@ -345,7 +370,7 @@ mod tests {
 
     #[test]
     fn a_free_part_of_zeros_is_not_all_zeros() {
-        assert!(!PartCell::new(0_u64).holder.get().is_null());
+        assert!(!PartCell::new(0_u64).state.holder.get().is_null());
     }
 
     #[test]

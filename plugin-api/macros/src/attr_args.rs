@@ -11,6 +11,8 @@ use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Path, Result, Toke
 
 pub(crate) struct AttrArg {
     pub(crate) name: Ident,
+    /// `name` as text. Each comparison of an identifier would convert it.
+    text: String,
     pub(crate) value: Option<Expr>,
     /// Entries in the parentheses.
     list: Option<Vec<Entry>>,
@@ -45,18 +47,19 @@ pub(crate) struct AttrArgs {
 
 impl Parse for AttrArg {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let name = input.call(syn::ext::IdentExt::parse_any)?;
+        let name: Ident = input.call(syn::ext::IdentExt::parse_any)?;
+        let text = name.to_string();
         if input.peek(token::Paren) {
             let inside;
             parenthesized!(inside in input);
             let list = Punctuated::<Entry, Token![,]>::parse_terminated(&inside)?;
-            return Ok(Self { name, value: None, list: Some(list.into_iter().collect()) });
+            return Ok(Self { name, text, value: None, list: Some(list.into_iter().collect()) });
         }
         let value = match input.parse::<Option<Token![=]>>()? {
             Some(_) => Some(input.parse()?),
             None => None,
         };
-        Ok(Self { name, value, list: None })
+        Ok(Self { name, text, value, list: None })
     }
 }
 
@@ -86,7 +89,7 @@ impl AttrArgs {
     pub(crate) fn expect(&self, known: &[&str]) -> Result<()> {
         let mut errors = rules::Errors::default();
         for (at, arg) in self.args.iter().enumerate() {
-            if !known.iter().any(|known| arg.name == known) {
+            if !known.contains(&arg.text.as_str()) {
                 let known = if known.is_empty() { "none".to_owned() } else { known.join("`, `") };
                 errors.take::<()>(Err(rules::at(
                     "ALC0087",
@@ -94,7 +97,7 @@ impl AttrArgs {
                     format!("unknown specifier `{}`: expected one of `{known}`", arg.name),
                 )));
             }
-            if self.args[..at].iter().any(|earlier| earlier.name == arg.name) {
+            if self.args[..at].iter().any(|earlier| earlier.text == arg.text) {
                 let problem = format!("`{}` is specified twice", arg.name);
                 errors.take::<()>(Err(rules::at("ALC0088", arg.name.span(), problem)));
             }
@@ -103,7 +106,7 @@ impl AttrArgs {
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&AttrArg> {
-        self.args.iter().find(|arg| arg.name == name)
+        self.args.iter().find(|arg| arg.text == name)
     }
 
     /// Returns true if the specifier, which takes no value, is present.

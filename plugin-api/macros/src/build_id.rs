@@ -1,6 +1,7 @@
 //! Inputs of a compiler run. Computes the build id, which differs if the sources of the crate, the arguments of the compiler or
 //! the linked libraries differ, and is otherwise the same; and finds linked libraries that are plugins.
 
+use std::ffi::CStr;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -71,52 +72,53 @@ fn libraries(args: &[String]) -> Vec<(&str, &str)> {
 /// Returns true if a library defines the root of a module, that is, if the symbol table in the first member of the archive
 /// contains its name. A library with metadata only, as for `cargo check`, has no symbol table.
 fn has_root_module(library: &[u8]) -> bool {
-    const ROOT: &[u8] = b"alcedo_root_module\0";
+    const ROOT: &[u8] = b"alcedo_root_module";
     // Name, date, owner, group and mode fill 48 bytes of the header; the size has 10 digits, and the header ends with two more bytes.
     let list = library.strip_prefix(b"!<arch>\n").and_then(|archive| {
         let (length, rest) = archive.get(48..)?.split_at_checked(10)?;
         let length: usize = str::from_utf8(length).ok()?.trim().parse().ok()?;
         rest.get(2..)?.get(..length)
     });
-    list.is_some_and(|list| list.windows(ROOT.len()).any(|window| window == ROOT))
+    let Some(mut names) = list else { return false };
+    // The standard library, which is optimized even if this macro is not, finds the end of each name.
+    while let Ok(name) = CStr::from_bytes_until_nul(names) {
+        let name = name.to_bytes();
+        if name.ends_with(ROOT) {
+            return true;
+        }
+        names = &names[name.len() + 1..];
+    }
+    false
 }
 
-/// Two lanes of multiply and rotate over 64-bit words: fast even in a macro built without optimization. Detects mistakes; not
-/// secure against attacks.
+/// Multiply and rotate over 128-bit words: fast even in a macro built without optimization. Detects mistakes; not secure against
+/// attacks.
 #[derive(Clone, Copy)]
-struct Hash {
-    a: u64,
-    b: u64,
-}
+struct Hash(u128);
 
 impl Hash {
-    const START: Self = Self { a: 0x9e37_79b9_7f4a_7c15, b: 0xc2b2_ae3d_27d4_eb4f };
+    const START: Self = Self(0x9e37_79b9_7f4a_7c15_c2b2_ae3d_27d4_eb4f);
 
     fn add(&mut self, bytes: &[u8]) {
-        let (words, rest) = bytes.as_chunks::<8>();
-        let (mut a, mut b) = (self.a, self.b);
-        for word in words {
-            let word = u64::from_le_bytes(*word);
-            a = (a ^ word).wrapping_mul(0x0000_0100_0000_01b3_u64 | 1 << 63).rotate_left(29);
-            b = (b.wrapping_add(word)).wrapping_mul(0x9fb2_1c65_1e98_df25).rotate_left(37);
+        let (words, rest) = bytes.as_chunks::<16>();
+        let (mut state, mut at) = (self.0, 0);
+        // Not an iterator, whose calls would take longer than the words.
+        while at < words.len() {
+            state = Self::step(state, u128::from_le_bytes(words[at]));
+            at += 1;
         }
-        (self.a, self.b) = (a, b);
-        let mut last = [0; 8];
+        let mut last = [0; 16];
         last[..rest.len()].copy_from_slice(rest);
-        self.word(u64::from_le_bytes(last));
-        self.word(bytes.len() as u64);
+        self.0 = Self::step(Self::step(state, u128::from_le_bytes(last)), bytes.len() as u128);
     }
 
-    fn word(&mut self, word: u64) {
-        self.a = (self.a ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd).rotate_left(31);
-        self.b = self.b.wrapping_add(word).wrapping_mul(0xc4ce_b9fe_1a85_ec53).rotate_left(33);
+    #[inline(always)]
+    fn step(state: u128, word: u128) -> u128 {
+        (state ^ word).wrapping_mul(0x9fb2_1c65_1e98_df25_ff51_afd7_ed55_8ccd).rotate_left(61)
     }
 
-    fn finish(mut self) -> u128 {
-        let (a, b) = (self.a, self.b);
-        self.word(a ^ b.rotate_left(32));
-        self.word(b);
-        u128::from(self.a) << 64 | u128::from(self.b)
+    fn finish(self) -> u128 {
+        Self::step(Self::step(self.0, self.0 >> 64), self.0)
     }
 }
 

@@ -18,7 +18,7 @@ use crate::docs;
 use crate::export;
 use crate::impl_block::{Function, ImplBlock, Member};
 use crate::method::{Callers, Method, SelfKind, calls};
-use crate::mistakes;
+use crate::mistakes::{self, Checked};
 use crate::native::{self, Side};
 use crate::rules;
 use crate::specifiers::{self, FUNCTION};
@@ -45,8 +45,12 @@ pub(crate) struct Body<'a> {
     add_references: Option<TokenStream>,
     /// Number of named trampolines.
     trampolines: usize,
+    /// Names of the functions that descriptions refer to by position.
+    names: Vec<TokenStream>,
     /// Events whose body has not been found yet.
     events: Vec<Event>,
+    /// Names that checks of possible mistakes compare with the properties.
+    pub(crate) checked: Checked,
     event_names: Vec<TokenStream>,
 }
 
@@ -63,7 +67,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Resu
         return crate::imported_impl::expand(&block.members, &class);
     }
     let ImplBlock { head, members } = block;
-    let mut body = Body { side, ..Body::new(&class) };
+    let mut body = Body::new(&class, side);
     let (mut kept, mut errors) = (Vec::new(), rules::Errors::default());
     for member in members {
         match member {
@@ -82,7 +86,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Resu
     }
     errors.finish()?;
 
-    let (ends, calls) = (body.ends(), body.calls());
+    let (ends, calls, names) = (body.ends(), body.calls(), body.names());
     let event_names = event_names(&body.view, &body.event_names);
     let Body { expanded, functions, red_constructor, class_constructor, post_init_properties, .. } = body;
     let class_constructor = hook("ALCEDO_CLASS_CONSTRUCTOR", &class, class_constructor);
@@ -93,6 +97,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Resu
         const _: () = {
             #(#expanded)*
             #calls
+            #names
             #event_names
             #class_constructor
             #post_init_properties
@@ -144,7 +149,7 @@ fn hook(name: &str, class: &Ident, hook: Option<Hook>) -> TokenStream {
 }
 
 impl<'a> Body<'a> {
-    pub(crate) fn new(class: &'a Ident) -> Self {
+    pub(crate) fn new(class: &'a Ident, side: Side) -> Self {
         let (expanded, functions, events) = (Vec::new(), Vec::new(), Vec::new());
         let (red_constructor, class_constructor, post_init_properties) = (None, None, None);
         let view = view_of(class);
@@ -159,11 +164,13 @@ impl<'a> Body<'a> {
             red_constructor,
             class_constructor,
             post_init_properties,
-            side: Side::Plugin,
+            side,
             begin_destroy: None,
             add_references: None,
             trampolines: 0,
+            names: Vec::new(),
             events,
+            checked: Vec::new(),
             event_names: Vec::new(),
         }
     }
@@ -190,7 +197,12 @@ impl<'a> Body<'a> {
     fn add(&mut self, function: &mut Function) -> Result<()> {
         let (conditions, mark) = (Conditions::of(&function.attrs)?, self.mark());
         self.add_role(function, &conditions)?;
-        self.expanded.push(mistakes::checks(self.class, function));
+        // The condition of a function applies to its checks.
+        let checks = match conditions.is_none() {
+            true => mistakes::checks(self.class, function, &mut self.checked),
+            false => mistakes::checks(self.class, function, &mut Vec::new()),
+        };
+        self.expanded.push(checks);
         self.condition(&conditions, mark)
     }
 
@@ -339,7 +351,7 @@ impl<'a> Body<'a> {
         method.needs_self(signature, &named)?;
         method.expect_no_parameters_or_result(&named)?;
         let trampoline = self.next_trampoline();
-        self.expanded.push(method.trampoline(&trampoline, self.class, &method.name));
+        self.expanded.push(method.trampoline(&trampoline, self.class, &method.call_of(self.class, &method.name)));
         Ok(trampoline)
     }
 
@@ -392,14 +404,13 @@ impl<'a> Body<'a> {
             ));
         }
         let task = AsyncFunction::of(signature, self.side)?;
-        let (method, trampoline, cell) = (&task.method, self.next_trampoline(), self.cell_of(&task.method, attrs)?);
+        let (method, cell) = (&task.method, self.cell_of(&task.method, attrs)?);
         let metadata = specifiers::metadata_with(Some(attr_args), FUNCTION, &docs::text(attrs), &[LATENT])?;
         let defaults = Defaults::of(attr_args, method)?;
-        let details = (defaults.on_block(), &metadata);
-        self.functions.push(method.description(&trampoline, flags, &quote! { "" }, &cell, details));
-        let trampoline = method.trampoline_with(&trampoline, self.class, &task.start(self.class));
+        let (at, start) = (self.add_names(method, &defaults), task.start(self.class));
+        self.functions.push(method.description(&at, flags, &quote! { "" }, &cell, (&metadata, &start)));
         let (check, checks) = (task.check(), defaults.checks());
-        self.expanded.push(quote! { #trampoline #checks #check });
+        self.expanded.push(quote! { #checks #check });
         self.call(method, &cell, &docs::shared(attrs));
         Ok(())
     }
@@ -411,14 +422,24 @@ impl<'a> Body<'a> {
         flags: &TokenStream,
         attrs: &[Attribute],
     ) -> Result<()> {
-        let (trampoline, cell) = (self.next_trampoline(), self.cell_of(method, attrs)?);
+        let cell = self.cell_of(method, attrs)?;
         let metadata = specifiers::metadata(Some(attr_args), FUNCTION, &docs::text(attrs))?;
         let defaults = Defaults::of(attr_args, method)?;
-        let builder = (&quote! { static_function }, &quote! { #trampoline });
-        self.functions.push(static_function::description(method, builder, flags, &defaults, &cell, &metadata));
-        let trampoline = static_function::trampoline(method, &trampoline, self.class);
+        let description = match self.side {
+            Side::Plugin => {
+                let at = self.add_names(method, &defaults);
+                static_function::of_class(method, self.class, &at, flags, &cell, &metadata)
+            }
+            Side::Host => {
+                let trampoline = static_function::trampoline(method, self.class);
+                let builder = (&quote! { static_function }, &quote! { AlcedoTrampoline });
+                let description = static_function::description(method, builder, flags, &defaults, &cell, &metadata);
+                quote! { { #trampoline #description } }
+            }
+        };
+        self.functions.push(description);
         let (checks, check) = (defaults.checks(), method.result.check());
-        self.expanded.push(quote! { #trampoline #checks #check });
+        self.expanded.push(quote! { #checks #check });
         self.call(method, &cell, &docs::shared(attrs));
         Ok(())
     }
@@ -489,14 +510,23 @@ impl<'a> Body<'a> {
         overrides: &TokenStream,
         attrs: &[Attribute],
     ) -> Result<TokenStream> {
-        let (trampoline, cell) = (self.next_trampoline(), self.cell_of(method, attrs)?);
+        let cell = self.cell_of(method, attrs)?;
         let metadata = specifiers::metadata(attr_args, FUNCTION, &docs::text(attrs))?;
         let defaults = attr_args.map(|attr_args| Defaults::of(attr_args, method)).transpose()?.unwrap_or_default();
-        let details = (defaults.on_block(), &metadata);
-        self.functions.push(method.description(&trampoline, flags, overrides, &cell, details));
-        let trampoline = method.trampoline(&trampoline, self.class, target);
+        let body = method.call_of(self.class, target);
+        let description = match self.side {
+            Side::Plugin => {
+                let at = self.add_names(method, &defaults);
+                method.description(&at, flags, overrides, &cell, (&metadata, &body))
+            }
+            Side::Host => {
+                let of = (self.class, defaults.on_block());
+                method.native_description(of, flags, overrides, &cell, (&metadata, &body))
+            }
+        };
+        self.functions.push(description);
         let (check, checks) = (method.result.check(), defaults.checks());
-        self.expanded.push(quote! { #trampoline #checks #check });
+        self.expanded.push(quote! { #checks #check });
         Ok(cell)
     }
 
@@ -514,6 +544,27 @@ impl<'a> Body<'a> {
             static #cell: #ty = ::alcedo_plugin_api::__private::FunctionCell::new();
         });
         Ok(quote! { #cell })
+    }
+
+    /// Adds an entry to the table of names; returns its position. Conditions do not apply to the table, so that positions are fixed.
+    fn add_names(&mut self, method: &Method, defaults: &Defaults) -> Literal {
+        let at = Literal::usize_unsuffixed(self.names.len());
+        self.names.push(method.names(defaults.values(), method.result.may_fail));
+        at
+    }
+
+    /// Expands to the table of names, if a description refers to it.
+    pub(crate) fn names(&self) -> Option<TokenStream> {
+        let Self { class, names, .. } = self;
+        (!names.is_empty()).then(|| {
+            quote! {
+                enum AlcedoMethods {}
+                impl ::alcedo_plugin_api::__private::Methods for AlcedoMethods {
+                    type Class = #class;
+                    const NAMES: &'static [::alcedo_plugin_api::__private::MethodNames] = &[#(#names),*];
+                }
+            }
+        })
     }
 
     fn next_trampoline(&mut self) -> Ident {
@@ -539,12 +590,13 @@ impl<'a> Body<'a> {
                 );
             }
         });
-        let cells = &self.cells;
+        let (cells, new) = (&self.cells, quote! { ::alcedo_plugin_api::__private::FunctionCell::new });
+        let new = cells.iter().map(|_cell| &new);
         let cells = (!cells.is_empty()).then(|| {
             quote! {
                 #[allow(clippy::type_complexity, reason = "it has as many parts as the class has functions")]
                 static ALCEDO_CELLS: (#(#cells,)*) =
-                    (#(<#cells>::new(),)*);
+                    (#(#new(),)*);
             }
         });
         quote! { #cells #paths #calls }

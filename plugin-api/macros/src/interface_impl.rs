@@ -14,13 +14,14 @@ use crate::docs;
 use crate::impl_block::{Function, ImplBlock, Member};
 use crate::method::Method;
 use crate::mistakes;
+use crate::native::Side;
 use crate::rules;
 
-pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut block: ImplBlock) -> Result<TokenStream> {
+pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut block: ImplBlock, side: Side) -> Result<TokenStream> {
     attr_args.expect(&[])?;
     block.head.trait_ = None;
     let class = &class_of(&block.head)?;
-    let (mut body, mut names) = (Body::new(class), Vec::new());
+    let (mut body, mut names) = (Body::new(class, side), Vec::new());
     let mut errors = rules::Errors::default();
     for member in &block.members {
         let Member::Function(function) = member else {
@@ -37,7 +38,8 @@ pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut block: ImplBloc
         names.push(Conditions::of(&function.attrs)?.on_element(&quote! { #name }));
     }
     errors.finish()?;
-    let (members, expanded, functions, calls) = (&block.members, &body.expanded, &body.functions, body.calls());
+    let (members, expanded, functions) = (&block.members, &body.expanded, &body.functions);
+    let (calls, table) = (body.calls(), body.names());
     let (bodies, name) = (bodies_of(interface), formatted(interface));
     let absent = format!("`{class}` has no body for `");
     let declares = format!("`, which `{name}` declares [ALC0103]");
@@ -66,6 +68,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, interface: &Path, mut block: ImplBloc
         const _: () = {
             #(#expanded)*
             #calls
+            #table
             const ALCEDO_FUNCTIONS: &[::alcedo_plugin_api::__private::Function<#class>] = &[#(#functions),*];
             #checks
             impl #class {
@@ -120,6 +123,6 @@ fn add(body: &mut Body<'_>, interface: &Path, function: &Function) -> Result<()>
     let cell = body.reflect(&method, &method.name, None, &flags, &quote! { "" }, &function.attrs)?;
     body.call(&method, &cell, &docs::shared(&function.attrs));
     body.event_constant(&method);
-    body.expanded.push(mistakes::checks(body.class, function));
+    body.expanded.push(mistakes::checks(body.class, function, &mut Vec::new()));
     body.condition(&conditions, mark)
 }

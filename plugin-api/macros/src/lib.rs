@@ -76,7 +76,7 @@ fn class(attr_args: &AttrArgs, item: AnyItem, side: Side) -> syn::Result<proc_ma
     let item = match item {
         AnyItem::Impl(block) => {
             return match block.head.trait_.clone() {
-                Some((_, interface, _)) => interface_impl::expand(attr_args, &interface, block),
+                Some((_, interface, _)) => interface_impl::expand(attr_args, &interface, block, side),
                 None => class_impl::expand(attr_args, block, side),
             };
         }

@@ -1,8 +1,8 @@
 //! The signature of a method: its `self`, its `this`, its parameters, its result.
 
 use crate::rules;
-use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use proc_macro2::{Literal, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{FnArg, Ident, Pat, PatType, Receiver, Result, Signature, Type};
 
@@ -162,22 +162,18 @@ impl Method {
         Ok(())
     }
 
-    /// Expands to the trampoline type `trampoline`, which calls this method of `class` under the name `target`.
-    pub(crate) fn trampoline(&self, trampoline: &Ident, class: &Ident, target: &Ident) -> TokenStream {
+    /// Expands to the call of this method of `class` under the name `target`, with `part`, `this` and the parameters.
+    pub(crate) fn call_of(&self, class: &Ident, target: &Ident) -> TokenStream {
         let this = self.has_this.then(|| quote! { this, });
-        self.trampoline_with(trampoline, class, &self.call(&quote! { #class::#target }, &quote! { part, #this }))
+        self.call(&quote! { #class::#target }, &quote! { part, #this })
     }
 
-    /// Expands to a trampoline type with the given `body`, which uses `part`, `this` and the parameters.
-    pub(crate) fn trampoline_with(&self, trampoline: &Ident, class: &Ident, body: &TokenStream) -> TokenStream {
+    /// Expands to the trampoline type `trampoline` of a method of `class` with the given `body`, which uses `part`, `this` and the
+    /// parameters.
+    pub(crate) fn trampoline(&self, trampoline: &Ident, class: &Ident, body: &TokenStream) -> TokenStream {
         let (text, result) = (self.text(), self.result_type());
         let (returned, location) = (self.result.returned_type(), location_of(&self.name));
-        let receiver = match self.self_kind {
-            SelfKind::Exclusive => quote! { Exclusive },
-            SelfKind::Untouched => quote! { Untouched },
-            SelfKind::None | SelfKind::Shared => quote! { Shared },
-        };
-        let patterns = self.patterns();
+        let (receiver, patterns) = (self.receiver(), self.patterns());
         let types = self.parameters.iter().map(Parameter::parameter_type);
         quote! {
             struct #trampoline;
@@ -199,6 +195,15 @@ impl Method {
                     #body
                 }
             }
+        }
+    }
+
+    /// Expands to the kind of `self`.
+    fn receiver(&self) -> TokenStream {
+        match self.self_kind {
+            SelfKind::Exclusive => quote! { Exclusive },
+            SelfKind::Untouched => quote! { Untouched },
+            SelfKind::None | SelfKind::Shared => quote! { Shared },
         }
     }
 
@@ -232,30 +237,63 @@ impl Method {
         }
     }
 
-    /// Expands to the description of the function with the trampoline `trampoline`.
+    /// Expands to the entry of this function in the table of names, with the defaults of its parameters.
+    pub(crate) fn names(&self, defaults: &[String], may_fail: bool) -> TokenStream {
+        let (text, names) = (self.text(), self.parameters.iter().map(|parameter| &parameter.text));
+        let location = may_fail.then(|| location_of(&self.name));
+        quote! { (#text, &[#(#names),*], &[#(#defaults),*], &[#location]) }
+    }
+
+    /// Expands to the description of the method at the position `at` of the table of names, with the given `body`.
     pub(crate) fn description(
         &self,
-        trampoline: &Ident,
+        at: &Literal,
         flags: &TokenStream,
         overrides: &TokenStream,
         cell: &TokenStream,
-        (defaults, metadata): (Option<TokenStream>, &TokenStream),
+        (metadata, body): (&TokenStream, &TokenStream),
     ) -> TokenStream {
-        let text = self.text();
+        let receiver = self.receiver();
+        let part = if self.self_kind == SelfKind::Untouched {
+            quote! { _ }
+        } else {
+            quote! { part }
+        };
+        let this = if self.has_this {
+            quote! { this }
+        } else {
+            quote! { _ }
+        };
+        let (types, patterns) = (self.parameters.iter().map(Parameter::parameter_type), self.patterns());
+        let (result, returned) = (self.result_type(), self.result.returned_type());
+        let path = quote_spanned! {self.result.span()=> ::alcedo_plugin_api::__private::method };
+        quote! {
+            #path::<
+                AlcedoMethods, #at, ::alcedo_plugin_api::__private::#receiver, (#(#types,)*), #result, #returned, _
+            >(#flags, #overrides, &#cell, #metadata, |#part, #this, #patterns| { #body })
+        }
+    }
+
+    /// Expands to the description of a method of a native class, with a trampoline type of its own.
+    pub(crate) fn native_description(
+        &self,
+        (class, defaults): (&Ident, Option<TokenStream>),
+        flags: &TokenStream,
+        overrides: &TokenStream,
+        cell: &TokenStream,
+        (metadata, body): (&TokenStream, &TokenStream),
+    ) -> TokenStream {
+        let (text, trampoline) = (self.text(), self.trampoline(&format_ident!("AlcedoTrampoline"), class, body));
         let names = self.parameters.iter().map(|parameter| &parameter.text);
         quote! {
-            ::alcedo_plugin_api::__private::function_description::<#trampoline>(
-                #text,
-                #flags,
-                #overrides,
-                {
-                    const BLOCK: &::alcedo_plugin_api::__private::BlockOf<#trampoline> =
-                        &::alcedo_plugin_api::__private::BlockOf::<#trampoline>::new(&[#(#names),*])#defaults;
-                    BLOCK
-                },
-                &#cell,
-                #metadata,
-            )
+            {
+                #trampoline
+                const BLOCK: &::alcedo_plugin_api::__private::BlockOf<AlcedoTrampoline> =
+                    &::alcedo_plugin_api::__private::BlockOf::<AlcedoTrampoline>::new(&[#(#names),*])#defaults;
+                ::alcedo_plugin_api::__private::function_description::<AlcedoTrampoline>(
+                    #text, #flags, #overrides, BLOCK, &#cell, #metadata,
+                )
+            }
         }
     }
 

@@ -27,19 +27,26 @@ pub(crate) fn without_uclass(name: &str, item: TokenStream) -> TokenStream {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Mistake {
+pub(crate) enum Mistake {
     /// `self.name`, not followed by a call.
     OfSelf,
     /// `this.name =`.
     Assigned,
 }
 
-pub(crate) fn checks(class: &Ident, function: &Function) -> TokenStream {
-    let mut found: Vec<(Mistake, Ident)> = Vec::new();
+/// Possible mistakes, by name, that are checked already.
+pub(crate) type Checked = Vec<(Mistake, Ident)>;
+
+/// Expands to the checks of a function, except for those of names in `checked`, to which the names of the function are added.
+pub(crate) fn checks(class: &Ident, function: &Function, checked: &mut Checked) -> TokenStream {
+    let mut found = Checked::new();
     if find_mistakes(function.body.stream(), &mut found) == Receiver::OfAnother {
         return TokenStream::new();
     }
-    found.into_iter().map(|(mistake, name)| check(class, mistake, &name)).collect()
+    found.retain(|new| !checked.contains(new));
+    let checks = found.iter().map(|(mistake, name)| check(class, *mistake, name)).collect();
+    checked.append(&mut found);
+    checks
 }
 
 fn check(class: &Ident, mistake: Mistake, name: &Ident) -> TokenStream {
@@ -51,9 +58,8 @@ fn check(class: &Ident, mistake: Mistake, name: &Ident) -> TokenStream {
         ),
         Mistake::Assigned => format!("`{property}` is a property: write it with `this.set_{property}(…)` [ALC0101]"),
     };
-    let is_property = quote! { ::alcedo_plugin_api::__private::is_property::<#class>(#property) };
     quote_spanned! {name.span()=>
-        const _: () = ::core::assert!(!#is_property, #text);
+        const _: () = ::alcedo_plugin_api::__private::is_no_property::<#class>(#property, #text);
     }
 }
 
@@ -65,19 +71,25 @@ enum Receiver {
 }
 
 /// Collects each mistake once.
-fn find_mistakes(tokens: TokenStream, found: &mut Vec<(Mistake, Ident)>) -> Receiver {
+fn find_mistakes(tokens: TokenStream, found: &mut Checked) -> Receiver {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for (at, token) in tokens.iter().enumerate() {
         match token {
             TokenTree::Group(group) if find_mistakes(group.stream(), found) == Receiver::OfAnother => {
                 return Receiver::OfAnother;
             }
-            TokenTree::Ident(ident) if ident == "impl" || ident == "trait" => return Receiver::OfAnother,
             TokenTree::Ident(ident) => {
+                // Converted once: each comparison of an identifier would convert it.
+                let keyword = match ident.to_string().as_str() {
+                    "impl" | "trait" => return Receiver::OfAnother,
+                    "self" => Mistake::OfSelf,
+                    "this" => Mistake::Assigned,
+                    _ => continue,
+                };
                 let Some((name, rest)) = field(&tokens[at + 1..]) else { continue };
-                let mistake = match ident.to_string().as_str() {
-                    "self" if !is_call(rest) => Mistake::OfSelf,
-                    "this" if is_assigned(rest) => Mistake::Assigned,
+                let mistake = match keyword {
+                    Mistake::OfSelf if !is_call(rest) => Mistake::OfSelf,
+                    Mistake::Assigned if is_assigned(rest) => Mistake::Assigned,
                     _ => continue,
                 };
                 if !found.iter().any(|(other, known)| *other == mistake && known == name) {

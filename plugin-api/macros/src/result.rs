@@ -1,7 +1,7 @@
 //! Result of a reflected function, parsed from its signature: `()`, a value, or a `Result` of these, whose error is passed to
 //! the caller as text.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{GenericArgument, Ident, PathArguments, ReturnType, Type};
@@ -44,6 +44,11 @@ impl ResultOf {
     /// Expands to the type as written, `()` for none.
     pub(crate) fn returned_type(&self) -> TokenStream {
         or_unit(self.returned.as_ref())
+    }
+
+    /// Returns the span of the type as written.
+    pub(crate) fn span(&self) -> Span {
+        self.returned.as_ref().map_or_else(Span::call_site, Spanned::span)
     }
 
     /// Expands to a check that reports an unsupported error type at its location.

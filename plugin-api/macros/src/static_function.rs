@@ -1,8 +1,8 @@
 //! Functions without a plugin part: static functions, and events that only scripts implement. Also defaults of the last
 //! parameters, which all functions may have.
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Literal, TokenStream};
+use quote::{quote, quote_spanned};
 use syn::{Ident, Result};
 
 use crate::attr_args::AttrArgs;
@@ -59,6 +59,10 @@ impl Defaults {
         (!values.is_empty()).then(|| quote! { .with_defaults(&[#(#values),*]) })
     }
 
+    pub(crate) fn values(&self) -> &[String] {
+        &self.values
+    }
+
     pub(crate) fn checks(&self) -> &TokenStream {
         &self.checks
     }
@@ -91,14 +95,35 @@ pub(crate) fn description(
     }
 }
 
-pub(crate) fn trampoline(method: &Method, trampoline: &Ident, class: &Ident) -> TokenStream {
+/// Expands to the description of a static function of `class` at the position `at` of the table of names.
+pub(crate) fn of_class(
+    method: &Method,
+    class: &Ident,
+    at: &Literal,
+    flags: &TokenStream,
+    cell: &TokenStream,
+    metadata: &TokenStream,
+) -> TokenStream {
+    let (name, result, returned) = (&method.name, method.result_type(), method.result.returned_type());
+    let (patterns, call) = (method.patterns(), method.call(&quote! { #class::#name }, &TokenStream::new()));
+    let types = method.parameters.iter().map(Parameter::parameter_type);
+    let path = quote_spanned! {method.result.span()=> ::alcedo_plugin_api::__private::static_method };
+    quote! {
+        #path::<AlcedoMethods, #at, (#(#types,)*), #result, #returned, _>(
+            #flags, &#cell, #metadata, |#patterns| { #call }
+        )
+    }
+}
+
+/// Expands to the type `AlcedoTrampoline` of a static function of the native class `class`.
+pub(crate) fn trampoline(method: &Method, class: &Ident) -> TokenStream {
     let (name, result, location) = (&method.name, method.result_type(), location_of(&method.name));
     let returned = method.result.returned_type();
     let (patterns, call) = (method.patterns(), method.call(&quote! { #class::#name }, &TokenStream::new()));
     let types = method.parameters.iter().map(Parameter::parameter_type);
     quote! {
-        struct #trampoline;
-        impl ::alcedo_plugin_api::__private::StaticMethod for #trampoline {
+        struct AlcedoTrampoline;
+        impl ::alcedo_plugin_api::__private::StaticMethod for AlcedoTrampoline {
             type Class = #class;
             type Args = (#(#types,)*);
             type Result = #result;

@@ -23,14 +23,14 @@ use super::direct;
 use super::enums::Underlying;
 use super::returned::Returned;
 use super::trampolines::{
-    CustomThunk, Export, Method, Receiver, StaticMethod, Transparent, bare, export_trampoline, hooks, invoke,
-    invoke_custom, invoke_nothing, invoke_static,
+    CustomThunk, Export, Method, MethodOf, Methods, Receiver, StaticMethod, StaticMethodOf, Transparent, bare,
+    export_trampoline, hooks, invoke, invoke_custom, invoke_nothing, invoke_static,
 };
 use crate::cells::{ClassCell, FunctionCell, PropertyCell};
 use crate::class::Part;
 use crate::kinds::FieldType;
 use crate::signature::{Params, ReturnValue, ValueType, fingerprint, words};
-use crate::{Class, Value};
+use crate::{Class, This, Value};
 
 pub(super) use imports::import;
 pub use imports::{
@@ -199,6 +199,54 @@ pub const fn function<M: Method>(
     let Function(desc, of) =
         described((name, flags, overrides), block.block(), fingerprint, Invoke(invoke::<M>), &cell.0, metadata);
     Function(FunctionDesc { direct: direct::of_method::<M>(), ..desc }, of)
+}
+
+/// Describes a reflected function with the body `body`, whose names are at the position `AT` of `B`.
+#[must_use]
+pub const fn method<B, const AT: usize, K, A, R, X, F>(
+    flags: u64,
+    overrides: &'static str,
+    cell: &'static FunctionCell<B::Class, A::Values, R>,
+    metadata: Metadata,
+    _body: F,
+) -> Function<B::Class>
+where
+    B: Methods<Class: Part>,
+    K: Receiver + 'static,
+    A: Params + 'static,
+    R: ReturnValue + 'static,
+    X: Returned<Value = R> + 'static,
+    F: for<'p, 'f> Fn(K::Ref<'p, B::Class>, This<'f, B::Class>, A::Seen<'f>) -> X + Copy + Send + Sync + 'static,
+{
+    assert!(size_of::<F>() == 0, "a body captures nothing");
+    let block = const {
+        let (_, parameters, defaults, _) = B::NAMES[AT];
+        &BlockOf::<MethodOf<B, AT, K, A, X, F>>::new(parameters).with_defaults(defaults)
+    };
+    function(B::NAMES[AT].0, flags, overrides, block, cell, metadata)
+}
+
+/// Describes a reflected static function with the body `body`, whose names are at the position `AT` of `B`.
+#[must_use]
+pub const fn static_method<B, const AT: usize, A, R, X, F>(
+    flags: u64,
+    cell: &'static FunctionCell<B::Class, A::Values, R>,
+    metadata: Metadata,
+    _body: F,
+) -> Function<B::Class>
+where
+    B: Methods,
+    A: Params + 'static,
+    R: ReturnValue + 'static,
+    X: Returned<Value = R> + 'static,
+    F: for<'f> Fn(A::Seen<'f>) -> X + Copy + Send + Sync + 'static,
+{
+    assert!(size_of::<F>() == 0, "a body captures nothing");
+    let block = const {
+        let (_, parameters, defaults, _) = B::NAMES[AT];
+        &SignatureBlock::<A::Values, R>::new(parameters).with_defaults(defaults)
+    };
+    static_function::<StaticMethodOf<B, AT, A, X, F>>(B::NAMES[AT].0, flags, block, cell, metadata)
 }
 
 /// Describes a reflected static function with the body `M`.

@@ -5,10 +5,13 @@ use alcedo_abi::type_text::{TypeText, contains as has, is_same};
 
 use crate::{Class, Object};
 
-/// Returns true if `name` is a property of the class or of a base, and not a field of its plugin part.
-#[must_use]
-pub const fn is_property<C: Class>(name: &str) -> bool {
-    C::MEMBERS.has_property(name)
+/// Checks that `name` is not a property of the class or of a base, or is a field of its plugin part.
+///
+/// # Panics
+/// With `message` for a property.
+#[track_caller]
+pub const fn is_no_property<C: Class>(name: &str, message: &str) {
+    assert!(!C::MEMBERS.has_property(name), "{}", message);
 }
 
 /// Returns the message about an override of an event that `C` does not declare.

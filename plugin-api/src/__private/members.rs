@@ -1,5 +1,7 @@
 //! Accesses properties in host memory, and calls functions through their handles.
 
+use core::fmt::{self, Formatter};
+
 use crate::cells::{FunctionCell, PropertyCell};
 use crate::direct::CalledAs;
 use crate::signature::{Params, ReturnValue};
@@ -23,6 +25,14 @@ pub fn write_member<C: Class, T: Value>(
 ) -> Result<(), CallError> {
     host::may_write(this.object(), T::NAMES_OBJECTS)?;
     value.put(this.property(cell).into_parts().0)
+}
+
+/// Writes the name of a view and its object.
+///
+/// # Errors
+/// Errors of the formatter.
+pub fn debug_view<C: Class>(name: &str, this: &This<'_, C>, f: &mut Formatter<'_>) -> fmt::Result {
+    f.debug_tuple(name).field(this).finish()
 }
 
 /// Calls a function of the object through the handle in `cell`.

@@ -40,7 +40,7 @@ pub use linkme;
 pub use std::sync::OnceLock;
 
 pub use crate::blocks::{ArgumentSlot, ResultSlot};
-pub use crate::cells::{ClassCell, FunctionCell, ImportCell, PresenceCell, PropertyCell};
+pub use crate::cells::{Cells, ClassCell, FunctionCell, ImportCell, PresenceCell, PropertyCell};
 pub use crate::class::{Members, Part};
 pub use crate::delegate_signature::{Named, NamedSignature, Signature};
 pub use crate::direct::{Called, CalledAs};
@@ -77,8 +77,8 @@ pub use declared::{
     Body, Declared, Function, FunctionOf, Hook, NoBody, Property, all_functions, class as class_description,
     count_functions, custom_thunk, earlier_names as earlier_names_of, enum_entry, enumeration as enum_description,
     export as export_description, function as function_description, hook, implementable_event, import_class,
-    import_enumeration, import_function, import_overridden, import_property, import_structure, member_name,
-    property as property_description, section_of, static_function, structure as structure_description,
+    import_enumeration, import_function, import_overridden, import_property, import_structure, member_name, method,
+    property as property_description, section_of, static_function, static_method, structure as structure_description,
 };
 pub use defaults::{PluginState, WithoutARedConstructor, the_finalizer_thread_drops};
 pub use delegates::{NamedDelegate, delegate as delegate_description, import_delegate, name_in, package_of};
@@ -90,8 +90,8 @@ pub use interfaces::{
     Bodies, compared, crosses, has_signature, import_interface, import_interface_function,
     interface as interface_description, interface_function, interface_path,
 };
-pub use member_names::{is_property, no_event};
-pub use members::{base_ref, invoke_member, invoke_static_member, or_end, read_member, write_member};
+pub use member_names::{is_no_property, no_event};
+pub use members::{base_ref, debug_view, invoke_member, invoke_static_member, or_end, read_member, write_member};
 pub use net::{net_load, net_save};
 pub use owned::{
     are_owned_equal, clone_owned, debug_owned, is_owned_expired, load_owned, new_owned, owned_at, owned_out,
@@ -102,4 +102,6 @@ pub use returned::{ErrorInWords, Returned, SourceLocation, error_in_words};
 pub use root::{MainFn, ModuleHooks, Outcome, lib_header, run_hook, run_main};
 pub use started::{Settled, error_done, nothing_done, start_task, value_done, value_or_error_done};
 pub(crate) use trampolines::typed_slots;
-pub use trampolines::{Arguments, CustomThunk, Exclusive, Export, Held, Method, Shared, StaticMethod, Untouched};
+pub use trampolines::{
+    Arguments, CustomThunk, Exclusive, Export, Held, Method, MethodNames, Methods, Shared, StaticMethod, Untouched,
+};

@@ -2,6 +2,8 @@
 //! function through a small trait. So each kind of function has one generic trampoline here.
 #![expect(unsafe_code, reason = "converts data borrowed from the host into references and values")]
 
+use core::marker::PhantomData;
+
 use alcedo_abi::abi_stable::std_types::ROption;
 use alcedo_abi::call::{Call, Failure, FailureKind, Invoke, Status};
 use alcedo_abi::describe::PartHooks;
@@ -159,6 +161,85 @@ pub trait StaticMethod {
     fn run<'f>(args: <Self::Args as Params>::Seen<'f>) -> Self::Returned;
 }
 
+/// Name of a method, names of its parameters, their defaults, and the location of a method that returns errors. The lists of defaults
+/// and of locations may be empty.
+pub type MethodNames = (&'static str, &'static [&'static str], &'static [&'static str], &'static [SourceLocation]);
+
+/// Names of the methods of an `impl` block. A trampoline refers to them by position.
+pub trait Methods: 'static {
+    /// Class of the methods.
+    type Class: Class;
+    /// Names, by position.
+    const NAMES: &'static [MethodNames];
+}
+
+/// Returns the location of a method that returns errors.
+const fn location_of<B: Methods>(at: usize) -> SourceLocation {
+    match B::NAMES[at].3 {
+        [location] => *location,
+        _ => SourceLocation { file: "", line: 0, column: 0 },
+    }
+}
+
+/// Method with the body `F`, whose names are at the position `AT` of `B`. Named only where a value of `F` without bytes was received. For
+/// the compiler a closure is one item, and an implementation of [`Method`] for each method is a dozen.
+pub(super) struct MethodOf<B, const AT: usize, K, A, X, F>(PhantomData<(B, K, A, X, F)>);
+
+impl<B, const AT: usize, K, A, X, F> Method for MethodOf<B, AT, K, A, X, F>
+where
+    B: Methods<Class: Part>,
+    K: Receiver,
+    A: Params,
+    X: Returned,
+    F: for<'p, 'f> Fn(K::Ref<'p, B::Class>, This<'f, B::Class>, A::Seen<'f>) -> X + Copy + Send + Sync + 'static,
+{
+    type Class = B::Class;
+    type Args = A;
+    type Result = X::Value;
+    type Returned = X;
+    type Receiver = K;
+    const NAME: &'static str = B::NAMES[AT].0;
+    const LOCATION: SourceLocation = location_of::<B>(AT);
+
+    #[inline(always)]
+    fn run<'f>(part: Held<'_, Self>, this: This<'f, B::Class>, args: Arguments<'f, Self>) -> X {
+        // SAFETY: this type is named only where a value of `F` was received, which is `Copy` and has no bytes.
+        let body = unsafe { Body::<F> { nothing: () }.body };
+        body(part, this, args)
+    }
+}
+
+/// Static function with the body `F`, whose names are at the position `AT` of `B`. Named only where a value of `F` without bytes was
+/// received.
+pub(super) struct StaticMethodOf<B, const AT: usize, A, X, F>(PhantomData<(B, A, X, F)>);
+
+impl<B, const AT: usize, A, X, F> StaticMethod for StaticMethodOf<B, AT, A, X, F>
+where
+    B: Methods,
+    A: Params,
+    X: Returned,
+    F: for<'f> Fn(A::Seen<'f>) -> X + Copy + Send + Sync + 'static,
+{
+    type Class = B::Class;
+    type Args = A;
+    type Result = X::Value;
+    type Returned = X;
+    const LOCATION: SourceLocation = location_of::<B>(AT);
+
+    #[inline(always)]
+    fn run<'f>(args: A::Seen<'f>) -> X {
+        // SAFETY: this type is named only where a value of `F` was received, which is `Copy` and has no bytes.
+        let body = unsafe { Body::<F> { nothing: () }.body };
+        body(args)
+    }
+}
+
+/// A body without captures, as a value that is read without a call.
+union Body<F: Copy> {
+    nothing: (),
+    body: F,
+}
+
 /// Body of a trampoline. Receives the object, its memory, its plugin part and the parameter block of the call.
 pub(super) type Code = unsafe fn(ObjectHandle, *mut u8, *mut (), *mut u8) -> Result<(), CallError>;
 
@@ -242,6 +323,7 @@ pub(super) unsafe extern "C" fn invoke<M: Method>(call: &mut Call<'_>) -> Status
 /// Object and memory are live for the call, which is the frame. `part` is null, or the plugin part that this module created for
 /// the class. `params` is a parameter block of the method, live for the call.
 #[inline(always)]
+#[expect(clippy::question_mark, reason = "the functions of `?` would be code of each class")]
 pub(super) unsafe fn perform<M: Method>(
     object: ObjectHandle,
     memory: *mut u8,
@@ -251,11 +333,17 @@ pub(super) unsafe fn perform<M: Method>(
     // SAFETY: promised by the caller; the block has the layout in the description of this method: parameters, then result.
     let (this, cell, args, result_at) = unsafe {
         let this = This::<M::Class>::new(object, memory);
-        let cell = cell_of::<M::Class>(part, object)?;
+        let cell = match cell_of::<M::Class>(part, object) {
+            Ok(cell) => cell,
+            Err(error) => return Err(error),
+        };
         (this, cell, Block::new(params, BlockLayout::EMPTY), Block::new(params, M::Args::LAYOUT))
     };
     let (args, mut space) = (M::Args::open(args), Space::new());
-    let mut borrow = M::Receiver::begin(cell, object, const { &Holders::new(M::NAME) }, &mut space)?;
+    let mut borrow = match M::Receiver::begin(cell, object, const { &Holders::new(M::NAME) }, &mut space) {
+        Ok(borrow) => borrow,
+        Err(error) => return Err(error),
+    };
     let returned = M::run(M::Receiver::part(&mut borrow), this, args);
     // The borrow ends here, because `Display` and `Drop` of an error run code of the author.
     drop(borrow);
@@ -265,9 +353,17 @@ pub(super) unsafe fn perform<M: Method>(
 /// # Safety
 /// `part` is null or the plugin part that this module created for `C` and that the host keeps.
 pub(super) unsafe fn cell_of<'a, C: Part>(part: *mut (), object: ObjectHandle) -> Result<&'a PartCell<C>, CallError> {
+    if part.is_null() {
+        return Err(without_part(object, C::PATH));
+    }
     // SAFETY: promised by the caller.
-    unsafe { part.cast::<PartCell<C>>().as_ref() }
-        .ok_or_else(|| CallError::new(FailureKind::UNAVAILABLE, format!("the plugin part of {object} for {}", C::PATH)))
+    Ok(unsafe { &*part.cast::<PartCell<C>>() })
+}
+
+/// Error of a call for an object without a plugin part for the class at `path`.
+#[cold]
+fn without_part(object: ObjectHandle, path: &str) -> CallError {
+    CallError::new(FailureKind::UNAVAILABLE, format!("the plugin part of {object} for {path}"))
 }
 
 #[must_use]

@@ -91,11 +91,11 @@ macro_rules! __alcedo_class {
 
             // A single static, since the compiler would track a static of each property separately.
             #[allow(clippy::type_complexity, reason = "it has as many parts as the class has properties")]
-            static ALCEDO_CELLS: ($($crate::__private::PropertyCell<$class, $ty>,)*) = ($({
-                let _position = $at;
-                // SAFETY: the cell is part of the description below.
-                unsafe { $crate::__private::PropertyCell::new() }
-            },)*);
+            static ALCEDO_CELLS: ($($crate::__private::PropertyCell<$class, $ty>,)*) = {
+                // SAFETY: each cell is part of the description below.
+                let cells = unsafe { $crate::__private::Cells::new() };
+                ($(cells.at($at),)*)
+            };
             $crate::__private::properties! {
                 $view $({ $(#[$attr])* $get $set $try_set: $ty, $value: $arg = $argument, (ALCEDO_CELLS.$at) })*
             }
@@ -204,8 +204,25 @@ macro_rules! __alcedo_view {
     ($vis:vis $class:ident $view:ident $doc:literal) => {
         #[doc = $doc]
         #[repr(transparent)]
-        #[derive(Clone, Copy, Debug)]
         $vis struct $view<'f>($crate::__private::This<'f, $class>);
+
+        // Written out, since the compiler takes longer for derived implementations.
+        impl $crate::__private::core::clone::Clone for $view<'_> {
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+
+        impl $crate::__private::core::marker::Copy for $view<'_> {}
+
+        impl $crate::__private::core::fmt::Debug for $view<'_> {
+            fn fmt(
+                &self,
+                f: &mut $crate::__private::core::fmt::Formatter<'_>,
+            ) -> $crate::__private::core::fmt::Result {
+                $crate::__private::debug_view($crate::__private::core::stringify!($view), &self.0, f)
+            }
+        }
 
         impl<'f> $crate::__private::core::ops::Deref for $view<'f> {
             type Target = <<$class as $crate::__private::Class>::Base as $crate::__private::Class>::View<'f>;
