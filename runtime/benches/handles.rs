@@ -2,8 +2,8 @@
 //! handle: one load and one comparison.
 //!
 //! The objects have the class `Walker` of `crowd`, with a plugin part each. The `slotmap` contains as many values of one machine
-//! word. Both resolve all handles in the same order, shuffled by xorshift (seed 0x5eed), and sum the results. With 1,000 objects,
-//! all data is in the nearest cache; with 1,000,000 objects, none is.
+//! word. Host and `slotmap` resolve all handles in the same order, shuffled by xorshift (seed 0x5eed), and sum the results. With
+//! 1,000 objects, all data is in the nearest cache; with 1,000,000 objects, none is.
 #![expect(unsafe_code, reason = "opens the door that only the benchmarks of this crate have")]
 
 mod support;

@@ -8,7 +8,7 @@ use std::fs;
 
 use alcedo_runtime::process;
 
-/// Numbers of objects in the measured reloads.
+/// Object counts of the measured reloads.
 const COUNTS: [u64; 3] = [0, 100_000, 1_000_000];
 
 fn main() {

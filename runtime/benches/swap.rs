@@ -1,6 +1,6 @@
-//! Measures the pause of a host while the code of a small module is replaced, compared to two other methods. One is bare `dlopen`,
-//! `dlsym` and `dlclose`. The other is the method of cr, which first copies the file so that the build may overwrite it. Both check
-//! nothing, keep no state and cannot roll back.
+//! Measures the pause of a host while the code of a small module is replaced, compared to two other methods. The first method is
+//! bare `dlopen`, `dlsym` and `dlclose`. The second method is the method of cr, which first copies the file so that the build may
+//! overwrite it. Both methods check nothing, keep no state and cannot roll back.
 #![expect(unsafe_code, reason = "the ways of others map a library by hand")]
 
 mod support;

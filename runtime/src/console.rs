@@ -1,4 +1,5 @@
-//! Executes text commands in a running host, for people: each line of input has one answer. Commands use only the public API.
+//! Executes text commands that a person types into a running host: each line of input has one answer. Commands use only the public
+//! API.
 
 #[cfg(feature = "script")]
 mod eval;

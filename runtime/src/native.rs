@@ -1,4 +1,4 @@
-//! Classes, structs and enums declared in the host's own Rust. They use the same declarations as types emitted by modules, so
+//! Classes, structs and enums declared in the host's own Rust. These types use the same declarations as types emitted by modules, so
 //! reflection handles native and emitted types in the same way.
 
 #[doc(hidden)]

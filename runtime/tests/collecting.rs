@@ -249,7 +249,7 @@ fn add_references_may_change_the_world_during_a_collection() {
             inner.objects().destroy(ended);
             assert!(inner.collection().collect().is_err(), "one is under way");
             assert!(inner.objects().spawn(NODE).is_err(), "one is under way");
-            // The next call of `add_references` is the last: the mark phase visits native objects a second time.
+            // The mark phase calls `add_references` a second time, at its end.
             meddle(move |visit| {
                 visit(visited);
                 assert!(in_last.objects().is_root(rooted));

@@ -86,7 +86,7 @@ fn an_undo_restores_the_original_unless_it_was_written_since() {
     assert_eq!(count(&host), Some(Value::U32(0)), "originals are restored, not converted");
     reload(&host, &["later"]);
     assert_eq!(heats(&host), [22, 30, 20].map(Value::I32));
-    // A value that was written in the later build is converted to the first one.
+    // A value that was written in the later build is converted when the first build returns.
     set(&host, kept, "filling", Value::F64(0.125));
     reload(&host, &[]);
     assert_eq!(get(&host, kept, "filling"), Value::I32(13));

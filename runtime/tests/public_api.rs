@@ -1,8 +1,8 @@
 //! Tests the lists of all items that safe code can name in the two public crates: `docs/public-api-host.txt` and
 //! `docs/public-api-plugin.txt`. A line has the kind and the path of an item, after the markers for review: `unsafe`, `hidden` from
 //! the docs, and `raw` for access to memory by address. A `raw` item that is not `unsafe` can break the host from safe code unless its
-//! arguments are typed, so a new one needs a manual review. A type with several paths has a line for each, and its members under the
-//! first.
+//! arguments are typed, so a new item needs a manual review. A type with several paths has a line for each, and its members under the
+//! first path.
 //!
 //! The lists are generated from the JSON of the nightly's rustdoc if `ALCEDO_COMPILERS` or `UPDATE_PUBLIC_API` is set. Re-exports of
 //! lower crates are resolved there and listed like own items. The items with an example are counted from the JSON of each crate.

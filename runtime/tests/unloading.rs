@@ -20,7 +20,7 @@ const JOURNAL: &str = "LEFTOVERS_JOURNAL";
 /// Environment variable with a file that a stubborn thread waits for.
 const RELEASE: &str = "LEFTOVERS_RELEASE";
 
-/// Number of reloads before the first measurement of memory, and between the first and the second.
+/// Number of reloads before the first measurement of memory, and between the first and the second measurement.
 const WARM_UP: u64 = 20;
 const RELOADS: u64 = 60;
 

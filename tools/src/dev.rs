@@ -1,5 +1,5 @@
 //! `alcedo dev`: an interactive session. The world runs in a separate process, so the keys work even if the world crashes
-//! or hangs. This file dispatches events and commands; the submodules format them for people and for programs.
+//! or hangs. This file dispatches events and commands; the submodules format them as human-readable text and as JSON.
 
 mod json;
 mod messages;

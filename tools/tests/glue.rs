@@ -57,7 +57,7 @@ fn the_glue_for_hosts_is_what_the_tool_writes() {
     }
     let plus = written(&built(&scratch, "lamps-plus"), &["--for-host", "--package", "Game=super::lamps"]);
     expect_file![tests.join("lamps_plus.rs")].assert_eq(&plus);
-    // Host glue has Rust types for most kinds, and `Value` for the others.
+    // Host glue has Rust types for most kinds, and `Value` for the other kinds.
     let values = written(&built(&scratch, "values"), &["--for-host"]);
     assert!(values.contains("host_class! {"), "{values}");
 }

@@ -224,8 +224,8 @@ pub struct Call<'a> {
 ///
 /// # Safety
 /// `call` contains a live object of the class, the object's memory, the part that this module created for the object, and a
-/// parameter block of the described layout. All of them stay valid, and the caller does not use them, until the function
-/// returns.
+/// parameter block of the described layout. The object, its memory, the part and the block stay valid until the function
+/// returns. Until then the caller does not use them.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct Invoke(pub unsafe extern "C" fn(call: &mut Call<'_>) -> Status);

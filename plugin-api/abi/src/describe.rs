@@ -410,7 +410,7 @@ pub struct TableDesc {
     pub entries: RSlice<'static, EntryDesc>,
 }
 
-/// Both tables of an entry method.
+/// The two tables of an entry method, each optional.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Default, Debug)]
 pub struct EntryTables {

@@ -1,5 +1,6 @@
-//! Numbers for kinds of properties and flags of properties, functions and classes. They are not Rust enums, because an
-//! unknown number in an enum would be undefined behavior; readers must be able to report it as an error.
+//! Numbers for kinds of properties and flags of properties, functions and classes. The numbers are not Rust enums,
+//! because an unknown number in an enum would be undefined behavior. Readers must be able to report an unknown number
+//! as an error.
 
 use abi_stable::StableAbi;
 

@@ -182,7 +182,7 @@ impl DllImport {
 }
 
 impl CParam {
-    /// Parses a written type; returns the type of its values in the host, too.
+    /// Parses a written type. Also returns the type of its values in the host.
     fn of(written: &Type) -> Result<(Self, Type)> {
         let (is_out, inner) = match written {
             Type::Reference(reference) if reference.mutability.is_some() => (true, &*reference.elem),

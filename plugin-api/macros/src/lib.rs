@@ -204,9 +204,10 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// `fn(&'static H) -> M`, `fn(&'static H)` or `fn() -> M`, where `H` is a `host struct` of `entry_table!` and `M` a
 /// `module struct`. A host with another definition of one of them refuses the module before its code runs.
 ///
-/// `suspend: let_go, resume: take_again` are for exclusive resources: a fixed port, a lock file, a database. In a reload, the
-/// main of the new generation runs *before* the exit hook of the old one, because the old generation continues if the new one
-/// fails. Both are `fn()` or `fn() -> Result<(), E>` with an `E` that implements `Display`; they are only valid together.
+/// `suspend: let_go, resume: take_again` are for exclusive resources: a fixed port, a lock file, a database. In a reload, the main of
+/// the new generation runs *before* the exit hook of the old generation, because the old generation continues if the new generation
+/// fails. `suspend` and `resume` are `fn()` or `fn() -> Result<(), E>` with an `E` that implements `Display`; they are only valid
+/// together.
 ///
 /// | when | what runs |
 /// | --- | --- |
@@ -221,7 +222,7 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 /// called and create objects, permanently; deferred work (`task::post`, timers) is refused in `suspend`. Kept fields are read
 /// after `suspend`. Between `suspend` and the next step, no calls, tasks, timers or posted closures of the module run, but its
 /// threads do. A `replace` of a Slim works the same way, on the thread that calls it; calls already running on other threads
-/// continue, and new ones are still accepted.
+/// continue, and new calls are still accepted.
 ///
 /// The module allocates from a separate heap, which is freed with its code. `allocator: own` leaves the choice of a
 /// `#[global_allocator]` to the crate.

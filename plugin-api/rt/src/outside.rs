@@ -78,7 +78,7 @@ pub(crate) struct Attachment {
     /// Mode word of the host while the module is attached. Every write of a property reads the mode word without a check for a
     /// host, so the pointer is always valid.
     mode: AtomicPtr<AtomicU32>,
-    /// Version word of the host for direct calls. This pointer is always valid, too.
+    /// Version word of the host for direct calls. This pointer is also always valid.
     direct: AtomicPtr<AtomicU64>,
 }
 

@@ -27,8 +27,8 @@ pub(super) struct Harmless(Host<'static>);
 impl Harmless {
     /// Returns `None` without a host.
     pub(super) fn host() -> Option<Self> {
-        // SAFETY: the functions below look up numbers and copy data, or destroy one owned value of the module, which has no
-        // slice, since a slice borrows its value. These functions run no code outside this module.
+        // SAFETY: the functions below look up numbers and copy data, or destroy one owned value of the module. No slice of this
+        // value exists, since a slice borrows its value. These functions run no code outside this module.
         unsafe { Host::attached("a question") }.map(Self)
     }
 }

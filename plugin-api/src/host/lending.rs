@@ -1,5 +1,5 @@
 //! Guards for borrowed slices of host memory. While plugin code holds a slice, calls to the host and writes through other views
-//! are refused; while a mutable slice is held, reads are refused too. The host also counts the slices, and refuses writes that
+//! are refused; while a mutable slice is held, reads are also refused. The host also counts the slices, and refuses writes that
 //! do not originate from calls of this module, for example writes of a logger.
 #![expect(unsafe_code, reason = "dereferences the address of a counter of the host")]
 

@@ -17,7 +17,7 @@ use crate::host;
 /// A *red* value belongs to the host, which lends the value for one call. [`Borrowed::to_conjugate`](crate::Borrowed::to_conjugate) returns
 /// a red value; a host can also pass the number of a red value. A field may store the reference, but after that call each use returns
 /// `EXPIRED` with kind and age. A [`clone`](Clone::clone) is *black*: plugin code owns the copy, may store it, and may drop it on any
-/// thread. Results of [`ObjectView::zcall_any`](crate::ObjectView::zcall_any) are black too.
+/// thread. Results of [`ObjectView::zcall_any`](crate::ObjectView::zcall_any) are also black.
 ///
 /// The reference may be sent to other threads and dropped there. Only the game thread can query the value: on other threads, `is_expired`
 /// returns `true` and `kind` returns `None`.

@@ -1,6 +1,6 @@
-//! Cells for the stores of a host. They are the cells of std and, in debug builds, count the open borrows of each thread. No borrow
-//! may be open while foreign code runs. Every log line runs foreign code, since a log listener may call the runtime immediately,
-//! and must not find a borrowed store. Hence no store uses the std cell directly (checked by `tests/floors.rs`), and
+//! Cells for the stores of a host. The cells are those of std. In debug builds they also count the open borrows of each thread. No
+//! borrow may be open while foreign code runs. Every log line runs foreign code, since a log listener may call the runtime
+//! immediately, and must not find a borrowed store. Hence no store uses the std cell directly (checked by `tests/floors.rs`), and
 //! `tests/attacks` checks the count at every log line. In release builds the guards are those of std.
 
 use std::cell::{Cell, Ref, RefMut};

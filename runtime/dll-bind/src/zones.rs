@@ -1,5 +1,5 @@
-//! Red zones around buffers that a C function may write to. They contain known bytes, so a check after the call finds out-of-bounds
-//! writes.
+//! Red zones around buffers that a C function may write to. The zones contain known bytes, so a check after the call finds
+//! out-of-bounds writes.
 
 use crate::breach::Breach;
 

@@ -1,4 +1,4 @@
-//! Bit sets with one bit per slot of the store. They are so small that a mark finds them in the processor cache.
+//! Bit sets with one bit per slot of the store. The sets are so small that a mark finds them in the processor cache.
 
 /// Set of indices.
 #[derive(Clone, Debug, Default)]

@@ -11,7 +11,7 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// Allocates `size` zero bytes, aligned to `align`. Empty blocks have an address too.
+    /// Allocates `size` zero bytes, aligned to `align`. Empty blocks also have an address.
     ///
     /// # Panics
     /// If `align` is not a power of two or the size overflows.

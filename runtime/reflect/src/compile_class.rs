@@ -49,7 +49,7 @@ impl Compiler<'_> {
         let interfaces = self.interfaces(decl, &path)?;
         interfaces.iter().try_for_each(|interface| self.check_implements(&path, &functions, interface))?;
         let (subobjects, subobject_overrides) = self.subobjects(decl, &path, &own_properties, base.as_deref())?;
-        // A class that extends a contextual class is contextual too.
+        // A class that extends a contextual class is also contextual.
         let inherited_flags = base.as_ref().map_or(0, |base| base.flags & class_flags::CONTEXTUAL);
         let fields = properties.iter().map(|property| (property.offset, property.ty.clone()));
         let members = Members {

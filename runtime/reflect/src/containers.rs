@@ -370,7 +370,7 @@ impl RowsMut<'_> {
         self.splice(0, 0, count).expect("memory for a second copy");
     }
 
-    /// Replaces all rows by copies of the rows of `from`, which must have the same types.
+    /// Replaces all rows by copies of the rows of `from`. The rows of both containers must have the same types.
     pub(crate) fn copy_from(&mut self, from: Rows<'_>) {
         let (row, source) = (self.row, from.raw());
         self.clear();
@@ -641,8 +641,8 @@ fn owns_memory(row: Row<'_>) -> bool {
     row.key.owns_memory() || row.value.is_some_and(|(value, _)| value.owns_memory())
 }
 
-/// Returns the layout of `count` rows, at least one byte, because rows of size zero (structs without fields) need an address
-/// too.
+/// Returns the layout of `count` rows, at least one byte, because rows of size zero (structs without fields) also need an
+/// address.
 fn layout(row: Row<'_>, count: u32) -> Option<Layout> {
     Layout::from_size_align(row.size.checked_mul(count as usize)?.max(1), row.align).ok()
 }

@@ -288,8 +288,9 @@ impl Conversion<'_> {
         is_related.then_some(Value::Struct(joined))
     }
 
-    /// Combines each element with its earlier value. This is an earlier element that converts to an equal element, preferably at the same
-    /// index. Otherwise it is the earlier element at that index, if both containers have the same length.
+    /// Combines each element with its earlier value. The earlier value is an earlier element that converts to an equal element,
+    /// preferably at the same index. If no earlier element does, and both containers have the same length, the earlier value is the
+    /// earlier element at that index.
     fn rejoin_all(&self, now: &[Value], (earlier, values): (Earlier<'_>, &[Value]), ty: &PropertyType) -> Vec<Value> {
         let earlier: Vec<_> = values.iter().enumerate().map(|(at, value)| earlier.element(at, value)).collect();
         let mut current: Vec<_> = earlier.iter().map(|value| self.became(*value, ty)).collect();

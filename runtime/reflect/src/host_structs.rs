@@ -53,7 +53,7 @@ impl FieldsToRead<'_> {
     /// Reads the next field.
     ///
     /// # Panics
-    /// If no field is left, or the next field has another type. Both happen only if the implementation does not match
+    /// If no field is left, or the next field has another type. Both cases occur only if the implementation does not match
     /// [`HostStructure::FIELDS`].
     pub fn take<T: HostValue>(&mut self) -> T {
         T::from_raw(<T::Raw as OfKind>::load(self.0.next().and_then(Ptr::to).expect(MATCHES)))

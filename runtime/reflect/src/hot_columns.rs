@@ -47,8 +47,8 @@ struct PartEntry {
     part: *mut (),
 }
 
-/// Serial of an object and class id of its part. Both are in one machine word, because they are read together. Zero for an
-/// empty slot.
+/// Serial of an object and class id of its part. Serial and class id are in one machine word, because they are read together. Zero for
+/// an empty slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 struct PartOf(u64);

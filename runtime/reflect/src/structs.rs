@@ -49,7 +49,7 @@ pub struct StructType {
     pub(super) nature: Nature,
 }
 
-/// Characteristics that follow from the fields of a struct. They are cached, because structs can be nested deeply.
+/// Characteristics that follow from the fields of a struct. The characteristics are cached, because structs can be nested deeply.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nature {
     pub(super) owns_memory: bool,

@@ -74,8 +74,8 @@ impl Machine {
         let function = &linked.function;
         let one = |param: &Property, from: *const u8, to: *mut u8| {
             let at = param.offset as usize;
-            // SAFETY: the block belongs to a function of this signature, and the frame begins with the same parameters. Both have a
-            // value of the type at this offset.
+            // SAFETY: the block belongs to a function of this signature, and the frame begins with the same parameters. Block and
+            // frame have a value of the type at this offset.
             unsafe {
                 let from = Ptr::new(from.wrapping_add(at), &param.ty);
                 PtrMut::new(to.wrapping_add(at), &param.ty).copy_from(from);

@@ -231,8 +231,8 @@ impl Machine {
     }
 }
 
-/// Sorts by bottom-up merging. `in_order` returns true if the second value may follow the first. Each pair of adjacent runs is
-/// compared once before merging. An inconsistent `in_order` never loses or duplicates values.
+/// Sorts by bottom-up merging. `in_order` returns true if its second value may follow its first value. Each pair of adjacent
+/// runs is compared once before merging. An inconsistent `in_order` never loses or duplicates values.
 fn sorted(
     values: Vec<Value>,
     in_order: &mut dyn FnMut(&Value, &Value) -> Result<bool, CallError>,

@@ -54,8 +54,8 @@ impl Registers {
     ///
     /// # Safety
     /// `base` must point to a frame of the code that contains the slots, sources and places used later, with a value of its type in
-    /// each register. `memory` must be the memory of `object`, which must be of the class of that code, or null. Both must hold
-    /// while the returned value is used.
+    /// each register. `memory` must be the memory of `object`, or null. `object` must be of the class of that code. All these
+    /// conditions must hold while the returned value is used.
     #[inline]
     pub(crate) unsafe fn new(base: *mut u8, object: ObjectHandle, memory: *mut u8, class: Name) -> Self {
         Self { base, object, memory, class }

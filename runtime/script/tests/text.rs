@@ -413,7 +413,8 @@ fn writes_are_refused_while_a_rollback_could_not_undo_them() {
     }
     assert_eq!(scripts.world.get::<i32>(robot, "Energy"), Ok(5));
     scripts.world.write(robot, "Energy", &Value::I32(1)).unwrap();
-    // During a reload, functions of the host are not called. A frame that began before the reload would be refused too.
+    // During a reload, functions of the host are not called. A frame that began before the reload would also be
+    // refused.
     let _staging = scripts.world.mode.enter(mode::REBUILDING);
     for name in ["Writes", "Adds", "Others", "Library"] {
         assert!(scripts.outcome(robot, name).contains("refused before the commit"), "{name}");

@@ -2,8 +2,8 @@
 //! function name, but no address. The target is resolved at every call, so overrides and reloads take effect, and a delegate
 //! keeps no module alive.
 //!
-//! A broadcast calls the bindings that existed at its start, last one first. Bindings removed during the broadcast are not
-//! called, even if another callee removes them or the delegate moves. Bindings added during the broadcast are called by the
+//! A broadcast calls the bindings that existed at its start, the last binding first. Bindings removed during the broadcast are
+//! not called, even if another callee removes them or the delegate moves. Bindings added during the broadcast are called by the
 //! next broadcast. Bindings to destroyed objects are skipped and removed; bindings to dormant objects are skipped and kept. A
 //! failing callee does not stop the remaining calls; the caller receives the first error.
 

@@ -1,6 +1,6 @@
 //! Tasks, timers and posted closures of modules: *jobs* that run later on the game thread. Jobs belong to the generation of
-//! their module. They are suspended and resumed with the generation, and dropped when it ends. Jobs of an old generation
-//! therefore never run in a new one.
+//! their module. Jobs are suspended and resumed with the generation, and dropped when it ends. Jobs of an old generation
+//! therefore never run in a new generation.
 //!
 //! A tick first runs due timers, ordered by due time. Then it runs each woken task once, in the order of waking. At the safe
 //! point it runs posted closures, in the order of posting. Jobs requested during a tick wait for the next tick. Each job runs
@@ -273,8 +273,9 @@ impl Tasks {
         store.is_running = false;
     }
 
-    /// Runs the closures posted so far. Called at safe points and during waits on the game thread. A posted closure may have a
-    /// loop that calls this function, which then runs the closures after it, up to a depth of [`MOST_PUMPS`].
+    /// Runs the closures posted so far. Called at safe points and during waits on the game thread. A posted closure may call
+    /// this function in a loop. The function then runs the closures that were posted after that closure, up to a depth of
+    /// [`MOST_PUMPS`].
     pub(crate) fn pump_posted(&self, world: &World, red: &RedStack) {
         if self.pumps.get() == MOST_PUMPS {
             return;

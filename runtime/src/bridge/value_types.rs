@@ -87,7 +87,7 @@ impl ValueTypes {
         self.state.borrow_mut().statuses.resume(module);
     }
 
-    /// Starts the end of a module: existing ids are valid until [`Self::end_module`], but no new ones are assigned.
+    /// Starts the end of a module: existing ids are valid until [`Self::end_module`], but no new ids are assigned.
     pub(crate) fn wind_down(&self, module: ModuleId) {
         let mut state = self.state.borrow_mut();
         state.statuses.resume(module);

@@ -168,7 +168,8 @@ impl OwnedValues {
         let counters = &mut stock.type_counters[key];
         counters.live += 1;
         if counters.live == 1 {
-            // An unloading module may still create blacks. They end with its other blacks, before the unload waits for leases.
+            // An unloading module may still create blacks. These blacks end with the other blacks of the module, before the
+            // unload waits for leases.
             let leases = stock.members.get(&module).map(|member| &member.leases);
             let lease = leases.map(|leases| leases.take_at(LeaseKind::Black, counters.ty.to_string(), None));
             counters.lease = lease.and_then(Result::ok);
@@ -231,8 +232,8 @@ impl OwnedValues {
         while self.release_next() {}
     }
 
-    /// Releases every black of these modules, in descending order of kinds, and rejects new ones. Returns the number of values
-    /// that the plugins had not dropped.
+    /// Releases every black of these modules, in descending order of kinds, and rejects new blacks. Returns the number of
+    /// values that the plugins had not dropped.
     pub(crate) fn end_modules(&self, modules: &BTreeSet<ModuleId>) -> u64 {
         self.flush_all();
         let ending = self.stock.borrow().in_order_of_end(modules);

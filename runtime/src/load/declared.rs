@@ -82,7 +82,7 @@ pub struct ScriptCheck {
     pub package: String,
     /// Version of the package; 0.0.0 if `package.toml` has no version.
     pub version: semver::Version,
-    /// Required modules with their versions. They are read from `package.toml` and from the types that the source names.
+    /// Required modules with their versions. The list is read from `package.toml` and from the types that the source names.
     pub dependencies: Vec<(String, semver::VersionReq)>,
     /// Number of source files.
     pub files: usize,

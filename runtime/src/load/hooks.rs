@@ -39,8 +39,8 @@ pub(crate) struct Attachment {
     context: usize,
 }
 
-/// Hook contexts. Each is kept while its ledger exists. The image holds a reference to the ledger, and holds it permanently if
-/// the image is parked.
+/// Hook contexts. Each context is kept while its ledger exists. The image holds a reference to the ledger, and holds it
+/// permanently if the image is parked.
 static CONTEXTS: Mutex<Vec<(Weak<Ledger>, Box<HookContext>)>> = Mutex::new(Vec::new());
 
 impl Attachment {

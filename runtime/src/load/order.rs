@@ -132,8 +132,9 @@ fn needs(
     module.dependencies.iter().map(index_of).collect()
 }
 
-/// Returns a cycle among the modules that could not start. Each of these modules requires another of them, so following the
-/// dependencies always closes a cycle. The error begins with the module of the cycle that comes first in `modules`.
+/// Returns a cycle among the modules that could not start. Each of these modules requires another module that could not start,
+/// so following the dependencies always closes a cycle. The error begins with the module of the cycle that comes first in
+/// `modules`.
 fn cycle(modules: &[OrderInput], needs: &[Vec<usize>], started: &[bool]) -> OrderError {
     let waits_for = |at: usize| needs[at].iter().copied().find(|&need| !started[need]);
     let mut walked: Vec<usize> = Vec::new();

@@ -1,5 +1,5 @@
-//! Reasons why an image must stay mapped, with help for the plugin author. They are read from the file before any of its code
-//! runs. A crate is named only if the file contains code of that crate.
+//! Reasons why an image must stay mapped, with help for the plugin author. The reasons are read from the file before any of
+//! its code runs. A crate is named only if the file contains code of that crate.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;

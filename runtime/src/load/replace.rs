@@ -37,8 +37,8 @@ impl fmt::Display for Why {
     }
 }
 
-/// Returns the replaced modules, with reasons. `uses` contains pairs of module names, user and used module. These are the uses
-/// by the currently loaded builds, even if a manifest does not list them.
+/// Returns the replaced modules, with reasons. `uses` contains pairs of module names, user and used module. The pairs are the
+/// uses by the currently loaded builds, including uses that no manifest lists.
 pub(crate) fn replaced<D: PartialEq>(
     old: &[Build<D>],
     new: &[Build<D>],

@@ -184,7 +184,7 @@ impl PropertyChange {
     }
 }
 
-/// Numbers of the values in all affected objects, by outcome. Each value is counted once.
+/// Counts of the values in all affected objects, by outcome. Each value is counted once.
 ///
 /// # Examples
 /// ```rust

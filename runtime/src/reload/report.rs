@@ -81,7 +81,7 @@ pub struct Remainder {
     pub constructions: Vec<Named>,
     /// Functions outside of the new modules that were called before the failure because they are declared pure.
     pub pure_calls: Vec<Named>,
-    /// Calls and functions that new code tried to call. Each was refused before any code of it ran.
+    /// Calls and functions that new code tried to call. Each call was refused before any code of the function ran.
     pub refused_calls: Vec<Named>,
     /// Objects that a listener added to the root set, as text. The objects remain in the root set.
     pub roots_added: Vec<String>,

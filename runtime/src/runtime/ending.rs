@@ -70,7 +70,7 @@ pub struct ShutdownReport {
     pub owned_values: Vec<BlackCount>,
     /// Plugin parts whose finalizers did not run or have not returned.
     pub plugin_parts: u64,
-    /// Tasks, timers and posted closures that were unfinished at the start of the shutdown. Each was dropped with its module.
+    /// Tasks, timers and posted closures that were unfinished at the start of the shutdown. Each job was dropped with its module.
     pub jobs: Vec<JobInfo>,
     /// Leases that kept code of the Master mapped when it was parked, or code of Slims at the end of the wait.
     pub leases: Vec<Blocker>,

@@ -139,8 +139,8 @@ impl Calls<'_> {
         Ok(self.0.inner.core.chain.explain(name)?)
     }
 
-    /// Sets whether calls by name are counted and timed, and whether they create `tracing` spans. Both are off by default; a call then
-    /// costs one additional comparison. Intended for tools: observation makes a call about a microsecond slower.
+    /// Sets whether calls by name are counted and timed, and whether they create `tracing` spans. Counters and spans are off by
+    /// default; a call then costs one additional comparison. Intended for tools: observation makes a call about a microsecond slower.
     ///
     /// A span is named `call`, with the target `alcedo::calls`, the level trace and the fields `kind` (the protocol) and `name`. If
     /// observation is turned on inside a call, operations in progress are not observed: calls of a module on several objects, batches,

@@ -50,7 +50,7 @@ pub struct Unloads<'a>(pub(super) &'a Runtime);
 
 impl Unloads<'_> {
     /// Adds a callback that runs before a generation ends, and receives the number of the generation. The callback runs in an unload
-    /// and in each reload, which may still be rolled back. Callbacks run in ascending order of priority; callbacks with equal
+    /// and in each reload. The reload may still be rolled back. Callbacks run in ascending order of priority; callbacks with equal
     /// priorities run in the order of registration. A panic does not affect other callbacks and is recorded on the ticket of the
     /// unload.
     ///

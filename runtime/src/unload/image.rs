@@ -104,8 +104,9 @@ impl CodeUnload for ImageUnload {
         }
     }
 
-    /// Checks that no thread of the module runs and that no thread-locals of the module are left on host threads. Both may log,
-    /// so the module stays attached until they have ended or are about to be evicted. Drops the thread-locals of this thread.
+    /// Checks that no thread of the module runs and that no thread-locals of the module are left on host threads. Threads and
+    /// destructors may log, so the module stays attached until they have ended or are about to be evicted. Drops the
+    /// thread-locals of this thread.
     fn is_quiet(&self) -> bool {
         if self.evict_after.is_some_and(|after| self.begun.elapsed() >= after) {
             return true;

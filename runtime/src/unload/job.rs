@@ -15,7 +15,7 @@ pub(crate) struct UnloadJob {
     pub name: String,
     /// Leases on the module's code. The leases are sealed.
     pub leases: Arc<Leases>,
-    /// Leases on other modules. They are released after this module is gone.
+    /// Leases on other modules. The leases are released after this module is gone.
     pub keeps: Vec<Lease>,
     /// Number of active calls. Not zero if the host shuts down inside a call; the code then stays mapped.
     pub calls: u32,

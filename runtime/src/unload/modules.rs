@@ -17,7 +17,7 @@ impl ModuleUnloads {
         Box::new(Self { finalizers, modules, unloaded: Unloaded::default() })
     }
 
-    /// Appends modules. They are unloaded after the existing modules.
+    /// Appends modules, which are unloaded after the existing modules.
     pub(crate) fn add(&mut self, modules: impl IntoIterator<Item = ModuleUnload>) {
         self.modules.extend(modules);
     }

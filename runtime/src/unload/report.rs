@@ -173,7 +173,7 @@ pub struct UnloadReport {
     pub modules: Vec<ModuleEnd>,
     /// Non-fatal problems: panics of callbacks, exit hooks and finalizers, and resources that cannot be released.
     pub problems: Vec<String>,
-    /// Numbers of tasks, timers and posted closures that were dropped. Empty for Slims.
+    /// Counts of the tasks, timers and posted closures that were dropped. Empty for Slims.
     #[serde(default)]
     pub jobs: Vec<JobCount>,
     /// Time from sealing the modules to unmapping the last image.
@@ -209,7 +209,7 @@ pub struct BlockerReport {
     pub parked: Vec<ParkedImage>,
     /// Non-fatal problems.
     pub problems: Vec<String>,
-    /// Numbers of tasks, timers and posted closures that were dropped. Empty for Slims.
+    /// Counts of the tasks, timers and posted closures that were dropped. Empty for Slims.
     #[serde(default)]
     pub jobs: Vec<JobCount>,
 }

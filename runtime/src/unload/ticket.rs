@@ -260,7 +260,7 @@ impl UnloadTicket {
         self.status().problems.push(problem);
     }
 
-    /// Adds the numbers of dropped jobs.
+    /// Adds the counts of dropped jobs.
     pub(crate) fn note_jobs(&self, ended: Vec<JobCount>) {
         self.status().jobs.extend(ended);
     }

@@ -85,7 +85,7 @@ pub(super) fn gather(core: &Core) -> Result<WorldFile, WorldError> {
 /// Makes names unique within each outer. Two cases cause duplicates. An object whose outer was destroyed is saved without an
 /// outer, and its name may already be in use there. And a class may have gained a subobject with the name of an existing
 /// object. In both cases the object gets a new name in the file; subobjects keep their names. `orphans` are the objects whose
-/// outer is not saved. They are named last, since no saved reference uses their path.
+/// outer is not saved. Orphans are named last, since no saved reference uses their path.
 fn name_apart(file: &mut WorldFile, orphans: &FxHashSet<usize>) {
     let mut used_names: FxHashSet<(Option<u32>, String)> = FxHashSet::default();
     let parts = file.objects.iter().filter(|record| record.part.is_some());

@@ -58,7 +58,7 @@ pub(crate) struct ObjectRecord {
     /// Id that lazy references use, if such a reference to the object was ever made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) lazy: Option<(u64, u64)>,
-    /// Values that differ from the default. Each has the index of its property in the class.
+    /// Values that differ from the default. Each value has the index of its property in the class.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) values: Vec<(u32, FileValue)>,
     /// Kept fields of the plugin part.

@@ -1,4 +1,4 @@
-//! Report of loading a world: numbers of objects, and changes of values in classes that have changed.
+//! Report of loading a world: how many objects were loaded, and changes of values in classes that have changed.
 
 use std::fmt;
 

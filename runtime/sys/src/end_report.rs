@@ -109,7 +109,7 @@ pub struct EndReport {
     /// opened them.
     pub fds_unknown: Vec<(i32, String)>,
     /// Mappings that were created since the image was mapped, but not reported by a hook, and that the image's memory references at its
-    /// end. Direct system calls of the image, or the host, created them. They are kept.
+    /// end. Direct system calls of the image, or the host, created these mappings. They stay mapped.
     pub maps_unknown: u64,
     /// Bytes of [`EndReport::maps_unknown`].
     pub maps_unknown_bytes: u64,

@@ -442,7 +442,7 @@ const CPP_FACET: &str = "_ZNSt6locale5_Impl16_M_install_facet";
 
 const CPP_GLOBAL_LOCALE: &str = "_ZNSt6locale6globalERKS_";
 
-/// Functions that set the locale of a stream. They matter only if the image also imports one of the streams below.
+/// Functions that set the locale of a stream. These functions matter only if the image also imports one of the streams below.
 const CPP_IMBUE: [&str; 3] = [
     "_ZNSt8ios_base5imbueERKSt6locale",
     "_ZNSt9basic_iosIcSt11char_traitsIcEE5imbueERKSt6locale",

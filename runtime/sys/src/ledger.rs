@@ -87,7 +87,7 @@ pub enum HolderKind {
     Request,
 }
 
-/// Counters of the records. Counts "so far" only grow; the others are current values.
+/// Counters of the records. Counts "so far" only grow; the other counters are current values.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 #[non_exhaustive]
 pub struct LedgerCounts {

@@ -25,7 +25,7 @@ use crate::{imp, plain_file};
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn stale_mappings(stage_dir: &Path) -> io::Result<Vec<PathBuf>> {
-    // Mappings contain real paths. A removed directory cannot be resolved; its path was a real one when passed.
+    // Mappings contain real paths. A removed directory cannot be resolved; its path was real when it was passed.
     let dir = fs::canonicalize(stage_dir).unwrap_or_else(|_| stage_dir.to_owned());
     let mut files: Vec<_> = imp::mapped_files()?.into_iter().filter(|path| path.starts_with(&dir)).collect();
     files.sort();

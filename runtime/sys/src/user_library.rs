@@ -1,5 +1,5 @@
 //! Libraries of users: found by name in a single folder and opened as a private copy. A build may overwrite the file; later openings
-//! use the new file, while existing users keep the old one.
+//! use the new file, while existing users keep the old file.
 #![expect(unsafe_code, reason = "opening a library runs its initializers, closing it its finalizers")]
 
 use std::ffi::OsString;

@@ -277,7 +277,7 @@ fn leftover_mappings_and_allocations_are_counted_and_freed() {
         assert!(aligned.addr().is_multiple_of(256));
         // SAFETY: the block is live and not used again.
         unsafe { hooks::free(word, blocks.swap_remove(1)) };
-        // SAFETY: as above; another image frees what this one has taken.
+        // SAFETY: as above; another image frees the memory that this image has taken.
         unsafe { hooks::free(library.map().ledger.word(), blocks.swap_remove(1)) };
         module.end(AT_ONCE)
     };

@@ -30,7 +30,7 @@ impl Fixture {
     fn map(&self, library: &Path) -> Result<Image, MapError> {
         let image = ImageFile::read(library).expect("just built");
         let staged = self.stage.stage(&image, "c").expect("the copy can be written");
-        // SAFETY: the library is the one in `common`, whose initializer only makes a file.
+        // SAFETY: `common` builds the library, and its initializer only makes a file.
         unsafe { Image::map(staged, None) }
     }
 

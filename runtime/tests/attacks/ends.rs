@@ -17,7 +17,7 @@ use super::{another_attacker, assert_works, attacker, host, query, spawn};
 const RIGHT: &str = "expired false · display right · debug right · equal true · unequal false · map ((\"one\", 1)) \
                      · clone right · number Array(String) · frame OTHER · late made · post UNAVAILABLE";
 
-/// Output of a drop on the finalizer thread, which cannot follow references.
+/// Output of a drop on the finalizer thread. The drop cannot follow references.
 const ELSEWHERE: &str = "expired true · display the number · debug the number · equal the call fails · unequal the call \
                          fails · map the number · clone WRONG_THREAD · number WRONG_THREAD · frame OTHER \
                          · late WRONG_THREAD · post UNAVAILABLE";

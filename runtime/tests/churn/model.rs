@@ -50,7 +50,7 @@ macro_rules! models {
                 $(self.$name.edges(visit);)*
             }
 
-            /// Expected properties in the host, except the one with host-internal values.
+            /// Expected properties in the host, except the property with host-internal values.
             fn properties(&self, host: &Runtime) -> Vec<(&'static str, Value)> {
                 let mut properties = vec![$((stringify!($name), self.$name.value(host))),*];
                 properties.retain(|(name, _)| *name != "twin");

@@ -522,7 +522,7 @@ impl Model {
         }
     }
 
-    /// True if another context may have lent the module to this one.
+    /// True if another context may have lent the module to this context.
     fn is_unknown(&self, context: usize, module: Module) -> bool {
         let current = self.contexts[context].current;
         self.is_open && current.is_some_and(|current| self.own_of(current, module).is_none())

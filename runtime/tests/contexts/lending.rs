@@ -100,7 +100,7 @@ fn exit_hooks_of_dependents_in_other_contexts_run_first() {
 fn a_replaced_generation_keeps_its_dependencies_only_until_it_is_unloaded() {
     let contexts = runtime().contexts();
     let [one, other] = mutual_slims(&contexts);
-    // The new generation of the other context does not depend on the first.
+    // The new generation of the other context does not depend on the first context.
     assert_end_together(&other, &one, |other| other.replace(reports(1)).expect("it starts"));
 }
 

@@ -179,7 +179,8 @@ fn a_recursive_resolver_of_native_libraries_is_refused() {
     slim.set_native_resolver_of("reports", move |name| Ok(again.native_library(name, None).map(|_| None)?));
     slim.native_library("libm.so.6", Some("reports")).expect("the system has it");
 
-    // The cycle contains a native library and a module: the resolver of each requests the other.
+    // The cycle contains a native library and a module: the handler for the native library requests the module, and the
+    // resolver of the module requests the native library.
     let ours = "native library alcedo_nowhere in Slim \"natives\"";
     let again = slim.clone();
     slim.on_resolving_native(move |_| Ok(again.load_name("a", &any()).map(|_| None)?));

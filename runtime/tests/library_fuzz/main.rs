@@ -35,7 +35,7 @@ use mutate::{Dice, mutant};
 /// Number of mutants of each library in CI.
 const CUT: u64 = 3000;
 
-/// Interval of sealed mutants: the others are checked without a seal.
+/// Interval of sealed mutants: the other mutants are checked without a seal.
 const SEALED_EACH: u64 = 16;
 
 /// Features of libraries that Rust plugins do not use: both symbol hashes, own versions, resolved functions, exported thread-locals,

@@ -73,7 +73,7 @@ fn read(bytes: &[u8], field: &Field) -> Option<u64> {
     (field.at + field.size <= bytes.len()).then(|| get(bytes, field.at, field.size))
 }
 
-/// Returns a plausible value: close to the old one, at the edges of sections, or from other entries.
+/// Returns a plausible value: close to the old value, at the edges of sections, or from other entries.
 fn other_value(bytes: &[u8], tables: &[Table], field: &Field, old: u64, dice: &mut Dice) -> u64 {
     const NEAR: [u64; 8] = [1, 2, 4, 8, 16, 24, 64, 4096];
     match dice.below(10) {

@@ -132,7 +132,7 @@ fn merged_entries_return_as_themselves() {
             check_values(&entry(own), &builds);
         }
     }
-    // Adding an entry with the earlier name of another one does not undo the rename.
+    // Adding an entry with the earlier name of another entry does not undo the rename.
     check_values(
         &entry("EB"),
         &[

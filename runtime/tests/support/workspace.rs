@@ -176,8 +176,8 @@ fn write_workspace(root: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns a lock file extended by the packages that only the other one has. A second version would make the name ambiguous in entries of
-/// the first file.
+/// Returns a lock file extended by the packages that only the other lock file has. A second version would make the name ambiguous in
+/// entries of the first file.
 fn both_locks(mut lock: String, other: &str) -> String {
     let entry = "\n[[package]]\n";
     for package in other.split(entry).skip(1) {

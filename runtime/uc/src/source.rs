@@ -1,4 +1,4 @@
-//! Source text of a file, decoded from its bytes. Old class files are Latin-1 or UTF-16; new ones are UTF-8.
+//! Source text of a file, decoded from its bytes. Old class files are Latin-1 or UTF-16; new class files are UTF-8.
 
 /// Maximum size of a file in bytes. Larger files are rejected without being decoded.
 pub const MAX_FILE_SIZE: usize = 8 << 20;

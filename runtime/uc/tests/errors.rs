@@ -5,8 +5,8 @@ use expect_test::expect_file;
 
 use crate::support::{checked, folder, listed, programs, rendered, sources};
 
-/// Programs whose messages are rendered. They cover all shapes of spans, secondary locations, help, other files and truncated
-/// lines.
+/// Programs whose messages are rendered. The programs cover all shapes of spans, secondary locations, help, other files and
+/// truncated lines.
 const DRAWN: [&str; 10] = [
     "attack_places",
     "class_circle",

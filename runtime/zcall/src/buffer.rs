@@ -55,7 +55,7 @@ impl<'a> BufferMut<'a> {
         Self::over(unsafe { slice::from_raw_parts_mut(raw.slots, raw.len) })
     }
 
-    /// Borrows slots of a caller that vouches for the addresses in them.
+    /// Borrows slots. The caller guarantees that the addresses in the slots are valid.
     #[inline]
     pub fn over(slots: &'a mut [Slot]) -> Self {
         Self { slots, raw: ZCallBuffer { slots: ptr::null_mut(), len: 0 } }

@@ -52,7 +52,7 @@ impl<F: Fn(Call<'_>) -> Result<(), CallError>> Dispatcher for F {
     }
 }
 
-/// A call: the arguments of the caller, and the slot for the result. Its signature is the one that was compared with the caller's
+/// A call: the arguments of the caller, and the slot for the result. The signature of the call was compared with the caller's
 /// signature.
 ///
 /// # Examples
@@ -183,7 +183,7 @@ impl fmt::Display for Implementer {
     }
 }
 
-/// Side effects of a host function. They determine if code may call the function before its commit.
+/// Side effects of a host function. The side effects determine if code may call the function before its commit.
 ///
 /// # Examples
 /// ```

@@ -1,4 +1,4 @@
-//! Calls by name from modules that are not bound to a thread. These modules do not use the table of the game thread. Each of them
+//! Calls by name from modules that are not bound to a thread. These modules do not use the table of the game thread. Each module
 //! has its own access to the functions of its context.
 
 use std::sync::atomic::AtomicU64;

@@ -47,7 +47,7 @@ impl Ranges {
         if first > last {
             return;
         }
-        // Merges the ranges that overlap or touch the new one.
+        // Merges the ranges that overlap or touch the new range.
         let from = self.0.partition_point(|(_, end)| *end < first.saturating_sub(1));
         let to = self.0.partition_point(|(begin, _)| *begin <= last.saturating_add(1));
         let touched = &self.0[from..to.max(from)];

@@ -1,5 +1,5 @@
-//! Observation of calls: counts and times by name, and tracing spans. Both are usually disabled, and then cost one comparison per
-//! call; see [`ZCallTable`](crate::table::ZCallTable).
+//! Observation of calls: counts and times by name, and tracing spans. Counters and spans are usually disabled, and then cost one
+//! comparison per call; see [`ZCallTable`](crate::table::ZCallTable).
 
 use std::cell::Cell;
 use std::collections::BTreeMap;

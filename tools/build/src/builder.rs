@@ -149,7 +149,7 @@ fn lock(path: &Path) -> Result<Option<File>, CargoReason> {
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(fs::TryLockError::WouldBlock) => Err(CargoReason::Locked),
-        // For example, the file system does not support locks. Cargo continues without a lock in this case, too.
+        // For example, the file system does not support locks. In this case cargo also continues without a lock.
         Err(fs::TryLockError::Error(_)) => Ok(None),
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Call of the compiler for one crate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CompilerCall {
-    /// Variables that cargo sets; the others are inherited.
+    /// Variables that cargo sets; the other variables are inherited.
     pub(crate) envs: Vec<(String, String)>,
     pub(crate) program: String,
     pub(crate) args: Vec<String>,

@@ -54,7 +54,7 @@ pub struct BuildOutcome {
 }
 
 impl BuildOutcome {
-    /// Returns the parts of the build with their milliseconds, in chronological order. They add up to [`millis`](Self::millis).
+    /// Returns the parts of the build with their milliseconds, in chronological order. The parts add up to [`millis`](Self::millis).
     ///
     /// # Examples
     /// ```no_run

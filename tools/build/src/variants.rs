@@ -1,6 +1,6 @@
 //! Folder of prebuilt libraries, for tests and the stress binary, which load several builds of one plugin. Cargo has one path for a
 //! plugin's library, regardless of features, so each build is copied under a label. For the same reason cargo would recompile all builds
-//! except the last. A copy is therefore reused while its inputs are unchanged.
+//! except the last build. A copy is therefore reused while its inputs are unchanged.
 //!
 //! Builds that differ in features may be packages of one workspace, and share one cargo build: [`Variants::get_all`].
 //! Builds that differ in run-time switches need no build: [`Variants::switched`].

@@ -22,7 +22,7 @@ pub(super) struct Messages {
     is_sample: bool,
     /// Set if several plugins are loaded together.
     several: bool,
-    /// Remarks of reloads that were already printed. Repeated remarks would distract from new ones.
+    /// Remarks of reloads that were already printed. Repeated remarks would distract from new remarks.
     remarks: HashSet<String>,
     /// Set if the phases between a save and live code are printed with their times.
     timings: bool,

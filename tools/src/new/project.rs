@@ -209,7 +209,7 @@ pub(super) fn write(made: &Path, parent: &Path, files: &[(PathBuf, String)]) -> 
     }
 }
 
-/// Returns the path of `to`, relative to the folder `from`. Both are absolute.
+/// Returns the path of `to`, relative to the folder `from`. Both paths are absolute.
 pub(crate) fn relative(from: &Path, to: &Path) -> PathBuf {
     let common = from.components().zip(to.components()).take_while(|(one, other)| one == other).count();
     let up = from.components().skip(common).map(|_| Component::ParentDir);

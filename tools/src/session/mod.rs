@@ -376,7 +376,7 @@ impl<W: World> Session<W> {
         self.written.get(path).is_some_and(|written| *written == file_version(path))
     }
 
-    /// Starts to build stale targets. A running build is canceled first: its libraries would be stale, too.
+    /// Starts to build stale targets. A running build is canceled first: its libraries would also be stale.
     fn build(&mut self, cause: Cause, changed: Vec<PathBuf>) {
         if self.job.take().is_some() {
             self.events.push_back(Event::Canceled);

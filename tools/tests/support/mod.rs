@@ -192,7 +192,7 @@ impl Dev {
         Some((at, line))
     }
 
-    /// Returns all lines since the last one that contains `text`.
+    /// Returns all lines since the last line that contains `text`.
     pub(crate) fn all_since(&self, text: &str) -> String {
         let from = self.received.iter().rposition(|line| line.contains(text)).unwrap_or(0);
         self.received[from..].join("\n")

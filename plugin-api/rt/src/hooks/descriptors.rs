@@ -8,7 +8,7 @@ const F_SETOWN: c_int = 8;
 const F_SETSIG: c_int = 10;
 const F_SETOWN_EX: c_int = 15;
 
-// `mq_open` returns a descriptor, too. Variadic arguments that a caller omits are passed as undefined values, which the
+// `mq_open` also returns a descriptor. Variadic arguments that a caller omits are passed as undefined values, which the
 // platform ignores.
 openers! {
     open(path: *const c_char, flags: c_int, mode: c_uint);

@@ -25,7 +25,7 @@ pub(super) fn own<'a>(
 }
 
 /// Returns true if `found` is the function that the module would find without hooks. If the process overrides this function, the
-/// function of the C library is accepted, too.
+/// function of the C library is also accepted.
 fn is_platforms(found: *mut c_void, name: &CStr) -> bool {
     let default = find(Scope::Default, name);
     if found == default {

@@ -97,7 +97,7 @@ fn missing() -> c_int {
 pub(super) enum Scope {
     /// Scope in which references of a library are resolved.
     Default,
-    /// Libraries after this one.
+    /// Libraries after this library in the search order of the loader.
     Next,
 }
 

@@ -394,7 +394,7 @@ pub unsafe extern "C" fn pthread_setname_np(thread: usize, name: *const c_char) 
 }
 
 /// `syscall` of this module. All six arguments are passed, like in the variadic C function. System calls that map memory use the
-/// hooks, so the host records this memory, too.
+/// hooks, so the host also records this memory.
 ///
 /// # Safety
 /// The contract of the C function.

@@ -102,8 +102,8 @@ macro_rules! __alcedo_pod {
         unsafe impl $crate::__private::Plain for $name where for<'plain> AlcedoTypes: AlcedoPlain {}
 
         // SAFETY: `AlcedoRaw` has the fields of the host's struct in order, with the layout of C. The fingerprint ensures equal
-        // size, alignment and offsets. The raw form of each field is valid for any bytes, so the struct is too. Slots hold a
-        // pointer to this form.
+        // size, alignment and offsets. The raw form of each field is valid for any bytes, so the struct is also valid for any
+        // bytes. Slots hold a pointer to this form.
         unsafe impl $crate::__private::Value for $name {
             const KIND: $crate::__private::PropertyKind = $crate::__private::PropertyKind::STRUCT;
             const TYPE_PATH: &'static $crate::__private::core::primitive::str =
@@ -155,8 +155,8 @@ macro_rules! __alcedo_struct {
         }
 
         // SAFETY: `AlcedoRaw` has the fields of the host's struct in order, with the layout of C. The fingerprint ensures equal
-        // size, alignment and offsets. The raw form of each field is valid for any bytes until its pointers are followed, so
-        // the struct is too. Slots hold a pointer to this form.
+        // size, alignment and offsets. The raw form of each field is valid for any bytes until its pointers are followed, and
+        // so is the struct. Slots hold a pointer to this form.
         unsafe impl $crate::__private::Value for $name {
             const KIND: $crate::__private::PropertyKind = $crate::__private::PropertyKind::STRUCT;
             const TYPE_PATH: &'static $crate::__private::core::primitive::str =

@@ -214,7 +214,7 @@ fn send_and_receive(queue: c_int) {
     unsafe { libc::mq_receive(queue, &raw mut byte, 1, null_mut()) };
 }
 
-/// Returns the queue of the previous generation, or a new one.
+/// Returns the queue of the previous generation, or a new queue.
 fn queue() -> c_int {
     let left = QUEUE.load(Ordering::SeqCst);
     if left >= 0 && cfg!(feature = "posix-mq-notify") {

@@ -241,7 +241,7 @@ impl Adds for Plain {
     }
 }
 
-/// `abi_stable`: a trait object whose method table both sides know. Both directions are the same.
+/// `abi_stable`: a trait object whose method table both sides know. Calls in both directions are the same code.
 pub struct AbiStable(Adds_TO<'static, RBox<()>>);
 
 impl AbiStable {

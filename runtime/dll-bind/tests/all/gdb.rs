@@ -45,7 +45,7 @@ fn a_breakpoint_in_a_library_shows_its_source() {
     for expected in ["twice_in_c (number=21)", "Debugged.c:", "number = 21"] {
         assert!(first.contains(expected), "{expected}:\n{printed}");
     }
-    // The second call runs on the thread of the folder, where the breakpoint stops too.
+    // The second call runs on the thread of the folder, where the breakpoint also stops the host.
     assert!(second.contains("twice_in_c (number=4)"), "{printed}");
 }
 

@@ -77,7 +77,7 @@ fn a_bool_is_returned_as_four_bytes_or_as_one() {
     for (value, expected) in [(0, false), (1, true), (256, true), (u32::MAX, true)] {
         assert_eq!(fixture.call(&wide, &[Value::U32(value)]).0, Some(Value::Bool(expected)));
     }
-    // A C++ `bool` fills one byte of the register. The other bytes are undefined.
+    // A C++ `bool` fills one byte of the register. The other bytes of the register are undefined.
     let byte = Import::new("dirty").param("x", plain("u32")).returns_bool8();
     for (value, expected) in [(0, false), (1, true)] {
         assert_eq!(fixture.call(&byte, &[Value::U32(value)]).0, Some(Value::Bool(expected)));

@@ -1,5 +1,5 @@
-//! Pairs of an entity and an object. The end of one also ends the other. Changes take effect when the commands of a frame are
-//! applied, so plugin code never changes Bevy's world while a system runs.
+//! Pairs of an entity and an object. The end of the entity also ends the object, and vice versa. Changes take effect when the
+//! commands of a frame are applied, so plugin code never changes Bevy's world while a system runs.
 
 use std::collections::HashMap;
 

@@ -1,7 +1,7 @@
 //! A Bevy plugin that hosts Alcedo plugins. Bevy and the Alcedo plugins share the data and the work of a frame:
 //!
-//! * An entity with [`Script`] has an **object** of a plugin class. Its properties are the data that the plugin declares. They
-//!   outlive the code of the class.
+//! * An entity with [`Script`] has an **object** of a plugin class. Its properties are the data that the plugin declares. The
+//!   properties outlive the code of the class.
 //! * A function of the class with `meta(system = "1")` is a **system**. Once a frame, one call across the ABI boundary runs it for
 //!   all objects of the class. Systems of new code run from the frame of the reload on, and removed systems stop.
 //! * [`Position`] and [`Velocity`] are components of Bevy. While plugin code runs, properties of [`Behavior`] mirror them.

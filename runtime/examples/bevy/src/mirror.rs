@@ -28,7 +28,7 @@ pub struct Velocity {
     pub y: f32,
 }
 
-/// Properties of [`Behavior`]. They are valid for all classes that extend it, before and after a reload.
+/// Properties of [`Behavior`]. These handles are valid for all classes that extend `Behavior`, before and after a reload.
 pub(crate) struct Mirror {
     x: TypedProperty<f32>,
     y: TypedProperty<f32>,

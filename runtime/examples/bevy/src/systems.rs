@@ -1,5 +1,5 @@
-//! Systems of plugins: functions of classes with the metadata `system`, as in `#[ufunction(meta(system = "1"))]`. They run in the
-//! order of these numbers. Functions with equal numbers run in the order of modules and declarations.
+//! Systems of plugins: functions of classes with the metadata `system`, as in `#[ufunction(meta(system = "1"))]`. Systems run in
+//! the order of these numbers. Functions with equal numbers run in the order of modules and declarations.
 
 use alcedo::host::{BatchFunction, ClassList};
 use alcedo::{Declared, Error, Runtime};

@@ -2,7 +2,7 @@
 //! slices, and the world runs between slices. The caller destroys the unreachable objects in an order of its choice.
 //!
 //! An incremental mark misses no reachable object, because every change is tracked. An object is scanned again after the
-//! host or a plugin writes to it; plugins call the host before each write. New objects are scanned too. The final slice is
+//! host or a plugin writes to it; plugins call the host before each write. New objects are also scanned. The final slice is
 //! not interrupted: it shades all roots and calls the hooks of native objects again. Objects that become unreachable during
 //! a mark may survive until the next mark.
 

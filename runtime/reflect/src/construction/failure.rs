@@ -21,7 +21,7 @@ pub(crate) struct StepFacts {
     pub place: Option<SourcePlace>,
 }
 
-/// Failed construction. All of its objects were destroyed.
+/// Failed construction. All objects of the construction were destroyed.
 ///
 /// # Examples
 /// ```

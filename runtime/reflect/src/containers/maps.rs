@@ -178,7 +178,7 @@ impl<'a> KeyedMut<'a> {
         self.set_index(None);
     }
 
-    /// Replaces all rows by copies of the rows of `from`, which must have the same type.
+    /// Replaces all rows by copies of the rows of `from`. The rows of both maps must have the same type.
     pub(crate) fn copy_from(&mut self, from: Keyed<'_>) {
         self.set_index(None);
         self.rows().copy_from(from.rows());

@@ -30,7 +30,7 @@ impl Redirects {
         }
     }
 
-    /// Adds the redirects of a shadow. They replace existing redirects with the same old names.
+    /// Adds the redirects of a shadow. The added redirects replace existing redirects with the same old names.
     pub(crate) fn extend(&mut self, later: Self) {
         for (new, mut olds) in later.from {
             olds.retain(|old| later.to.get(old) == Some(&new));

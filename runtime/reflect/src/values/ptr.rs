@@ -273,8 +273,8 @@ impl<'a> PtrMut<'a> {
         PtrMut { at: self.at, ty: self.ty }
     }
 
-    /// Overwrites the value with a copy of `from`, including the memory that `from` owns. Both may be the same value; distinct values
-    /// never overlap.
+    /// Overwrites the value with a copy of `from`, including the memory that `from` owns. Source and target may be the same value;
+    /// distinct values never overlap.
     ///
     /// # Panics
     /// If the types differ.
@@ -531,7 +531,7 @@ impl<K: Kind<Of = Rc<OptionalType>, Raw = u8>> Mut<'_, K> {
     /// Returns the value's memory, even if the optional is empty.
     #[inline]
     pub(crate) fn inner(&self) -> PtrMut<'_> {
-        // SAFETY: the caller of `new` promised a writable optional value, whose value is stored behind the byte; zeros are a value too.
+        // SAFETY: the caller of `new` promised a writable optional value, whose value is stored behind the byte; zeros are also a value.
         unsafe { PtrMut::new(self.at.wrapping_add(self.of.value_at()), self.of.ty()) }
     }
 }

@@ -1,5 +1,5 @@
-//! Host functions for scripts: mathematics, strings, names, and operations on any array, set, map or struct. They are static
-//! functions of native classes in the package `Script`.
+//! Host functions for scripts: mathematics, strings, names, and operations on any array, set, map or struct. The functions are
+//! static functions of native classes in the package `Script`.
 
 mod arrays;
 mod build;
@@ -13,7 +13,7 @@ use alcedo_abi::kinds::PropertyKind;
 use alcedo_reflect::decl::{Batch, ClassDecl, PropertyDecl, StructDecl};
 use alcedo_reflect::origin::Origin;
 
-/// Package of the classes. The host that declares the [`batch`] must declare this package too.
+/// Package of the classes. The host that declares the [`batch`] must also declare this package.
 pub const PACKAGE: &str = "Script";
 
 /// Paths of the classes, for [`Options::libraries`](alcedo_uc) of the checker. Scripts can then call the functions without the

@@ -33,7 +33,7 @@ impl<K: Copy> Schedule<K> {
         self.due.remove(&(due, made));
     }
 
-    /// Returns the due items, longest overdue first. They remain until they are removed.
+    /// Returns the due items, longest overdue first. The items remain until they are removed.
     pub(super) fn due(&self) -> Vec<K> {
         self.due.range(..=(self.now, u64::MAX)).map(|(_, key)| *key).collect()
     }

@@ -130,7 +130,7 @@ impl fmt::Display for ContextEvent {
 /// Listener for events of contexts. The thread that raises the event calls the listener.
 pub(super) type Listener = dyn Fn(&ContextEvent) + Send + Sync;
 
-/// Listeners of one registry or context. They are called by priority, if they have one, and otherwise in order of
+/// Listeners of one registry or context. Listeners are called by priority, if they have one, and otherwise in order of
 /// registration.
 pub(super) type Listeners = Callbacks<Arc<Listener>>;
 

@@ -87,7 +87,7 @@ fn read_all(name: &str, reader: impl Read, largest: u64) -> Result<Vec<u8>, Cont
 }
 
 /// Loads a library and its dependencies into `generation`. If `generation` is to replace `old`, the modules of `old` are
-/// suspended before the first main runs. They are resumed if the load fails after that. After an error the context is
+/// suspended before the first main runs. The modules are resumed if the load fails after that. After an error the context is
 /// unchanged.
 pub(super) fn load(
     registry: &ContextRegistry,

@@ -1,5 +1,5 @@
-//! Resolvers and handlers of a context, for missing modules and native libraries. They belong to the context and not to
-//! a generation, so they remain after a replacement.
+//! Resolvers and handlers of a context, for missing modules and native libraries. Resolvers and handlers belong to the
+//! context and not to a generation, so they remain after a replacement.
 
 use std::fmt;
 use std::path::PathBuf;

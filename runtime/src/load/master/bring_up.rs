@@ -113,7 +113,8 @@ pub(crate) fn bring_up(
     Ok(BroughtUp { new, kept, why, elsewhere })
 }
 
-/// Declares the classes of host functions for scripts. They remain declared even if the first package cannot be loaded.
+/// Declares the classes of host functions for scripts. The classes remain declared even if the first package cannot be
+/// loaded.
 #[cfg(feature = "script")]
 fn declare_library(core: &Core) -> Result<(), LoadError> {
     let refused = |source| EmitError::Declare { modules: "the library of scripts".to_owned(), source };

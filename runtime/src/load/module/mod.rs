@@ -109,8 +109,8 @@ impl Module {
         uses.find(|lease| lease.is_on(users)).map(|lease| lease.again(LeaseKind::Call, Arc::clone(owner), None))
     }
 
-    /// Returns the paths of all types that the module refers to, including its own types. These are bases, interfaces, types of
-    /// members, and owners of the functions and properties that the module uses.
+    /// Returns the paths of all types that the module refers to, including its own types. The types are bases, interfaces,
+    /// types of members, and owners of the functions and properties that the module uses.
     pub(crate) fn named_types(&self) -> BTreeSet<String> {
         let mut named = BTreeSet::new();
         let mut name = |path: &str| {

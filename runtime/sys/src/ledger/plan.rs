@@ -27,7 +27,7 @@ pub(crate) enum Step {
     Evict,
     Wait,
     ReleaseSignals,
-    /// Runs the exit handlers. They may create new work, which the next poll finds.
+    /// Runs the exit handlers. The handlers may create new work, which the next poll finds.
     RunExitHandlers,
     /// Closes the image, which is no longer referenced, and verifies that it is unmapped.
     Close,

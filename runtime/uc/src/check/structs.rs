@@ -164,7 +164,7 @@ impl Checker<'_> {
         let mut values = 0;
         for field in &fields {
             let Some(ty) = &field.ty else { continue };
-            // Counts a struct that is too large as one value, so that structs with fields of this type are not reported too.
+            // Counts a struct that is too large as one value, so that structs with fields of this type are not reported as well.
             if self.add_values(&mut values, ty, &structure.name, field.at.unwrap_or(at)).is_err() {
                 values = 1;
                 break;

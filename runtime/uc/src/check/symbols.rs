@@ -186,7 +186,7 @@ pub(crate) struct ClassSym {
     pub(crate) base: Option<Path>,
     /// Class that the outer object must have: `within X`.
     pub(crate) within: Option<Path>,
-    /// True if a base class is unknown, which may declare missing members.
+    /// True if a base class is unknown. The unknown class may declare missing members.
     pub(crate) broken: bool,
     pub(crate) is_final: bool,
     pub(crate) is_abstract: bool,

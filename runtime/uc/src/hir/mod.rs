@@ -170,8 +170,8 @@ pub struct Class {
     pub functions: Vec<Function>,
     /// Subobjects that each object of the class owns: `Begin Object Class=… Name=…`.
     pub subobjects: Vec<Subobject>,
-    /// Lines of `defaultproperties` in order, for own and inherited properties. They apply to the class default object, after the
-    /// values of the base class are copied to it.
+    /// Lines of `defaultproperties` in order, for own and inherited properties. The lines apply to the class default object, after
+    /// the values of the base class are copied to it.
     pub defaults: Vec<Default>,
     /// Comment before the declaration.
     pub doc: String,

@@ -10,7 +10,7 @@ use super::types::{Num, Triple, Type};
 pub enum Intrinsic {
     /// `array.Length` → `int`. Also applies to fixed arrays, sets and maps.
     Length,
-    /// `array.Add(int n)` → `int`: appends `n` default elements and returns the index of the first.
+    /// `array.Add(int n)` → `int`: appends `n` default elements and returns the index of the first new element.
     ArrayAdd,
     /// `array.AddItem(T)` → `int`: index of the new element.
     ArrayAddItem,

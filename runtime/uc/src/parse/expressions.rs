@@ -111,7 +111,7 @@ impl Parser<'_> {
     }
 
     /// Returns the number of tokens of an operator symbol that the language lacks, such as `<+>`. Its tokens follow each other
-    /// without a space, and the last one does not begin an operand. Returns zero for an operator of the language.
+    /// without a space, and the last token does not begin an operand. Returns zero for an operator of the language.
     fn declared_sign(&mut self, first: Token) -> usize {
         let (mut count, mut last) = (0, first);
         loop {

@@ -68,8 +68,8 @@ pub(super) fn set(ledger: Arc<Ledger>, is_new: bool, set: impl FnOnce() -> c_int
 fn note(records: &mut Vec<Set>, ledger: Arc<Ledger>, tid: i32, now: Stack, before: Stack) {
     let own = records.iter().position(|set| set.tid == tid && Arc::ptr_eq(&set.ledger, &ledger));
     let first = match own {
-        // Handles an image that replaces its own stack: the stack before its first one must be restored. If another image has set a stack
-        // in between, the image's own stack is no longer in use.
+        // Handles an image that replaces its own stack: the stack before its first stack must be restored. If another image has set a
+        // stack in between, the image's own stack is no longer in use.
         Some(at) => take_out(records, at).1,
         None => before,
     };
@@ -200,7 +200,7 @@ mod tests {
         note(&mut records, other, 2, stack(201), stack(5));
         assert_eq!(pairs(&records), [(101, 0), (200, 101), (201, 5)]);
         // The first image sets a stack over the stack of the second image. The second image's stack is restored later, and its previous
-        // stack is still the original one.
+        // stack is still the original stack.
         note(&mut records, Arc::clone(&one), 1, stack(102), stack(200));
         assert_eq!(pairs(&records), [(200, 0), (201, 5), (102, 200)]);
         note(&mut records, one, 1, stack(200), stack(102));

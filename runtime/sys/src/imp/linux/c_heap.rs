@@ -1,5 +1,5 @@
-//! Blocks of the C heap allocated by C code inside images. They are recorded but never moved, because a block may be passed to any C
-//! function.
+//! Blocks of the C heap allocated by C code inside images. The blocks are recorded but never moved, because a block may be passed to any
+//! C function.
 //!
 //! All images share a table, because an image may free a block that another image has allocated. The record of a block is removed before
 //! the block is freed, because the address may be reused afterwards.

@@ -32,7 +32,8 @@ pub(super) const REPAIR: Repair = Repair {
 /// Pending handlers of all images, in order of registration.
 static HANDLERS: Mutex<Vec<Exit>> = Mutex::new(Vec::new());
 
-/// Set when process exit begins. Afterwards, no image may be unmapped, because the main thread may be running one of its exit handlers.
+/// Set when process exit begins. Afterwards, no image may be unmapped, because the main thread may be running an exit handler of the
+/// image.
 static LEAVING: AtomicBool = AtomicBool::new(false);
 
 pub(super) enum Handler {

@@ -61,7 +61,7 @@ static MAKERS: [Maker; 6] = [
 ];
 
 impl Maker {
-    /// Returns the maker with this number; the last one for unknown numbers.
+    /// Returns the maker with this number; the last maker for unknown numbers.
     pub(super) fn of(number: c_int) -> &'static Self {
         usize::try_from(number).ok().and_then(|number| MAKERS.get(number)).unwrap_or(&MAKERS[5])
     }

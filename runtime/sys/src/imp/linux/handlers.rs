@@ -105,7 +105,7 @@ impl Frame {
     /// thread may have switched to its own stack.
     fn is_left_by_thread_at(&self, stack: usize) -> bool {
         let above = self.interrupted..self.interrupted.saturating_add(SAME_STACK);
-        // An alternate stack may be located just above the other.
+        // An alternate stack may be located just above the thread's own stack.
         above.contains(&stack) && !self.alternate.contains(&stack)
     }
 

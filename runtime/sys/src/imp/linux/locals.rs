@@ -98,7 +98,8 @@ struct Running {
     address: usize,
 }
 
-/// Calls `see` with the label of the image whose thread-local the calling thread is dropping, if any. Neither allocates nor blocks.
+/// Calls `see` with the label of the image whose thread-local the calling thread is dropping, if any. This function neither allocates nor
+/// blocks.
 pub(super) fn with_dropped_here(see: impl FnOnce(&str)) {
     HERE.with(|here| {
         let Ok(here) = here.try_borrow() else { return };

@@ -76,7 +76,7 @@ pub(crate) fn reported_name(tid: i32) -> Option<String> {
     if has_name { thread_name(tid) } else { None }
 }
 
-/// Calls `see` with the full name of this thread, or with the system's name. Neither locks nor allocates.
+/// Calls `see` with the full name of this thread, or with the system's name. This function neither locks nor allocates.
 pub(super) fn with_own<R>(short: &[u8], see: impl FnOnce(&[u8]) -> R) -> R {
     let (name, len) = HERE.get();
     see(if is_stored_as(&name[..len], short) { &name[..len] } else { short })

@@ -22,7 +22,7 @@ const LARGEST: usize = 256;
 /// Two buffers that alternately hold the state, and a third one that is installed temporarily to query the state.
 static mut ROOMS: [[u64; LARGEST / 8]; 3] = [[0; LARGEST / 8]; 3];
 
-/// Buffer of the last move; `None` before the first one. Locked during a move.
+/// Buffer of the last move; `None` before the first move. Locked during a move.
 static LAST: Mutex<Option<usize>> = Mutex::new(None);
 
 /// Set as soon as a module may have moved the state. Before that, no check is necessary.
@@ -40,7 +40,7 @@ fn move_out(is_ours: impl Fn(usize) -> bool) -> bool {
         return false;
     }
     let mut last = lock(&LAST);
-    // The address of the state can only be queried by installing another one.
+    // The address of the state can only be queried by installing another state.
     let waiting = room(2);
     let next = last.map_or(0, |last| 1 - last);
     let mut bytes = [0; LARGEST];

@@ -2,8 +2,8 @@
 //! and blocks contains stale words. These words would resemble references to a new image at the address of an old image. A call of an
 //! address in an old image should fault and be reported, instead of running code of a new image.
 //!
-//! The gaps above the range are reserved only while the loader searches for an address. They are not reserved permanently, because tools
-//! may place other mappings there to detect writes of a plugin after its end.
+//! The gaps above the range are reserved only while the loader searches for an address. The gaps are not reserved permanently, because
+//! tools may place other mappings there to detect writes of a plugin after its end.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -23,7 +23,7 @@ const WIDEST: usize = 1 << 34;
 
 const SMALLEST: usize = 4 * PAGE;
 
-/// Page number above the range for the next image; 0 before the first. An address would resemble a reference in a memory search.
+/// Page number above the range for the next image; 0 before the first image. An address would resemble a reference in a memory search.
 static NEXT: Mutex<usize> = Mutex::new(0);
 
 pub(super) struct Room {

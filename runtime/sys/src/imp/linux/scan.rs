@@ -197,8 +197,8 @@ fn search_memory(going: &Going<'_>) -> (SearchResult, HashSet<usize>) {
     for (at, object) in objects.iter().enumerate() {
         let is_within =
             |ranges: &[Range<usize>]| object.dynamic.is_some_and(|at| ranges.iter().any(|range| range.contains(&at)));
-        // Skips other images. They receive addresses of this image only from the host, which then holds a lease. The host also forwards
-        // signals. Apparent references in other images are stale addresses, for example from the stack of a finished thread.
+        // Skips other images. Other images receive addresses of this image only from the host, which then holds a lease. The host also
+        // forwards signals. Apparent references in other images are stale addresses, for example from the stack of a finished thread.
         if object.lists_images() || is_within(going.image) || is_within(&images) {
             continue;
         }
@@ -359,8 +359,8 @@ impl Walk<'_> {
         self.blocks.around(word).map(|(block, len)| (block, len, within))
     }
 
-    /// Checks for the variable by which the C library identifies an image. The variable is the first one in the image's `.data`, and points
-    /// to itself. The C library only compares its address, and the host records it.
+    /// Checks for the variable by which the C library identifies an image. The variable is the first variable in the image's `.data`, and
+    /// points to itself. The C library only compares its address, and the host records it.
     fn is_handle(&mut self, target: usize) -> bool {
         let offset = target.checked_sub(begin(&self.targets.image)).map(|offset| offset as u64);
         peek::word(target) == Some(target) && offset == self.files.section(self.path, ".data")

@@ -173,7 +173,7 @@ pub(super) fn handled(owner: usize) -> Handled {
     handled
 }
 
-/// Checks if the action calls a function that may be unmapped soon: neither a default action nor the original one of the process.
+/// Checks if the action calls a function that may be unmapped soon: neither a default action nor the original action of the process.
 pub(super) fn is_handler(handler: usize) -> bool {
     ![libc::SIG_DFL, libc::SIG_IGN, pass_on as *const () as usize].contains(&handler)
 }
@@ -255,8 +255,8 @@ impl Reading {
             run.calls(owner, stack.is_some());
         }
         match stack {
-            // SAFETY: our caller promises the call; a handler without `SA_SIGINFO` receives its only argument in the position of the
-            // first. The memory below the stack pointer of the interrupted code is unused.
+            // SAFETY: our caller promises the call; a handler without `SA_SIGINFO` receives its only argument in the position of the first
+            // argument. The memory below the stack pointer of the interrupted code is unused.
             Some(stack) => unsafe { onstack::call(signal, info, context, action.sa_sigaction, stack) },
             // SAFETY: our caller promises a handler that may be called with these arguments.
             None => unsafe { call(action, signal, info, context) },
@@ -360,7 +360,7 @@ fn swap(
     table.effect = Effect::of(disposition(&original), table.entries().iter().map(Entry::disposition));
     let action = real(table, signal);
     // The table must be installed before the dispatcher can be called, and the dispatcher removed before a table without handlers is
-    // installed. Both orders are safe, because a dispatcher without handlers calls the original one.
+    // installed. Both orders are safe, because a dispatcher without handlers performs the original action.
     tables.install(signal, table);
     put(signal, &action, treatment)?;
     if let Some(before) = before {

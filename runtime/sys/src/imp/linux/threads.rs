@@ -225,8 +225,8 @@ unsafe fn read_attributes(attributes: *const libc::pthread_attr_t) -> (bool, boo
 pub(crate) fn thread_stack() -> Option<Range<usize>> {
     let mut attributes = mem::MaybeUninit::<libc::pthread_attr_t>::uninit();
     let (mut stack, mut len) = (ptr::null_mut(), 0_usize);
-    // SAFETY: the calling thread is alive, and there is memory for its attributes. They are initialized on success, and destroyed
-    // once after the last use.
+    // SAFETY: the calling thread is alive, and there is memory for its attributes. The attributes are initialized on success, and
+    // destroyed once after the last use.
     let result = unsafe {
         match libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) {
             0 => {}

@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_read_stops_at_a_page_that_is_not_there() {
-        // SAFETY: the kernel maps two new pages at a free address, and no other code has the address of the second.
+        // SAFETY: the kernel maps two new pages at a free address, and no other code has the address of the second page.
         let pages = unsafe {
             let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
             let pages = libc::mmap(ptr::null_mut(), 8192, libc::PROT_READ, kind, -1, 0);

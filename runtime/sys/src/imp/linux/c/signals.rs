@@ -88,8 +88,8 @@ pub(in crate::imp::linux) fn fault(info: &libc::siginfo_t) -> usize {
     unsafe { info.si_addr() }.addr()
 }
 
-/// Calls `see` with a record and a context that contain only the signal number and the current state. Both are pinned, because the context
-/// contains a pointer to itself.
+/// Calls `see` with a record and a context that contain only the signal number and the current state. Record and context are pinned,
+/// because the context contains a pointer to itself.
 pub(in crate::imp::linux) fn with_record(signal: c_int, see: impl FnOnce(*mut libc::siginfo_t, *mut libc::ucontext_t)) {
     let mut record = MaybeUninit::<libc::siginfo_t>::zeroed();
     let mut here = MaybeUninit::<libc::ucontext_t>::zeroed();
