@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Plan for the child.
@@ -106,8 +107,14 @@ impl Line {
 pub(crate) struct ReloadResult {
     /// Number of the reload, counted from one.
     pub(crate) reload: u64,
-    /// Microseconds for which the world was stopped. `None` if the reload was rolled back.
+    /// Microseconds from quiesce to commit. `None` if the reload was rolled back.
     pub(crate) swap_us: Option<f64>,
+    /// Milliseconds for which the world was stopped, with all waits. `None` if the reload was rolled back.
+    pub(crate) pause_ms: Option<f64>,
+    /// Nanoseconds of the pause per living object. `None` if the reload was rolled back, or no object exists.
+    pub(crate) pause_ns_per_object: Option<f64>,
+    /// Milliseconds of each phase, by name. Empty if the reload was rolled back.
+    pub(crate) phases_ms: BTreeMap<String, f64>,
     /// Nanoseconds per rebuilt plugin part. `None` if no part was rebuilt.
     pub(crate) rebuild_ns_per_conjugate: Option<f64>,
     /// Number of objects that this reload has lost.
@@ -182,6 +189,8 @@ mod tests {
         let result = ReloadResult {
             reload: 1,
             swap_us: Some(2.5),
+            pause_ms: Some(1.5),
+            phases_ms: [("stage".to_owned(), 0.5)].into(),
             findings: vec!["a\nb".into()],
             process,
             ..ReloadResult::default()

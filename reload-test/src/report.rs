@@ -2,8 +2,9 @@
 
 use crate::gauges;
 use crate::plan::{Counted, Line, Reading, ReloadResult};
-use crate::statistics::{Spread, last_half, slope};
+use crate::statistics::{Range, Spread, last_half, slope};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Maximum number of errors with a message.
 const ERRORS: usize = 20;
@@ -28,6 +29,12 @@ pub(crate) struct Report {
     pub(crate) left_to_run: Counted,
     pub(crate) swap_us: Spread,
     pub(crate) rebuild_ns_per_conjugate: Spread,
+    /// Time for which the world was stopped, with all waits.
+    pub(crate) pause_ms: Range,
+    /// The pause divided by the number of living objects, including subobjects.
+    pub(crate) pause_ns_per_object: Range,
+    /// Duration of each phase, by name.
+    pub(crate) phases_ms: BTreeMap<String, Range>,
     pub(crate) errors: Vec<String>,
 }
 
@@ -71,6 +78,9 @@ pub(crate) struct ReportBuilder {
     readings: Vec<Reading>,
     swap_us: Vec<f64>,
     rebuild_ns: Vec<f64>,
+    pause_ms: Vec<f64>,
+    pause_ns: Vec<f64>,
+    phases_ms: BTreeMap<String, Vec<f64>>,
     errors: Vec<String>,
 }
 
@@ -178,6 +188,9 @@ impl ReportBuilder {
             left_to_run: self.counted,
             swap_us: Spread::of(&self.swap_us),
             rebuild_ns_per_conjugate: Spread::of(&self.rebuild_ns),
+            pause_ms: Range::of(&self.pause_ms),
+            pause_ns_per_object: Range::of(&self.pause_ns),
+            phases_ms: self.phases_ms.iter().map(|(phase, times)| (phase.clone(), Range::of(times))).collect(),
             errors,
         }
     }
@@ -191,6 +204,11 @@ impl ReportBuilder {
         self.readings.push(result.process);
         self.swap_us.extend(result.swap_us);
         self.rebuild_ns.extend(result.rebuild_ns_per_conjugate);
+        self.pause_ms.extend(result.pause_ms);
+        self.pause_ns.extend(result.pause_ns_per_object);
+        for (phase, ms) in result.phases_ms {
+            self.phases_ms.entry(phase).or_default().push(ms);
+        }
         self.add_errors(result.findings.into_iter().map(|message| format!("reload {}: {message}", result.reload)));
     }
 }
@@ -207,6 +225,9 @@ mod tests {
             reload,
             swap_us: Some(reload as f64),
             rebuild_ns_per_conjugate,
+            pause_ms: Some(reload as f64 * 2.0),
+            pause_ns_per_object: Some(reload as f64 * 200.0),
+            phases_ms: [("quiesce".to_owned(), reload as f64)].into(),
             process,
             ..ReloadResult::default()
         }
@@ -268,6 +289,23 @@ mod tests {
                 "p50": 20.0,
                 "p95": 20.0,
                 "max": 20.0
+              },
+              "pause_ms": {
+                "min": 2.0,
+                "median": 4.0,
+                "max": 8.0
+              },
+              "pause_ns_per_object": {
+                "min": 200.0,
+                "median": 400.0,
+                "max": 800.0
+              },
+              "phases_ms": {
+                "quiesce": {
+                  "min": 1.0,
+                  "median": 2.0,
+                  "max": 4.0
+                }
               },
               "errors": []
             }"#]]

@@ -19,6 +19,23 @@ impl Spread {
     }
 }
 
+/// Minimum, median and maximum.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Range {
+    pub(crate) min: f64,
+    pub(crate) median: f64,
+    pub(crate) max: f64,
+}
+
+impl Range {
+    /// Computes the range of unsorted `values`. All fields are zero if `values` is empty.
+    pub(crate) fn of(values: &[f64]) -> Self {
+        let mut sorted = values.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        Self { min: percentile(&sorted, 0), median: percentile(&sorted, 50), max: percentile(&sorted, 100) }
+    }
+}
+
 /// Returns the nearest-rank percentile of sorted values, which is always a measured value.
 fn percentile(sorted: &[f64], percent: usize) -> f64 {
     let rank = (sorted.len() * percent).div_ceil(100);
@@ -64,7 +81,7 @@ pub(crate) fn sparkline(values: &[f64]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Spread, curve, last_half, slope, sparkline};
+    use super::{Range, Spread, curve, last_half, slope, sparkline};
 
     #[test]
     fn a_percentile_is_a_value_that_was_measured() {
@@ -75,6 +92,14 @@ mod tests {
         check(&[4.0, 2.0, 3.0, 1.0], 2.0, 4.0, 4.0);
         let hundred: Vec<_> = (1..=100).rev().map(f64::from).collect();
         check(&hundred, 50.0, 95.0, 100.0);
+    }
+
+    #[test]
+    fn a_range_has_measured_values() {
+        let check = |values: &[f64], min, median, max| assert_eq!(Range::of(values), Range { min, median, max });
+        check(&[], 0.0, 0.0, 0.0);
+        check(&[7.0], 7.0, 7.0, 7.0);
+        check(&[4.0, 2.0, 3.0, 1.0], 1.0, 2.0, 4.0);
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::values::{sample, value};
 use alcedo_runtime::Canary;
 use alcedo_runtime::{Budget, ObjectHandle, Phase, ReferenceSearch, ReloadReport, Runtime, Value, process};
 use anyhow::{Context, Result, ensure};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -146,6 +147,11 @@ impl<'p> Trial<'p> {
             swap_us: committed.map(|report| report.phases.swap().as_secs_f64() * 1e6),
             rebuild_ns_per_conjugate: rebuilt
                 .map(|report| report.phases.get(Phase::Rebuild).as_secs_f64() * 1e9 / report.conjugates_rebuilt as f64),
+            pause_ms: committed.map(|report| report.pause.total().as_secs_f64() * 1e3),
+            pause_ns_per_object: committed
+                .and_then(|report| report.pause.per_object())
+                .map(|each| each.as_nanos() as f64),
+            phases_ms: committed.map(phases).unwrap_or_default(),
             lost_objects: findings.lost_objects,
             wrong_answers: findings.wrong_answers,
             findings: findings.messages,
@@ -370,6 +376,11 @@ impl<'p> Trial<'p> {
     fn mapped(&self) -> u64 {
         process::stale_mappings(&self.runtime.stage_dir()).map_or(0, |files| files.len() as u64)
     }
+}
+
+/// Returns the milliseconds of each phase, by name.
+fn phases(report: &ReloadReport) -> BTreeMap<String, f64> {
+    report.phases.0.iter().map(|(phase, ms)| ((*phase).to_owned(), *ms)).collect()
 }
 
 fn module_args(plan: &Plan) -> Vec<String> {

@@ -37,20 +37,38 @@ fn twenty_reloads_keep_fifty_objects() {
     let fields = |value: &Value| value.as_object().expect("an object").keys().cloned().collect::<Vec<_>>().join(" ");
     assert_eq!(
         fields(&report),
-        "errors left_to_run lost_objects objects ok open_fds plugin rebuild_ns_per_conjugate reloads rss_kib stale_mappings \
-         swap_us thread_keys threads wrong_answers"
+        "errors left_to_run lost_objects objects ok open_fds pause_ms pause_ns_per_object phases_ms plugin \
+         rebuild_ns_per_conjugate reloads rss_kib stale_mappings swap_us thread_keys threads wrong_answers"
     );
     assert_eq!(fields(&report["rss_kib"]), "end slope_per_reload start");
     assert_eq!([fields(&report["open_fds"]), fields(&report["threads"])], ["end start"; 2]);
     assert_eq!([fields(&report["swap_us"]), fields(&report["rebuild_ns_per_conjugate"])], ["max p50 p95"; 2]);
+    let ranges = [&report["pause_ms"], &report["pause_ns_per_object"], &report["phases_ms"]["quiesce"]];
+    assert_eq!(ranges.map(fields), ["max median min"; 3]);
+    // A host without a canary has no such phase.
+    let phases = fields(&report["phases_ms"]).replace("canary ", "");
+    assert_eq!(phases, "classes commit migrate quiesce rebuild retire stage start");
+    let number = |path: &str| report.pointer(path).and_then(Value::as_f64).unwrap_or_default();
+    assert!(number("/swap_us/max") <= number("/pause_ms/max") * 1e3, "{report:#}");
+    assert!(
+        summary.contains("\n  pause        min ") && summary.contains("\n  phases       stage    min "),
+        "{summary}"
+    );
 
     assert_eq!((&report["plugin"], &report["ok"]), (&"magic-cube".into(), &true.into()));
     assert_eq!((&report["reloads"], &report["objects"]), (&20.into(), &50.into()));
     assert_eq!((&report["lost_objects"], &report["wrong_answers"]), (&0.into(), &0.into()));
     assert_eq!(report["errors"], Value::Array(Vec::new()));
-    for measured in
-        ["/rss_kib/start", "/open_fds/end", "/threads/start", "/swap_us/p50", "/rebuild_ns_per_conjugate/max"]
-    {
+    for measured in [
+        "/rss_kib/start",
+        "/open_fds/end",
+        "/threads/start",
+        "/swap_us/p50",
+        "/rebuild_ns_per_conjugate/max",
+        "/pause_ms/min",
+        "/pause_ns_per_object/min",
+        "/phases_ms/stage/min",
+    ] {
         let number = report.pointer(measured).and_then(Value::as_f64);
         assert!(number.is_some_and(|number| number > 0.0), "{measured} is {number:?}");
     }

@@ -4,8 +4,6 @@
 
 mod support;
 
-use std::fs;
-
 use alcedo_runtime::process;
 
 /// Object counts of the measured reloads.
@@ -31,12 +29,9 @@ fn measure(objects: u64) {
     }
     // The first reload allocates memory that the later reloads reuse.
     drop(support::reload(&runtime, &builds[1]));
-    let before = process::rss_kib().expect("a Linux with /proc");
-    // Resets the peak of the process memory.
-    fs::write("/proc/self/clear_refs", "5").expect("a Linux with /proc");
-    let report = support::reload(&runtime, &builds[0]);
+    let (report, support::Peak { before, peak }) = support::with_peak(|| support::reload(&runtime, &builds[0]));
     assert_eq!(report.conjugates_rebuilt, objects);
-    let (peak, after) = (support::status_kib("VmHWM"), process::rss_kib().expect("a Linux with /proc"));
+    let after = process::rss_kib().expect("a Linux with /proc");
     let more = peak.saturating_sub(before);
     let percent = more as f64 * 100.0 / before as f64;
     let each = (more * 1024).checked_div(objects).map_or_else(|| "–".to_owned(), |bytes| bytes.to_string());

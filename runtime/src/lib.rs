@@ -100,7 +100,7 @@ pub use object::typed_values::words::*;
 pub use object::typed_values::{AnsiString, MulticastDelegate, SparseDelegate, Utf8String};
 pub use object::value::{Binding, LocalText, Value};
 pub use poster::Poster;
-pub use reload::changes::{ClassChange, Phase, Phases, PropertyChange, ValueCounts};
+pub use reload::changes::{ClassChange, Pause, Phase, Phases, PropertyChange, ValueCounts};
 pub use reload::digest::WorldDigest;
 pub use reload::report::{Named, Outcome, ReloadReport, Remainder};
 pub use reload::requests::ReloadScope;

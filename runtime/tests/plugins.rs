@@ -2,7 +2,9 @@
 
 use crate::support;
 
-use alcedo_runtime::{Budget, GenerationInfo, Runtime, Value, process};
+use std::time::Instant;
+
+use alcedo_runtime::{Budget, GenerationInfo, Pause, Phase, Runtime, Value, process};
 
 #[test]
 fn objects_survive_a_reload_and_run_the_new_code() {
@@ -51,8 +53,8 @@ fn a_reloaded_world_keeps_moving() {
 
 /// Ticks until a reload is complete, for ten seconds at most.
 fn next_reload(host: &Runtime) -> Option<alcedo_runtime::ReloadReport> {
-    let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
-    while std::time::Instant::now() < until {
+    let until = Instant::now() + std::time::Duration::from_secs(10);
+    while Instant::now() < until {
         host.tick(Budget::frame());
         if let Some(report) = host.take_reloads().pop() {
             return Some(report);
@@ -84,8 +86,8 @@ fn a_watch_reloads_changed_files_and_ignores_partial_ones() {
     assert_eq!(tag(), Some(Value::U64(2)));
 
     // A reload only reads the file; a write would cause a second reload within milliseconds.
-    let until = std::time::Instant::now() + std::time::Duration::from_millis(300);
-    while std::time::Instant::now() < until {
+    let until = Instant::now() + std::time::Duration::from_millis(300);
+    while Instant::now() < until {
         host.tick(Budget::frame());
         std::thread::yield_now();
     }
@@ -118,6 +120,41 @@ fn a_rolled_back_reload_leaves_the_world_unchanged() {
         host.unloads().generations(),
         [GenerationInfo { number: 1, state: alcedo_runtime::ContextState::Alive }]
     );
+}
+
+#[test]
+fn a_pause_contains_its_phases_and_is_part_of_the_call() {
+    let builds = [1, 2].map(|tag| support::tagged("crowd", &[], tag));
+    let host = support::host(&builds[..1]);
+    for _ in 0..1_000 {
+        host.objects().spawn("/Script/Game.Walker").expect("a walker");
+    }
+    let begun = Instant::now();
+    let report = host.reload(&builds[1..]).expect("a Master").into_result().expect("a reload");
+    let call = begun.elapsed();
+    let (pause, phases) = (report.pause.total(), &report.phases);
+    for phase in Phase::ALL.into_iter().filter(|phase| *phase >= Phase::Quiesce) {
+        assert!(phases.get(phase) <= pause, "{phase} of {pause:?}: {report}");
+    }
+    assert!(phases.swap() + phases.get(Phase::Retire) <= pause, "{pause:?}: {report}");
+    let before = phases.get(Phase::Stage) + phases.get(Phase::Canary);
+    assert!(before + pause <= call, "{before:?} and {pause:?} of {call:?}");
+    assert_eq!(report.pause, Pause::new(pause, 1_000));
+}
+
+#[test]
+fn a_pause_includes_a_rollback_and_does_not_begin_in_staging() {
+    let host = support::host(&[support::plugin("broken", &[])]);
+    host.objects().spawn("/Script/Game.Fragile").expect("an actor");
+    let begun = Instant::now();
+    let failed = host.reload(&[support::plugin("broken", &["panic-in-red-constructor"])]).expect("a Master");
+    let call = begun.elapsed();
+    let pause = failed.pause.total();
+    assert!(failed.phases.swap() <= pause && pause <= call, "{pause:?} of {call:?}: {failed}");
+
+    let refused = host.reload(&[support::plugin("broken", &["unknown-base"])]).expect("a Master");
+    assert!(!refused.is_committed(), "{refused}");
+    assert_eq!(refused.pause, Pause::default(), "{refused}");
 }
 
 #[test]

@@ -74,8 +74,9 @@ pub(crate) fn last(live: &Live) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use std::collections::HashSet;
+    use std::time::Duration;
 
-    use alcedo_runtime::{Outcome, Phase, Phases, PropertyChange, ReloadReport};
+    use alcedo_runtime::{Outcome, Pause, Phase, Phases, PropertyChange, ReloadReport};
     use expect_test::{Expect, expect};
 
     use super::{last, reload};
@@ -97,6 +98,7 @@ pub(crate) mod tests {
         (report.objects_kept, report.conjugates_rebuilt) = (1000, 1000);
         report.properties = vec![change];
         report.phases = Phases(times.map(|(phase, ms)| (phase.name(), ms)).collect());
+        report.pause = Pause::new(Duration::from_millis(2), report.objects_kept);
         Live {
             report,
             edit_to_live_ms: committed.then_some(131.2),

@@ -1,7 +1,8 @@
-//! Formats the phases from a saved file to live code as a table, one row per phase.
+//! Formats the phases from a saved file to live code as a table, one row per phase, and the pause of the world.
 
 use alcedo_runtime::Phase;
 
+use crate::figures::number;
 use crate::session::{Live, Part};
 
 /// Returns the phases in chronological order. The phases up to and including `live` add up to the time since the save.
@@ -23,15 +24,22 @@ pub(crate) fn parts(live: &Live) -> Vec<Part> {
     parts
 }
 
-/// Formats the parts as lines of at most 80 columns.
-pub(crate) fn lines(parts: &[Part]) -> Vec<String> {
-    let width = parts.iter().map(|part| part.name.chars().count()).max().unwrap_or_default();
-    let row = |part: &Part| {
+/// Formats the parts as lines of at most 80 columns, followed by the pause of the world, if there was one.
+pub(crate) fn lines(live: &Live) -> Vec<String> {
+    const PAUSE: &str = "pause";
+    let (parts, pause) = (parts(live), &live.report.pause);
+    let names = parts.iter().map(|part| part.name.chars().count());
+    let width = names.max().unwrap_or_default().max(PAUSE.len());
+    let row = |name: &str, ms: f64, rest: &str| format!("  {name:width$}  {ms:>9.1} ms   {rest}").trim_end().to_owned();
+    let of = |part: &Part| {
         let within: Vec<_> = part.parts.iter().filter(|part| part.ms >= 0.05).collect();
         let within: Vec<_> = within.iter().map(|part| format!("{} {:.1}", part.name, part.ms)).collect();
-        format!("  {:width$}  {:>9.1} ms   {}", part.name, part.ms, within.join(" · ")).trim_end().to_owned()
+        row(&part.name, part.ms, &within.join(" · "))
     };
-    parts.iter().map(row).collect()
+    let each = pause.per_object().map(|each| format!("{} ns per object", number(each.as_nanos() as u64)));
+    let total = pause.total();
+    let pause = (!total.is_zero()).then(|| row(PAUSE, total.as_secs_f64() * 1e3, &each.unwrap_or_default()));
+    parts.iter().map(of).chain(pause).collect()
 }
 
 #[cfg(test)]
@@ -55,8 +63,9 @@ mod tests {
               canary        1.2 ms
               other        18.5 ms
               live          1.1 ms   quiesce 0.1 · start 0.1 · classes 0.2 · migrate 0.3 · rebuild 0.4
-              retire        0.9 ms"#]]
-        .assert_eq(&format!("parts\n{}", lines(&parts).join("\n")));
+              retire        0.9 ms
+              pause         2.0 ms   2,000 ns per object"#]]
+        .assert_eq(&format!("parts\n{}", lines(&live).join("\n")));
         let total: f64 = parts.iter().filter(|part| part.name != "retire").map(|part| part.ms).sum();
         assert!((total - live.edit_to_live_ms.unwrap()).abs() < 1e-6, "{total}");
     }

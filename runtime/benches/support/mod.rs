@@ -6,12 +6,18 @@ mod builds;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
-use alcedo_runtime::{Outcome, ReloadReport, Runtime};
+use alcedo_runtime::{Outcome, ReloadReport, Runtime, process};
 
 /// Returns two sealed release builds of an example plugin that differ only in their id.
 pub(crate) fn builds(package: &str) -> [PathBuf; 2] {
-    [1, 2].map(|tag| builds::tagged(package, &[], tag))
+    changed_builds(package, &[])
+}
+
+/// Returns two sealed release builds of an example plugin with different ids. The second has these features.
+pub(crate) fn changed_builds(package: &str, features: &[&str]) -> [PathBuf; 2] {
+    [builds::tagged(package, &[], 1), builds::tagged(package, features, 2)]
 }
 
 /// Creates a host with a Master of this library.
@@ -27,6 +33,34 @@ pub(crate) fn reload(runtime: &Runtime, library: &Path) -> ReloadReport {
     let report = runtime.reload(&[library]).expect("there is a Master");
     assert_eq!(report.outcome, Outcome::Committed);
     report
+}
+
+/// Waits until only the current generation is mapped, so that finalizers of the previous one do not run during a measurement.
+pub(crate) fn settle(runtime: &Runtime) {
+    const PATIENCE: Duration = Duration::from_secs(60);
+    let deadline = Instant::now() + PATIENCE;
+    let drained = runtime.drain_finalizers(PATIENCE).expect("a safe point");
+    assert!(drained.is_complete, "{drained:?}");
+    while runtime.unloads().generations().len() > 1 {
+        assert!(Instant::now() < deadline, "{:?}", runtime.unloads().generations());
+        runtime.safe_point();
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Resident memory of this process before an action, and its peak during the action, in KiB.
+pub(crate) struct Peak {
+    pub(crate) before: u64,
+    pub(crate) peak: u64,
+}
+
+/// Runs `action`, and returns its result and the memory that it needs.
+pub(crate) fn with_peak<T>(action: impl FnOnce() -> T) -> (T, Peak) {
+    let before = process::rss_kib().expect("a Linux with /proc");
+    // Resets the peak of the process memory.
+    fs::write("/proc/self/clear_refs", "5").expect("a Linux with /proc");
+    let result = action();
+    (result, Peak { before, peak: status_kib("VmHWM") })
 }
 
 /// Returns a field of `/proc/self/status` in KiB.
@@ -61,6 +95,6 @@ pub(crate) fn shuffled(count: usize) -> Vec<usize> {
 pub(crate) fn config() -> criterion::Criterion {
     criterion::Criterion::default()
         .sample_size(20)
-        .warm_up_time(std::time::Duration::from_millis(500))
-        .measurement_time(std::time::Duration::from_secs(3))
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_secs(3))
 }

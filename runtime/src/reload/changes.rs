@@ -115,6 +115,48 @@ impl Phases {
     }
 }
 
+/// Time for which a reload stops the world: from the start of [`Phase::Quiesce`] until the call of the reload returns. Includes all waits
+/// in between, such as waits for finalizers of the old generation, and the rollback of a failed reload. Does not include
+/// [`Phase::Stage`] and [`Phase::Canary`]. Zero if the reload ended before [`Phase::Quiesce`].
+///
+/// # Examples
+/// ```rust
+/// use std::time::Duration;
+///
+/// use alcedo_runtime::Pause;
+///
+/// let pause = Pause::new(Duration::from_millis(16), 100_000);
+/// assert_eq!(pause.total(), Duration::from_millis(16));
+/// assert_eq!(pause.per_object(), Some(Duration::from_nanos(160)));
+/// assert_eq!(Pause::new(Duration::from_millis(16), 0).per_object(), None);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Pause {
+    #[serde(rename = "pause_ms")]
+    ms: f64,
+    #[serde(rename = "pause_ns_per_object")]
+    ns_per_object: Option<f64>,
+}
+
+impl Pause {
+    /// Creates the pause of a world with this number of living objects.
+    pub fn new(total: Duration, objects: u64) -> Self {
+        let seconds = total.as_secs_f64();
+        Self { ms: seconds * 1e3, ns_per_object: (objects != 0).then(|| seconds * 1e9 / objects as f64) }
+    }
+
+    /// Returns the whole time.
+    pub fn total(&self) -> Duration {
+        duration(self.ms)
+    }
+
+    /// Returns the time divided by the number of living objects. Returns `None` if there were none.
+    pub fn per_object(&self) -> Option<Duration> {
+        self.ns_per_object.map(|ns| duration(ns / 1e6))
+    }
+}
+
 /// Converts milliseconds to a duration. Returns zero for a number that no duration can represent.
 fn duration(ms: f64) -> Duration {
     Duration::try_from_secs_f64(ms / 1e3).unwrap_or_default()

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::load::error::LoadError;
 use crate::load::replace::Why;
-use crate::reload::changes::{ClassChange, Phase, Phases, PropertyChange, ValueCounts};
+use crate::reload::changes::{ClassChange, Pause, Phase, Phases, PropertyChange, ValueCounts};
 use crate::reload::journal::{Done, Journal};
 use crate::unload::report::{BlockerReport, ModuleEnd, UnloadReport};
 
@@ -241,6 +241,9 @@ pub struct ReloadReport {
     pub warnings: Vec<String>,
     /// Durations of the phases.
     pub phases: Phases,
+    /// Time for which the world was stopped. Serialized as `pause_ms` and `pause_ns_per_object`.
+    #[serde(flatten)]
+    pub pause: Pause,
 }
 
 impl ReloadReport {
@@ -489,8 +492,9 @@ fn counts(change: &PropertyChange) -> String {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::time::Duration;
 
-    use super::{Phase, PropertyChange, ReloadReport};
+    use super::{Pause, Phase, PropertyChange, ReloadReport};
     use crate::bridge::rebuild::Rebuilt;
     use crate::handles::ObjectHandle;
     use crate::load::error::LoadError;
@@ -570,5 +574,19 @@ mod tests {
         .assert_eq(&reload.remarks().join("\n"));
         let empty = ReloadReport::rolled_back(journal(4), Phase::Stage, &failure, 0).to_string();
         assert!(empty.ends_with("\n  everything is as it was"), "{empty}");
+    }
+
+    #[test]
+    fn the_pause_is_two_fields_of_the_serialized_report() {
+        let mut report = ReloadReport::committed(journal(3), 4, 1000);
+        report.pause = Pause::new(Duration::from_millis(2), 1000);
+        let text = serde_json::to_value(&report).expect("a report");
+        assert_eq!((&text["pause_ms"], &text["pause_ns_per_object"]), (&2.0.into(), &2000.0.into()));
+        assert_eq!(serde_json::from_value::<ReloadReport>(text.clone()).expect("the same report"), report);
+        // An older host does not report the pause.
+        let serde_json::Value::Object(mut fields) = text else { panic!("a report is an object") };
+        fields.retain(|name, _| !name.starts_with("pause_"));
+        let older: ReloadReport = serde_json::from_value(fields.into()).expect("a report without a pause");
+        assert_eq!((older.pause, older.objects_kept), (Pause::default(), 1000));
     }
 }

@@ -38,13 +38,14 @@ use crate::zcall::table::Issued;
 
 /// Replaces the modules of the Master by the modules in `paths`: all modules, or only changed modules and their dependents. The
 /// caller must be at a safe point. Returns an error if no Master is loaded. A failed reload does not return an error: the
-/// report contains the failure, and the world is unchanged.
+/// report contains the failure, and the world is unchanged. Also returns the start of the pause, unless the reload ended before
+/// it. The caller reports the pause, since the work of the caller is part of it.
 pub(crate) fn reload(
     core: &Rc<Core>,
     loads: &Loads,
     paths: &[PathBuf],
     scope: ReloadScope,
-) -> Result<ReloadReport, LoadError> {
+) -> Result<(ReloadReport, Option<Instant>), LoadError> {
     let old = loads.master().ok_or(LoadError::NoMaster)?;
     loads.check_budget()?;
     let generation = loads.next_generation();
@@ -67,14 +68,17 @@ pub(crate) fn reload(
             lazy: lazy::Table::default(),
             roots: Bits::default(),
         },
+        paused_since: None,
     };
     loads.recorder.begin();
     // Discards the calls that were recorded before this reload.
     let _earlier = core.world.mode.take_calls();
-    match run.forward(paths) {
+    let forward = run.forward(paths);
+    let paused_since = run.paused_since;
+    let report = match forward {
         Ok(None) => {
             run.journal.warnings.push("no library has changed, so nothing was replaced".into());
-            Ok(ReloadReport::unchanged(run.close()))
+            ReloadReport::unchanged(run.close())
         }
         Ok(Some(committed)) => {
             let objects_kept = committed.objects_kept;
@@ -86,10 +90,11 @@ pub(crate) fn reload(
             }) {
                 run.journal.warnings.push(format!("retiring generation {}: {error}", run.old.generation));
             }
-            Ok(ReloadReport::committed(run.close(), generation.0, objects_kept))
+            ReloadReport::committed(run.close(), generation.0, objects_kept)
         }
-        Err((phase, error)) => Ok(run.roll_back(phase, &error)),
-    }
+        Err((phase, error)) => run.roll_back(phase, &error),
+    };
+    Ok((report, paused_since))
 }
 
 struct Staged {
@@ -136,6 +141,8 @@ struct Run<'a> {
     /// Set until the commit; in a rollback, until the end of the rollback.
     coming_up: Option<ComingUp>,
     before: Before,
+    /// Start of the pause. `None` during staging, when the old generation is still in use.
+    paused_since: Option<Instant>,
 }
 
 type Step<T> = Result<T, (Phase, LoadError)>;
@@ -147,6 +154,7 @@ impl Run<'_> {
     fn forward(&mut self, paths: &[PathBuf]) -> Step<Option<Committed>> {
         let staged = self.phase(Phase::Stage, |run| run.stage(paths));
         let Some(classes) = self.without_canary(staged)? else { return Ok(None) };
+        self.paused_since = Some(Instant::now());
         let (living, mapping, kept) = self.phase(Phase::Quiesce, Self::quiesce)?;
         self.phase(Phase::Start, Self::start)?;
         self.phase(Phase::Classes, |run| master::make_cdos(run.core, &classes))?;

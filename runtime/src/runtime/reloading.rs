@@ -6,6 +6,7 @@ use super::Runtime;
 use crate::error::{A_RELOAD, Error, UNLOADING};
 use crate::load::error::LoadError;
 use crate::load::master::{self, Unload};
+use crate::reload::changes::Pause;
 use crate::reload::report::ReloadReport;
 use crate::reload::requests::{ReloadScope, Request};
 use crate::reload::transaction;
@@ -99,11 +100,12 @@ impl Runtime {
     ) -> Result<ReloadReport, Error> {
         let _busy = self.at_safe_point(A_RELOAD)?;
         let modules = self.with_scripts(libraries);
-        let mut report = transaction::reload(&self.inner.core, &self.inner.loads, &modules, scope)?;
+        let (mut report, paused_since) = transaction::reload(&self.inner.core, &self.inner.loads, &modules, scope)?;
         report.requests = answers;
         let count = if report.is_committed() { &self.inner.committed } else { &self.inner.rolled_back };
         count.set(count.get() + 1);
         self.inner.core.world.objects.free_graveyard();
+        report.pause = paused_since.map(|since| Pause::new(since.elapsed(), report.objects_kept)).unwrap_or_default();
         Ok(report)
     }
 

@@ -18,9 +18,21 @@ use alcedo_build::{BuildRequest, Member};
 
 use super::{WORKSPACES, checkout, of_tests, request, test_dir, variants};
 
-/// Features that do not compile or link, need another compiler, or change the crates that all plugins share.
-const ALONE: [&str; 7] =
-    ["cpp", "does-not-compile", "hooked", "pass-through", "planted-use-after-free", "undefined", "unresolved-symbol"];
+/// Features that do not compile or link, need another compiler, or change the crates that all plugins share, and features that only
+/// benchmarks use.
+const ALONE: [&str; 11] = [
+    "base-inserted",
+    "cpp",
+    "does-not-compile",
+    "hooked",
+    "other-constant",
+    "other-default",
+    "pass-through",
+    "planted-use-after-free",
+    "property-added",
+    "undefined",
+    "unresolved-symbol",
+];
 
 const TOGETHER: [(&str, &[&str]); 1] = [("figures", &["misnamed", "needs-reports"])];
 

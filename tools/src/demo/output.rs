@@ -85,6 +85,10 @@ impl Serialize for Reloaded<'_> {
         let each = phases.0.iter().map(|(phase, ms)| (*phase, micros(*ms)));
         fields.insert("phases".into(), json!(each.collect::<BTreeMap<_, _>>()));
         fields.insert("swap_ms".into(), json!(micros(phases.swap().as_secs_f64() * 1e3)));
+        let pause = &live.report.pause;
+        fields.insert("pause_ms".into(), json!(micros(pause.total().as_secs_f64() * 1e3)));
+        let each = pause.per_object().map(|each| each.as_nanos() as u64);
+        fields.insert("pause_ns_per_object".into(), json!(each));
         fields.insert("build_ms".into(), json!(live.build_ms.map(micros)));
         fields.insert("edit_to_live_ms".into(), json!(live.edit_to_live_ms.map(micros)));
         fields.serialize(serializer)
@@ -219,6 +223,7 @@ mod tests {
         assert_eq!(line["edit_to_live_ms"], 131.2);
         assert_eq!(line["build_ms"], 104.4);
         assert_eq!(line["swap_ms"], 1.1);
+        assert_eq!((&line["pause_ms"], &line["pause_ns_per_object"]), (&2.0.into(), &2000.into()));
         assert_eq!(line["phases"]["stage"], 6.0);
         let phases: Vec<_> = line["phases"].as_object().unwrap().keys().collect();
         assert_eq!(

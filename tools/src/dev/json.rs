@@ -122,6 +122,8 @@ mod tests {
         assert_eq!(committed["edit_to_live_ms"], 131.2);
         assert_eq!(committed["timings"][0]["name"], "build");
         assert_eq!(committed["report"]["objects_kept"], 1000);
+        assert_eq!(committed["report"]["pause_ms"], 2.0);
+        assert_eq!(committed["report"]["pause_ns_per_object"], 2000.0);
         let failed = of(live(rolled_back()));
         assert_eq!((&failed["event"], &failed["report"]["error"]), (&"rolled_back".into(), &"it panicked".into()));
         assert_eq!(of(unchanged())["event"], "unchanged");

@@ -163,7 +163,7 @@ impl Messages {
     fn reload(&mut self, live: &Live) -> String {
         let mut text = reload_message::reload(live, self.paint, &mut self.remarks);
         if self.timings {
-            for line in timings::lines(&timings::parts(live)) {
+            for line in timings::lines(live) {
                 text.push_str(&format!("\n{}", self.paint.dim(&line)));
             }
         }

@@ -1,0 +1,151 @@
+//! Measures the pause of a reload: the time for which the world is stopped ([`ReloadReport::pause`]), including waits for finalizers.
+//! Staging is not part of it. Uses release builds of `crowd` that differ in one change each.
+//!
+//! The ids are `alcedo_CHANGE/COUNT` for objects of a class without a kept field, and `alcedo_CHANGE_with_a_kept_field/COUNT` for
+//! objects of a class with one kept field. All objects have the defaults of their class. The changes are:
+//!
+//! * `unchanged`: only the id of the build;
+//! * `constant`: a constant in the code, so another compiled file with the same declarations;
+//! * `default`: the default of the only property, which all objects follow;
+//! * `property_added`: a second property;
+//! * `base_inserted`: a base class of the module between the class and `Object`.
+//!
+//! Only the reload to the changed build is measured. The reload back to the first build is not, and between two reloads the benchmark
+//! waits until the previous generation is unmapped. After each id, one more reload prints its peak memory.
+//!
+//! The baseline `boxes` visits the boxes of a `Vec<Box<[u64; 7]>>` and replaces each by a new box with the same content, without any
+//! rollback.
+//!
+//! A million objects need minutes and some gigabytes, so they are measured only if `ALCEDO_BENCH_MILLION` is set.
+
+mod support;
+
+use std::hint::black_box;
+use std::mem;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use alcedo_runtime::{ReloadReport, Runtime};
+use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
+
+const COUNTS: [u64; 2] = [1_000, 100_000];
+
+const MILLION: u64 = 1_000_000;
+
+/// Environment variable that adds [`MILLION`] to the counts.
+const WITH_MILLION: &str = "ALCEDO_BENCH_MILLION";
+
+/// Changes, with the features of `crowd` that they need.
+const CHANGES: [(&str, &[&str]); 5] = [
+    ("unchanged", &[]),
+    ("constant", &["other-constant"]),
+    ("default", &["other-default"]),
+    ("property_added", &["property-added"]),
+    ("base_inserted", &["base-inserted"]),
+];
+
+/// Suffixes of the ids, with the class of the objects.
+const CLASSES: [(&str, &str); 2] = [("", "/Script/Game.Walker"), ("_with_a_kept_field", "/Script/Game.Runner")];
+
+/// Content of a box: as many machine words as in `rebuild.rs`.
+type Part = [u64; 7];
+
+fn pause(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("pause");
+    group.sampling_mode(SamplingMode::Flat);
+    let million = std::env::var_os(WITH_MILLION).map(|_| MILLION);
+    for count in COUNTS.into_iter().chain(million) {
+        group.throughput(Throughput::Elements(count));
+        group.bench_function(BenchmarkId::new("boxes", count), |bencher| {
+            bencher.iter_custom(|rounds| time_boxes(count, rounds));
+        });
+        for (change, features) in CHANGES {
+            for (suffix, class) in CLASSES {
+                let name = format!("alcedo_{change}{suffix}");
+                // Created on the first call, so that a run of other ids needs no objects.
+                let mut world = None;
+                group.bench_function(BenchmarkId::new(&name, count), |bencher| {
+                    let world = world.get_or_insert_with(|| World::new(features, class, count));
+                    bencher.iter_custom(|rounds| (0..rounds).map(|_| world.time_change()).sum());
+                });
+                if let Some(world) = world {
+                    world.print_peak(&name);
+                    drop(world.runtime.shutdown());
+                }
+            }
+        }
+    }
+    group.finish();
+}
+
+/// Host with objects, and the two builds of its plugin.
+struct World {
+    runtime: Runtime,
+    builds: [PathBuf; 2],
+    count: u64,
+}
+
+impl World {
+    fn new(features: &[&str], class: &str, count: u64) -> Self {
+        let builds = support::changed_builds("crowd", features);
+        let runtime = support::host(&builds[0]);
+        for _ in 0..count {
+            runtime.objects().spawn(class).expect("an object");
+        }
+        let world = Self { runtime, builds, count };
+        // The first reloads allocate memory that the later reloads reuse.
+        let _first = world.time_change();
+        world
+    }
+
+    /// Reloads to the changed build and back, and returns the pause of the first reload.
+    fn time_change(&self) -> Duration {
+        let pause = self.reload(&self.builds[1]).pause.total();
+        self.reload(&self.builds[0]);
+        pause
+    }
+
+    fn reload(&self, library: &Path) -> ReloadReport {
+        let report = support::reload(&self.runtime, library);
+        assert_eq!((report.conjugates_rebuilt, report.class_constructors_rerun), (self.count, 0));
+        support::settle(&self.runtime);
+        report
+    }
+
+    /// Prints the peak memory of one reload to the changed build.
+    fn print_peak(&self, name: &str) {
+        let reload = || support::reload(&self.runtime, &self.builds[1]);
+        let (_report, support::Peak { before, peak }) = support::with_peak(reload);
+        let more = peak.saturating_sub(before);
+        let each = more * 1024 / self.count;
+        eprintln!(
+            "pause/{name}/{}: {before} KiB before the reload, peak {peak} KiB: {more} KiB more, {each} bytes per object",
+            self.count
+        );
+    }
+}
+
+/// Returns the time of these rounds of the baseline.
+fn time_boxes(count: u64, rounds: u64) -> Duration {
+    let mut boxes: Vec<Box<Part>> = (0..count).map(|number| Box::new([number, 0, 0, 0, 0, 0, 0])).collect();
+    let begun = Instant::now();
+    for _ in 0..rounds {
+        for old in black_box(&mut boxes) {
+            let new = Box::new(black_box(**old));
+            drop(mem::replace(old, new));
+        }
+    }
+    let elapsed = begun.elapsed();
+    drop(black_box(boxes));
+    elapsed
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default()
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_secs(3));
+    targets = pause
+}
+criterion_main!(benches);
