@@ -98,7 +98,7 @@ impl<C, A, R> FunctionCell<C, A, R> {
     }
 }
 
-/// Receives a number without a meaning. Used for items that only have to exist in the host.
+/// Receives a number without a meaning. Used for items that must exist in the host and have no number.
 pub struct PresenceCell(pub(crate) Cell);
 
 impl PresenceCell {

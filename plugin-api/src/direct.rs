@@ -95,7 +95,7 @@ impl<A, R> DirectCell<A, R> {
 }
 
 impl<A: Params, R: ReturnValue> DirectCell<A, R> {
-    /// Calls the code of a handle directly. Returns `None` if the call has to use slots.
+    /// Calls the code of a handle directly. Returns `None` if the call must use slots.
     #[inline]
     pub(crate) fn call<Argument: Params<Bits = A::Bits>>(
         &self,

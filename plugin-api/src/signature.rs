@@ -102,7 +102,7 @@ pub unsafe trait Param: Sized {
     ///
     /// # Safety
     /// `awaited()` returned `awaited`, and `slot_back` returned `slot` for `awaited`. A callee that returns this type has
-    /// filled both.
+    /// filled `awaited` and `slot`.
     #[doc(hidden)]
     unsafe fn take_back(slot: Slot, awaited: Self::Awaited) -> Result<Self::Back, CallError>;
 

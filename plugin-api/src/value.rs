@@ -75,7 +75,7 @@ pub unsafe trait Value: Sized + 'static {
     /// True if a value in host form may own memory.
     #[doc(hidden)]
     const OWNS_MEMORY: bool = false;
-    /// Kind of an enum's numbers, and true if all of them fit in a byte; `None` for other types.
+    /// Kind of an enum's numbers, and true if all numbers fit in a byte; `None` for other types.
     #[doc(hidden)]
     const NUMBERS: Option<(PropertyKind, bool)> = None;
     /// Type of a borrowed value: plain values, strings and containers of std are copied, every [`Kind`](crate::Kind) is viewed
@@ -140,7 +140,8 @@ pub unsafe trait Value: Sized + 'static {
     /// Returns the result after the call.
     ///
     /// # Safety
-    /// `out()` returned `out`, and `slot_out` returned `slot` for `out`. A callee that returns this type has filled both.
+    /// `out()` returned `out`, and `slot_out` returned `slot` for `out`. A callee that returns this type has filled `out` and
+    /// `slot`.
     #[doc(hidden)]
     unsafe fn take_out(slot: Slot, out: Self::Out) -> Result<Self, CallError>;
 

@@ -27,7 +27,7 @@ pub fn keep_copies(folder: &Path) -> io::Result<File> {
 /// plugin code are recorded as well: at most one per second, from at most sixteen locations.
 ///
 /// Call this near the beginning of `main`, after [`canary::run_if_child`](crate::canary::run_if_child), on the thread that becomes the
-/// game thread. Stack overflows of that thread are then reported as well.
+/// game thread. Then stack overflows of that thread are also reported.
 ///
 /// # Errors
 /// When the folder cannot be written to, or the guard is armed already.

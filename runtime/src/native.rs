@@ -162,7 +162,7 @@ impl Natives {
     }
 
     /// Adds an interface with functions. A class that implements the interface must have a function of the same name for each
-    /// of them.
+    /// function of the interface.
     #[must_use]
     pub fn interface_with_functions(mut self, interface: NativeInterface) -> Self {
         self.batch.interfaces.push(interface.0);

@@ -47,7 +47,7 @@ fn the_last_runtime_handle_may_be_dropped_in_a_direct_call() {
     let body = move |runtime: &Runtime, (left, right): (i32, i32)| {
         let _owned = &set_on_drop;
         drop(to_clear.take());
-        // Further handles are created and dropped; none of them is the last.
+        // Further handles are created and dropped; none of these handles is the last handle of the host.
         let others = [runtime.clone(), runtime.clone()];
         drop(runtime.downgrade().upgrade());
         drop(others);

@@ -201,7 +201,8 @@ fn every_store_uses_a_cell_that_counts_borrows() {
     assert!(wrong.is_empty(), "these use the cell of std: {wrong:?}");
 }
 
-/// Opening a pipe blocks until its other end is open, and a device has no end of file: `alcedo_sys::plain_file` refuses both.
+/// Opening a pipe blocks until its other end is open, and a device has no end of file: `alcedo_sys::plain_file` refuses pipes and
+/// devices.
 #[test]
 fn product_code_opens_files_by_one_helper() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -1,5 +1,5 @@
-//! Tests protocols of a host, based on the same traits as the built-in ones: `console` has its own grammar and two resolvers, `db`
-//! has neither.
+//! Tests protocols of a host, based on the same traits as the built-in protocols: `console` has its own grammar and two resolvers,
+//! `db` has neither grammar nor resolvers of its own.
 
 use crate::support;
 

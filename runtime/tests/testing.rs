@@ -116,7 +116,7 @@ fn an_edit_reloads_objects_and_leaves_the_sources_unchanged() {
     let report = world.reload();
     assert_eq!((report.from, report.generation), (2, 3));
 
-    // Each edit contains the earlier ones.
+    // Each edit contains the earlier edits.
     let too_fast = "assert!(_this.rotation_speed() != 90.0, \"too fast\");\n        Self { elapsed";
     let report = world.expect_rollback("src/lib.rs", |text| text.replace("Self { elapsed", too_fast));
     assert!(report.to_string().contains("too fast"), "{report}");

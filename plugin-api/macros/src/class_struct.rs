@@ -297,7 +297,7 @@ fn class_flags(attr_args: &AttrArgs, is_final: bool) -> Result<TokenStream> {
 /// A kept field and the specifiers of its attribute.
 type Kept = (Ident, AttrArgs);
 
-/// Removes the reflected fields, and returns them and the kept ones of the remaining fields.
+/// Removes the reflected fields and returns them. Also returns the kept fields among the other fields.
 fn sort_fields(fields: &mut Fields, errors: &mut rules::Errors) -> (Vec<Property>, Vec<Kept>) {
     let (mut properties, mut kept) = (Vec::new(), Vec::new());
     let named = match fields {

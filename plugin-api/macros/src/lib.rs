@@ -202,7 +202,7 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// `entry: exchange` is the entry method, which exchanges tables of functions with the host right before `main`:
 /// `fn(&'static H) -> M`, `fn(&'static H)` or `fn() -> M`, where `H` is a `host struct` of `entry_table!` and `M` a
-/// `module struct`. A host with another definition of one of them refuses the module before its code runs.
+/// `module struct`. A host with another definition of `H` or `M` refuses the module before its code runs.
 ///
 /// `suspend: let_go, resume: take_again` are for exclusive resources: a fixed port, a lock file, a database. In a reload, the main of
 /// the new generation runs *before* the exit hook of the old generation, because the old generation continues if the new generation

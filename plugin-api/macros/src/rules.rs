@@ -1,7 +1,7 @@
 //! Rules that the attributes check. Each rule has an id at the end of its message, and `docs/mistakes.md` lists the ids. For each
 //! rule, a file of `tests/ui` has a module that violates the rule, and a file of `tests/accepted` has a module that complies. A new
-//! rule takes the next free number; numbers of removed rules stay unused. Also collects the errors of one item, so that all of them
-//! are reported together.
+//! rule takes the next free number; numbers of removed rules stay unused. Also collects the errors of one item, so that all errors
+//! of the item are reported together.
 
 use std::fmt::Display;
 

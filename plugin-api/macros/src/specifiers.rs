@@ -1,5 +1,5 @@
 //! Meaning of the specifiers of `#[uproperty]` and `#[ufunction]`: each is a line of a table, which the attributes read, and
-//! which `docs/specifiers.md` lists. A test compares both.
+//! which `docs/specifiers.md` lists. A test compares the table and the page.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};

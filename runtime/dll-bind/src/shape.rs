@@ -366,7 +366,7 @@ impl Site<'_> {
             (end, align) = (offset + shape.size(), align.max(shape.packed_align()));
             fields.push(Field { name: Arc::from(&*field.text), shape, offset });
         }
-        // An empty struct has no size in C and one byte in C++. One unused byte is correct for both.
+        // An empty struct has no size in C and one byte in C++. One unused byte is correct for C and for C++.
         Ok(Struct { fields, size: end.next_multiple_of(align).max(1), align })
     }
 }

@@ -524,8 +524,8 @@ impl Constructor<'_> {
         requested.into_iter().try_for_each(|part| self.copy_values(part, pairs))
     }
 
-    /// Runs PostInitProperties of the subobjects, then of the object. For each of them, runs the plugin's PostInitProperties
-    /// first, then those of the native classes from the root on.
+    /// Runs PostInitProperties of the subobjects, then of the object. For each of these objects, runs the plugin's
+    /// PostInitProperties first, then those of the native classes from the root on.
     fn post_init(&self, new_object: &NewObject) -> Result<(), ConstructionFailed> {
         new_object.parts.iter().try_for_each(|part| self.post_init(part))?;
         self.init(new_object.object, &new_object.class)

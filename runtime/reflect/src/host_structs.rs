@@ -21,7 +21,7 @@ const MATCHES: &str = "a matching type is of the kind";
 pub trait HostStructure: Sized + 'static {
     /// Path of the struct type.
     const PATH: &'static str;
-    /// Fields in order, inherited ones first.
+    /// Fields in order, inherited fields first.
     const FIELDS: &'static [HostField];
 
     /// Reads the value from its fields, in order.

@@ -47,7 +47,7 @@ pub(crate) struct Marker {
     open: Vec<u32>,
     /// Objects that were created or written to and must be scanned again.
     again: Vec<ObjectHandle>,
-    /// Native objects whose `add_references` hooks have to be called.
+    /// Native objects whose `add_references` hooks must still be called.
     hook_queue: Vec<(Rc<MarkClass>, ObjectHandle)>,
     /// Slots of objects whose hooks were called.
     hooked: Vec<u32>,
@@ -69,7 +69,8 @@ pub(super) struct MarkClass {
 }
 
 impl Marker {
-    /// Creates a mark without reached objects. Classes that are not in `classes` are added when an object of them is found.
+    /// Creates a mark without reached objects. A class that is not in `classes` is added when an object of this class is
+    /// found.
     pub(super) fn new(classes: &[Rc<Class>]) -> Self {
         let mut marker = Self {
             marked: Bits::default(),
@@ -137,7 +138,7 @@ impl Marker {
         }
     }
 
-    /// Removes and returns some of the native objects whose hooks have to be called.
+    /// Removes and returns some of the native objects whose hooks must still be called.
     pub(super) fn next_hooks(&mut self) -> Vec<(Rc<MarkClass>, ObjectHandle)> {
         self.hook_queue.split_off(self.hook_queue.len().saturating_sub(HOOK_BATCH))
     }

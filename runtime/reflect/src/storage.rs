@@ -259,7 +259,7 @@ impl<'a> View<'a> {
     /// Feeds all values to `hasher`. Equal contents feed equal data.
     pub fn hash_into(self, hasher: &mut dyn Hasher) {
         for (offset, ty) in &self.schema.fields {
-            // SAFETY: the caller of `from_raw` promised a value of each field's type; hashing writes none of them.
+            // SAFETY: the caller of `from_raw` promised a value of each field's type; hashing writes no field.
             unsafe { Ptr::new(self.base.wrapping_add(*offset), ty) }.hash_into(hasher);
         }
     }

@@ -316,7 +316,7 @@ impl Site {
     }
 }
 
-/// Returns code, object and memory of a script callee from the call cache; `None` if any of them is missing.
+/// Returns code, object and memory of a script callee from the call cache; `None` if any of the three is missing.
 ///
 /// # Safety
 /// `base` must point to the frame of the caller, whose code contains `site`; `own` must be the object of the caller and `memory`

@@ -103,7 +103,7 @@ impl Machine {
         code: impl IntoIterator<Item = C>,
     ) -> Result<Compiled, Vec<CompileError>> {
         self.attach(world);
-        // New code has new locations, so its log messages are not repetitions of earlier ones.
+        // New code has new locations, so its log messages are not repetitions of earlier messages.
         self.warned.forget();
         let known_functions = KnownFunctions::default();
         let (mut functions, mut errors) = (BTreeMap::new(), Vec::new());

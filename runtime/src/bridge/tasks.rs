@@ -470,7 +470,7 @@ fn counted(entries: &[Entry]) -> Vec<JobCount> {
     counts
 }
 
-/// Ends jobs in order. Logs the failures after all of them have ended.
+/// Ends jobs in order. Logs the failures after all jobs have ended.
 fn end_all(red: &RedStack, entries: impl IntoIterator<Item = Entry>) {
     let failed: Vec<_> = entries.into_iter().filter_map(|entry| end(red, entry)).collect();
     failed.iter().for_each(DropFailed::log);

@@ -143,7 +143,7 @@ impl Plugins<'_> {
         }
     }
 
-    /// Returns the kept fields of one object, by class path and field name. `share` is of the saves of other objects of the same
+    /// Returns the kept fields of one object, by class path and field name. `share` is shared with the saves of other objects of the same
     /// generations. Returns an error if a field fails to serialize.
     pub(crate) fn save_kept(&self, object: ObjectHandle, share: &mut KeptShare) -> Result<Vec<KeptField>, CallError> {
         let of = self.world.objects.class_id(object).unwrap_or(ClassId::NONE);

@@ -161,7 +161,7 @@ fn lacks_property(class: &Class, name: &str) -> String {
     }
 }
 
-/// Returns the names of all functions of a class, including inherited ones.
+/// Returns the names of all functions of a class, including inherited functions.
 fn functions(class: &Rc<Class>) -> Vec<String> {
     let own = class.chain().into_iter().flat_map(|class| class.own_functions.clone());
     own.map(|function| function.text.to_string()).collect()

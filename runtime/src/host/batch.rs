@@ -74,7 +74,7 @@ impl<A, R> fmt::Debug for BatchFunction<A, R> {
 #[must_use = "it lists the calls that failed"]
 #[non_exhaustive]
 pub struct BatchReport {
-    /// Number of calls, including failed ones.
+    /// Number of calls, including failed calls.
     pub called: usize,
     /// Number of objects that were destroyed before the batch reached them.
     pub ended: usize,

@@ -147,8 +147,8 @@ fn names_of_unhooked(mut section: &[u8]) -> Vec<String> {
     names
 }
 
-/// Returns the functions that register code with the process and bypass the module's hooks. A module that uses any of them can
-/// never be unmapped.
+/// Returns the functions that register code with the process and bypass the module's hooks. A module that uses such a function
+/// can never be unmapped.
 pub(crate) fn bypasses(image: &ImageFile) -> Vec<String> {
     image.bypassed_hooks().into_iter().map(str::to_owned).collect()
 }

@@ -82,8 +82,8 @@ pub(crate) fn needs_beyond<'a, M: Iterator<Item = (&'a str, &'a [(String, Versio
     needs.filter(|(_, name, _)| !is_here(name)).collect()
 }
 
-/// Returns the indices of the modules in start order. If several modules could start next, the first of them in `modules` is
-/// chosen. Errors are checked in this order: duplicate names, missing dependencies, cycles.
+/// Returns the indices of the modules in start order. If several modules could start next, the module that is first in
+/// `modules` is chosen. Errors are checked in this order: duplicate names, missing dependencies, cycles.
 pub(crate) fn order(modules: &[OrderInput]) -> Result<Vec<usize>, OrderError> {
     let indexes = indexes(modules)?;
     let needs = modules.iter().map(|module| needs(module, modules, &indexes)).collect::<Result<Vec<_>, _>>()?;

@@ -48,7 +48,7 @@ pub(crate) struct Done {
     pub record: Record,
     /// Objects that were created and destroyed again, by the path of their class.
     pub constructions: BTreeMap<String, u64>,
-    /// Calls from the new modules to code outside of them, by name.
+    /// Calls from the new modules to code outside of the new modules, by name.
     pub calls: BTreeMap<String, CallCount>,
     /// Objects added to the root set, and objects removed from it.
     pub roots: (Vec<ObjectHandle>, Vec<ObjectHandle>),

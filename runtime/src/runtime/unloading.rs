@@ -133,7 +133,8 @@ impl Unloads<'_> {
         modules.iter().flat_map(of).collect()
     }
 
-    /// Returns the tickets of all generations that have begun to unload and are not unmapped, oldest first, including parked ones.
+    /// Returns the tickets of all generations that have begun to unload and are not unmapped, oldest first, including parked
+    /// generations.
     pub fn tickets(&self) -> Vec<UnloadTicket> {
         self.0.inner.loads.unloads.tickets()
     }

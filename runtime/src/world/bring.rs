@@ -350,8 +350,8 @@ impl<'a> Bringing<'a> {
         Ok(())
     }
 
-    /// Makes an object refer to its subobjects of the right class, marks the other subobjects for destruction, and creates
-    /// missing ones.
+    /// Makes an object refer to its subobjects of the right class, marks the other subobjects for destruction, and creates missing
+    /// subobjects.
     fn gather_parts(&mut self, object: ObjectHandle, _: &ObjectRecord, plan: &ClassPlan) -> Result<(), CallError> {
         let objects = &self.core.world.objects;
         let chain = plan.class.chain();

@@ -64,8 +64,8 @@ impl ClassPlan {
     }
 }
 
-/// Returns the current name of each default subobject, by all of its former names. If several subobjects had one name, it
-/// resolves to the nearest of them.
+/// Returns the current name of each default subobject, by all of its former names. If several subobjects had one name, this
+/// name resolves to the nearest of these subobjects.
 fn part_names(class: &Rc<Class>, redirects: &[(String, String)]) -> FxHashMap<String, Rc<str>> {
     let chain = class.chain();
     let subobjects: Vec<&Rc<str>> =

@@ -38,7 +38,7 @@ pub(crate) struct ClassRecord {
     pub(crate) bases: Vec<String>,
     /// Path of its nearest native class, or its own path if native.
     pub(crate) native: String,
-    /// Properties, base first, without transient ones and default subobjects.
+    /// Properties, base first, without transient properties and default subobjects.
     pub(crate) properties: Vec<PropertyRecord>,
 }
 

@@ -72,7 +72,7 @@ pub(crate) struct Facts {
 #[derive(Debug, Default)]
 pub(crate) struct Pinning {
     pub(crate) is_marked: bool,
-    /// Defined symbols that are unique per process (`STB_GNU_UNIQUE`): the loader never unmaps a library that provided one of them.
+    /// Defined symbols that are unique per process (`STB_GNU_UNIQUE`): the loader never unmaps a library that provided such a symbol.
     pub(crate) unique: Vec<String>,
     /// Name of the library that provides each import, if the version of the import specifies the library.
     pub(crate) libraries: Vec<Option<String>>,

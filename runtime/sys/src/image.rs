@@ -186,7 +186,7 @@ impl ImageFile {
         &self.facts.needed
     }
 
-    /// Returns the undefined symbols of the dynamic symbol table, including weak ones, in file order.
+    /// Returns the undefined symbols of the dynamic symbol table, including weak symbols, in file order.
     pub fn imports(&self) -> &[String] {
         &self.facts.imports
     }
@@ -210,7 +210,7 @@ impl ImageFile {
     }
 
     /// Returns the defined symbols that are unique per process (`STB_GNU_UNIQUE`; the GNU compiler emits them for C++ inline and
-    /// template statics). The loader never unmaps a library that provided one of them. The linker hides them in a cdylib.
+    /// template statics). The loader never unmaps a library that provided such a symbol. The linker hides them in a cdylib.
     pub fn unique_symbols(&self) -> &[String] {
         &self.facts.pinning.unique
     }

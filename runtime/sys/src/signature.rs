@@ -240,7 +240,7 @@ impl SecretKey {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, is readable by others, or is not such a key, for instance the public half of one.
+    /// The file cannot be read, is readable by others, or contains no such key but, for instance, a public key.
     pub fn read(path: &Path) -> Result<Self, KeyError> {
         let io = |source| KeyError::Io { doing: "read", path: path.to_owned(), source };
         let (file, found) = plain_file::open(path).map_err(io)?;

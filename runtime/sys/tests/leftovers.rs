@@ -223,8 +223,8 @@ fn a_child_exits_with_handlers_left() {
         return;
     }
     let seen = *SEEN.get_or_init(|| Seen::new(Mode::AtOnce, 0));
-    // Registered before any image, so called after all of them.
-    // SAFETY: the function only prints.
+    // Registered before any image is mapped, so called after the handlers of all images. SAFETY: the function only
+    // prints.
     unsafe { libc::atexit(report) };
     let (library, gone) = (Library::new(), Seen::new(Mode::AtOnce, 0));
     let module = library.map();

@@ -187,7 +187,7 @@ fn a_child_reads() {
     }
 }
 
-/// Reads a file repeatedly during writes, and returns how often it was one build and how often neither.
+/// Reads a file repeatedly during writes, and returns how often it was one of the builds and how often neither build.
 fn outcomes(library: &Path, stage: &StageDir) -> String {
     let mut seen = BTreeMap::new();
     // A briefly truncated file is refused quickly, so such results are not counted.

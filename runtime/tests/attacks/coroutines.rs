@@ -1,5 +1,5 @@
 //! Tests stackful coroutines with a safe API, in plugins and hosts. The runtime refuses to open a borrow, view, loan, slice or
-//! frame on a coroutine stack. A suspended coroutine therefore holds none of them, and the host continues.
+//! frame on a coroutine stack. A suspended coroutine therefore holds none of these, and the host continues.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -75,7 +75,8 @@ fn fails_at(step: ReloadStep) -> Armed {
     faults::arm(Fault { step, nth: 0, kind: FaultKind::Error })
 }
 
-/// Reloads a build with these features, either all modules or only the changed ones. The reload fails at its last step.
+/// Reloads a build with these features, either all modules or only the changed modules. The reload fails at its last
+/// step.
 fn roll_back(scene: &Scene, features: &[&str], is_whole: bool) -> ReloadReport {
     let armed = fails_at(ReloadStep::BeforeCommit);
     let next = libraries(features);

@@ -76,7 +76,7 @@ macro_rules! quiet {
     };
 }
 
-/// Fallible verbs first, then infallible ones.
+/// Fallible verbs first, then infallible verbs.
 pub(crate) const VERBS: &[Verb] = &[
     ("create_master", Changes, |host, tools| outcome(host.create_master(&[&tools.library]))),
     ("objects().spawn_as", Changes, |host, _| outcome(host.objects().spawn_as::<Object>())),

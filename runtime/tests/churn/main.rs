@@ -1,9 +1,9 @@
 //! A plugin applies random operations to values of every kind while the host collects, reloads and fails to reload. A model of std
 //! types applies the same operations and must agree with every answer and, at intervals, with the whole state.
 //!
-//! `CHURN_SEED` and `CHURN_OPERATIONS` set the seed and the number of operations; a failure prints both. With `CHURN_STEP=1` plugin
-//! and model are compared after each operation, so that a failure also shows the values. `CHURN_STEP_FROM` sets the first operation
-//! that is compared in this way.
+//! `CHURN_SEED` and `CHURN_OPERATIONS` set the seed and the number of operations; a failure prints both values. With `CHURN_STEP=1`
+//! plugin and model are compared after each operation, so that a failure also shows the values. `CHURN_STEP_FROM` sets the first
+//! operation that is compared in this way.
 
 use crate::support;
 

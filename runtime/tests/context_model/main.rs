@@ -156,7 +156,7 @@ fn panic_message(payload: &(dyn Any + Send)) -> String {
     format!("it panicked: {}", text.or(payload.downcast_ref::<&str>().copied()).unwrap_or("without a text"))
 }
 
-/// Removes steps while the program still fails, and prints the remaining ones.
+/// Removes steps while the program still fails, and prints the remaining steps.
 fn shrink(seed: u64, program: Program, libraries: &Arc<Libraries>, mut failure: String) {
     let (patience, limit) = SHORT;
     let (begun, mut shortest) = (Instant::now(), program);

@@ -335,7 +335,7 @@ impl Model {
         }
     }
 
-    /// Compares the contexts that the host lists with the required and permitted ones.
+    /// Compares the contexts that the host lists with the required and permitted contexts.
     ///
     /// # Errors
     /// Names a missing, surplus or differing context.

@@ -156,7 +156,7 @@ fn expect_left(ended: &ShutdownReport, left: &[(String, usize, usize)]) -> Resul
 /// Checks that everything ends and all images are unmapped after the last holder is released.
 fn end(shared: &Arc<Shared>, stage_dir: &Path, must_end: bool) -> Result<(), String> {
     if !must_end || is_parked(shared) {
-        // A parked image keeps its dependencies permanently, so these must be parked as well.
+        // A parked image keeps its dependencies permanently, so these dependencies must also be parked.
         shared.contexts.park_after(Some(Duration::from_secs(1)));
     }
     if !until(shared.patience, || is_quiet(shared)) {

@@ -45,7 +45,7 @@ impl Sheet {
         *self.asserted.entry(cell).or_default() += 1;
     }
 
-    /// Checks that all answers were the expected ones.
+    /// Checks that all answers were as expected.
     pub(crate) fn passes(&self) {
         assert!(self.wrong.is_empty(), "{}", self.wrong.join("\n"));
     }

@@ -3,8 +3,8 @@
 //!
 //! Before the harness begins, this process lists the requested tests and starts the program again for each file. At most one file per
 //! processor runs at a time; the output of a file is printed at its end. With `--nocapture` or `--test-threads` the files run one
-//! after the other and print immediately. If all tests are of one file, this process runs them itself, for debuggers. Before a run of
-//! all tests, the program's function `PREPARE` runs.
+//! after the other and print immediately. If all tests belong to one file, this process runs them itself, so that a debugger can be
+//! attached. Before a run of all tests, the program's function `PREPARE` runs.
 #![expect(unsafe_code, reason = "registers a function that runs before the main of the harness")]
 #![expect(clippy::print_stdout, reason = "a heading for the output of each file")]
 

@@ -169,7 +169,7 @@ fn write_workspace(root: &Path) -> io::Result<()> {
     // The examples are members of this workspace.
     let rest = rest.replace("path = \"../../../example-plugins/", "path = \"");
     let rest = rest.replace("path = \"../../../", &format!("path = \"{}/", checkout().display()));
-    // Most builds are initial ones, which incremental compilation would slow down.
+    // Most builds are first builds, which incremental compilation would slow down.
     let rest = rest.replace("[profile.dev]\n", "[profile.dev]\nincremental = false\n");
     let manifest = format!("[workspace]\nresolver = \"3\"\nmembers = {folders:?}\n\n[workspace.package]{rest}");
     write(&root.join("Cargo.toml"), &manifest)?;

@@ -93,8 +93,8 @@ impl ModuleStatuses {
         }
     }
 
-    /// Marks the modules strictly between these two ids as ended, since they never have entries. Otherwise each of them would split
-    /// a range.
+    /// Marks the modules strictly between these two ids as ended, since they never have entries. Otherwise each such module would
+    /// split a range.
     pub fn pass_over(&mut self, after: ModuleId, before: ModuleId) {
         self.ended.add(after.0 + 1, before.0.saturating_sub(1));
     }

@@ -53,7 +53,7 @@ use crate::handles::{ModuleId, ZCallHandle};
 pub struct ZCallTable {
     state: RefCell<State>,
     /// Changes when a handle may refer to another function or to no function. Closed while calls are observed, so one comparison
-    /// covers both.
+    /// detects a change and an observer.
     epoch: Rc<Epoch>,
     observer: Observer,
 }
@@ -307,7 +307,7 @@ impl ZCallTable {
         names
     }
 
-    /// Number of live handles, including suspended ones.
+    /// Number of live handles, including suspended handles.
     #[cfg(test)]
     pub fn len(&self) -> usize {
         let state = self.state.borrow();

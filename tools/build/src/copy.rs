@@ -133,7 +133,7 @@ fn root_manifest(mut manifest: Table, dir: &Path, member: &Path) -> String {
     manifest.to_string()
 }
 
-/// Returns the manifest of the package in `dir`, which may be the root of its workspace as well.
+/// Returns the manifest of the package in `dir`. The folder may also be the root of the package's workspace.
 fn package_manifest(mut manifest: Table, dir: &Path, is_root: bool) -> String {
     make_absolute(&mut manifest, dir, leaves);
     if let Some(Value::Table(package)) = manifest.get_mut("package") {

@@ -157,7 +157,7 @@ fn copy_path(folder: &Path, archive: &Path) -> Option<PathBuf> {
     Some(folder.with_file_name(COPIES).join(name))
 }
 
-/// Returns the linker that `cc` would call, and its arguments; or the reason why `cc` itself has to link.
+/// Returns the linker that `cc` would call, and its arguments; or the reason why `cc` itself must link.
 fn linker_call(args: &[OsString]) -> Result<(PathBuf, Vec<OsString>), String> {
     if args.iter().any(|arg| arg.as_encoded_bytes().starts_with(b"@")) {
         return Err("the arguments are in a file".into());

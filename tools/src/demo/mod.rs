@@ -1,4 +1,4 @@
-//! `alcedo demo`: a session like `dev`, but with scripted edits, and a check of the world after each of them. `steps.rs` contains the edits
+//! `alcedo demo`: a session like `dev`, but with scripted edits, and a check of the world after each edit. `steps.rs` contains the edits
 //! and the checks; this file runs them.
 
 mod edit;

@@ -116,7 +116,7 @@ impl Terminal {
         expected.assert_eq(&screen);
     }
 
-    /// Returns the screen. A row that continues in the next one is joined with it.
+    /// Returns the screen. A row that continues in the next row is joined with the next row.
     fn rows(&self) -> String {
         let (screen, (rows, columns)) = (self.screen.screen(), self.size);
         let mut text = String::new();

@@ -317,8 +317,8 @@ macro_rules! __alcedo_calls {
     };
 }
 
-/// Defines the method `$try_name`, which calls a function of a C library. Out parameters are assigned only after all of them
-/// have been converted.
+/// Defines the method `$try_name`, which calls a function of a C library. Out parameters are assigned only after all out
+/// parameters have been converted.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_c_call {

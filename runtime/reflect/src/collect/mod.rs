@@ -275,7 +275,7 @@ mod tests {
         world.objects.allocate(&class, None, ObjectHandle::NONE, 0);
     }
 
-    /// Renames the object; the mark has to track this change.
+    /// Renames the object; the mark must track this change.
     fn rename(world: &World, object: ObjectHandle, _visit: &mut dyn FnMut(ObjectHandle)) {
         world.counters.constructions.bump();
         world.objects.rename(object, "again", ObjectHandle::NONE).expect("the name is unused");

@@ -20,7 +20,7 @@ struct Test {
     world: World,
     class: Rc<Class>,
     dice: Dice,
-    /// All handles of this round, including stale ones.
+    /// All handles of this round, including stale handles.
     known: Vec<ObjectHandle>,
     /// Objects that plugin code holds, as reported to the collector.
     held: Vec<ObjectHandle>,

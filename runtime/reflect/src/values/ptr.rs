@@ -233,7 +233,7 @@ impl<'a> Ptr<'a> {
     /// Converts to a pointer of kind `K`, if the type is of that kind.
     #[inline]
     pub(crate) fn to<K: InMemory>(self) -> Option<Ref<'a, K>> {
-        // SAFETY: the caller of `new` promised a value of the type, which is of the kind.
+        // SAFETY: the caller of `new` promised a value of the type, and the type has the kind.
         K::carried(self.ty).map(|of| unsafe { Ref::new(self.at, of) })
     }
 
@@ -335,7 +335,7 @@ impl<'a> PtrMut<'a> {
     /// Converts to a pointer of kind `K`, if the type is of that kind; otherwise returns the pointer unchanged.
     #[inline]
     pub(crate) fn try_to<K: InMemory>(self) -> Result<Mut<'a, K>, Self> {
-        // SAFETY: the caller of `new` promised a writable value of the type, which is of the kind.
+        // SAFETY: the caller of `new` promised a writable value of the type, and the type has the kind.
         K::carried(self.ty).map(|of| unsafe { Mut::new(self.at, of) }).ok_or(self)
     }
 }

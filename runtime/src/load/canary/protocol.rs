@@ -202,7 +202,8 @@ impl Listener {
     }
 }
 
-/// Reads version, sequence number, length, process id and token of a frame. Returns `None` until all of them have been received.
+/// Reads version, sequence number, length, process id and token of a frame. Returns `None` until all these fields have been
+/// received.
 fn head(bytes: &mut &[u8]) -> Option<(u16, u32, usize, u32, Token)> {
     let (version, number) = (u16::from_le_bytes(take(bytes)?), u32::from_le_bytes(take(bytes)?));
     let (length, process) = (u32::from_le_bytes(take(bytes)?) as usize, u32::from_le_bytes(take(bytes)?));

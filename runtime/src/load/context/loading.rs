@@ -107,7 +107,7 @@ pub(super) fn load(
     }
     let mut plan = gather(registry, generation, library)?;
     let claimed = in_progress::begin(Sort::Claiming, &plan.works(generation))?;
-    // From here on, no other load can add modules of the plan. A resolver or another thread may have added some of them before.
+    // From here on, no other load can add modules of the plan. A resolver or another thread may have added some modules before.
     if let Some(module) = plan.leave_out_present(generation)? {
         return Ok(module);
     }

@@ -136,7 +136,7 @@ impl<T: Copy + Eq + Hash> Table<T> {
         ended.iter().any(|step| step.sort == Sort::Claiming)
     }
 
-    /// Returns the first unit of work that the step would have to wait for. Returns an error if the step must never begin.
+    /// Returns the first unit of work for which the step would wait. Returns an error if the step must never begin.
     fn check(&self, thread: T, sort: Sort, works: &[Work]) -> Result<Option<Work>, Never> {
         let steps = self.threads.get(&thread).map_or(&[][..], |row| &row.steps);
         for work in works {

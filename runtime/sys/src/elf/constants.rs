@@ -54,7 +54,7 @@ impl<'a> Constants<'a> {
         self.elf.section_named(name).filter(|section| section.is_loaded()).map(|section| (section.addr, section.size))
     }
 
-    /// Returns `len` bytes at an address of the library; `None` if the file does not contain all of them.
+    /// Returns `len` bytes at an address of the library; `None` if the file does not contain all these bytes.
     #[must_use]
     pub fn bytes(&self, addr: u64, len: u64) -> Option<&'a [u8]> {
         self.elf.mapped(addr, len)

@@ -87,7 +87,7 @@ struct Dynamic<'e, 'a> {
 pub(super) struct Requirements {
     /// Names of the needed libraries, in the order in which the loader searches them.
     pub(super) needed: Vec<String>,
-    /// Undefined symbols, including weak ones.
+    /// Undefined symbols, including weak symbols.
     pub(super) imports: Vec<String>,
     /// Indices of the sections that relocations write to.
     pub(super) relocated: BTreeSet<usize>,

@@ -1,4 +1,4 @@
-//! Checks the relocations. The loader writes to the address of each relocation without checks, and calls functions for some of them.
+//! Checks the relocations. The loader writes to the address of each relocation without checks, and calls functions for some relocations.
 //!
 //! Relocations may write to sections of variables, but never to a table that the loader still reads. In the arrays of initializers and
 //! finalizers, they may write only addresses of code. Relocations must write every slot of these arrays, because the file contains no

@@ -16,7 +16,7 @@ use super::{Elf, HOST, Section, headers, records, string_at};
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
 pub struct StaticTls {
-    /// Total size in bytes of all thread-locals of the library. The loader allocates all of them together.
+    /// Total size in bytes of all thread-locals of the library. The loader allocates all thread-locals together.
     pub bytes: u64,
     /// Linker symbols of the thread-locals that need a fixed offset, in address order. Empty if the file has no symbol names.
     pub variables: Vec<String>,

@@ -12,7 +12,7 @@ pub(super) const LONGEST_NAME: usize = 65_535;
 
 pub(super) struct Symbols<'a> {
     entries: &'a [Sym64<LE>],
-    /// Names of the undefined symbols, including weak ones.
+    /// Names of the undefined symbols, including weak symbols.
     pub(super) imports: Vec<String>,
     import_indices: Vec<usize>,
 }

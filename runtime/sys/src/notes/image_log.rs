@@ -91,7 +91,7 @@ impl ImageLog {
         self.stages.retain(|folder| is_there(folder));
         let mut content = format!("forgotten {} .\n", self.forgotten);
         content.extend(self.stages.iter().map(|folder| stage_line(folder)));
-        // Unmapped images precede the current ones, which were mapped later.
+        // Unmapped images precede the current images, which were mapped later.
         content.extend(self.gone.iter().chain(self.here.values()).flat_map(Image::lines));
         self.written = content.lines().count();
         content

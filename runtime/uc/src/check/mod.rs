@@ -125,7 +125,7 @@ pub fn check(package: &str, sources: &[Source], types: &Types, options: &Options
 /// package of this name, since they are being replaced. Must run on the game thread, like all of reflection.
 ///
 /// # Errors
-/// Returns all messages including warnings, ordered by file and offset, if any of them is an error.
+/// Returns all messages including warnings, ordered by file and offset, if any message is an error.
 pub fn check_parsed(
     package: &str,
     sources: &[Source],

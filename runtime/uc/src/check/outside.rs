@@ -10,7 +10,7 @@ pub(super) fn is_var_specifier(word: &str) -> bool {
     VAR_SPECIFIERS.contains(&word)
 }
 
-/// Known class specifiers; most of them concern editors, native code and serialization.
+/// Known class specifiers; most specifiers concern editors, native code and serialization.
 const CLASS_SPECIFIERS: &[&str] = &[
     "abstract",
     "final",

@@ -96,8 +96,8 @@ pub struct WeakLoadContext {
 }
 
 impl WeakContexts {
-    /// Returns the contexts while a strong reference exists: their runtime, a handle to all contexts, or a handle to one of
-    /// them.
+    /// Returns the contexts while a strong reference exists: their runtime, a handle to all contexts, or a handle to one
+    /// context.
     #[must_use]
     pub fn upgrade(&self) -> Option<Contexts> {
         self.registry.upgrade().as_ref().map(Contexts::of)

@@ -178,9 +178,9 @@ impl LoadContext {
     /// Replaces the current generation by a new generation with this library and its dependencies, and starts to unload the old
     /// generation. Returns the unload ticket of the old generation. Calls use the old generation until the mains of the new
     /// generation have returned. If the new generation fails to start, the old generation remains current. All modules of the
-    /// old generation are unloaded with it. Before the first new main runs, old modules with a `suspend` release their
-    /// exclusive resources. `suspend` runs on this thread, while other threads may call the modules. If the new modules fail to
-    /// start, the old modules acquire the resources again in `resume`.
+    /// old generation are unloaded with that generation. Before the first new main runs, old modules with a `suspend` release
+    /// their exclusive resources. `suspend` runs on this thread, while other threads may call the modules. If the new modules
+    /// fail to start, the old modules acquire the resources again in `resume`.
     ///
     /// # Errors
     /// Returns the errors of [`LoadContext::load_path`]. Fails if a `suspend` fails. Returns [`ContextError::NotCollectible`]

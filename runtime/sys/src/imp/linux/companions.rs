@@ -92,8 +92,8 @@ const RUNTIME: [&str; 11] = [
 const RETRIES: u32 = 5;
 const RETRY_INTERVAL: Duration = Duration::from_micros(100);
 
-/// State of all companions. Locked during a decision: if two images share a library and end concurrently, exactly one of them is the last
-/// user.
+/// State of all companions. Locked during a decision: if two images share a library and end concurrently, exactly one of the two images is
+/// the last user.
 static STATE: Mutex<State> = Mutex::new(State { mapped: Vec::new(), users: Vec::new(), held: Vec::new() });
 
 struct State {

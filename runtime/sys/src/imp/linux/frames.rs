@@ -1,4 +1,4 @@
-//! Unwind tables that images registered with the process's unwinder, as JIT compilers do. The unwinder searches all of them at every
+//! Unwind tables that images registered with the process's unwinder, as JIT compilers do. The unwinder searches all tables at every
 //! panic, so tables of an ending image are removed first.
 
 use std::ffi::c_void;

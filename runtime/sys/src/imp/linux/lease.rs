@@ -37,7 +37,7 @@ impl<'a> Lease<'a> {
 
 impl Drop for Lease<'_> {
     fn drop(&mut self) {
-        // Closing the file would release it as well.
+        // Closing the file would also release the lease.
         let _released = control(self.0, Command::SET_LEASE, libc::F_UNLCK);
     }
 }

@@ -30,7 +30,7 @@ impl Mapping {
     /// The file's initializers are sound to run.
     pub(crate) unsafe fn open(path: &Path) -> Result<Self, String> {
         let room = Room::find();
-        // SAFETY: our caller promises that the initializers are sound to run, and the finalizers as well.
+        // SAFETY: our caller promises that the initializers and the finalizers are sound to run.
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
         room.close();
         let library = library.map_err(message_of)?;

@@ -124,7 +124,7 @@ impl Pages {
             // Unmaps the part after the image first: a length that exceeds the address space is rejected before any page is unmapped.
             for outside in [part.end..all.end, all.start..part.start] {
                 let start = ptr::with_exposed_provenance_mut(outside.start);
-                // SAFETY: our caller promises what the function requires for the whole range; this is a part of it outside of the
+                // SAFETY: our caller promises what the function requires for the whole range; this range is a part of it, outside of the
                 // image.
                 if !outside.is_empty() && unsafe { self.unmap(start, outside.len()) } != 0 {
                     return -1;

@@ -48,7 +48,8 @@ impl Room {
     pub(super) fn close(self) {
         let mut mapped = loader::all(|listed| listed.segments().collect::<Vec<_>>()).concat();
         mapped.sort_by_key(|segment| segment.start);
-        *lock(&NEXT) = lowest(&mapped, self.end) / PAGE;
+        let mut next = lock(&NEXT);
+        *next = following(*next * PAGE, lowest(&mapped, self.end)) / PAGE;
     }
 }
 
@@ -73,9 +74,15 @@ fn lowest(mapped: &[Range<usize>], end: usize) -> usize {
     below.fold(end, |lowest, range| if lowest - range.end < WIDEST { range.start } else { lowest })
 }
 
+/// Returns the end of the range for the next image, after an image was mapped at `start`. Another thread may have mapped an image below,
+/// whose addresses are not used again even if it is unmapped by now.
+fn following(next: usize, start: usize) -> usize {
+    if next < start && start - next < WIDEST { next } else { start }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{DISTANCE, PAGE, WIDEST, lowest, search};
+    use super::{DISTANCE, PAGE, WIDEST, following, lowest, search};
     use std::ops::Range;
 
     const BASE: usize = 0x7f00_0000_0000;
@@ -114,5 +121,13 @@ mod tests {
     #[test]
     fn addresses_are_not_reserved_without_a_mapping_list() {
         assert_eq!(search(&[], BASE, BASE), (0, vec![]));
+    }
+
+    #[test]
+    fn an_image_of_another_thread_that_is_gone_leaves_its_range_unused() {
+        assert_eq!(following(BASE - 4 * PAGE, BASE - 2 * PAGE), BASE - 4 * PAGE);
+        assert_eq!(following(BASE, BASE - 2 * PAGE), BASE - 2 * PAGE);
+        assert_eq!(following(0, BASE), BASE, "the first image");
+        assert_eq!(following(BASE - 2 * WIDEST, BASE), BASE, "another area");
     }
 }

@@ -30,7 +30,7 @@ hooks! {
     fn interval_timer(image, which: c_int, new: *const c_void, old: *mut c_void) -> c_int
         = c_setitimer(which, new.cast(), old.cast());
     in sources |ledger, original| {
-        // SAFETY: the module promises a timer, or null, which stops it as well.
+        // SAFETY: the module promises a timer, or null, which also stops the timer.
         let new = unsafe { new.cast::<libc::itimerval>().as_ref() };
         let stops = new.is_none_or(|new| new.it_value.tv_sec == 0 && new.it_value.tv_usec == 0);
         timers::set(ledger, which, stops, original, || {

@@ -108,8 +108,8 @@ pub(super) unsafe fn open(
         seek: functions.seek.map(|_| seek as unsafe extern "C" fn(_, _, _) -> _),
         ends: Some(close),
     };
-    // SAFETY: the functions accept this cookie, which lives until the last of them is called; our caller provides the mode. If no
-    // stream is created, the box is freed.
+    // SAFETY: the functions accept this cookie, which lives until the last of these functions is called; our caller provides the mode. If
+    // no stream is created, the box is freed.
     let stream = unsafe {
         let stream = fopencookie(forwarding.cast(), mode, ours);
         if stream.is_null() {

@@ -72,7 +72,7 @@ impl Untracked {
         let mut known = before.clone();
         let ledgers: Vec<_> = lock(&LEDGERS).iter().filter_map(Weak::upgrade).collect();
         known.extend(ledgers.iter().flat_map(|ledger| ledger.records.own_pages()));
-        // Drops the ledgers without the lock, because each of them may be the last reference.
+        // Drops the references to the ledgers without the lock, because each reference may be the last reference to its ledger.
         drop(ledgers);
         let fresh = fresh(&list, &known, peek::word, peek::read);
         if fresh.is_empty() {

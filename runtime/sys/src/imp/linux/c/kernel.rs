@@ -65,7 +65,7 @@ pub(in crate::imp::linux) fn since_boot() -> Duration {
 /// Returns the zero-terminated short name of the calling thread.
 pub(in crate::imp::linux) fn own_short_name() -> [u8; 16] {
     let mut name = [0_u8; 16];
-    // SAFETY: the kernel writes at most sixteen bytes, the last of them a zero.
+    // SAFETY: the kernel writes at most sixteen bytes; the last byte is zero.
     unsafe { libc::prctl(libc::PR_GET_NAME, name.as_mut_ptr()) };
     name
 }
@@ -148,7 +148,7 @@ impl Timer {
     }
 }
 
-/// Sets the alarm of this process in seconds; returns the remaining seconds of the previous one.
+/// Sets the alarm of this process in seconds; returns the remaining seconds of the previous alarm.
 pub(in crate::imp::linux) fn alarm(seconds: c_uint) -> c_uint {
     c_alarm(seconds)
 }
