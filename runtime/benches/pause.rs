@@ -10,8 +10,8 @@
 //! * `property_added`: a second property;
 //! * `base_inserted`: a base class of the module between the class and `Object`.
 //!
-//! Only the reload to the changed build is measured. The reload back to the first build is not, and between two reloads the benchmark
-//! waits until the previous generation is unmapped. After each id, one more reload prints its peak memory.
+//! Only the reload to the changed build is measured. The reload back to the first build is not measured. Between two reloads the
+//! benchmark waits until the previous generation is unmapped. After each id, one more reload prints its peak memory.
 //!
 //! The baseline `boxes` visits the boxes of a `Vec<Box<[u64; 7]>>` and replaces each by a new box with the same content, without any
 //! rollback.

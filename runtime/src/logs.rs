@@ -98,8 +98,8 @@ impl Logs {
         });
     }
 
-    /// Runs `send` with the subscriber of this thread. If this thread has no subscriber, uses that of the thread that built the
-    /// host. A record sent inside a call of a subscriber is dropped: `tracing` prevents recursion in this way, and
+    /// Runs `send` with the subscriber of this thread. If this thread has no subscriber, uses the subscriber of the thread that
+    /// built the host. A record sent inside a call of a subscriber is dropped: `tracing` prevents recursion in this way, and
     /// `with_default` would not prevent it.
     fn with_subscriber(&self, send: impl FnOnce()) {
         let has_none = |dispatch: &Dispatch| dispatch.is::<NoSubscriber>();

@@ -14,8 +14,8 @@ use alcedo_runtime::{
     Error, Named, ObjectHandle, Outcome, ReloadReport, ReloadScope, Remainder, Runtime, Value, ZCallHandle, process,
 };
 
-/// Two sets of libraries that differ in some classes: a reload in either direction adds a subobject, removes one, converts values,
-/// removes a class, restores one and moves one to another native class.
+/// Two sets of libraries that differ in some classes: a reload in either direction adds a subobject, removes a subobject, converts
+/// values, removes a class, restores a class, and moves a class to another native class.
 fn libraries(turn: usize) -> Vec<PathBuf> {
     let (form, greed): (&[&str], &[&str]) = if turn.is_multiple_of(2) { (&[], &[]) } else { (&["v2"], &["grabs"]) };
     let same = ["glue-derived", "glue-base", "magic-cube", "switchboard", "broken"];

@@ -223,7 +223,7 @@ fn an_unload_restores_the_hosts_signal_handler() {
         leave(&host, "signal_handler");
         assert_eq!(host.calls().call("ex:/leftovers.signals", &[]).expect("it counts"), Some(Value::U64(1)));
         reload(&host, &library);
-        // The new code has received no signal, and receives only its own.
+        // The new code has received no signal. Then it receives only the signal that it raises itself.
         assert_eq!(host.calls().call("ex:/leftovers.signals", &[]).expect("it counts"), Some(Value::U64(0)));
         leave(&host, "signal_handler");
         assert_eq!(host.calls().call("ex:/leftovers.signals", &[]).expect("it counts"), Some(Value::U64(1)));

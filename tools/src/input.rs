@@ -72,7 +72,8 @@ impl Input {
     }
 }
 
-/// Keeps the terminal in raw mode until dropped. A panic hook leaves raw mode before the panic message is printed, so that it is readable.
+/// Keeps the terminal in raw mode until dropped. A panic hook leaves raw mode before the panic message is printed, so that the message is
+/// readable.
 #[derive(Debug)]
 struct Raw;
 

@@ -41,7 +41,7 @@ impl FailureKind {
     pub const NONE: Self = Self(0);
     /// The callee panicked; message and location are those of the panic.
     pub const PANIC: Self = Self(1);
-    /// A plugin part was borrowed already; `held` and `expected` name the methods.
+    /// A plugin part is already borrowed; `held` and `expected` name the methods.
     pub const REENTRANT_BORROW: Self = Self(2);
     /// A handle of a destroyed object.
     pub const STALE: Self = Self(3);

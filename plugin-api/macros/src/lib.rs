@@ -188,8 +188,8 @@ pub fn zcall(attr: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// Exports methods of a plain type by name: methods marked `#[zmethod]` in `impl Report` of the module `reports` are exported
-/// as `nm:/reports:Report:render`. Modules of a Slim load context, which have no classes, export functions this way. Such
-/// methods take neither `self` nor `this`; those of a Slim may be called on any thread.
+/// as `nm:/reports:Report:render`. Modules of a Slim load context, which have no classes, export functions this way. Such methods take
+/// neither `self` nor `this`; exported methods of a Slim may be called on any thread.
 #[proc_macro_attribute]
 pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
     let attr_args = parse_macro_input!(attr as AttrArgs);

@@ -96,7 +96,7 @@ pub(crate) fn install(note: fn(&PanicHookInfo<'_>)) {
 /// Restores the default hook of std, so that links are no longer called.
 pub(crate) fn remove() {
     FIRST.store(0, Ordering::Release);
-    // The author's hook is dropped, too, and its destructor may panic.
+    // The author's hook is also dropped, and its destructor may panic.
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(take_hook()))) {
         std::mem::forget(payload);
     }

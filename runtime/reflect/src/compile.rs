@@ -233,7 +233,7 @@ impl TypeResolver for Compiler<'_> {
 }
 
 impl Compiler<'_> {
-    /// Returns the class with a path, from the batch or declared before.
+    /// Returns the class with a path, from the batch or from the classes declared before.
     pub(super) fn find_class(&self, path: &str) -> Option<Rc<Class>> {
         self.classes.get(path).cloned().or_else(|| self.known.class(path))
     }

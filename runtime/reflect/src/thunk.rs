@@ -477,8 +477,9 @@ pub fn function_of<'a>(frame: &Frame<'a>) -> &'a Function {
 }
 
 /// Returns the whole block, for a thunk that passes the block to code with the same layout. Marks all parameters as taken and the result
-/// as stored; that code must write the result. Returns null if a script steps through the parameters, which happens only for functions
-/// with the flag `CUSTOM_THUNK`. A function instead of a method, to hide it from host code, which receives frames.
+/// as stored; the code that receives the block must write the result. Returns null if a script steps through the parameters, which
+/// happens only for functions with the flag `CUSTOM_THUNK`. A function instead of a method, to hide it from host code, which receives
+/// frames.
 #[inline]
 pub fn hand_over(frame: &mut Frame<'_>) -> *mut u8 {
     (frame.at, frame.stage) = (frame.function.arguments().len(), Stage::Returned);

@@ -260,9 +260,9 @@ impl Machine {
         loop {
             // SAFETY: the loader built these instructions and verified their operands. Each offset is that of a register of the
             // type that the operation reads or writes. The register is in the frame at `base`, which has a value of its type in
-            // each register. Jumps target instructions, the last of which returns, and table indices are valid. `memory` is null,
-            // or the memory of the object of the call, whose class has the properties that the loader found. It is reloaded after
-            // native or plugin code has run.
+            // each register. Jumps target instructions, the last instruction returns, and table indices are valid. `memory` is
+            // null, or the memory of the object of the call, whose class has the properties that the loader found. The pointer is
+            // reloaded after native or plugin code has run.
             unsafe {
                 let ins = *pc;
                 pc = pc.wrapping_add(1);

@@ -359,7 +359,7 @@ impl Delegates {
     }
 
     /// Returns a mark for a delegate that is called for the first time. Marks wrap around at `u32::MAX`; calls in progress at
-    /// one time never use that many.
+    /// one time never use that many marks.
     pub(crate) fn fresh_mark(&self) -> DelegateMark {
         let mark = NonZeroU32::new(self.marked.get().wrapping_add(1)).unwrap_or(NonZeroU32::MIN);
         self.marked.set(mark.get());

@@ -401,7 +401,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
             let (name, found, expected) = (self.name.clone(), found.to_owned(), self.signature.to_string());
             return Err(CallError::Signature { name, found, expected }.into());
         }
-        // The callee checks the class of its own object only. Calls with other objects use values, which checks these objects.
+        // The callee checks the class of its own object only. Calls with other objects use values, so that these objects are checked.
         let has_other_objects = A::OTHERS_ARE_OBJECTS || (A::FIRST_IS_OBJECT && !accepts_object);
         let in_slots =
             are_as_declared::<A, R>(&self.signature) && !has_other_objects && callee.slots() == Slots::Function;

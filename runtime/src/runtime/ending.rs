@@ -74,7 +74,7 @@ pub struct ShutdownReport {
     pub jobs: Vec<JobInfo>,
     /// Leases that kept code of the Master mapped when it was parked, or code of Slims at the end of the wait.
     pub leases: Vec<Blocker>,
-    /// Objects of native classes still alive after all modules were unloaded.
+    /// Objects of native classes that were still alive after all modules were unloaded.
     pub objects: u64,
 }
 

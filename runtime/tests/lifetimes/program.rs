@@ -1,5 +1,5 @@
 //! Random programs of lifetimes: held values by location, and the events that end them. Each step defines its required drops and
-//! permits no others.
+//! permits no other drops.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -191,7 +191,7 @@ impl ZCallTable {
         if kept.cached_at == self.epoch.count() { kept.callee.upgrade() } else { None }
     }
 
-    /// Calls a callee that [`Self::fresh`] has just returned, in the way of [`Self::dispatch`].
+    /// Calls a callee that [`Self::fresh`] has just returned, as [`Self::dispatch`] does.
     ///
     /// # Errors
     /// Returns the errors of [`Self::dispatch`].

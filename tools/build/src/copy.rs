@@ -2,8 +2,8 @@
 //!
 //! The copy has a workspace root with everything that a package inherits: shared keys, profiles, patches, the lock file. Paths that leave
 //! the package become absolute, so the copy is built with the author's dependencies. A file is written only if its content differs, since
-//! cargo compares modification times. The library has another name than the author's library: cargo regards both packages as equal, so in
-//! a shared target folder it would use the library of one package for the other.
+//! cargo compares modification times. The name of the library contains a digest of the folder: cargo regards the package and all copies
+//! of it as equal, so in a shared target folder it would use the library of one for another.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -12,20 +12,18 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use toml::{Table, Value};
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{BuildError, failed};
 use crate::find::{metadata, same};
 use crate::request::BuildRequest;
 use crate::variants::lock;
 
-/// End of the name of a copy's library.
-const COPY: &str = "_copy";
-
 /// Copy of the author's lock file as it was when the lock file of the copy was last replaced.
 const LOCK_SOURCE: &str = ".Cargo.lock.source";
 
 /// Copy of a package that other code may edit and build, also in the target folder of the package itself: its library `spinner` is
-/// named `spinner_copy`. Holds a lock until it is dropped.
+/// named like `spinner_1a2b3c4d`. Holds a lock until it is dropped.
 ///
 /// # Examples
 /// ```no_run
@@ -80,8 +78,10 @@ impl SourceCopy {
             write(&dir.join("Cargo.toml"), root_manifest(root, workspace, of_member).as_bytes())?;
         }
         let manifest = to.join("Cargo.toml");
+        let place = std::path::absolute(dir).map_err(failed("find", dir))?;
+        let ending = format!("_{:08x}", xxh3_64(place.as_os_str().as_encoded_bytes()) >> 32);
         let own = read_manifest(&from.join("Cargo.toml"), edits.get(Path::new("Cargo.toml")))?;
-        write(&manifest, package_manifest(own, from, of_member == Path::new("")).as_bytes())?;
+        write(&manifest, package_manifest(own, from, &ending, of_member == Path::new("")).as_bytes())?;
         copy_files(from, &to, edits, dir)?;
         copy_lock(workspace, dir)?;
         Ok(Self { manifest, source: from.to_owned(), _lock: lock })
@@ -133,8 +133,9 @@ fn root_manifest(mut manifest: Table, dir: &Path, member: &Path) -> String {
     manifest.to_string()
 }
 
-/// Returns the manifest of the package in `dir`. The folder may also be the root of the package's workspace.
-fn package_manifest(mut manifest: Table, dir: &Path, is_root: bool) -> String {
+/// Returns the manifest of the package in `dir`, with `ending` added to the name of its library. The folder may also be the root of the
+/// package's workspace.
+fn package_manifest(mut manifest: Table, dir: &Path, ending: &str, is_root: bool) -> String {
     make_absolute(&mut manifest, dir, leaves);
     if let Some(Value::Table(package)) = manifest.get_mut("package") {
         package.remove("workspace");
@@ -146,7 +147,7 @@ fn package_manifest(mut manifest: Table, dir: &Path, is_root: bool) -> String {
         if let Value::Table(library) = library
             && let Some(name) = library.get("name").and_then(Value::as_str).map(str::to_owned).or(package_name)
         {
-            library.insert("name".to_owned(), Value::String(name + COPY));
+            library.insert("name".to_owned(), Value::String(name + ending));
         }
     }
     if is_root {
@@ -308,7 +309,7 @@ mod tests {
     #[test]
     fn paths_that_leave_a_package_become_absolute() {
         let check = |manifest: &str, expected: &str| {
-            let found = package_manifest(parsed(manifest), Path::new("/r/plugins/cube"), false);
+            let found = package_manifest(parsed(manifest), Path::new("/r/plugins/cube"), "_copy", false);
             assert_eq!(parsed(&found), parsed(expected));
         };
         check("api = { path = \"../../api\" }", "api = { path = \"/r/plugins/cube/../../api\" }");

@@ -83,7 +83,7 @@ pub(crate) enum WorldEvent {
 pub(crate) struct Printed {
     /// The line, without its line feed.
     pub(crate) line: String,
-    /// Set for a line of standard error, which has the logs.
+    /// Set for a line of standard error, where logs are printed.
     pub(crate) is_error: bool,
 }
 

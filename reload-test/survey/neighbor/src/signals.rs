@@ -1,5 +1,5 @@
-//! Sends a signal to this thread, whose handler runs on the alternate signal stack and on the thread's stack. Writes a line to the system
-//! log, under the name of the last `openlog`.
+//! Sends two signals to this thread: the first handler runs on the alternate signal stack, the second on the thread's stack. Writes a
+//! line to the system log, under the name of the last `openlog`.
 
 use std::mem::MaybeUninit;
 use std::path::Path;

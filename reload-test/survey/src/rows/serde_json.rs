@@ -1,4 +1,4 @@
-//! Parses text to values, and formats them again.
+//! Parses text to values, and formats the values again.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
-//! Transfer of the values of many bodies of one layout into bodies of another. The properties of both layouts are matched once, so a body
-//! costs a comparison and a copy for each property, without a lookup.
+//! Transfers the values of many bodies of one layout into bodies of another layout. The properties of both layouts are matched once, so a
+//! body costs a comparison and a copy for each property, without a lookup.
 #![expect(unsafe_code, reason = "accesses values at offsets that were found once")]
 
 use std::rc::Rc;

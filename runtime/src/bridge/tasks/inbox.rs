@@ -103,7 +103,7 @@ impl Inbox {
     }
 }
 
-/// Takes a lease and records the location in the module instead of one in this file.
+/// Takes a lease and records the location in the module instead of a location in this file.
 fn take(leases: Option<&Arc<Leases>>, kind: LeaseKind, place: &Arc<str>) -> Result<Lease, CallError> {
     let leases = leases.ok_or_else(|| CallError::Unavailable { what: format!("the module of a {kind}") })?;
     leases

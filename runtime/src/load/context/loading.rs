@@ -246,7 +246,7 @@ impl Plan {
         self.libraries.iter().map(|library| generation.module_work(&library.info.name)).collect()
     }
 
-    /// Removes the libraries whose modules have been loaded by now. Returns the requested module if it has been loaded.
+    /// Removes the libraries whose modules are already loaded. Returns the requested module if it has been loaded.
     fn leave_out_present(&mut self, generation: &FreeGeneration) -> Result<Option<Arc<FreeModule>>, ContextError> {
         let mut there = Vec::new();
         for library in &self.libraries {

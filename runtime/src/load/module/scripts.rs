@@ -1,5 +1,5 @@
-//! Script package as the code of a module: the parsed source. Its classes are created in the same step as those of
-//! libraries. Its functions end with the classes, so an unload unmaps nothing and waits for nothing.
+//! Script package as the code of a module: the parsed source. The classes of a package are created in the same step as
+//! the classes of libraries. The functions end with the classes, so an unload unmaps nothing and waits for nothing.
 #![expect(unsafe_code, reason = "shares a trait with libraries, whose code is unmapped by unsafe functions")]
 
 use std::sync::Arc;

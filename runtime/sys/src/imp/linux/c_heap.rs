@@ -43,7 +43,7 @@ struct Block {
     size: usize,
 }
 
-/// Addresses differ in their middle bits; one multiplication moves these to the bits used by the map.
+/// Addresses differ in their middle bits; one multiplication moves these bits to the bits that the map uses.
 #[derive(Default)]
 struct AddressHasher(u64);
 

@@ -184,8 +184,8 @@ impl Companions {
 
     /// Returns the base addresses of all libraries that the image can call, and that may therefore store an address of the image; `None` if
     /// unknown. Includes needed libraries, libraries in which the image has looked up names or of which it has addresses, and the
-    /// dependencies of all these. Also includes libraries mapped during the image's lifetime that the image or one of these libraries may
-    /// have opened.
+    /// dependencies of all these libraries. Also includes libraries mapped during the image's lifetime that the image or one of these
+    /// libraries may have opened.
     pub(super) fn within_reach(&self, lookups: &Lookups) -> Option<HashSet<usize>> {
         let Own { image, .. } = self.own.get()?;
         let all = loaded::all();

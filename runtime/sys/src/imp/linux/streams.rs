@@ -2,9 +2,9 @@
 //! `fmemopen`). The C library lists all open streams and flushes them at process exit, so no stream may refer to an image that is
 //! unmapped.
 //!
-//! Streams of the first kind use functions of the host, which forward to those of the module while it is mapped; afterwards such a
-//! stream discards its output and has no input. Streams of the second kind keep the image mapped: only the C library knows their
-//! targets, which may be on a stack that no longer exists.
+//! Streams of the first kind use functions of the host. While the module is mapped, these functions call the functions of the module;
+//! afterwards such a stream discards its output and has no input. Streams of the second kind keep the image mapped: only the C library
+//! knows their targets, which may be on a stack that no longer exists.
 #![expect(unsafe_code, reason = "replaces functions of the C library and calls those of modules")]
 
 use std::collections::HashSet;

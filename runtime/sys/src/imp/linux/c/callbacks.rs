@@ -101,7 +101,7 @@ pub(in crate::imp::linux) fn at_thread_end(function: extern "C" fn(*mut c_void))
     unsafe { c_thread_atexit(function, ptr::null_mut(), own) == 0 }
 }
 
-/// Registers a function for the end of the process, which receives its status. Returns `false` if no memory is available.
+/// Registers a function that is called at the end of the process with the exit status. Returns `false` if no memory is available.
 pub(in crate::imp::linux) fn on_exit(function: extern "C" fn(c_int, *mut c_void)) -> bool {
     // SAFETY: the function is the host's own, is never unmapped, and accepts any address.
     unsafe { c_on_exit(function, ptr::null_mut()) == 0 }
