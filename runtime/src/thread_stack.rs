@@ -25,7 +25,7 @@ pub(crate) fn is_exhausted(reserve: usize) -> bool {
     stack.is_here() && !stack.above(reserve).is_here()
 }
 
-/// Returns whether the caller runs on the stack of its thread and not on that of a coroutine.
+/// Returns whether the caller runs on the stack of its thread and not on the stack of a coroutine.
 #[inline]
 pub(crate) fn is_here() -> bool {
     span().is_here()

@@ -12,7 +12,7 @@ pub(crate) fn is_package(dir: &Path) -> bool {
     dir.is_dir() && !dir.join("Cargo.toml").is_file() && !files(dir).is_empty()
 }
 
-/// Returns the name of a package: that of its folder.
+/// Returns the name of a package: the name of its folder.
 pub(crate) fn name(dir: &Path) -> String {
     let whole = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
     whole.file_name().unwrap_or_default().to_string_lossy().into_owned()

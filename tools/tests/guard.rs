@@ -77,7 +77,7 @@ fn a_host_that_exits_by_itself_keeps_its_exit_code() {
     let guard = |args: &[&str]| Command::new(env!("CARGO_BIN_EXE_alcedo")).arg("guard").args(args).output().unwrap();
     let ended = guard(&["sh", "-c", "exit 7"]);
     assert_eq!((ended.status.code(), ended.stderr.is_empty()), (Some(7), true));
-    // Signals to the guard are forwarded to the host, whose exit code becomes that of the guard.
+    // Signals to the guard are forwarded to the host, whose exit code becomes the exit code of the guard.
     for signal in ["TERM", "INT", "QUIT", "USR1"] {
         let host = format!("trap 'exit 5' {signal}; echo ready; while :; do sleep 0.05; done");
         let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));

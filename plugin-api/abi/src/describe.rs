@@ -200,7 +200,7 @@ pub struct ClassDesc {
     pub cell: &'static Cell,
     /// Doc comment.
     pub doc: RStr<'static>,
-    /// Paths of the interfaces that the class implements in addition to those of its bases.
+    /// Paths of the interfaces that the class implements in addition to the interfaces of its bases.
     pub implements: RSlice<'static, RStr<'static>>,
     /// Classes that replace those of subobjects declared by base classes: name of the property, and path of the class.
     pub subobject_classes: RSlice<'static, MetaDesc>,

@@ -73,7 +73,7 @@ pub trait DirectBits: Copy {
 
 /// Code that calls a function on several objects in order, with the same arguments, until a call does not succeed. The parameters
 /// are a context, the objects and their number, the argument words, and the buffer for results. The buffer may be uninitialized. The
-/// status is that of the last call, and the bits are the number of successful calls.
+/// status is the status of the last call, and the bits are the number of successful calls.
 pub type EachCode = unsafe extern "C" fn(*const (), *const ObjectHandle, usize, *const u64, *mut u64) -> DirectAnswer;
 
 /// A call on several objects, as a module passes it to the host.

@@ -76,7 +76,7 @@ impl ImplBlock {
         }
     }
 
-    /// Returns the block as a syntax tree, without those of its members.
+    /// Returns the block as a syntax tree, without the syntax trees of its members.
     pub(crate) fn into_item(self) -> ItemImpl {
         let Self { head, members } = self;
         let items = members.into_iter().map(|member| ImplItem::Verbatim(member.into_token_stream())).collect();

@@ -57,7 +57,7 @@ use crate::native::Side;
 /// A function may return `Result<T, E>` with any `E` that implements `Display`: callers receive the error message in a
 /// `CallError` of a separate kind.
 ///
-/// With `dll_bind = "Name"`, functions may be those of a C library, declared without a body:
+/// With `dll_bind = "Name"`, functions may be functions of a C library, declared without a body:
 /// `#[dll_import] fn turn(&self, text: &mut String);`. The class is final.
 ///
 /// With `abstract`, only subclasses have objects; the class still has a class default object.

@@ -32,7 +32,7 @@ pub(crate) enum Of<'a> {
     Objects(&'a str),
 }
 
-/// Removes the attributes of a property or class from a list, and parses them. `is_class` is true for those of a class.
+/// Removes the attributes of a property or class from a list, and parses them. `is_class` is true for attributes of a class.
 pub(crate) fn take(attrs: &mut Vec<Attribute>, is_class: bool) -> Result<Vec<Migration>> {
     let (found, rest): (Vec<_>, Vec<_>) =
         std::mem::take(attrs).into_iter().partition(|attr| attr.path().is_ident(NAME));

@@ -270,7 +270,8 @@ impl CallError {
         Self::Other { message: message.into() }
     }
 
-    /// Makes the error of a function that completed and failed with `error`. The location of the error is that of the caller.
+    /// Makes the error of a function that completed and failed with `error`. The location of the error is the location of the
+    /// caller.
     ///
     /// Returns [`CallError::Panicked`] if `Display` or `Drop` of `error` panics.
     ///

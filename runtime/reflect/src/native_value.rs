@@ -86,7 +86,7 @@ impl<K: NativeValue, V: NativeValue> EntryPath<K, V> {
     const TEXT: &'static TypeText = &TypeText::joined(&[K::TYPE.as_str(), ", ", V::TYPE.as_str()]);
 }
 
-/// Returns the fingerprint of a signature, equal to that of a function declared with these types.
+/// Returns the fingerprint of a signature, equal to the fingerprint of a function declared with these types.
 pub const fn fingerprint<A: NativeParams, R: NativeResult>() -> u64 {
     match R::VALUE {
         Some((kind, path)) => A::FINGERPRINT.number(RESULT).value(kind, path).finish(),

@@ -107,7 +107,7 @@ impl Groups {
         Ok(made)
     }
 
-    /// Follows edits of the grouped list, between two states of the population. Returns false if the groups have to be made anew.
+    /// Follows edits of the grouped list, between two states of the population. Returns false if the groups must be created again.
     /// `classes` is the class epoch of the list's host. The numbers of another host say nothing about the objects of this host.
     pub(crate) fn follow(
         &mut self,

@@ -79,8 +79,8 @@ pub(crate) struct Core {
     machine: RefCell<Rc<alcedo_script::Machine>>,
     #[cfg(feature = "script")]
     pub scripts: crate::bridge::scripts::ScriptCodes,
-    /// C layouts of structs: those stated by the host, and those of its library folder. Used to check script functions and to
-    /// open libraries of modules.
+    /// C layouts of structs: layouts stated by the host, and layouts of its library folder. Used to check script functions and
+    /// to open libraries of modules.
     #[cfg(feature = "dll-bind")]
     pub(crate) c_layouts: OnceCell<alcedo_dll_bind::Layouts>,
     /// C libraries that classes of modules may be bound to. Empty if the host has set no library folder.

@@ -173,8 +173,8 @@ impl Tasks {
         let lease = self.inbox.lease(module, kind, &place)?;
         let gate = self.gate(module)?;
         if world.objects.is_template(job.object) {
-            // Class default objects run no jobs. Their red constructor runs like that of an instance, but the jobs it schedules
-            // are meant for instances.
+            // Class default objects run no jobs. Their red constructor runs like the red constructor of an instance, but the
+            // jobs that it schedules are meant for instances.
             return self.end_template_job(red, &gate, kind, &place, code);
         }
         let mut store = self.store.borrow_mut();

@@ -294,7 +294,8 @@ impl Pairs {
         parts
     }
 
-    /// Ends every conjugate of these modules. Returns their parts, those of a conjugate derived before base.
+    /// Ends every conjugate of these modules. Returns the parts of the conjugates; for each conjugate, parts of derived classes
+    /// precede parts of base classes.
     pub(crate) fn release_modules(&self, modules: &BTreeSet<ModuleId>) -> Vec<Part> {
         let mut entries = self.entries.borrow_mut();
         let mut ended = Vec::new();

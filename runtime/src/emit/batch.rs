@@ -131,7 +131,7 @@ fn refused(modules: &[&Declarer<'_>], all: &[Declarer<'_>], source: DeclareError
     if let DeclareError::Duplicate { path } = &source {
         let declaring = all.iter().flat_map(|module| std::iter::repeat_n(&module.title, module.declares(path)));
         let mut declaring: Vec<_> = declaring.cloned().collect();
-        // If only one module declares the path, the other declaration is that of the host.
+        // If only one module declares the path, the host has the other declaration.
         if declaring.len() == 1 {
             declaring.insert(0, "the host".to_owned());
         }

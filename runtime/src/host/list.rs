@@ -136,8 +136,8 @@ impl ClassList {
         true
     }
 
-    /// Returns the objects that the last refresh has added to the list; all objects if it has made the list anew. An object with another
-    /// body or plugin part is added again.
+    /// Returns the objects that the last refresh has added to the list; all objects if the refresh has created a new list. An object with
+    /// another body or plugin part is added again.
     #[must_use]
     pub fn added(&self) -> Vec<ObjectHandle> {
         if !self.was_updated {

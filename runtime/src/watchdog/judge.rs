@@ -36,7 +36,7 @@ impl Judge {
         Self { limit, seen: Vec::new(), reported: None }
     }
 
-    /// Compares the activities of the thread at the time `now`, outermost first, with those of the last check.
+    /// Compares the activities of the thread at the time `now`, outermost first, with the activities of the last check.
     ///
     /// Reports the innermost activity that takes too long, because the outer activities only wait for it. Does not report an
     /// activity that began before an already reported activity: the earlier activity only waited.

@@ -25,7 +25,7 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), WorldError> {
 }
 
 /// Reads a file that may be a saved world. Opens only regular files, because opening other files may block forever. If the head
-/// of the file is not that of a world, does not read the rest.
+/// of the file is not the head of a world file, does not read the rest.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>, WorldError> {
     let failed = |source| WorldError::Disk { doing: "reading", path: path.to_owned(), source };
     let (mut file, found) =

@@ -213,7 +213,7 @@ impl Gathering<'_> {
         Ok((values, dormant.fields.clone()))
     }
 
-    /// Returns the dormant values by name. The class of the object is missing, so the types are those of the values.
+    /// Returns the dormant values by name. The class of the object is missing, so the types of the values are used.
     fn asleep(&mut self, dormant: &Dormant, class: usize) -> Saved {
         let record = &mut self.file.classes[class];
         let mut values = Vec::new();

@@ -59,7 +59,7 @@ fn signals_reach_every_image_then_the_process_and_skip_unloaded_images() {
     let (library, one, two) = (Library::new(), Seen::new(Mode::AtOnce, 0), Seen::new(Mode::AtOnce, 0));
     let (first, second) = (library.map(), library.map());
     let seen_by_first = handle(&first, one, SIGNAL, 2);
-    // The second image sees the handler of the process, never that of the first image.
+    // The second image sees the handler of the process, never the handler of the first image.
     assert_eq!(handle(&second, two, SIGNAL, 0), seen_by_first);
     assert!(!first.image.contains(seen_by_first) && !second.image.contains(seen_by_first));
     assert_eq!((first.ledger.counts().signals, second.ledger.counts().signals), (1, 1));

@@ -20,7 +20,8 @@ const PROGRAM_HEADER: usize = 56;
 const HARMLESS: &[(&str, &str)] = &[
     // A library is not started, so the entry point is irrelevant as long as it is code.
     ("ELF header", "e_entry"),
-    // The flags of a load segment define its page permissions; those of other segments repeat them and are not read.
+    // The flags of a load segment define its page permissions; the flags of other segments repeat these permissions
+    // and are not read.
     ("DYNAMIC", "p_flags"),
     ("GNU_EH_FRAME", "p_flags"),
     ("GNU_PROPERTY", "p_flags"),

@@ -149,7 +149,7 @@ fn a_full_disk_is_reported_with_library_and_folder() {
         output.status.success().then_some(stdout)
     };
     let run = "exec \"$0\" --exact sources::a_child_reads --nocapture";
-    // Limits the file size below that of a library.
+    // Limits the file size below the size of a library.
     let limited = output_of(&format!("trap '' XFSZ; ulimit -f 4; {run}")).expect("limits may be lowered");
     let full = output_of(&format!(
         "unshare -rm sh -c 'mount -t tmpfs -o size=12k,mode=1777 tmpfs \"$TMPDIR\" && {}' \"$0\"",

@@ -260,7 +260,7 @@ fn a_slim_module_calls_shared_host_functions_and_leaves_on_any_thread() {
         let answer = number(&slim, name);
         assert!(answer.starts_with("refused: ") && answer.contains(expected), "{name}: {answer}");
     }
-    // Module functions take precedence over those of the host.
+    // Module functions take precedence over functions of the host.
     calls.register_shared("relay.echo", signature("String -> String"), |_| Ok(None)).expect("the name is free");
     assert_eq!(forwarded(&slim, "text", &[text("ex:/relay.echo"), text("heard")]), "heard");
 

@@ -129,7 +129,7 @@ impl StartedDirect {
                 if progress.processes.is_canceled() {
                     return Err(canceled());
                 }
-                // Another build of the request has removed the record.
+                // The record was removed by another build of the request.
                 progress.processes.unlock();
                 return Ok(None);
             }

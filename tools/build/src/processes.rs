@@ -104,7 +104,7 @@ pub(crate) enum StartError {
 }
 
 impl StartError {
-    /// Converts the error to that of a build by `command`.
+    /// Converts the error to the error of a build by `command`.
     pub(crate) fn of(self, command: &str) -> BuildError {
         match self {
             Self::Canceled => BuildError::Canceled { command: command.to_owned() },

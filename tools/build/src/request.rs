@@ -77,7 +77,8 @@ impl<'a> BuildRequest<'a> {
         self
     }
 
-    /// Adds compiler flags after those of the user's RUSTFLAGS. Like RUSTFLAGS, they replace `build.rustflags` of a cargo configuration.
+    /// Adds compiler flags after the flags of the user's RUSTFLAGS. Like RUSTFLAGS, they replace `build.rustflags` of a cargo
+    /// configuration.
     pub fn extra_rustflags(mut self, flags: impl Into<String>) -> Self {
         self.extra_rustflags = Some(flags.into());
         self

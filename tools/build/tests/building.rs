@@ -27,7 +27,7 @@ fn a_plugin_builds_to_one_library_and_a_second_build_is_fresh() {
     assert!(second.artifacts[0].fresh);
 }
 
-/// For cargo a copy and its author's package are equal, and it looks for the sources of the last build.
+/// Cargo regards a copy and its author's package as equal, and searches for the sources of the last build.
 #[test]
 fn a_copy_in_the_target_folder_of_its_package_leaves_the_authors_library_right() {
     let scratch = Scratch::plugin();

@@ -1,5 +1,5 @@
-//! Opens TLS connections between two ends in this process, with OpenSSL linked statically or with that of the system. One connection stays
-//! open: it is dropped with its connector when the module ends, or left in a static.
+//! Opens TLS connections between two ends in this process, with a statically linked OpenSSL or with the OpenSSL of the system. One
+//! connection stays open: it is dropped with its connector when the module ends, or left in a static.
 
 use std::error::Error;
 use std::io::{self, Read as _, Write as _};

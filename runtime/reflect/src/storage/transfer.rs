@@ -16,13 +16,13 @@ pub enum Rule<P> {
     /// The own value; the new default if the own value is the old default.
     #[expect(missing_docs, reason = "see the enum")]
     Follow { from: P, to: P },
-    /// The own value. If `is_distinct` is set, the transfer gives up on a value that equals the new default.
+    /// The own value. If `is_distinct` is set, the transfer fails for a value that equals the new default.
     #[expect(missing_docs, reason = "see the enum")]
     Own { from: P, to: P, is_distinct: bool },
     /// The new default.
     #[expect(missing_docs, reason = "see the enum")]
     Default { to: P },
-    /// No value: the transfer gives up on a value other than the old default.
+    /// No value: the transfer fails for a value other than the old default.
     #[expect(missing_docs, reason = "see the enum")]
     Gone { from: P },
 }
@@ -67,7 +67,7 @@ impl Transfer {
     }
 
     /// Writes the values of `own` into `target`, a body of its own, with the defaults in `old` and `new`. Replaces the content of
-    /// `are_own` by one entry for each rule: true if the value is the own one. Returns false if a rule gives up, or a body has another
+    /// `are_own` by one entry for each rule: true if the value is the own one. Returns false if a rule fails, or a body has another
     /// layout; `target` then has some of the values.
     pub fn apply(
         &self,

@@ -1,5 +1,5 @@
-//! Tests blacks without a loaded module: the tests provide gates and leases like those of a module, and threads that send
-//! drops.
+//! Tests blacks without a loaded module: the tests provide gates and leases like the gates and leases of a module, and
+//! threads that send drops.
 
 use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;

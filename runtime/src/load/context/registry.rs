@@ -55,7 +55,7 @@ pub(crate) struct ContextRegistry {
     pub(super) stage_dir: Arc<StageDir>,
     pub(super) args: Vec<String>,
     pub(super) require_seal: bool,
-    /// Settings of the canary that loads new modules first, including those of the Master.
+    /// Settings of the canary that loads new modules first, including modules of the Master.
     pub(crate) rehearsal: Rehearsal,
     pub(super) listeners: Listeners,
     /// Host functions that modules of these contexts call.

@@ -22,8 +22,8 @@ pub(crate) enum Effect {
 impl Effect {
     /// Returns the effective disposition for the requests of the process and of the images, in order of the requests.
     ///
-    /// Handlers are always called, so an image can silence neither the process's own handler nor that of another image. Without
-    /// handlers, the last request counts.
+    /// Handlers are always called, so an image can silence neither the process's own handler nor the handler of another image.
+    /// Without handlers, the last request counts.
     pub(crate) fn of(original: Disposition, images: impl IntoIterator<Item = Disposition>) -> Self {
         let mut last = None;
         for disposition in images {

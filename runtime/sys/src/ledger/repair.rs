@@ -63,7 +63,7 @@ pub(crate) struct Repair {
     /// memory, or belongs to a stream created by it.
     pub(crate) redirect_references: fn(&Ledger, &dyn Fn(usize) -> bool, &mut EndReport),
     /// Searches memory for references to the image if the policy requests it; returns them with the used blocks of the C heap. The
-    /// path is that of the copy.
+    /// argument `Path` is the path of the private copy.
     pub(crate) search: fn(&Ledger, ReferenceSearch, &Path) -> Option<FoundReferences>,
     /// Called right before the image is closed.
     pub(crate) before_close: fn(&Ledger),

@@ -1,7 +1,7 @@
 //! Hook functions for modules, one for each function of the C library that can leave a resource behind. Each hook has the effect of the C
 //! function and records the effect in the ledger of the image. In a child made by `fork`, a hook does not record anything.
 //!
-//! The types of the hooks equal those of the table in the ABI crate. This crate does not depend on the ABI crate, so the runtime checks
+//! The types of the hooks equal the types of the table in the ABI crate. This crate does not depend on the ABI crate, so the runtime checks
 //! that the types are equal. All hooks may be called on any thread, and none unwinds.
 //!
 //! # Safety
