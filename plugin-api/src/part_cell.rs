@@ -334,7 +334,7 @@ mod tests {
             part.push(2);
             let borrowed = cell.reborrow(OBJECT, part, || {
                 read(2);
-                // Nested shared borrows exclude an exclusive one.
+                // Nested shared borrows exclude an exclusive borrow.
                 let refused = cell.share(OBJECT, READ, |outer| {
                     read(2);
                     let refused = cell.take(OBJECT, HELLO, |_part| ()).expect_err("it is shared");

@@ -164,7 +164,7 @@ thread_local! {
 #[derive(Debug)]
 pub struct Armed(());
 
-/// Arms a fault on this thread, replacing an armed one.
+/// Arms a fault on this thread, and disarms the previous fault.
 pub fn arm(fault: Fault) -> Armed {
     ARMED.replace(Some(ArmedFault { fault, seen: 0, fired: false }));
     IS_ARMED.set(true);

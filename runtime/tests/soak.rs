@@ -1,7 +1,7 @@
 //! Tests that also run in release and under AddressSanitizer, where a program of all tests would take minutes to compile: see `.ci`.
 //! Each folder has its own process: see `support/apart.rs`.
 //!
-//! `cargo test -p alcedo-runtime --test soak churn::` runs one.
+//! `cargo test -p alcedo-runtime --test soak churn::` runs the tests of one folder.
 
 #[path = "support/apart.rs"]
 mod apart;

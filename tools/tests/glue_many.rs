@@ -65,7 +65,7 @@ fn builder() -> Builder {
     Runtime::builder().package("Game").natives(natives())
 }
 
-/// First plugin: extends classes of the host, overrides their events and uses every member of one.
+/// First plugin: extends classes of the host, overrides their events and uses every member of one class.
 fn first(tag: u32) -> String {
     let mut text = "//! Generated.\n#![forbid(unsafe_code)]\nuse alcedo_plugin_api::prelude::*;\n#[allow(missing_docs)]\nmod \
                     host;\nuse host::*;\nmodule! { name: \"lamps\" }\n\n/// What hears of it.\n#[uinterface(package = \

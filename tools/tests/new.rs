@@ -113,7 +113,7 @@ fn a_new_workspace_passes_its_tests_with_an_added_plugin() {
           cargo test -p second_one, or start `alcedo dev` again and save in it"#]]
     .assert_eq(&folder.new_in("our-game/host/src", &["plugin", "second_one"]).unwrap());
     let packages = ["our-game-glue", "our-game-host", "our-game-patrol", "second_one"];
-    // The host has one test, its first plugin three, the second plugin one.
+    // The host has one test, its first plugin three tests, and the second plugin one test.
     assert_eq!(folder.cargo_test("our-game", &packages), 5);
     assert_eq!(folder.listed(), ["our-game"]);
     let written = fs::read_dir(folder.dir.path().join("our-game")).unwrap().count();

@@ -21,7 +21,7 @@ pub(crate) struct AttrArg {
 /// Entry in the parentheses of a specifier: `Type` or `key = value`.
 struct Entry {
     path: Path,
-    /// Names after the first, separated by dots: `mesh.scale`.
+    /// Names after the first name, separated by dots: `mesh.scale`.
     inside: Vec<Ident>,
     value: Option<Expr>,
 }
@@ -231,7 +231,7 @@ pub(crate) fn is_identifier(text: &str) -> bool {
         && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
-/// Removes the attribute of that name from a list, and rejects a second one.
+/// Removes the attribute of that name from a list, and rejects a second attribute of that name.
 pub(crate) fn take_attr(attrs: &mut Vec<Attribute>, name: &str) -> Result<Option<Attribute>> {
     let mut found = None;
     let mut rest = Vec::with_capacity(attrs.len());

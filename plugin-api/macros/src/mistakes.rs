@@ -3,7 +3,7 @@
 //! and a match is reported with a hint.
 //!
 //! The comparison uses tokens only: names that are not properties are ignored, and so are methods that contain an `impl` block,
-//! whose `self` is another one.
+//! whose `self` is another object.
 
 use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};

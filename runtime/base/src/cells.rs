@@ -100,7 +100,7 @@ impl<T> RefCell<T> {
         self.value.take()
     }
 
-    /// Replaces the value and returns the previous one.
+    /// Replaces the value and returns the previous value.
     #[inline]
     #[track_caller]
     pub fn replace(&self, value: T) -> T {

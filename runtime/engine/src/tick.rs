@@ -64,7 +64,7 @@ impl Frame {
             let passed = self.time.get(*world).and_then(|time| self.time.set(*world, time + f64::from(seconds)));
             log(runtime, "time", *world, passed);
         }
-        // Refreshes both lists. `||` would skip the second list if the first has changed.
+        // Refreshes both lists. `||` would skip the second list if the first list has changed.
         let is_new = self.actors.refresh(runtime) | self.components.refresh(runtime);
         if is_new || self.is_waiting {
             let [actors, components] = [&self.actors, &self.components].map(|list| match self.is_waiting {

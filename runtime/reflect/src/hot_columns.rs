@@ -75,7 +75,7 @@ pub struct HotColumns {
     recent: Box<[Cell<u32>; REMEMBERED]>,
 }
 
-/// Number of writes whose slots are remembered: a birth takes three, an end one.
+/// Number of writes whose slots are remembered: a construction takes three writes, a destruction one write.
 const REMEMBERED: usize = 256;
 
 /// Entry of an empty slot: all zero bytes.

@@ -164,7 +164,7 @@ impl Machine {
         left.map(drop).ok_or_else(|| self.runaway())
     }
 
-    /// Returns the memory of an object; null for no object or a destroyed one.
+    /// Returns the memory of an object; null for no object or a destroyed object.
     #[inline]
     pub(crate) fn memory_of(&self, world: &World, object: ObjectHandle) -> *mut u8 {
         world.objects.memory(object).unwrap_or(std::ptr::null_mut())

@@ -24,7 +24,7 @@ pub(crate) struct Registers {
     base: *mut u8,
     /// The `self` object, or none.
     pub(crate) object: ObjectHandle,
-    /// Memory of the object; null for no object or a destroyed one.
+    /// Memory of the object; null for no object or a destroyed object.
     memory: *mut u8,
     /// Class on which a static function was called.
     pub(crate) class: Name,

@@ -64,7 +64,7 @@ type Parts = SmallVec<[Part; 2]>;
 /// takes several times as long.
 #[derive(Debug)]
 struct PairSlot {
-    /// Serial of the current conjugate, or of the next one.
+    /// Serial of the current conjugate, or of the next conjugate.
     serial: u32,
     color: Color,
     /// State of the current conjugate; `Dead` if the slot is empty.

@@ -266,7 +266,7 @@ mod tests {
         check("a:f64 b:f64", "b:f64 c:f64", "a:c a:b", "b= c<a");
     }
 
-    /// Each redirect continues the chain of the previous one. Searching the chain once per name would take quadratic time.
+    /// Each redirect continues the chain of the previous redirect. Searching the chain once per name would take quadratic time.
     #[test]
     fn a_chain_of_redirects_is_followed_once() {
         const ROW: usize = 100_000;

@@ -149,7 +149,7 @@ impl<'f> ObjectView<'f> {
         Some(This::new(world, root))
     }
 
-    /// Returns whether the object is a class default object or is inside one.
+    /// Returns whether the object is a class default object or is inside a class default object.
     pub fn is_template(&self) -> bool {
         self.0.world.is_template(self.0.object)
     }

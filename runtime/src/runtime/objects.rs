@@ -80,7 +80,7 @@ impl Objects<'_> {
     ///
     /// # Errors
     /// Returns the errors of [`Objects::spawn`]. Returns an error when `outer` is destroyed, or is a class default object or a part of
-    /// one.
+    /// a class default object.
     ///
     /// # Examples
     /// ```rust
@@ -163,8 +163,8 @@ impl Objects<'_> {
         self.0.inner.core.world.objects.find(outer, name)
     }
 
-    /// Renames an object and moves it to the outer object `outer`. The name or the outer object may be the current one. References to
-    /// the object stay valid.
+    /// Renames an object and moves it to the outer object `outer`. The name or the outer object may be unchanged. References to the
+    /// object stay valid.
     ///
     /// # Errors
     /// [`RenameError`] with the reason; the object is then unchanged.

@@ -109,7 +109,7 @@ impl Unloads<'_> {
         Ok(found.leases().take(LeaseKind::Borrow, owner)?)
     }
 
-    /// Keeps all modules of the current Master mapped, as [`Unloads::lease`] does for one.
+    /// Keeps all modules of the current Master mapped, as [`Unloads::lease`] does for one module.
     ///
     /// # Errors
     /// When no Master is loaded, or the Master is unloading.

@@ -153,8 +153,8 @@ impl Ledger {
         &self.label
     }
 
-    /// Returns the address by which the hooks of the image refer to this ledger. Valid while a reference to the ledger is held; an
-    /// image that is mapped with the ledger holds one.
+    /// Returns the address by which the hooks of the image refer to this ledger. Valid while a reference to the ledger is held; an image
+    /// that is mapped with the ledger holds a reference.
     #[must_use]
     pub fn word(self: &Arc<Self>) -> *const c_void {
         Arc::as_ptr(self).cast()

@@ -145,8 +145,8 @@ pub fn fds() -> io::Result<Vec<(i32, String)>> {
 
 /// Returns the number of used keys for thread-specific values, of the 1,024 per process.
 ///
-/// The keys cannot be listed, so this allocates all free keys for a moment, during which no other thread can allocate one. For tests
-/// and measurements only.
+/// The keys cannot be listed, so this allocates all free keys for a moment, during which no other thread can allocate a key. For
+/// tests and measurements only.
 ///
 /// # Errors
 ///

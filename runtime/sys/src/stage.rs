@@ -163,7 +163,7 @@ impl StageDir {
         Ok((staged, file))
     }
 
-    /// Creates the file of this name, or reuses a spare one.
+    /// Creates the file of this name, or reuses a spare file.
     pub(crate) fn create(&self, staged: &StagedFile) -> io::Result<File> {
         if let Some((spare, id)) = self.spares.take()
             && fs::rename(&spare, &staged.path).is_ok()
@@ -289,7 +289,7 @@ impl StagedFile {
         if let (Some(held), Some(spares)) = (self.held.take(), &self.spares) {
             match spares.put(self.path.clone(), held.stamp.id()) {
                 None => self.spares = None,
-                // The file to remove is either this file or an older one.
+                // The file to remove is either this file or an older file.
                 Some(path) => self.path = path,
             }
         }

@@ -122,7 +122,7 @@ impl Pair {
         Self { dir, file, stage: StageDir::new().expect("a stage directory"), _alone: alone }
     }
 
-    /// Builds a pair in which one library opens the other.
+    /// Builds a library that opens the library `worker`.
     fn that_opens(worker: &str) -> Self {
         let mut pair = Self::new(worker, &[]);
         let opener = pair.dir.path().join("libopener.so");

@@ -271,7 +271,7 @@ fn observed_calls_of_a_host_body_are_all_counted() {
     }
 }
 
-/// Host with `grid`, and objects of its class and of a derived one.
+/// Host with `grid`, and objects of its class and of a derived class.
 fn grid_host() -> (Runtime, [ObjectHandle; 2]) {
     let host = support::builder().natives(grid::natives::declared()).build().expect("a runtime");
     let libraries = [support::tagged("grid", &[], 1), support::tagged("switchboard", &[], 1)];

@@ -96,7 +96,7 @@ const WORD: &[(&str, usize, usize)] = &[("word", 0, 4)];
 const LONG: &[(&str, usize, usize)] = &[("long", 0, 8)];
 
 /// Tables by section name that the loader and the checks before it read. Excludes code and variables: a library with other code is a
-/// different library, not a damaged one.
+/// different library, not a damaged library.
 const FOLLOWED: &[(&str, &[(&str, usize, usize)])] = &[
     (".dynamic", DYNAMIC),
     (".dynsym", SYMBOL),

@@ -70,7 +70,7 @@ fn of_outer_build(name: &str) -> bool {
     NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Returns `true` for variables that pin the running toolchain and would override the requested one.
+/// Returns `true` for variables that pin the running toolchain and would override the requested toolchain.
 fn of_toolchain(name: &str) -> bool {
     matches!(name, "CARGO" | "RUSTC" | "RUSTDOC" | "RUSTUP_TOOLCHAIN" | "RUSTUP_TOOLCHAIN_SOURCE")
 }
@@ -105,7 +105,7 @@ mod tests {
     use super::{Change, changes, with_rustflags};
     use std::path::Path;
 
-    /// Checks the changes of `vars`. `expected` lists `NAME` for an unset variable, and `NAME=value` for a changed one.
+    /// Checks the changes of `vars`. `expected` lists `NAME` for an unset variable, and `NAME=value` for a changed variable.
     fn check(other_toolchain: bool, vars: &[(&str, &str)], expected: &[&str]) {
         let vars: Vec<_> = vars.iter().map(|(name, value)| (name.into(), value.into())).collect();
         let found: Vec<_> = changes(&vars, other_toolchain, Path::new("/here"))

@@ -26,7 +26,7 @@ pub trait Peer {
     /// Calls the library once from the host.
     fn there(&mut self, left: i32, right: i32) -> i32;
 
-    /// Makes the library call the host `times` times; each call adds one.
+    /// Makes the library call the host `times` times; each call adds 1.
     fn back(&mut self, times: u64) -> i32;
 }
 

@@ -133,8 +133,8 @@ fn a_released_objects_memory_remains_until_the_graveyard_is_freed() {
     assert!(weak.upgrade().is_some(), "the class is not the object's");
 }
 
-/// Creates two objects of the old class, and then one object in the shadow. The first has a staged body, and the second is
-/// destroyed.
+/// Creates two objects of the old class, and then one object in the shadow. The first object has a staged body, and the
+/// second object is destroyed.
 fn shadowed() -> (World, [ObjectHandle; 3]) {
     let (world, class) = cube(&properties());
     let (kept, ended) = (new(&world, &class), new(&world, &class));

@@ -67,7 +67,7 @@ impl Transfer {
     }
 
     /// Writes the values of `own` into `target`, a body of its own, with the defaults in `old` and `new`. Replaces the content of
-    /// `are_own` by one entry for each rule: true if the value is the own one. Returns false if a rule fails, or a body has another
+    /// `are_own` by one entry for each rule: true if the value is the own value. Returns false if a rule fails, or a body has another
     /// layout; `target` then has some of the values.
     pub fn apply(
         &self,

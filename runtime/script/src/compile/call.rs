@@ -85,7 +85,8 @@ impl FunctionCompiler {
     /// Returns the index of the wildcard argument that the thunk accesses without a copy. Prefers an out argument.
     fn placed(&self, call: &Call) -> Option<usize> {
         let writes = (0..call.args.len()).any(|at| is_out(call, at));
-        // An argument that is read from a local may overlap the written argument, so it cannot be the direct one.
+        // An argument that is read from a local may overlap the written argument, so it cannot be accessed without a
+        // copy.
         let may = |expr: &Expr, at: usize| is_elsewhere(expr) && (is_out(call, at) || !writes || !is_in_local(expr));
         let may = |at: &usize| matches!(&call.args[*at], Arg::Wildcard(expr) if may(expr, *at));
         let mut found = (0..call.args.len()).filter(may);

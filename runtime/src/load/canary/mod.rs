@@ -84,7 +84,7 @@ enum Choice<'a> {
     StartSelf,
     /// Start no canary, because the host's settings disable it.
     Disabled,
-    /// Start no canary, because none was set and the host's program cannot be started as one.
+    /// Start no canary, because none was set and the host's program cannot be started as a canary.
     Unavailable,
 }
 

@@ -72,7 +72,7 @@ struct Row {
 
 struct Step {
     sort: Sort,
-    /// Units of work of the step. Only a claim has several; the first unit is the requested one.
+    /// Units of work of the step. Only a claim has several units; the first unit is the requested unit.
     works: Vec<Work>,
 }
 

@@ -30,7 +30,7 @@ pub enum ContextError {
     /// The name of a new context is invalid or already used.
     #[error("{} cannot be named {name:?}: {reason}", kind.any())]
     Name {
-        /// Kind of the new context: a Slim or a pinned one.
+        /// Kind of the new context: a Slim or a pinned context.
         kind: ContextKind,
         /// Name of the new context. If the name is invalid, only its beginning.
         name: String,

@@ -270,7 +270,7 @@ impl Body<'_, '_> {
         }
     }
 
-    /// Returns true if the expression is a `const` parameter or a part of one.
+    /// Returns true if the expression is a `const` parameter or a part of a `const` parameter.
     pub(super) fn is_in_const_param(&self, place: &Expr) -> bool {
         match &place.kind {
             ExprKind::Local(id) => self.const_params.contains_key(&id.0),

@@ -178,7 +178,7 @@ pub(crate) struct Parser<'s> {
     last_end: u32,
     /// Last macro, and the offset of its end.
     last_macro: Option<(Span, u32)>,
-    /// True if the last token where a declaration may start did not start one.
+    /// True if the last token where a declaration may start did not start a declaration.
     in_junk: bool,
     /// True if a parenthesis in defaults is never closed. The parser then assumes that only the current line belongs to the
     /// parenthesis.

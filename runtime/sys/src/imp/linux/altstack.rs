@@ -85,8 +85,8 @@ fn before_of(records: &[Set], tid: i32, before: Stack) -> Option<Stack> {
     records.iter().any(|set| set.tid == tid && set.stacks.now.is(before)).then_some(before)
 }
 
-/// Removes a record. Records whose previous stack is the removed stack get the stack before the removed one. Returns the removed stack and
-/// its previous stack.
+/// Removes a record. Records whose previous stack is the removed stack get the stack before the removed stack. Returns the removed stack
+/// and its previous stack.
 fn take_out(records: &mut Vec<Set>, at: usize) -> (Stack, Stack) {
     let Set { tid, stacks: Stacks { now, before }, .. } = records.remove(at);
     for other in records.iter_mut().filter(|set| set.tid == tid && set.stacks.before.is(now)) {

@@ -29,7 +29,7 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Number of locks: concurrent threads rarely use the same one.
+/// Number of locks: concurrent threads rarely use the same lock.
 const SHARDS: usize = 64;
 
 static RECORDS: [Mutex<Shard>; SHARDS] =

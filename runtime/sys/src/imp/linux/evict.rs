@@ -152,7 +152,7 @@ mod possible {
         HERE.set(ptr::null());
     }
 
-    /// Sends the signal to each of the threads without a pending one.
+    /// Sends the signal to each of the threads without a pending signal.
     pub(in crate::imp::linux) fn signal_threads(threads: &[Arc<Started>]) {
         let Some(ready) = READY.get_or_init(prepare) else { return };
         for started in threads {
@@ -243,7 +243,7 @@ mod possible {
         let back = started.return_point.code.load(Ordering::SeqCst);
         let image = started.code();
         let within = |ranges: &[Range<usize>], address| ranges.iter().any(|range| range.contains(&address));
-        // The handler's own frames precede the interrupted one.
+        // The handler's own frames precede the interrupted frame.
         let (mut was_interrupted, mut in_image, mut last_of_library, mut is_free) = (false, false, None, false);
         walk(&mut |address, function| {
             was_interrupted |= address == at;

@@ -47,7 +47,7 @@ pub(super) struct Frame {
     pub(super) interrupted: usize,
     /// Alternate stack of the thread; empty if there is none.
     pub(super) alternate: Range<usize>,
-    /// Set if the handler runs on the interrupted stack, although the dispatcher is on the alternate one.
+    /// Set if the handler runs on the interrupted stack, although the dispatcher is on the alternate stack.
     pub(super) is_switched: bool,
 }
 
@@ -321,7 +321,7 @@ mod tests {
         Frame { top: 1_900, interrupted: 10_000, alternate: 1_000..2_000, is_switched: false }
     }
 
-    /// Returns a frame with the dispatcher on an alternate stack and the handler on the interrupted one.
+    /// Returns a frame with the dispatcher on an alternate stack and the handler on the interrupted stack.
     fn switched() -> Frame {
         Frame { is_switched: true, ..alternate() }
     }

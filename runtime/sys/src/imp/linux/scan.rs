@@ -412,7 +412,7 @@ fn named(going: &Going<'_>, files: &mut names::Files, objects: &[Object], hits: 
     for (chain, target) in hits {
         let object = &objects[chain.object];
         let address = (chain.variable - object.base) as u64;
-        // Two adjacent small numbers may resemble an address; initial data of the file is never one.
+        // Two adjacent small numbers may resemble an address; initial data of the file is never an address.
         if chain.blocks == 0
             && files.initial(&object.path, address).is_some_and(|word| peek::word(chain.variable) == Some(word))
         {

@@ -121,7 +121,7 @@ fn drop_pending(raised: u64, late: u64) {
     }
 }
 
-/// Sets the action of a signal; `treatment` applies if the action is the default one.
+/// Sets the action of a signal; `treatment` applies if the action is the default action.
 fn put(signal: c_int, action: &libc::sigaction, treatment: Treatment) -> Result<(), c_int> {
     let mut ignore = nothing();
     ignore.sa_sigaction = libc::SIG_IGN;

@@ -110,7 +110,7 @@ pub(super) fn of_libraries(own: &[Range<usize>]) -> Ranges {
     found
 }
 
-/// Checks if a mapping may be memory requested from the kernel: without a file, or with an unnamed one.
+/// Checks if a mapping may be memory requested from the kernel: without a file, or with an unnamed file.
 fn is_memory(mapped: &Mapped<'_>) -> bool {
     let (name, rights) = (mapped.name, mapped.rights);
     let is_anything_allowed = rights.iter().take(3).any(|right| *right != b'-');
