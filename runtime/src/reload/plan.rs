@@ -130,6 +130,10 @@ pub(super) struct Plain {
     pub(super) names_objects: bool,
     /// Memory for the outcomes of one object.
     pub(super) are_own: Cell<Vec<bool>>,
+    /// Set if the layout is unchanged, and each value is that of the same property.
+    pub(super) is_in_place: bool,
+    /// Last two templates that were compared, and whether all values that follow a default have the same default in both.
+    pub(super) same_defaults: Cell<Option<((ObjectHandle, ObjectHandle), bool)>>,
 }
 
 impl Plain {
@@ -175,7 +179,9 @@ impl Plain {
             changes.push(*change);
         }
         let transfer = Transfer::new((old.schema(), new.schema()), rules).ok()?;
-        Some(Self { transfer, changes, parts, names_objects, are_own: Cell::default() })
+        let is_in_place = transfer.is_in_place();
+        let (are_own, same_defaults) = Default::default();
+        Some(Self { transfer, changes, parts, names_objects, are_own, is_in_place, same_defaults })
     }
 }
 
