@@ -65,6 +65,8 @@ pub enum ReloadStep {
     AddSubobject,
     /// Before the plugin part of one object is rebuilt.
     RebuildObject,
+    /// The values of an object whose body stays in place were copied, before their first write.
+    UndoCopy,
     /// Before the kept fields of one object are restored.
     LoadKept,
     /// Everything is ready for the commit.
@@ -73,7 +75,7 @@ pub enum ReloadStep {
 
 impl ReloadStep {
     /// All steps, in order.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 31] = [
         Self::Read,
         Self::Check,
         Self::Copy,
@@ -102,6 +104,7 @@ impl ReloadStep {
         Self::Reconstruction,
         Self::AddSubobject,
         Self::RebuildObject,
+        Self::UndoCopy,
         Self::LoadKept,
         Self::BeforeCommit,
     ];

@@ -44,7 +44,9 @@ struct Scene {
 }
 
 /// Functions of a class that read the state of its plugin part.
-const QUESTIONS: [(&str, &[&str]); 6] = [
+const QUESTIONS: [(&str, &[&str]); 7] = [
+    // The first objects, so that the first writes to kept bodies are those of their red constructor, which fails with the write.
+    ("Game.Notched", &[]),
     ("Game.Hero", &[]),
     ("Game.ShieldedSet", &["absorbed", "change_count"]),
     ("Game.MagicCube", &["greeting_count"]),
@@ -258,6 +260,7 @@ fn repeats(step: ReloadStep) -> bool {
         | ReloadStep::Reconstruction
         | ReloadStep::AddSubobject
         | ReloadStep::RebuildObject
+        | ReloadStep::UndoCopy
         | ReloadStep::LoadKept => true,
     }
 }

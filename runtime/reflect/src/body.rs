@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::class::Class;
 use crate::dormant::{Dormant, RemovedValues};
 use crate::hot_columns::PluginPart;
-use crate::storage::{Storage, View};
+use crate::storage::{Schema, Storage, View};
 
 /// Class, memory and conjugate of an object. Dropping it destroys the properties and frees the memory.
 #[derive(Debug)]
@@ -21,7 +21,41 @@ pub struct Body {
     pub removed: Option<Box<RemovedValues>>,
 }
 
+/// Part of a body that depends on the class. A reload exchanges it if the values stay in place.
+#[derive(Debug)]
+pub(super) struct ClassBinding {
+    class: Rc<Class>,
+    schema: Rc<Schema>,
+    plugin_part: PluginPart,
+    constructed: usize,
+}
+
+impl ClassBinding {
+    /// Creates a binding without a conjugate. All classes of the chain count as constructed, because an inserted base does not
+    /// construct existing objects.
+    pub(super) fn new(class: &Rc<Class>) -> Self {
+        Self {
+            class: Rc::clone(class),
+            schema: Rc::clone(class.schema()),
+            plugin_part: PluginPart::NONE,
+            constructed: class.depth(),
+        }
+    }
+}
+
 impl Body {
+    /// Exchanges the binding of the body with a binding to a class of the same layout. The values stay in place.
+    ///
+    /// # Panics
+    /// If the layouts differ.
+    pub(super) fn rebind(&mut self, binding: &mut ClassBinding) {
+        let ClassBinding { class, schema, plugin_part, constructed } = binding;
+        self.storage.swap_schema(schema);
+        std::mem::swap(&mut self.class, class);
+        std::mem::swap(&mut self.plugin_part, plugin_part);
+        std::mem::swap(&mut self.constructed, constructed);
+    }
+
     /// Checks that the body keeps values outside its memory.
     #[inline]
     pub(super) fn has_more(&self) -> bool {

@@ -48,7 +48,7 @@ pub struct Declared {
 pub(super) struct Compiler<'a> {
     pub(super) names: &'a Names,
     /// Types declared before the batch.
-    known: &'a Registry,
+    pub(super) known: &'a Registry,
     enums: HashMap<Rc<str>, Rc<EnumType>>,
     structs: HashMap<Rc<str>, Rc<StructType>>,
     classes: HashMap<Rc<str>, Rc<Class>>,

@@ -52,8 +52,14 @@ impl Compiler<'_> {
         // A class that extends a contextual class is also contextual.
         let inherited_flags = base.as_ref().map_or(0, |base| base.flags & class_flags::CONTEXTUAL);
         let fields = properties.iter().map(|property| (property.offset, property.ty.clone()));
+        let schema = Schema::new(placed.size, placed.align, fields);
+        // A reload may keep the bodies of the hidden class in place if the layout is unchanged.
+        let schema = match self.known.hidden_class(&path) {
+            Some(hidden) => schema.with_pool_of(hidden.schema()),
+            None => schema,
+        };
         let members = Members {
-            schema: Rc::new(Schema::new(placed.size, placed.align, fields)),
+            schema: Rc::new(schema),
             end: placed.end,
             chain: base.iter().flat_map(|base| base.chain_ids()).copied().chain([id]).collect(),
             bases: base.iter().flat_map(|base| base.lineage()).cloned().collect(),

@@ -1,6 +1,8 @@
 //! Object store: the objects of a world and their bodies. While a shadow is active, a reload stages new bodies next to the
-//! old bodies. The commit replaces the old bodies by the new bodies; a rollback discards the new bodies.
+//! old bodies. The commit replaces the old bodies by the new bodies; a rollback discards the new bodies. A body of an unchanged
+//! layout can also stay in place. Its values are then copied before their first write, and a rollback restores them.
 
+use std::cell::Cell;
 use std::num::NonZeroU32;
 use std::rc::Rc;
 
@@ -10,7 +12,7 @@ use alcedo_base::cells::RefCell;
 use alcedo_base::handles::{ClassId, Name, ObjectHandle, last_serial};
 
 use crate::bits::Bits;
-use crate::body::Body;
+use crate::body::{Body, ClassBinding};
 use crate::class::Class;
 use crate::dormant::{Aside, Dormant, FieldAside};
 use crate::hot_columns::{HotColumns, PluginPart};
@@ -22,12 +24,13 @@ use crate::naming::Naming;
 use crate::property::Property;
 use crate::slices::BorrowedSlices;
 use crate::slots::{Slots, Tenant, TenantState};
-use crate::storage::View;
+use crate::storage::{Storage, View};
 use crate::typed::FrameValue;
 use crate::value::Value;
 
 pub use lists::ListEdit;
 pub use place::RenameError;
+pub use shadow::Replaced;
 
 /// Flag bits of objects.
 pub mod object_flags {
@@ -50,7 +53,16 @@ pub struct Objects {
     pub(super) mode: ModeWord,
     slices: BorrowedSlices,
     names: Rc<Names>,
+    /// True while a shadow has objects whose bodies stay in place.
+    has_kept_bodies: Cell<bool>,
+    copy_check: Cell<CopyCheck>,
 }
+
+/// Function that runs when the values of an object were copied, before their first write. An error rejects the write.
+pub type CopyCheck = fn() -> Result<(), CallError>;
+
+/// Accepts every write.
+const ACCEPT: CopyCheck = || Ok(());
 
 #[derive(Debug)]
 pub(super) struct Store {
@@ -73,6 +85,14 @@ struct Shadow {
     ended: Vec<ObjectHandle>,
     /// Empty buffer for the old bodies. Its capacity suffices for all staged objects, so that the commit does not allocate.
     old: Vec<Body>,
+    /// Objects whose bodies stay in place, with the previous bindings of the bodies.
+    rebound: Vec<(ObjectHandle, ClassBinding)>,
+    /// Slots of the objects in `rebound`.
+    in_place: Bits,
+    /// Slots of the objects in `rebound` whose values were not written since.
+    unwritten: Bits,
+    /// Values of the other objects in `rebound`, from before their first write.
+    copies: Vec<(ObjectHandle, Storage)>,
 }
 
 impl Objects {
@@ -92,8 +112,16 @@ impl Objects {
             graveyard: Vec::new(),
             shadow: None,
         };
-        let slices = BorrowedSlices::new();
-        Self { store: RefCell::new(store), marker: RefCell::default(), columns, mode, slices, names }
+        Self {
+            store: RefCell::new(store),
+            marker: RefCell::default(),
+            columns,
+            mode,
+            slices: BorrowedSlices::new(),
+            names,
+            has_kept_bodies: Cell::new(false),
+            copy_check: Cell::new(ACCEPT),
+        }
     }
 
     /// Creates an object with all properties zero. Generates a unique name such as `MagicCube_17` if `name` is `None`.
@@ -432,8 +460,18 @@ impl Objects {
         if !self.mode.may_write(object, || self.is_staged(object)) {
             return Err(CallError::DuringRebuild { action: format!("writing to {object_text}") });
         }
+        self.will_write(object)
+    }
+
+    /// Prepares a write to values of the object. Queues the object for another scan by the mark in progress. In a shadow, copies
+    /// the values of an object whose body stays in place, unless they were copied before. Each write to an existing object calls
+    /// this function first, directly or through [`Objects::may_write`]; see `docs/before-the-commit.md`.
+    ///
+    /// # Errors
+    /// The error of the function that [`Objects::check_copies`] has set.
+    fn will_write(&self, object: ObjectHandle) -> Result<(), CallError> {
         self.rescan(object);
-        Ok(())
+        if self.has_kept_bodies.get() { self.copy_before_write(object) } else { Ok(()) }
     }
 
     /// Queues the object for another scan by the mark in progress, because its references may change.
@@ -493,7 +531,7 @@ impl Objects {
     /// slice.
     #[inline]
     pub fn with_body_to_write<T>(&self, object: ObjectHandle, change: impl FnOnce(&Body) -> T) -> Result<T, CallError> {
-        self.rescan(object);
+        self.will_write(object)?;
         self.with_body(object, change)
     }
 
@@ -559,12 +597,12 @@ impl Objects {
     /// Overwrites a property without a write check, because the object is under construction.
     #[inline]
     pub fn write_unasked(&self, object: ObjectHandle, name: &str, value: &Value) -> Result<(), CallError> {
-        self.rescan(object);
+        self.will_write(object)?;
         self.with_property(object, name, |view, property| view.write(property, value))
     }
 
-    /// Copies the property bytes of `from` if both objects have the same schema, and its values own no memory and name no
-    /// objects. Returns false and writes nothing otherwise.
+    /// Copies the property bytes of `from` to an object under construction, if both objects have the same schema, and its values
+    /// own no memory and name no objects. Returns false and writes nothing otherwise.
     #[inline]
     pub(super) fn copy_plain(&self, object: ObjectHandle, from: ObjectHandle) -> bool {
         let store = self.store.borrow();
@@ -582,7 +620,7 @@ impl Objects {
         properties: &[Rc<Property>],
         pairs: &[(ObjectHandle, ObjectHandle)],
     ) -> Result<(), CallError> {
-        self.rescan(object);
+        self.will_write(object)?;
         let store = self.store.borrow();
         let to = store.slots.get(object).ok_or(CallError::Stale { handle: object })?;
         let from = store.slots.get(from).ok_or(CallError::Stale { handle: from })?;

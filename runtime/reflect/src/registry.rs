@@ -67,6 +67,12 @@ impl Registry {
         }
     }
 
+    /// Returns the class with a path that the active shadow hides.
+    pub(crate) fn hidden_class(&self, path: &str) -> Option<&Rc<Class>> {
+        let is_hidden = self.shadow.as_ref().is_some_and(|shadow| shadow.hidden.contains(path));
+        self.live.classes.get(path).filter(|_| is_hidden)
+    }
+
     /// Returns all current types of a kind, in order of their paths.
     pub(crate) fn all<T>(&self, kind: impl Fn(&Table) -> &Paths<T>) -> Vec<Rc<T>> {
         let shadow = self.shadow.iter().flat_map(|shadow| kind(&shadow.table).keys());

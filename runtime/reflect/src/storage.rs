@@ -31,7 +31,8 @@ pub struct Schema {
     references: References,
     /// True if any value can refer to an object, by a strong or weak reference.
     names_objects: bool,
-    pool: Pool,
+    /// Shared by schemas of one layout only.
+    pool: Rc<Pool>,
 }
 
 /// Borrowed memory with its schema. No operation calls foreign code, so foreign code never observes a partly written value.
@@ -69,7 +70,19 @@ impl Schema {
         let owning = fields.iter().enumerate().filter(|(_, (_, ty))| ty.owns_memory()).map(|(at, _)| at).collect();
         let references = References::of(fields.iter().map(|(offset, ty)| (*offset, ty)));
         let names_objects = fields.iter().any(|(_, ty)| ty.names_objects());
-        Self { size, align, fields, owning, references, names_objects, pool: Pool::new(size, align) }
+        Self { size, align, fields, owning, references, names_objects, pool: Rc::new(Pool::new(size, align)) }
+    }
+
+    /// Uses the pool of `other` if both schemas have the same layout. Memory of one schema may then be used with the other.
+    pub(crate) fn with_pool_of(self, other: &Self) -> Self {
+        let is_same = (self.size, self.align) == (other.size, other.align) && self.fields == other.fields;
+        if is_same { Self { pool: Rc::clone(&other.pool), ..self } } else { self }
+    }
+
+    /// Checks that both schemas have the same layout and one pool, so that memory of one may be used with the other.
+    #[inline]
+    pub(crate) fn shares_pool(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.pool, &other.pool)
     }
 
     /// Returns the size in bytes.
@@ -251,6 +264,25 @@ impl<'a> View<'a> {
         true
     }
 
+    /// Overwrites all values with copies of the values of `other`, including the memory that they own.
+    ///
+    /// # Panics
+    /// If the views use different schemas.
+    pub(crate) fn copy_all(self, other: View<'_>) {
+        assert!(self.is_of(other.schema), "values are copied between bodies of one schema");
+        if self.copy_bytes(other) {
+            return;
+        }
+        for (offset, ty) in &self.schema.fields {
+            let (to, from) = (self.base.wrapping_add(*offset), other.base.wrapping_add(*offset));
+            // SAFETY: the caller of `from_raw` promised a value of each field's type. The values are identical or do not overlap, and
+            // `copy_from` finishes its access before the next begins.
+            let to = unsafe { PtrMut::new(to, ty) };
+            // SAFETY: the same promise, for `other`, which has the same schema.
+            to.copy_from(unsafe { Ptr::new(from, ty) });
+        }
+    }
+
     /// Returns true if any property can refer to an object.
     pub(super) fn names_objects(self) -> bool {
         self.schema.names_objects
@@ -318,10 +350,27 @@ impl Storage {
         Self { start: schema.pool.take(), schema }
     }
 
+    /// Exchanges the schema with a schema of the same layout. The values stay in place.
+    ///
+    /// # Panics
+    /// If the schemas have different pools, as schemas of different layouts do.
+    #[inline]
+    pub(crate) fn swap_schema(&mut self, schema: &mut Rc<Schema>) {
+        assert!(self.schema.shares_pool(schema), "memory stays in place only for the same layout");
+        std::mem::swap(&mut self.schema, schema);
+    }
+
+    /// Returns other memory with copies of all values.
+    pub(crate) fn duplicate(&self) -> Self {
+        let copy = Self::new(Rc::clone(&self.schema));
+        copy.view().copy_all(self.view());
+        copy
+    }
+
     #[inline]
     pub(crate) fn view(&self) -> View<'_> {
         // SAFETY: the memory has the schema's size and alignment and started as zeros, which are a value of every type.
-        // `self` owns the memory, and neither `self` nor the view leaves its thread.
+        // `swap_schema` keeps the layout. `self` owns the memory, and neither `self` nor the view leaves its thread.
         unsafe { View::from_raw(self.start.as_ptr(), &self.schema) }
     }
 }
@@ -329,8 +378,8 @@ impl Storage {
 impl Drop for Storage {
     fn drop(&mut self) {
         let base = self.start.as_ptr();
-        // SAFETY: the memory holds a value of each field's type, `new` took it from this pool, all views of the memory have
-        // ended, and the memory is returned to the pool only here.
+        // SAFETY: the memory holds a value of each field's type, `new` took it from this pool, which `swap_schema` keeps, all views of
+        // the memory have ended, and the memory is returned to the pool only here.
         unsafe {
             for at in &self.schema.owning {
                 let (offset, ty) = &self.schema.fields[*at];

@@ -25,6 +25,7 @@ use crate::conjugate::hot::HotFrames;
 use crate::conjugate::owned_values::OwnedValues;
 use crate::conjugate::pairs::Pairs;
 use crate::conjugate::red::RedStack;
+use crate::faults::{self, ReloadStep};
 use crate::game_thread::{GameThread, GameThreadId};
 use crate::handles::{ModuleId, ObjectHandle};
 use crate::logs::Logs;
@@ -160,6 +161,7 @@ impl Core {
         });
         let host = HostOfWorld { fast_paths: Rc::clone(&core.fast_paths), core: Rc::downgrade(&core) };
         let _first = core.world.host.set(Rc::new(host));
+        core.world.objects.check_copies(|| Ok(faults::at(ReloadStep::UndoCopy)?));
         let mode = core.world.mode.clone();
         core.zcalls.epoch().on_change(move |is_observed| mode.follow(is_observed));
         #[cfg(feature = "script")]

@@ -48,7 +48,7 @@ pub(super) fn carry(
     let carried = carried.into();
     let object = carried.object;
     let mut body = Body::new(&plan.new);
-    if carry_plain(around, carried, plan, (&body, &mut *changes))? {
+    if carry_plain(around, carried, plan, (Some(&body), &mut *changes))? {
         return Ok(body);
     }
     body.removed = with_sources(around, carried, plan, |sources| {
@@ -78,13 +78,27 @@ pub(super) fn carry(
     Ok(body)
 }
 
-/// Carries the values by the compiled actions of the class. Returns `false`, and counts nothing, for an object with a
-/// value that needs another action.
+/// Checks that the body of an object can stay in place: its class has the same layout and the same defaults as before, and the
+/// object has no values outside of its memory. Counts the values of such an object, and nothing of another.
+pub(super) fn stays(
+    around: Surroundings<'_>,
+    carried: impl Into<Carried>,
+    plan: &ClassPlan,
+    changes: &mut [PropertyChange],
+) -> Result<bool, CallError> {
+    let is_in_place = plan.plain.as_ref().is_some_and(|plain| plain.is_in_place)
+        && plan.added_subobjects.is_empty()
+        && plan.removed_subobjects.is_empty();
+    if is_in_place { carry_plain(around, carried.into(), plan, (None, changes)) } else { Ok(false) }
+}
+
+/// Carries the values by the compiled actions of the class; without a body, only compares them with the defaults. Returns
+/// `false`, and counts nothing, for an object with a value that needs another action.
 fn carry_plain(
     around: Surroundings<'_>,
     carried: Carried,
     plan: &ClassPlan,
-    (body, changes): (&Body, &mut [PropertyChange]),
+    (body, changes): (Option<&Body>, &mut [PropertyChange]),
 ) -> Result<bool, CallError> {
     let suits = |plain: &&Plain| around.mapping.is_settled || plain.references.is_empty();
     let Some(plain) = plan.plain.as_ref().filter(suits) else { return Ok(false) };
@@ -95,7 +109,10 @@ fn carry_plain(
         let mut are_own = plain.are_own.take();
         let defaults = (sources.old_default, sources.new_default);
         let objects = &around.core.world.objects;
-        let mut is_done = plain.transfer.apply(body.view(), sources.own, defaults, &mut are_own);
+        let mut is_done = match body {
+            Some(body) => plain.transfer.apply(body.view(), sources.own, defaults, &mut are_own),
+            None => has_same_defaults(plain, sources) && plain.transfer.compare(sources.own, defaults, &mut are_own),
+        };
         if is_done {
             for (rule, property, name) in &plain.parts {
                 let part = objects.subobject(sources.object, name);
@@ -103,7 +120,7 @@ fn carry_plain(
             }
             // The mapping has the classes of living objects only, so a template may not suit although the mapping is settled.
             for (_, property) in plain.references.iter().filter(|(rule, _)| are_own[*rule]) {
-                body.view().read(property)?.visit_objects(&mut |object, _| is_done &= !objects.is_template(object));
+                sources.own.read(property)?.visit_objects(&mut |object, _| is_done &= !objects.is_template(object));
             }
         }
         if is_done {
@@ -115,6 +132,20 @@ fn carry_plain(
         plain.are_own.set(are_own);
         Ok(is_done)
     })
+}
+
+/// Checks that all values that follow a default have the same default in both templates. Most objects of a class have the same
+/// templates, whose values do not change while bodies are staged.
+fn has_same_defaults(plain: &Plain, sources: &Sources<'_>) -> bool {
+    let templates = (sources.old_cdo, sources.new_cdo);
+    if let Some((known, is_same)) = plain.same_defaults.get()
+        && known == templates
+    {
+        return is_same;
+    }
+    let is_same = plain.transfer.has_equal_defaults((sources.old_default, sources.new_default));
+    plain.same_defaults.set(Some((templates, is_same)));
+    is_same
 }
 
 /// Returns the values to set after the object is constructed again, and the values for which the new class has no property.

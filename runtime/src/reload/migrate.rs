@@ -1,6 +1,6 @@
 //! Migrates living objects to their new classes: copies values by name into new memory, and keeps the old memory until the
-//! commit. Objects of removed classes become dormant until the class returns. Objects whose class has another native base are
-//! constructed again under their handles.
+//! commit. Objects whose class changed neither layout nor defaults keep their memory. Objects of removed classes become dormant
+//! until the class returns. Objects whose class has another native base are constructed again under their handles.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -19,7 +19,7 @@ use crate::object::construction::{add_subobject, reconstruct};
 use crate::object::objects::object_flags;
 use crate::object::path::short;
 use crate::object::value::Value;
-use crate::reload::carry::{OwnValues, asleep, carry, own_values};
+use crate::reload::carry::{OwnValues, asleep, carry, own_values, stays};
 use crate::reload::changes::{ClassChange, ValueCounts};
 use crate::reload::class_mapping::{ClassKey, ClassMapping, ClassTarget, has_moved, key_of};
 use crate::reload::conversion::keep_original;
@@ -66,9 +66,10 @@ struct Walk<'a> {
     have_moved: bool,
 }
 
-/// Stages new memory for every living object. The saved fields of objects that become dormant are stored in the new memory.
-/// Returns the saved fields of all other objects, including objects that are no longer dormant. Returns an error if a new
-/// subobject cannot be constructed, or an object cannot be constructed again.
+/// Stages new memory for every living object, or keeps the memory of an object whose class is unchanged. The saved fields of
+/// objects that become dormant are stored in the new memory. Returns the saved fields of all other objects, including objects
+/// that are no longer dormant. Returns an error if a new subobject cannot be constructed, or an object cannot be constructed
+/// again.
 pub(crate) fn migrate(
     core: &Core,
     living: &[ObjectHandle],
@@ -131,6 +132,7 @@ impl Walk<'_> {
         let carried = Carried { object, templates: self.templates_in_owner(object) };
         let from = Surroundings { core, mapping: &self.mapping };
         match &plan.object_plan {
+            ObjectPlan::Carried if stays(from, carried, &plan, changes)? => objects.keep_body(object, &plan.new)?,
             ObjectPlan::Carried => {
                 let body = carry(from, carried, &plan, changes, &mut self.later)?;
                 if key.1.is_some() {

@@ -126,10 +126,14 @@ pub(super) struct Plain {
     pub(super) changes: Vec<usize>,
     /// Properties of which an own subobject is the default: index of the rule, property, name of the subobject.
     pub(super) parts: Vec<(usize, Rc<Property>, Rc<str>)>,
-    /// Properties whose values name objects, which must be of their former bases and interfaces: index of the rule, new property.
+    /// Properties whose values name objects, which must be of their former bases and interfaces: index of the rule, old property.
     pub(super) references: Vec<(usize, Rc<Property>)>,
     /// Memory for the outcomes of one object.
     pub(super) are_own: Cell<Vec<bool>>,
+    /// Set if the layout is unchanged, and each value is that of the same property.
+    pub(super) is_in_place: bool,
+    /// Last two templates that were compared, and whether all values that follow a default have the same default in both.
+    pub(super) same_defaults: Cell<Option<((ObjectHandle, ObjectHandle), bool)>>,
 }
 
 impl Plain {
@@ -149,14 +153,14 @@ impl Plain {
                     (Rule::Own { from: &**from, to: &**to, is_distinct }, change)
                 }
                 Action::Carry { from, was: Some(Of::Value), default: Of::Value, change } if !has_fixed(to) => {
-                    references.extend(to.ty.names_objects().then(|| (rules.len(), Rc::clone(to))));
+                    references.extend(to.ty.names_objects().then(|| (rules.len(), Rc::clone(from))));
                     (Rule::Follow { from: &**from, to: &**to }, change)
                 }
                 // The object's own subobject is the default before and after, so its handle is carried.
                 Action::Carry { from, was: Some(Of::OwnSubobject(was)), default: Of::OwnSubobject(name), change }
                     if was == name && stays(name) =>
                 {
-                    references.push((rules.len(), Rc::clone(to)));
+                    references.push((rules.len(), Rc::clone(from)));
                     parts.push((rules.len(), Rc::clone(from), Rc::clone(name)));
                     (Rule::Own { from: &**from, to: &**to, is_distinct: false }, change)
                 }
@@ -175,7 +179,9 @@ impl Plain {
             changes.push(*change);
         }
         let transfer = Transfer::new((old.schema(), new.schema()), rules).ok()?;
-        Some(Self { transfer, changes, parts, references, are_own: Cell::default() })
+        let is_in_place = transfer.is_in_place();
+        let (are_own, same_defaults) = Default::default();
+        Some(Self { transfer, changes, parts, references, are_own, is_in_place, same_defaults })
     }
 }
 

@@ -19,11 +19,11 @@ use crate::load::events::MasterEvent;
 use crate::load::master::{self, Loads, Master};
 use crate::load::module::master::MasterModule;
 use crate::object::bits::Bits;
-use crate::object::body::Body;
 use crate::object::class::Class;
 use crate::object::construction::destroy;
 use crate::object::lazy;
 use crate::object::mode::ComingUp;
+use crate::object::objects::Replaced;
 use crate::reload::changes::Phase;
 use crate::reload::class_mapping::{self, ClassMapping};
 use crate::reload::journal::Journal;
@@ -108,7 +108,7 @@ struct Staged {
 }
 
 struct Committed {
-    bodies: Vec<Body>,
+    objects: Replaced,
     classes: Vec<Rc<Class>>,
     removed_subobjects: Vec<ObjectHandle>,
     objects_kept: u64,
@@ -299,7 +299,7 @@ impl Run<'_> {
     /// Swaps pointers. Runs no plugin code and cannot fail.
     fn commit(&mut self, paths: &[PathBuf], migration: Migration) -> Committed {
         let core = self.core;
-        let bodies = core.world.objects.commit_shadow();
+        let objects = core.world.objects.commit_shadow();
         let classes = core.world.types.commit_shadow();
         if migration.have_moved {
             self.journal.changes.structure.extend(references::check_all(core));
@@ -311,7 +311,7 @@ impl Run<'_> {
             self.loads.set_master(Some(Master { generation: self.generation, modules: all, paths: paths.to_vec() }));
         }
         let Migration { kept: objects_kept, removed_subobjects, .. } = migration;
-        Committed { bodies, classes, removed_subobjects, objects_kept }
+        Committed { objects, classes, removed_subobjects, objects_kept }
     }
 
     /// Unloads the old generation. A failure does not affect the new generation.
@@ -321,8 +321,8 @@ impl Run<'_> {
         let begun = Instant::now();
         let _published = core.red.activities().phase(Phase::Retire.name());
         self.loads.show(self.old.generation, self.replaced.iter());
-        let Committed { bodies, classes, removed_subobjects, .. } = committed;
-        let mut replaced = Some((bodies, classes));
+        let Committed { objects, classes, removed_subobjects, .. } = committed;
+        let mut replaced = Some((objects, classes));
         let unload = GenerationUnload {
             cause: UnloadCause::Replaced,
             generation: self.old.generation,
@@ -332,7 +332,7 @@ impl Run<'_> {
         let ticket = generation::unload(core, self.loads, &unload, &mut |step| {
             if step == UnloadStep::EndObjects {
                 // Dropping the last class bound to a C library closes the library. The end of the generation waits for this.
-                let classes = replaced.take().map(|(_bodies, classes)| classes).unwrap_or_default();
+                let classes = replaced.take().map(|(_objects, classes)| classes).unwrap_or_default();
                 self.journal.changes.structure.extend(unbind_broken(core));
                 let defaults = classes.iter().map(|class| class.cdo.get());
                 for object in defaults.chain(removed_subobjects.iter().copied()) {

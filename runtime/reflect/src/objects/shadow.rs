@@ -1,12 +1,34 @@
 //! Shadow of a reload: a transaction of staged bodies, constructions and destructions, which is committed or rolled back as
 //! a whole.
+//!
+//! An object whose class has an unchanged layout can keep its body. The body gets another binding to its class, and its values
+//! are copied before their first write in the shadow.
+
+use std::fmt;
+use std::rc::Rc;
 
 use alcedo_base::boundary::CallError;
 use alcedo_base::handles::ObjectHandle;
 
-use crate::body::Body;
-use crate::objects::{Objects, Shadow, Store, object_flags};
+use crate::body::{Body, ClassBinding};
+use crate::class::Class;
+use crate::objects::{CopyCheck, Objects, Shadow, Store, object_flags};
 use crate::slots::TenantState;
+use crate::storage::Storage;
+
+/// Data that a shadow has replaced. Dropping the data drops bodies, and may drop classes.
+pub struct Replaced {
+    pub(super) bodies: Vec<Body>,
+    bindings: Vec<(ObjectHandle, ClassBinding)>,
+    copies: Vec<(ObjectHandle, Storage)>,
+}
+
+impl fmt::Debug for Replaced {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { bodies, bindings, copies } = self;
+        write!(f, "{} bodies, {} bindings, {} copies of values", bodies.len(), bindings.len(), copies.len())
+    }
+}
 
 impl Objects {
     /// Starts a shadow: from now on bodies are staged, and constructions and destructions can be rolled back.
@@ -17,8 +39,9 @@ impl Objects {
         self.abandon_mark();
         let mut store = self.store.borrow_mut();
         assert!(store.shadow.is_none(), "one shadow of objects at a time");
-        let (staged, ended, old) = Default::default();
-        store.shadow = Some(Shadow { first_construction: store.constructions, staged, ended, old });
+        let (staged, ended, old, rebound, in_place, unwritten, copies) = Default::default();
+        let first_construction = store.constructions;
+        store.shadow = Some(Shadow { first_construction, staged, ended, old, rebound, in_place, unwritten, copies });
     }
 
     /// Checks that a shadow is active. If so, a rollback may restore destroyed objects.
@@ -37,15 +60,64 @@ impl Objects {
         store.shadow.as_ref().is_some_and(is_older)
     }
 
-    /// Checks that a rollback discards writes to the object: it was created in the shadow, or has a staged body.
+    /// Checks that a rollback discards writes to the object: it was created in the shadow, has a staged body, or has a body that
+    /// stays in place and is copied before its first write.
     pub(crate) fn is_staged(&self, object: ObjectHandle) -> bool {
         let store = self.store.borrow();
-        let tenant = store.slots.get(object);
-        store
-            .shadow
-            .as_ref()
-            .zip(tenant)
-            .is_some_and(|(shadow, tenant)| tenant.construction > shadow.first_construction || tenant.staged.is_some())
+        let (Some(shadow), Some(tenant)) = (&store.shadow, store.slots.get(object)) else { return false };
+        let is_new = tenant.construction > shadow.first_construction;
+        is_new || tenant.staged.is_some() || shadow.in_place.get(object.index())
+    }
+
+    /// Keeps the body of an object in place, and binds it to `class`, which has the layout of its current class. The body has no
+    /// conjugate until another is set. All classes of the chain count as constructed. A rollback restores the previous binding and
+    /// the values.
+    ///
+    /// # Errors
+    /// [`CallError::Stale`] if the object does not exist.
+    ///
+    /// # Panics
+    /// If no shadow is active, the layouts differ, the object was created or staged in the shadow, or it keeps values outside of
+    /// its memory.
+    pub fn keep_body(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), CallError> {
+        let mut binding = ClassBinding::new(class);
+        let mut store = self.store.borrow_mut();
+        let Store { slots, shadow, .. } = &mut *store;
+        let shadow = shadow.as_mut().expect("bodies are kept in a shadow");
+        let tenant = slots.get_mut(object).ok_or(CallError::Stale { handle: object })?;
+        let is_older = tenant.construction <= shadow.first_construction;
+        assert!(is_older && tenant.staged.is_none() && !shadow.in_place.get(object.index()), "a body is kept once");
+        assert!(!tenant.body.has_more(), "a kept body has its values in its memory");
+        tenant.body.rebind(&mut binding);
+        shadow.rebound.push((object, binding));
+        shadow.in_place.put(object.index(), true);
+        shadow.unwritten.put(object.index(), true);
+        slots.swapped(object.index());
+        self.has_kept_bodies.set(true);
+        Ok(())
+    }
+
+    /// Copies the values of an object whose body stays in place, before their first write.
+    ///
+    /// # Errors
+    /// The error of the function that [`Objects::check_copies`] has set.
+    #[cold]
+    pub(super) fn copy_before_write(&self, object: ObjectHandle) -> Result<(), CallError> {
+        {
+            let mut store = self.store.borrow_mut();
+            let Store { slots, shadow: Some(shadow), .. } = &mut *store else { return Ok(()) };
+            let Some(tenant) = slots.get(object).filter(|_| shadow.unwritten.get(object.index())) else {
+                return Ok(());
+            };
+            shadow.copies.push((object, tenant.body.storage.duplicate()));
+            shadow.unwritten.put(object.index(), false);
+        }
+        self.copy_check.get()()
+    }
+
+    /// Sets the function that runs when the values of an object were copied, before their first write. For fault injection.
+    pub fn check_copies(&self, check: CopyCheck) {
+        self.copy_check.set(check);
     }
 
     /// Stages a new body for an object, which is used until the shadow ends; the old body remains unchanged. All classes of
@@ -73,12 +145,13 @@ impl Objects {
         Ok(())
     }
 
-    /// Commits the shadow: swaps in all staged bodies. Returns the old bodies with their conjugates. Cannot fail and calls
-    /// no foreign code.
+    /// Commits the shadow: swaps in all staged bodies. Returns the old bodies with their conjugates, and the old bindings of the
+    /// bodies that stay in place. Cannot fail and calls no foreign code.
     ///
     /// # Panics
     /// If no shadow is active.
-    pub fn commit_shadow(&self) -> Vec<Body> {
+    pub fn commit_shadow(&self) -> Replaced {
+        self.has_kept_bodies.set(false);
         let mut store = self.store.borrow_mut();
         let mut shadow = store.shadow.take().expect("a shadow is committed after it was begun");
         for object in shadow.staged {
@@ -90,17 +163,33 @@ impl Objects {
         for object in shadow.ended {
             store.free(&self.names, object);
         }
-        shadow.old
+        if !shadow.rebound.is_empty() {
+            self.columns.count_end();
+        }
+        Replaced { bodies: shadow.old, bindings: shadow.rebound, copies: shadow.copies }
     }
 
-    /// Rolls the shadow back, which restores destroyed objects. Returns the staged bodies, and the objects created in the
-    /// shadow in order of creation, which the caller must destroy.
+    /// Rolls the shadow back, which restores destroyed objects, and values and bindings of the bodies that stay in place. Returns
+    /// the staged bodies with the other bindings, and the objects created in the shadow in order of creation, which the caller must
+    /// destroy.
     ///
     /// # Panics
     /// If no shadow is active.
-    pub fn drop_shadow(&self) -> (Vec<Body>, Vec<ObjectHandle>) {
+    pub fn drop_shadow(&self) -> (Replaced, Vec<ObjectHandle>) {
+        self.has_kept_bodies.set(false);
         let mut store = self.store.borrow_mut();
-        let shadow = store.shadow.take().expect("a shadow is dropped after it was begun");
+        let mut shadow = store.shadow.take().expect("a shadow is dropped after it was begun");
+        // The slot of an object from before the shadow is not reused in the shadow, even if the object was destroyed.
+        for (object, copy) in &shadow.copies {
+            let Some(tenant) = store.slots.any(*object) else { continue };
+            tenant.body.view().copy_all(copy.view());
+        }
+        for (object, binding) in &mut shadow.rebound {
+            let Some(tenant) = store.slots.any_mut(*object) else { continue };
+            tenant.body.rebind(binding);
+            (tenant.body.dormant, tenant.body.removed) = (None, None);
+            store.slots.swapped(object.index());
+        }
         let mut staged = shadow.old;
         for object in shadow.staged {
             let body = store.slots.any_mut(object).and_then(|tenant| tenant.staged.take());
@@ -121,6 +210,7 @@ impl Objects {
         let created = store.slots.iter().filter(|(_, tenant)| tenant.construction > shadow.first_construction);
         let mut created: Vec<_> = created.map(|(object, tenant)| (tenant.construction, object)).collect();
         created.sort_unstable();
-        (staged, created.into_iter().map(|(_, object)| object).collect())
+        let replaced = Replaced { bodies: staged, bindings: shadow.rebound, copies: shadow.copies };
+        (replaced, created.into_iter().map(|(_, object)| object).collect())
     }
 }

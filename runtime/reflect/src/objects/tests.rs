@@ -13,6 +13,7 @@ use crate::World;
 use crate::class::Class;
 use crate::decl::PropertyDecl;
 use crate::hot_columns::PluginPart;
+use crate::member::PropertyRef;
 use crate::mode::ModeWord;
 use crate::names::Names;
 use crate::testing::{Dice, declare, dynamic, world};
@@ -169,8 +170,8 @@ fn a_shadow_shows_staged_bodies_and_hides_ended_objects() {
 fn a_committed_shadow_returns_old_bodies_and_destroys_ended_objects() {
     let (world, [kept, ended, created]) = shadowed();
     let memory = world.objects.memory(kept);
-    let old: Vec<_> = world.objects.commit_shadow();
-    assert_eq!(old.iter().map(|body| body.plugin_part.word).collect::<Vec<_>>(), [11]);
+    let old = world.objects.commit_shadow();
+    assert_eq!(old.bodies.iter().map(|body| body.plugin_part.word).collect::<Vec<_>>(), [11]);
     assert_eq!(world.objects.memory(kept), memory, "what was staged is what is there");
     assert_eq!(world.objects.read_value(kept, "speed"), Ok(Value::F32(8.0)));
     assert_eq!(world.objects.constructed(kept), 2, "the classes of the new chain count as done");
@@ -183,7 +184,7 @@ fn a_committed_shadow_returns_old_bodies_and_destroys_ended_objects() {
 fn a_dropped_shadow_leaves_everything_as_it_was() {
     let (world, [kept, ended, created]) = shadowed();
     let (staged, newborn) = world.objects.drop_shadow();
-    assert_eq!(staged.iter().map(|body| body.plugin_part.word).collect::<Vec<_>>(), [22]);
+    assert_eq!(staged.bodies.iter().map(|body| body.plugin_part.word).collect::<Vec<_>>(), [22]);
     assert_eq!(newborn, [created]);
     assert_eq!(world.objects.read_value(kept, "speed"), Ok(Value::F64(1.0)));
     assert_eq!(world.objects.conjugate(kept), Some(11));
@@ -199,8 +200,116 @@ fn a_body_staged_twice_is_the_last_one() {
     let class = world.objects.class(kept).unwrap();
     world.objects.stage(kept, Body { plugin_part: PluginPart::of(33), ..Body::new(&class) }).unwrap();
     assert_eq!(world.objects.conjugate(kept), Some(33));
-    assert_eq!(world.objects.commit_shadow().len(), 1);
+    assert_eq!(world.objects.commit_shadow().bodies.len(), 1);
     assert_eq!(world.objects.conjugate(kept), Some(33));
+}
+
+/// Creates an object, declares its class again in a shadow with the same layout, and keeps the object's body.
+fn kept_in_place() -> (World, ObjectHandle, Rc<Class>) {
+    let (world, class) = cube(&properties());
+    let object = new(&world, &class);
+    world.objects.write_value(object, "label", &Value::Text("old".to_owned())).unwrap();
+    world.objects.write_value(object, "speed", &Value::F64(1.0)).unwrap();
+    world.objects.set_plugin_part(object, PluginPart::of(11));
+    world.objects.begin_shadow();
+    world.types.begin_shadow();
+    world.types.hide_in_shadow(["/Script/Game.Cube"]);
+    let after = declare(&world, [dynamic("Cube", "/Script/Engine.Object", &properties())]).remove(0);
+    world.objects.keep_body(object, &after).unwrap();
+    (world, object, class)
+}
+
+fn values(world: &World, object: ObjectHandle) -> [Value; 2] {
+    ["label", "speed"].map(|name| world.objects.read_value(object, name).unwrap())
+}
+
+type Write = fn(&World, ObjectHandle) -> Result<(), CallError>;
+
+const WRITES: [(&str, Write); 8] = [
+    ("by type", |world, object| world.objects.set(object, "label", "new".to_owned())),
+    ("by value", |world, object| world.objects.write_value(object, "speed", &Value::F64(2.0))),
+    ("without a check", |world, object| world.objects.write_unasked(object, "label", &Value::Text("new".to_owned()))),
+    ("in the body", |world, object| {
+        world.objects.with_body_to_write(object, |body| {
+            body.view().set(body.class.find_property("speed").expect("it has one"), 2.0)
+        })?
+    }),
+    ("from a template", |world, object| {
+        let class = world.objects.class(object).expect("it is alive");
+        let template = new(world, &class);
+        world.objects.copy_values(object, template, &class.properties, &[])
+    }),
+    ("native, by type", |world, object| world.set(object, "label", "new".to_owned())),
+    ("native, by value", |world, object| world.write(object, "speed", &Value::F64(2.0))),
+    ("native, at a cached offset", |world, object| {
+        let speed = PropertyRef::new("speed");
+        world.set(object, &speed, 2.0)?;
+        world.set(object, &speed, 3.0)
+    }),
+];
+
+#[test]
+fn each_write_to_a_kept_body_is_undone_by_a_rollback_and_permanent_after_a_commit() {
+    for (how, write) in WRITES {
+        for is_committed in [false, true] {
+            let (world, object, class) = kept_in_place();
+            let (memory, before) = (world.objects.memory(object), values(&world, object));
+            assert_eq!((world.objects.conjugate(object), world.objects.constructed(object)), (Some(0), 2));
+            {
+                let _staging = world.mode.enter(mode::STAGING);
+                write(&world, object).unwrap_or_else(|error| panic!("{how}: {error}"));
+                write(&world, object).unwrap_or_else(|error| panic!("{how}: {error}"));
+            }
+            let written = values(&world, object);
+            assert_ne!(written, before, "{how}");
+            let (replaced, expected) = match is_committed {
+                true => (world.objects.commit_shadow(), written),
+                false => (world.objects.drop_shadow().0, before),
+            };
+            assert_eq!(format!("{replaced:?}"), "0 bodies, 1 bindings, 1 copies of values", "{how}");
+            assert_eq!(values(&world, object), expected, "{how}");
+            assert_eq!(world.objects.memory(object), memory, "{how}");
+            assert_eq!(world.objects.class_id(object) == Some(class.id), !is_committed, "{how}");
+            assert_eq!(world.objects.conjugate(object), Some(if is_committed { 0 } else { 11 }), "{how}");
+        }
+    }
+}
+
+#[test]
+fn a_rollback_of_a_kept_body_removes_values_put_aside_and_restores_a_destroyed_object() {
+    let (world, object, class) = kept_in_place();
+    world.objects.put_aside(object, &Rc::from("mass"), Value::U64(7)).unwrap();
+    world.objects.write_unasked(object, "speed", &Value::F64(2.0)).unwrap();
+    assert!(world.objects.has_aside(object, "mass") && world.objects.release(object));
+    world.objects.drop_shadow();
+    assert!(!world.objects.has_aside(object, "mass"));
+    assert_eq!(values(&world, object), [Value::Text("old".to_owned()), Value::F64(1.0)]);
+    assert_eq!(world.objects.class_id(object), Some(class.id));
+}
+
+#[test]
+fn a_failed_copy_rejects_the_write_and_an_unwritten_body_is_not_copied() {
+    let (world, object, _) = kept_in_place();
+    let write = || world.objects.write_unasked(object, "speed", &Value::F64(2.0));
+    world.objects.check_copies(|| Err(CallError::other("a test")));
+    assert_eq!(write(), Err(CallError::other("a test")));
+    assert_eq!(world.objects.get::<f64>(object, "speed"), Ok(1.0));
+    assert_eq!(write(), Ok(()), "the copy exists");
+    world.objects.drop_shadow();
+    assert_eq!(world.objects.get::<f64>(object, "speed"), Ok(1.0));
+    let (world, ..) = kept_in_place();
+    assert_eq!(format!("{:?}", world.objects.commit_shadow()), "0 bodies, 1 bindings, 0 copies of values");
+}
+
+#[test]
+#[should_panic(expected = "memory stays in place only for the same layout")]
+fn a_body_of_another_layout_does_not_stay() {
+    let (world, object, _) = kept_in_place();
+    world.objects.drop_shadow();
+    world.types.drop_shadow();
+    let other = declare(&world, [dynamic("Other", "/Script/Engine.Object", &properties())]).remove(0);
+    world.objects.begin_shadow();
+    let _kept = world.objects.keep_body(object, &other);
 }
 
 /// Reads the directory entry of an object as a module does.

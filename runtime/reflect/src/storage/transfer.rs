@@ -76,9 +76,48 @@ impl Transfer {
         (old, new): (View<'_>, View<'_>),
         are_own: &mut Vec<bool>,
     ) -> bool {
+        self.run(Some(target), own, (old, new), are_own)
+    }
+
+    /// Checks that each value has the same offset in both layouts, which share their memory, and that no other value exists.
+    pub fn is_in_place(&self) -> bool {
+        let stays = |rule: &Rule<usize>| match *rule {
+            Rule::Follow { from, to } | Rule::Own { from, to, .. } => from == to,
+            Rule::Default { .. } | Rule::Gone { .. } => false,
+        };
+        let is_complete = self.steps.len() == self.to.fields.len();
+        is_complete && self.from.shares_pool(&self.to) && self.steps.iter().all(|(rule, _)| stays(rule))
+    }
+
+    /// Checks that `old` and `new` have equal defaults for all values that follow a default.
+    pub fn has_equal_defaults(&self, (old, new): (View<'_>, View<'_>)) -> bool {
+        let equal = |(rule, ty): &(Rule<usize>, PropertyType)| {
+            let Rule::Follow { from, to } = *rule else { return true };
+            // SAFETY: `View::from_raw` was promised a value of each field's type; `new` found a field of type `ty` at the offset in
+            // the schema of the old layout, which is compared below.
+            let old = unsafe { Ptr::new(old.base.wrapping_add(from).cast_const(), ty) };
+            // SAFETY: the same, for the new layout.
+            old.equal(unsafe { Ptr::new(new.base.wrapping_add(to).cast_const(), ty) })
+        };
+        old.is_of(&self.from) && new.is_of(&self.to) && self.steps.iter().all(equal)
+    }
+
+    /// Compares the values of `own` with the defaults as [`Transfer::apply`] does, and writes no value.
+    pub fn compare(&self, own: View<'_>, defaults: (View<'_>, View<'_>), are_own: &mut Vec<bool>) -> bool {
+        self.run(None, own, defaults, are_own)
+    }
+
+    fn run(
+        &self,
+        target: Option<View<'_>>,
+        own: View<'_>,
+        (old, new): (View<'_>, View<'_>),
+        are_own: &mut Vec<bool>,
+    ) -> bool {
         are_own.clear();
         let (from, to) = (&*self.from, &*self.to);
-        if !(own.is_of(from) && old.is_of(from) && new.is_of(to) && target.is_of(to)) {
+        let are_sources = own.is_of(from) && old.is_of(from) && new.is_of(to);
+        if !are_sources || target.is_some_and(|target| !target.is_of(to)) {
             return false;
         }
         for (rule, ty) in &self.steps {
@@ -88,6 +127,7 @@ impl Transfer {
                 unsafe { Ptr::new(view.base.wrapping_add(offset).cast_const(), ty) }
             };
             let copy = |offset: usize, value: Ptr<'_>| {
+                let Some(target) = target else { return };
                 // SAFETY: as above, in the schema of `target`; the pointer is used for this copy only.
                 unsafe { PtrMut::new(target.base.wrapping_add(offset), ty) }.copy_from(value);
             };
@@ -160,5 +200,36 @@ mod tests {
         assert!(!transfer.apply(target.view(), own.view(), defaults, &mut are_own), "it is the new default");
         assert!(!transfer.apply(own.view(), own.view(), defaults, &mut are_own), "another layout");
         assert!(Transfer::new(schemas, [Rule::Gone { from: &*after[2] }]).is_err());
+    }
+
+    #[test]
+    fn values_stay_in_place_only_in_one_layout_with_a_rule_for_each_value() {
+        let world = world();
+        let properties = [
+            PropertyDecl::new("s", PropertyKind::F64),
+            PropertyDecl::new("t", PropertyKind::F64),
+            PropertyDecl::new("l", PropertyKind::STRING),
+        ];
+        let cube = || declare(&world, [dynamic("Cube", "/Script/Engine.Object", &properties)]).remove(0);
+        let old = cube();
+        world.types.begin_shadow();
+        world.types.hide_in_shadow(["/Script/Game.Cube"]);
+        let new = cube();
+        let follow = |pairs: &[(usize, usize)]| {
+            let rule =
+                |(from, to): &(usize, usize)| Rule::Follow { from: &*old.properties[*from], to: &*new.properties[*to] };
+            Transfer::new((old.schema(), new.schema()), pairs.iter().map(rule)).expect("they match")
+        };
+        assert!(!follow(&[(0, 1), (1, 0), (2, 2)]).is_in_place(), "two values are exchanged");
+        assert!(!follow(&[(0, 0), (1, 1)]).is_in_place(), "a value has no rule");
+        let transfer = follow(&[(0, 0), (1, 1), (2, 2)]);
+        assert!(transfer.is_in_place());
+        let (before, after, own, mut are_own) = (Body::new(&old), Body::new(&new), Body::new(&old), Vec::new());
+        own.view().set(&old.properties[0], 2.5).unwrap();
+        let defaults = (before.view(), after.view());
+        assert!(transfer.has_equal_defaults(defaults) && transfer.compare(own.view(), defaults, &mut are_own));
+        assert_eq!(are_own, [true, false, false]);
+        after.view().set(&new.properties[2], "changed".to_owned()).unwrap();
+        assert!(!transfer.has_equal_defaults(defaults));
     }
 }

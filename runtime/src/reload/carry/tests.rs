@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use alcedo_abi::kinds::{PropertyKind, property_flags};
 
-use super::{Surroundings, carry};
+use super::{Surroundings, carry, stays};
 use crate::bridge::core::Core;
 use crate::handles::ObjectHandle;
 use crate::object::class::Class;
@@ -156,11 +156,14 @@ pub(super) fn reload<'a>(
     let (mut changes, mut structure) = Default::default();
     let mut notes = Notes { changes: &mut changes, structure: &mut structure };
     let plan = plan_class(core, (before, &after), &ObjectPlan::Carried, None, &mut notes).expect("a plan");
-    let mut later = Later::default();
     let mapping = ClassMapping { is_settled: true, ..ClassMapping::default() };
-    let body = carry(Surroundings { core, mapping: &mapping }, object, &plan, &mut changes, &mut later)
-        .expect("its values come along");
-    core.world.objects.stage(object, body).expect("it lives");
+    let from = Surroundings { core, mapping: &mapping };
+    if stays(from, object, &plan, &mut changes).expect("its values are compared") {
+        core.world.objects.keep_body(object, &after).expect("it lives");
+    } else {
+        let body = carry(from, object, &plan, &mut changes, &mut Later::default()).expect("its values come along");
+        core.world.objects.stage(object, body).expect("it lives");
+    }
     let has = || core.world.objects.read_value(object, "x").map(|value| value.print(&core.world.names)).ok();
     let in_shadow = has();
     drop(core.world.objects.commit_shadow());
@@ -168,6 +171,41 @@ pub(super) fn reload<'a>(
     assert_eq!(in_shadow, has(), "when the old body has ended");
     changes.retain(|change| !change.change.is_empty());
     (after, changes)
+}
+
+#[test]
+fn a_body_stays_in_place_only_if_neither_layout_nor_default_changes() {
+    for (new, is_in_place) in [(("f64", "1"), true), (("f64", "3"), false), (("u64", "1"), false), (GONE, false)] {
+        let core = core();
+        let before = build(&core, ("f64", "1"), SAME);
+        let (follower, own) = (allocate(&core, &before, 0), allocate(&core, &before, 0));
+        set(&core, own, "2.5");
+        let memory = core.world.objects.memory(own);
+        core.world.types.begin_shadow();
+        core.world.types.hide_in_shadow(["/Script/Test.Point", "/Script/Game.Cube"]);
+        core.world.objects.begin_shadow();
+        let after = build(&core, new, SAME);
+        let (mut changes, mut structure) = Default::default();
+        let mut notes = Notes { changes: &mut changes, structure: &mut structure };
+        let plan = plan_class(&core, (&before, &after), &ObjectPlan::Carried, None, &mut notes).expect("a plan");
+        let mapping = ClassMapping::default();
+        for object in [follower, own] {
+            let from = Surroundings { core: &core, mapping: &mapping };
+            let is_kept = stays(from, object, &plan, &mut changes).expect("its values are compared");
+            assert_eq!(is_kept, is_in_place, "{new:?}");
+            if is_kept {
+                core.world.objects.keep_body(object, &after).expect("it lives");
+            }
+        }
+        let sum = |count: fn(&PropertyChange) -> u64| changes.iter().map(count).sum::<u64>();
+        let counts = (sum(|change| change.kept), sum(|change| change.followed));
+        assert_eq!(counts, if is_in_place { (3, 1) } else { (0, 0) }, "{new:?}: each value is counted once");
+        core.world.objects.write_unasked(own, "x", &Value::F64(7.0)).expect("it fits");
+        if is_in_place {
+            drop(core.world.objects.drop_shadow());
+            assert_eq!((print(&core, own).as_str(), core.world.objects.memory(own)), ("2.5", memory));
+        }
+    }
 }
 
 /// Checks the value of an object after a reload to each of these builds. `own` is set in the first build.

@@ -159,6 +159,30 @@ fn grab(this: This<'_, Greedy>) {
     leave("red constructor");
 }
 
+/// Class whose red constructor writes to its existing object in each rebuild. The declaration is that of the previous build, so the object
+/// keeps its body.
+#[uclass(package = "Game", base = Object)]
+pub struct Notched {
+    /// Number of rebuilds.
+    #[uproperty]
+    notches: u32,
+    /// Number of rebuilds as a string, which owns memory.
+    #[uproperty]
+    label: String,
+}
+
+#[uclass]
+impl Notched {
+    #[red_constructor]
+    fn new(this: This<Self>) -> Self {
+        if !is_template(&this.name()) {
+            this.set_notches(this.notches() + 1);
+            this.set_label(format!("{} notches", this.notches()));
+        }
+        Self {}
+    }
+}
+
 /// Class that posts an announcement for each constructed plugin part.
 #[uclass(package = "Game", base = Object)]
 pub struct Announcer {}
