@@ -226,6 +226,12 @@ impl Objects {
         self.inspect(object, |tenant| tenant.visible_body().dormant.as_ref().map(|dormant| Rc::clone(&dormant.class)))?
     }
 
+    /// Checks that the object is dormant.
+    #[inline]
+    pub fn is_dormant(&self, object: ObjectHandle) -> bool {
+        self.is_alive(object) && self.store.borrow().slots.is_dormant(object.index())
+    }
+
     /// Returns the number of dormant objects that wait for the class with path `class`.
     pub fn waiting_for(&self, class: &str) -> u64 {
         let store = self.store.borrow();
