@@ -7,7 +7,8 @@
 use std::rc::Rc;
 
 use alcedo_abi::host::DirectoryEntry;
-use alcedo_base::handles::ObjectHandle;
+use alcedo_base::handles::{Name, ObjectHandle};
+use smallvec::SmallVec;
 
 use crate::bits::Bits;
 use crate::body::Body;
@@ -26,7 +27,8 @@ pub(super) struct Tenant {
     pub(super) flags: u32,
     /// Order of creation, from 1.
     pub(super) construction: u64,
-    pub(super) subobjects: Vec<(Rc<str>, ObjectHandle)>,
+    /// Default subobjects in order of creation, with their names. Most owners have one, which needs no allocation.
+    pub(super) subobjects: SmallVec<[(Name, ObjectHandle); 1]>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -125,6 +127,13 @@ impl Slots {
     fn add(&mut self) {
         self.slots.push(Slot { serial: 1, tenant: None });
         self.columns.add();
+    }
+
+    /// Registers `child` as a default subobject of `owner`, if `owner` exists.
+    pub(super) fn adopt(&mut self, owner: ObjectHandle, name: Name, child: ObjectHandle) {
+        let Some(tenant) = self.get_mut(owner) else { return };
+        tenant.subobjects.push((name, child));
+        self.related.put(owner.index(), true);
     }
 
     /// Empties the slot. The slot is reused unless its serials are exhausted.

@@ -84,6 +84,12 @@ impl Schema {
         self.align
     }
 
+    /// Checks that a strong reference is stored at the offset.
+    #[inline]
+    pub(super) fn has_reference(&self, offset: u32) -> bool {
+        self.references.direct().contains(&offset)
+    }
+
     #[inline]
     fn has(&self, property: &Property) -> bool {
         let offset = property.offset as usize;
@@ -248,6 +254,48 @@ impl<'a> View<'a> {
         // SAFETY: the callers of `from_raw` promised memory of this schema on both sides. No value owns memory, so no memory
         // is leaked or shared.
         unsafe { self.base.copy_from(other.base, self.schema.size) };
+        true
+    }
+
+    /// Overwrites all values with copies of the values of `other`, if both views use the same schema. Returns false and writes
+    /// nothing otherwise.
+    pub(super) fn copy_all(self, other: View<'_>) -> bool {
+        if self.copy_bytes(other) {
+            return true;
+        }
+        if !std::ptr::eq(self.schema, other.schema) {
+            return false;
+        }
+        for (offset, ty) in &self.schema.fields {
+            // SAFETY: the caller of `from_raw` promised a value of each field's type. The pointer is used for one copy only.
+            let to = unsafe { PtrMut::new(self.base.wrapping_add(*offset), ty) };
+            // SAFETY: as above, in the other view, which has this schema. The values are identical or do not overlap.
+            to.copy_from(unsafe { Ptr::new(other.base.wrapping_add(*offset), ty) });
+        }
+        true
+    }
+
+    /// Returns the strong reference at an offset; `None` if the schema has no reference there.
+    #[inline]
+    pub(super) fn reference(self, offset: u32) -> Option<ObjectHandle> {
+        if !self.schema.has_reference(offset) {
+            return None;
+        }
+        let at = self.base.wrapping_add(offset as usize).cast::<ObjectHandle>();
+        // SAFETY: the caller of `from_raw` promised a value of each field's type, and the schema has a handle at this offset.
+        Some(unsafe { at.read() })
+    }
+
+    /// Overwrites the strong reference at an offset. Returns false and writes nothing if the schema has no reference there.
+    #[inline]
+    pub(super) fn put_reference(self, offset: u32, object: ObjectHandle) -> bool {
+        if !self.schema.has_reference(offset) {
+            return false;
+        }
+        let at = self.base.wrapping_add(offset as usize).cast::<ObjectHandle>();
+        // SAFETY: the caller of `from_raw` promised a value of each field's type, and the schema has a handle at this offset,
+        // which owns no memory.
+        unsafe { at.write(object) };
         true
     }
 
