@@ -513,7 +513,7 @@ impl Runtime {
         let core = &self.inner.core;
         let counted = &core.world.counters;
         Counters {
-            objects: self.objects().iter().len() as u64,
+            objects: core.world.objects.count_living() as u64,
             constructions: counted.constructions.get(),
             conjugates_built: core.pairs.built(),
             class_constructors_run: counted.class_constructors_on_instances.get(),

@@ -56,6 +56,12 @@ impl Bits {
         let word = |at: usize| self.words[at] & !other.words.get(at).copied().unwrap_or(0);
         (0..self.words.len()).flat_map(move |at| ones(at, word(at)))
     }
+
+    /// Returns the number of bits that are set in `self` and not in `other`.
+    pub(super) fn count_without(&self, other: &Self) -> usize {
+        let other = other.words.iter().copied().chain(std::iter::repeat(0));
+        self.words.iter().zip(other).map(|(word, other)| (word & !other).count_ones() as usize).sum()
+    }
 }
 
 fn ones(at: usize, mut word: u64) -> impl Iterator<Item = u32> {
@@ -79,6 +85,7 @@ mod tests {
         assert!(one.get(200) && !one.get(199) && !one.get(1_000_000));
         assert_eq!(one.iter().collect::<Vec<_>>(), [0, 63, 64, 200]);
         assert_eq!(one.without(&two).collect::<Vec<_>>(), [0, 63, 200]);
+        assert_eq!((one.count_without(&two), two.count_without(&one)), (3, 0));
         one.put(63, false);
         assert!(one.take(63) && !one.take(63) && !one.take(1_000_000));
     }

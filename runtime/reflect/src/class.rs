@@ -1,5 +1,6 @@
 //! Classes: base classes, property layout, functions, and the function that each event resolves to.
 
+use alcedo_base::cells::RefCell;
 use alcedo_base::handles::{ClassId, ObjectHandle};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
@@ -8,6 +9,7 @@ use std::rc::Rc;
 
 use crate::function::Function;
 use crate::hooks::{AddReferences, EndHook, NativeHook};
+use crate::naming::PartName;
 use crate::origin::Origin;
 use crate::path::short;
 use crate::property::Property;
@@ -104,6 +106,62 @@ pub(super) struct ConstructionPlan {
     pub(super) dynamic: u64,
 }
 
+/// Plan for the construction of an object with subobjects from the CDO of its class. Computed once per epoch of the types.
+/// Refers to classes by id, so that it keeps no class alive.
+#[derive(Debug)]
+pub(super) struct PartsPlan {
+    /// Epoch of the types and CDO for which the plan was computed.
+    pub(super) key: (u64, ObjectHandle),
+    /// The object, and then its direct and indirect subobjects in order of creation. Empty if the general path is needed.
+    pub(super) members: Box<[Member]>,
+    pub(super) steps: Box<[PartStep]>,
+    /// Members whose PostInitProperties is called, in the order of the calls.
+    pub(super) inits: Box<[usize]>,
+    /// Number of dynamic classes of the members without constructors.
+    pub(super) dynamic: u64,
+}
+
+/// Object of a [`PartsPlan`].
+#[derive(Debug)]
+pub(super) struct Member {
+    pub(super) class: ClassId,
+    /// Object of this class whose values are copied.
+    pub(super) template: ObjectHandle,
+    /// Location in the owner; `None` for the first member.
+    pub(super) part: Option<PartLocation>,
+    /// Offsets of the references to own subobjects.
+    pub(super) own: Vec<u32>,
+    /// True if other properties may refer to objects.
+    pub(super) names_others: bool,
+    pub(super) has_plugin_part: bool,
+    pub(super) has_constructors: bool,
+    pub(super) has_post_init: bool,
+    /// True if the plan has [`PartStep::End`] for this member.
+    pub(super) has_end: bool,
+}
+
+/// Location of a subobject in its owner.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PartLocation {
+    /// Index of the owner in the members.
+    pub(super) owner: usize,
+    pub(super) name: PartName,
+    /// Offset of the owner's reference to the subobject.
+    pub(super) offset: u32,
+}
+
+/// Step before the final copy of all values. A plan contains a step of the store only if code that runs later can observe its
+/// effect.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum PartStep {
+    /// Allocates a member and builds its plugin part.
+    Begin(usize),
+    /// Sets the defaults of a class of the member's chain, and runs its constructor. Classes are counted from the root.
+    Turn { member: usize, turn: usize, sets_defaults: bool, constructs: bool },
+    /// Copies the values of the member and of its subobjects from their templates, and sets the owner's reference.
+    End(usize),
+}
+
 /// Lookup tables of a class, computed at its declaration.
 pub(super) struct Members {
     pub(super) schema: Rc<Schema>,
@@ -121,6 +179,8 @@ pub(super) struct Members {
     pub(super) functions: FxHashMap<Rc<str>, Rc<Function>>,
     /// Hooks of construction, computed when the first object is constructed.
     pub(super) construction: Cell<Option<ConstructionPlan>>,
+    /// Plan of constructions with subobjects, computed when the first object is constructed.
+    pub(super) parts: RefCell<Option<Rc<PartsPlan>>>,
     /// True while the CDO is being created, to detect a CDO whose construction requires the CDO itself.
     pub(super) cdo_in_making: Cell<bool>,
 }

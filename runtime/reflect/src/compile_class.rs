@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use alcedo_abi::kinds::{class_flags, function_flags, property_flags};
+use alcedo_base::cells::RefCell;
 use alcedo_base::handles::{ClassId, ObjectHandle};
 
 use crate::class::{Class, Members, Subobject, SubobjectRole};
@@ -69,6 +70,7 @@ impl Compiler<'_> {
             properties: properties.iter().map(|property| (property.text.clone(), property.clone())).collect(),
             functions,
             construction: Cell::new(None),
+            parts: RefCell::default(),
             cdo_in_making: Cell::new(false),
         };
         Ok(Class {

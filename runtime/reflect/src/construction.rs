@@ -16,16 +16,19 @@ use alcedo_base::boundary::{CallError, catch_panics_as};
 use alcedo_base::handles::{Name, ObjectHandle};
 
 use crate::World;
+use crate::body::Body;
 use crate::class::{Class, Subobject};
 use crate::hooks::NativeHook;
 use crate::naming::DEFAULT_PREFIX;
 use crate::objects::object_flags;
 use crate::origin::Origin;
+use crate::property::Property;
 use crate::value::Value;
 
 mod failure;
 mod living;
 mod overrides;
+mod parts;
 mod whole;
 
 pub use failure::StepError;
@@ -111,6 +114,9 @@ pub fn construct(
     };
     if is_whole(template) {
         return constructor.construct_whole(&args, template);
+    }
+    if let Some(plan) = constructor.parts_plan(template) {
+        return constructor.construct_with_parts(&args, &plan);
     }
     let order = Order { class, name: args.name, outer: args.outer, part: None, flags: 0, template: Some(template) };
     let mut pairs = Vec::new();
@@ -266,6 +272,18 @@ fn notify_end(world: &World, object: ObjectHandle, class: Option<&Rc<Class>>) {
     }
 }
 
+/// Returns the own properties of a class that have a default, except properties of subobjects.
+fn defaults_of(turn: &Class) -> impl Iterator<Item = (&Property, &Value)> {
+    let is_part = |property: &Property| turn.subobjects.iter().any(|own| own.property.text == property.text);
+    let defaults = turn.own_properties.iter().filter_map(|property| Some((&**property, property.default.as_ref()?)));
+    defaults.filter(move |(property, _)| !is_part(property))
+}
+
+/// Checks that the defaults step of a class writes to objects other than CDOs.
+fn has_defaults(turn: &Class) -> bool {
+    defaults_of(turn).next().is_some()
+}
+
 struct Constructor<'a> {
     world: &'a World,
     hooks: &'a dyn ConstructionHooks,
@@ -274,6 +292,7 @@ struct Constructor<'a> {
 
 struct Order<'a> {
     class: &'a Rc<Class>,
+    /// Name, unless the object is a subobject.
     name: Option<Name>,
     outer: ObjectHandle,
     /// Name within the outer, if the object is a subobject.
@@ -345,11 +364,11 @@ impl Constructor<'_> {
     /// Allocates the object, builds its plugin part and runs all its classes.
     fn begin(&self, order: &Order<'_>, copying: Copying, pairs: &mut Pairs) -> Result<NewObject, ConstructionFailed> {
         let Order { class, name, outer, part, flags, template } = *order;
-        let object = self.world.objects.allocate(class, name, outer, flags);
-        if let Some(part) = part {
-            // Registered before any code runs that could destroy the owner, so that the subobject is destroyed with it.
-            self.world.objects.adopt(outer, part, object);
-        }
+        let objects = &self.world.objects;
+        let object = match part {
+            Some(part) => objects.allocate_part(class, objects.part_name(part), outer, flags, 0),
+            None => objects.allocate(class, name, outer, flags),
+        };
         pairs.extend(template.map(|template| (template, object)));
         let (origin, parts) = (TemplateOrigin::Requested, Vec::new());
         let mut new_object = NewObject { object, class: class.clone(), template, origin, parts };
@@ -431,9 +450,8 @@ impl Constructor<'_> {
         }
         let in_cdo = owner_flags & (object_flags::CDO | object_flags::IN_CDO) != 0;
         let flags = object_flags::SUBOBJECT | if in_cdo { object_flags::IN_CDO } else { 0 };
-        let (name, outer) = (Some(self.world.names.intern(&subobject.name)), owner.object);
-        let part = Some(&subobject.name);
-        let order = |template| Order { class: &class, name, outer, part, flags, template: Some(template) };
+        let (outer, part) = (owner.object, Some(&subobject.name));
+        let order = |template| Order { class: &class, name: None, outer, part, flags, template: Some(template) };
         let part = match of_template {
             Some(template) if objects.class(template).is_some_and(|of| of.is_a(&class)) => {
                 self.begin(&order(template), Copying::AfterClasses, pairs)?
@@ -466,11 +484,9 @@ impl Constructor<'_> {
     }
 
     fn set_defaults(&self, object: ObjectHandle, turn: &Class) -> Result<(), StepError> {
-        let is_part = |name: &Rc<str>| turn.subobjects.iter().any(|subobject| subobject.property.text == *name);
-        for property in turn.own_properties.iter().filter(|property| !is_part(&property.text)) {
-            if let Some(default) = &property.default {
-                self.world.objects.write_unasked(object, &property.text, default)?;
-            }
+        for (property, default) in defaults_of(turn) {
+            let write = |body: &Body| body.view().write(property, default);
+            self.world.objects.with_body_to_write(object, write)??;
         }
         // Only CDOs need this hook: other objects copy these values from their CDO.
         match &turn.script_defaults {

@@ -77,6 +77,12 @@ impl Names {
         let table = self.table.borrow();
         table.strings.get(name.0 as usize).unwrap_or(&table.strings[0]).clone()
     }
+
+    /// Checks that the text of `name` is `text`.
+    #[inline]
+    pub(super) fn has_text(&self, name: Name, text: &str) -> bool {
+        self.table.borrow().strings.get(name.0 as usize).is_some_and(|known| **known == *text)
+    }
 }
 
 #[cfg(test)]
@@ -106,5 +112,6 @@ mod tests {
         let names = Names::new();
         assert_eq!(names.intern(""), Name(0));
         assert_eq!((&*names.text(Name(0)), &*names.text(Name(77))), ("", ""));
+        assert!(names.has_text(Name(0), "") && !names.has_text(Name(0), "a") && !names.has_text(Name(77), ""));
     }
 }

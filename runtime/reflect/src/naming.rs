@@ -50,8 +50,24 @@ pub fn name_problem(name: &str, has_no_outer: bool) -> Option<&'static str> {
 pub(super) enum Label {
     /// Explicit name.
     Explicit(Name),
+    /// Name of a default subobject, which only its owner lists.
+    Part(Name),
     /// Generated name, which consists of class name and number.
     Made { series: u32, number: u32 },
+}
+
+/// Name of a default subobject in its owner.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PartName {
+    pub(super) name: Name,
+    /// True if the name has the generated form and so reserves its number.
+    reserves_number: bool,
+}
+
+impl PartName {
+    pub(super) fn of(names: &Names, text: &str) -> Self {
+        Self { name: names.intern(text), reserves_number: split_generated(text).is_some() }
+    }
 }
 
 /// Names of the objects of a store.
@@ -134,10 +150,27 @@ impl Naming {
         Label::Explicit(name)
     }
 
+    /// Registers the name of the default subobject `object` of `outer`. The owner lists most of these names, so they need no
+    /// entry here.
+    #[inline]
+    pub(super) fn assign_part(
+        &mut self,
+        names: &Names,
+        part: PartName,
+        outer: ObjectHandle,
+        object: ObjectHandle,
+    ) -> Label {
+        match part.reserves_number {
+            true => self.assign(names, part.name, outer, object),
+            false => Label::Part(part.name),
+        }
+    }
+
     /// Releases the name of `object` in `outer`.
     pub(super) fn release(&mut self, names: &Names, label: Label, outer: ObjectHandle, object: ObjectHandle) {
         let name = match label {
             Label::Made { series, number } => return self.series[series as usize].release(number),
+            Label::Part(_) => return,
             Label::Explicit(name) => name,
         };
         if let Some(holders) = self.explicit.get_mut(&(outer, name)) {
@@ -155,13 +188,13 @@ impl Naming {
     /// Returns the interned text of a name.
     pub(super) fn name(&self, names: &Names, label: Label) -> Name {
         match label {
-            Label::Explicit(name) => name,
+            Label::Explicit(name) | Label::Part(name) => name,
             Label::Made { series, number } => names.intern(&format!("{}_{number}", self.series[series as usize].text)),
         }
     }
 
-    /// Returns the objects in `outer` with this explicit name, latest first; then the object whose generated name equals
-    /// `text`, in any outer.
+    /// Returns the objects in `outer` with this explicit name, latest first, except default subobjects that their owner lists;
+    /// then the object whose generated name equals `text`, in any outer.
     pub(super) fn holders(&self, names: &Names, outer: ObjectHandle, text: &str) -> impl Iterator<Item = ObjectHandle> {
         let explicit = names.find(text).and_then(|name| self.explicit.get(&(outer, name)));
         let made = split_generated(text).and_then(|(text, number)| {

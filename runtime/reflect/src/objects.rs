@@ -10,6 +10,7 @@ use alcedo_abi::host::{Directory, mode};
 use alcedo_base::boundary::CallError;
 use alcedo_base::cells::RefCell;
 use alcedo_base::handles::{ClassId, Name, ObjectHandle, last_serial};
+use smallvec::SmallVec;
 
 use crate::bits::Bits;
 use crate::body::{Body, ClassBinding};
@@ -20,7 +21,7 @@ use crate::marker::Marker;
 use crate::member::PropertyKey;
 use crate::mode::ModeWord;
 use crate::names::Names;
-use crate::naming::Naming;
+use crate::naming::{Naming, PartName};
 use crate::property::Property;
 use crate::slices::BorrowedSlices;
 use crate::slots::{Slots, Tenant, TenantState};
@@ -155,7 +156,7 @@ impl Objects {
                 label,
                 flags,
                 construction,
-                subobjects: Vec::new(),
+                subobjects: SmallVec::new(),
             }
         };
         // Two branches, so that each label is built directly in its slot.
@@ -171,6 +172,45 @@ impl Objects {
         }
         if let Some(marker) = &mut *self.marker.borrow_mut() {
             marker.add_created(object);
+        }
+        object
+    }
+
+    /// Returns the name of a default subobject for [`Objects::allocate_part`].
+    pub(super) fn part_name(&self, text: &str) -> PartName {
+        PartName::of(&self.names, text)
+    }
+
+    /// Like [`Objects::allocate_as`], but creates a default subobject of `owner`. The owner lists the subobject from the start,
+    /// so no code can destroy the owner without the subobject.
+    pub(super) fn allocate_part(
+        &self,
+        class: &Rc<Class>,
+        name: PartName,
+        owner: ObjectHandle,
+        flags: u32,
+        constructed: usize,
+    ) -> ObjectHandle {
+        let mut store = self.store.borrow_mut();
+        let Store { slots, naming, constructions, .. } = &mut *store;
+        let object = slots.next();
+        *constructions += 1;
+        let construction = *constructions;
+        let label = naming.assign_part(&self.names, name, owner, object);
+        slots.insert(object, || Tenant {
+            body: Body { constructed, ..Body::new(class) },
+            staged: None,
+            life: TenantState::Alive,
+            outer: owner,
+            label,
+            flags,
+            construction,
+            subobjects: SmallVec::new(),
+        });
+        slots.adopt(owner, name.name, object);
+        if let Some(marker) = &mut *self.marker.borrow_mut() {
+            marker.add_created(object);
+            marker.rescan(owner);
         }
         object
     }
@@ -254,6 +294,12 @@ impl Objects {
         self.inspect(object, |tenant| tenant.visible_body().dormant.as_ref().map(|dormant| Rc::clone(&dormant.class)))?
     }
 
+    /// Checks that the object is dormant.
+    #[inline]
+    pub fn is_dormant(&self, object: ObjectHandle) -> bool {
+        self.is_alive(object) && self.store.borrow().slots.is_dormant(object.index())
+    }
+
     /// Returns the number of dormant objects that wait for the class with path `class`.
     pub fn waiting_for(&self, class: &str) -> u64 {
         let store = self.store.borrow();
@@ -285,7 +331,8 @@ impl Objects {
     pub fn parts(&self, object: ObjectHandle) -> Vec<(Rc<str>, ObjectHandle)> {
         let store = self.store.borrow();
         let parts = store.slots.get(object).into_iter().flat_map(|tenant| &tenant.subobjects);
-        parts.filter(|(_, child)| store.slots.get(*child).is_some()).cloned().collect()
+        let parts = parts.filter(|(_, child)| store.slots.get(*child).is_some());
+        parts.map(|(name, child)| (self.names.text(*name), *child)).collect()
     }
 
     /// Makes the object dormant; `dormant` keeps the state of its missing class.
@@ -352,7 +399,8 @@ impl Objects {
     #[inline]
     pub fn subobject(&self, object: ObjectHandle, name: &str) -> Option<ObjectHandle> {
         let store = self.store.borrow();
-        let named = store.slots.get(object)?.subobjects.iter().filter(|(known, _)| **known == *name);
+        let is_named = |(known, _): &&(Name, ObjectHandle)| self.names.has_text(*known, name);
+        let named = store.slots.get(object)?.subobjects.iter().filter(is_named);
         named.map(|(_, child)| *child).rfind(|child| store.slots.get(*child).is_some())
     }
 
@@ -627,7 +675,7 @@ impl Objects {
         let (view, template) = (to.visible_body().view(), from.visible_body().view());
         if to.subobjects.is_empty()
             && to.visible_body().class.properties.len() == properties.len()
-            && view.copy_bytes(template)
+            && view.copy_all(template)
         {
             if view.names_objects() {
                 for property in properties.iter().filter(|it| it.ty.names_objects()) {
@@ -636,7 +684,7 @@ impl Objects {
             }
             return Ok(());
         }
-        let is_own = |property: &Property| to.subobjects.iter().any(|(name, _)| *name == property.text);
+        let is_own = |property: &Property| to.subobjects.iter().any(|(name, _)| *name == property.name);
         for property in properties.iter().filter(|property| !is_own(property)) {
             view.copy_from(property, template, property)?;
             if property.ty.names_objects() {
@@ -646,12 +694,50 @@ impl Objects {
         Ok(())
     }
 
+    /// Copies all values of `from`, whose body has the same schema, except the references at the offsets `own`. Replaces
+    /// references as [`Objects::copy_values`] does, if `pairs` is not empty.
+    ///
+    /// # Errors
+    /// [`CallError::Stale`] if an object does not exist, or if the schemas differ, since `from` is not the expected object then.
+    pub(super) fn copy_whole(
+        &self,
+        object: ObjectHandle,
+        from: ObjectHandle,
+        own: &[u32],
+        pairs: &[(ObjectHandle, ObjectHandle)],
+    ) -> Result<(), CallError> {
+        self.rescan(object);
+        let store = self.store.borrow();
+        let to = store.slots.get(object).ok_or(CallError::Stale { handle: object })?.visible_body();
+        let template = store.slots.get(from).ok_or(CallError::Stale { handle: from })?.visible_body();
+        let view = to.view();
+        let kept: SmallVec<[(u32, Option<ObjectHandle>); 4]> =
+            own.iter().map(|offset| (*offset, view.reference(*offset))).collect();
+        if !view.copy_all(template.view()) {
+            return Err(CallError::Stale { handle: from });
+        }
+        if !pairs.is_empty() {
+            for property in to.class.properties.iter().filter(|it| it.ty.names_objects()) {
+                view.replace_objects(property, pairs)?;
+            }
+        }
+        for (offset, reference) in kept {
+            view.put_reference(offset, reference.unwrap_or_default());
+        }
+        Ok(())
+    }
+
+    /// Overwrites the strong reference at an offset of the object's memory. Returns false and writes nothing if the object does
+    /// not exist or has no reference there.
+    pub(super) fn put_reference(&self, object: ObjectHandle, offset: u32, to: ObjectHandle) -> bool {
+        self.rescan(object);
+        self.inspect(object, |tenant| tenant.visible_body().view().put_reference(offset, to)) == Some(true)
+    }
+
     /// Registers `child` as a subobject of `owner`.
     pub fn adopt(&self, owner: ObjectHandle, name: &Rc<str>, child: ObjectHandle) {
-        let mut store = self.store.borrow_mut();
-        let Some(tenant) = store.slots.get_mut(owner) else { return };
-        tenant.subobjects.push((name.clone(), child));
-        store.slots.show(owner.index());
+        let name = self.names.intern(name);
+        self.store.borrow_mut().slots.adopt(owner, name, child);
         self.rescan(owner);
     }
 

@@ -7,12 +7,14 @@
 use std::rc::Rc;
 
 use alcedo_abi::host::DirectoryEntry;
-use alcedo_base::handles::ObjectHandle;
+use alcedo_base::handles::{Name, ObjectHandle};
+use smallvec::SmallVec;
 
 use crate::bits::Bits;
 use crate::body::Body;
 use crate::hot_columns::HotColumns;
 use crate::naming::Label;
+use crate::objects::object_flags;
 
 #[derive(Debug)]
 pub(super) struct Tenant {
@@ -25,7 +27,8 @@ pub(super) struct Tenant {
     pub(super) flags: u32,
     /// Order of creation, from 1.
     pub(super) construction: u64,
-    pub(super) subobjects: Vec<(Rc<str>, ObjectHandle)>,
+    /// Default subobjects in order of creation, with their names. Most owners have one, which needs no allocation.
+    pub(super) subobjects: SmallVec<[(Name, ObjectHandle); 1]>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,6 +51,10 @@ pub(super) struct Slots {
     count: usize,
     /// Slots of objects with references outside their properties: an outer, subobjects, or kept values.
     related: Bits,
+    /// Slots of CDOs and their subobjects. The slot of an object that was destroyed in a shadow keeps its bit.
+    templates: Bits,
+    /// Slots of dormant objects.
+    dormant: Bits,
 }
 
 #[derive(Debug)]
@@ -57,6 +64,12 @@ struct Slot {
 }
 
 impl Tenant {
+    /// Checks that the object is a CDO or a subobject of a CDO.
+    #[inline]
+    pub(super) fn is_template(&self) -> bool {
+        self.flags & (object_flags::CDO | object_flags::IN_CDO) != 0
+    }
+
     #[inline]
     pub(super) fn visible_body(&self) -> &Body {
         self.staged.as_deref().unwrap_or(&self.body)
@@ -71,8 +84,9 @@ impl Tenant {
 impl Slots {
     /// Creates an empty list; serials of a slot run from 1 to `last_serial`.
     pub(super) fn new(columns: Rc<HotColumns>, last_serial: u32) -> Self {
-        let (occupied, related) = Default::default();
-        Self { columns, slots: Vec::new(), free: Vec::new(), last_serial, occupied, count: 0, related }
+        let (occupied, related, templates, dormant) = Default::default();
+        let (slots, free) = Default::default();
+        Self { columns, slots, free, last_serial, occupied, count: 0, related, templates, dormant }
     }
 
     pub(super) fn next(&self) -> ObjectHandle {
@@ -95,13 +109,16 @@ impl Slots {
         // An assignment builds the value in place; `Option::insert` would move it.
         *entry = Some(tenant());
         let Some(tenant) = entry else { unreachable!("it was put there just now") };
-        let is_related = !tenant.outer.is_none();
+        let (is_related, is_template) = (!tenant.outer.is_none(), tenant.is_template());
         let (class, memory, plugin_part) = (tenant.body.class().id, tenant.body.memory(), tenant.body.plugin_part);
         self.count += 1;
         self.occupied.put(index, true);
-        // The bit is already clear, because the slot was empty.
+        // The bits are already clear, because the slot was empty.
         if is_related {
             self.related.put(index, true);
+        }
+        if is_template {
+            self.templates.put(index, true);
         }
         self.columns.put(index, DirectoryEntry { serial: handle.serial(), class, memory }, plugin_part);
     }
@@ -112,6 +129,13 @@ impl Slots {
         self.columns.add();
     }
 
+    /// Registers `child` as a default subobject of `owner`, if `owner` exists.
+    pub(super) fn adopt(&mut self, owner: ObjectHandle, name: Name, child: ObjectHandle) {
+        let Some(tenant) = self.get_mut(owner) else { return };
+        tenant.subobjects.push((name, child));
+        self.related.put(owner.index(), true);
+    }
+
     /// Empties the slot. The slot is reused unless its serials are exhausted.
     pub(super) fn remove(&mut self, handle: ObjectHandle) -> Option<Tenant> {
         let slot = self.slots.get_mut(handle.index() as usize).filter(|slot| slot.serial == handle.serial())?;
@@ -120,6 +144,7 @@ impl Slots {
             slot.serial += 1;
             self.free.push(handle.index());
         }
+        self.templates.put(handle.index(), false);
         self.show(handle.index());
         self.columns.count_end();
         Some(tenant)
@@ -134,11 +159,13 @@ impl Slots {
         self.occupied.put(index, visible.is_some());
         let Some(tenant) = visible else {
             self.related.put(index, false);
+            self.dormant.put(index, false);
             return self.columns.clear(index);
         };
         let body = tenant.visible_body();
         let has_relations = !tenant.outer.is_none() || !tenant.subobjects.is_empty() || body.has_more();
         self.related.put(index, has_relations);
+        self.dormant.put(index, body.dormant.is_some());
         let entry = DirectoryEntry { serial: *serial, class: body.class().id, memory: body.memory() };
         self.columns.put(index, entry, body.plugin_part);
     }
@@ -200,6 +227,16 @@ impl Slots {
         self.count
     }
 
+    /// Returns the number of valid handles except those of CDOs and their subobjects.
+    pub(super) fn count_living(&self) -> usize {
+        self.occupied.count_without(&self.templates)
+    }
+
+    /// Iterates over the valid handles except those of CDOs and their subobjects, in slot order.
+    pub(super) fn living(&self) -> impl Iterator<Item = ObjectHandle> {
+        self.occupied.without(&self.templates).map(move |index| self.handle(index))
+    }
+
     pub(super) fn len(&self) -> u32 {
         self.columns.len()
     }
@@ -211,5 +248,11 @@ impl Slots {
     /// Checks that the tenant has references outside its properties.
     pub(super) fn has_relations(&self, index: u32) -> bool {
         self.related.get(index)
+    }
+
+    /// Checks that the object in the slot is dormant.
+    #[inline]
+    pub(super) fn is_dormant(&self, index: u32) -> bool {
+        self.dormant.get(index)
     }
 }

@@ -97,6 +97,12 @@ impl Schema {
         self.align
     }
 
+    /// Checks that a strong reference is stored at the offset.
+    #[inline]
+    pub(super) fn has_reference(&self, offset: u32) -> bool {
+        self.references.direct().contains(&offset)
+    }
+
     #[inline]
     fn has(&self, property: &Property) -> bool {
         let offset = property.offset as usize;
@@ -264,23 +270,46 @@ impl<'a> View<'a> {
         true
     }
 
-    /// Overwrites all values with copies of the values of `other`, including the memory that they own.
-    ///
-    /// # Panics
-    /// If the views use different schemas.
-    pub(crate) fn copy_all(self, other: View<'_>) {
-        assert!(self.is_of(other.schema), "values are copied between bodies of one schema");
+    /// Overwrites all values with copies of the values of `other`, if both views use the same schema. Returns false and writes
+    /// nothing otherwise.
+    pub(crate) fn copy_all(self, other: View<'_>) -> bool {
         if self.copy_bytes(other) {
-            return;
+            return true;
+        }
+        if !std::ptr::eq(self.schema, other.schema) {
+            return false;
         }
         for (offset, ty) in &self.schema.fields {
-            let (to, from) = (self.base.wrapping_add(*offset), other.base.wrapping_add(*offset));
-            // SAFETY: the caller of `from_raw` promised a value of each field's type. The values are identical or do not overlap, and
-            // `copy_from` finishes its access before the next begins.
-            let to = unsafe { PtrMut::new(to, ty) };
-            // SAFETY: the same promise, for `other`, which has the same schema.
-            to.copy_from(unsafe { Ptr::new(from, ty) });
+            // SAFETY: the caller of `from_raw` promised a value of each field's type. The pointer is used for one copy only.
+            let to = unsafe { PtrMut::new(self.base.wrapping_add(*offset), ty) };
+            // SAFETY: as above, in the other view, which has this schema. The values are identical or do not overlap.
+            to.copy_from(unsafe { Ptr::new(other.base.wrapping_add(*offset), ty) });
         }
+        true
+    }
+
+    /// Returns the strong reference at an offset; `None` if the schema has no reference there.
+    #[inline]
+    pub(super) fn reference(self, offset: u32) -> Option<ObjectHandle> {
+        if !self.schema.has_reference(offset) {
+            return None;
+        }
+        let at = self.base.wrapping_add(offset as usize).cast::<ObjectHandle>();
+        // SAFETY: the caller of `from_raw` promised a value of each field's type, and the schema has a handle at this offset.
+        Some(unsafe { at.read() })
+    }
+
+    /// Overwrites the strong reference at an offset. Returns false and writes nothing if the schema has no reference there.
+    #[inline]
+    pub(super) fn put_reference(self, offset: u32, object: ObjectHandle) -> bool {
+        if !self.schema.has_reference(offset) {
+            return false;
+        }
+        let at = self.base.wrapping_add(offset as usize).cast::<ObjectHandle>();
+        // SAFETY: the caller of `from_raw` promised a value of each field's type, and the schema has a handle at this offset,
+        // which owns no memory.
+        unsafe { at.write(object) };
+        true
     }
 
     /// Returns true if any property can refer to an object.
@@ -363,7 +392,7 @@ impl Storage {
     /// Returns other memory with copies of all values.
     pub(crate) fn duplicate(&self) -> Self {
         let copy = Self::new(Rc::clone(&self.schema));
-        copy.view().copy_all(self.view());
+        assert!(copy.view().copy_all(self.view()), "values are copied between bodies of one schema");
         copy
     }
 

@@ -1,6 +1,6 @@
 //! Updates delegates after a code change. Bindings follow renamed functions. Bindings to missing functions or changed
 //! signatures are removed from every property. Objects of kept modules may be affected, so all objects whose class has a
-//! delegate are checked.
+//! delegate are checked. Objects of other classes are not read.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -19,12 +19,16 @@ pub(crate) fn unbind_broken(core: &Core) -> Vec<String> {
     let world = &core.world;
     let mut holders: FxHashMap<ClassId, Vec<Rc<Property>>> = FxHashMap::default();
     let mut lines = BTreeMap::new();
-    for object in world.objects.alive() {
+    let with_delegates = world.objects.of_classes(|class| {
+        let delegates = class.properties.iter().filter(|property| holds_delegates(&property.ty));
+        let delegates: Vec<_> = delegates.cloned().collect();
+        let has_any = !delegates.is_empty();
+        holders.insert(class.id, delegates);
+        has_any
+    });
+    for object in with_delegates {
         let Some(class) = world.objects.class(object) else { continue };
-        let properties = holders.entry(class.id).or_insert_with(|| {
-            class.properties.iter().filter(|property| holds_delegates(&property.ty)).cloned().collect()
-        });
-        for property in properties {
+        for property in holders.get(&class.id).into_iter().flatten() {
             let Ok(value) = world.objects.read_value(object, &property.text) else { continue };
             let mut reasons = Vec::new();
             let mended = mend(world, &property.ty, value.clone(), &mut reasons);

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::bridge::core::Core;
 use crate::handles::{ClassId, ModuleId, ObjectHandle};
@@ -16,11 +16,8 @@ use crate::reload::plan::native_ancestor;
 /// Returns the living objects whose class belongs to these modules, and all dormant objects, in creation order. Omits class
 /// default objects and their templates.
 pub(crate) fn living_of(core: &Core, modules: &BTreeSet<ModuleId>) -> Vec<ObjectHandle> {
-    let objects = &core.world.objects;
     // Checks only the most-derived class: replacing the module of a base class always replaces the modules that depend on it.
-    let is_theirs = |body: &Body| body.dormant.is_some() || modules.contains(&ModuleId(body.class().tag));
-    let concerns = |object: &ObjectHandle| objects.with_body(*object, is_theirs) == Ok(true);
-    objects.living().into_iter().filter(concerns).collect()
+    core.world.objects.living_of(|class| modules.contains(&ModuleId(class.tag)))
 }
 
 /// Class of an object's body. For a dormant object, also the path of the class that it waits for.
@@ -66,9 +63,14 @@ pub(super) fn class_awake(core: &Core, object: ObjectHandle) -> Option<Rc<Class>
 
 /// Maps the classes of these objects to the newly declared types.
 pub(crate) fn decide(core: &Core, living: &[ObjectHandle]) -> ClassMapping {
-    let types = &core.world.types;
+    let (types, objects) = (&core.world.types, &core.world.objects);
     let mut mapping = ClassMapping { is_settled: true, ..ClassMapping::default() };
+    let mut decided = FxHashSet::default();
     for object in living {
+        // The class alone is the key of an object that is not dormant.
+        if !objects.is_dormant(*object) && !decided.insert(objects.class_id(*object)) {
+            continue;
+        }
         let Some(key) = key_of(core, *object) else { continue };
         if mapping.targets.contains_key(&key) {
             continue;

@@ -30,12 +30,16 @@ pub(super) fn check_all(core: &Core) -> Vec<String> {
     let objects = &core.world.objects;
     let mut holders: FxHashMap<ClassId, Vec<Rc<Property>>> = FxHashMap::default();
     let mut lines = BTreeMap::new();
-    for object in objects.alive() {
-        let Some(class) = class_awake(core, object) else { continue };
+    let with_references = objects.of_classes(|class| {
         let refers = |property: &&Rc<Property>| property.ty.names_objects() && !is_subobject(property);
-        let properties =
-            holders.entry(class.id).or_insert_with(|| class.properties.iter().filter(refers).cloned().collect());
-        for property in properties {
+        let references: Vec<_> = class.properties.iter().filter(refers).cloned().collect();
+        let has_any = !references.is_empty();
+        holders.insert(class.id, references);
+        has_any
+    });
+    for object in with_references {
+        let Some(class) = class_awake(core, object) else { continue };
+        for property in holders.get(&class.id).into_iter().flatten() {
             // Skips objects that are destroyed or borrowed; the next reload checks them again.
             if let Ok(Some(what)) = check(core, object, &class, property) {
                 *lines.entry((format!("{}.{}", class.short_path(), property.text), what)).or_insert(0_u64) += 1;

@@ -51,7 +51,7 @@ pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoadReport, Worl
     report.replaced = before.len() as u64;
     end_all(core, &before);
     report.unresolved.extend(unbind_broken(core));
-    report.objects = objects.living().len() as u64;
+    report.objects = objects.count_living() as u64;
     Ok(report)
 }
 

@@ -6,7 +6,9 @@ use std::rc::Rc;
 use alcedo_base::handles::ObjectHandle;
 
 use crate::class::{Class, ConstructionPlan};
-use crate::construction::{ConstructionArgs, ConstructionFailed, ConstructionStep, Constructor, StepError, destroy};
+use crate::construction::{
+    ConstructionArgs, ConstructionFailed, ConstructionStep, Constructor, StepError, destroy, has_defaults,
+};
 use crate::origin::Origin;
 
 impl Constructor<'_> {
@@ -16,7 +18,7 @@ impl Constructor<'_> {
         args: &ConstructionArgs,
         template: ObjectHandle,
     ) -> Result<ObjectHandle, ConstructionFailed> {
-        let plan = self.plan();
+        let plan = self.plan_of(self.requested);
         // Without constructors, all classes count as constructed.
         let constructed = if plan.has_constructors { 0 } else { self.requested.depth() };
         let object = self.world.objects.allocate_as(self.requested, args.name, args.outer, 0, constructed);
@@ -47,8 +49,10 @@ impl Constructor<'_> {
             for turn in class.lineage() {
                 // Sets the defaults only for constructors to observe, because the template's values overwrite the defaults
                 // below.
-                let step = || ConstructionStep::Defaults(turn.path.to_string());
-                self.step(object, step, || self.set_defaults(object, turn))?;
+                if has_defaults(turn) {
+                    let step = || ConstructionStep::Defaults(turn.path.to_string());
+                    self.step(object, step, || self.set_defaults(object, turn))?;
+                }
                 self.construct(object, turn)?;
             }
         } else {
@@ -68,27 +72,31 @@ impl Constructor<'_> {
     }
 
     #[inline]
-    fn plan(&self) -> ConstructionPlan {
-        self.requested.members.construction.get().unwrap_or_else(|| self.find_plan())
+    pub(super) fn plan_of(&self, class: &Rc<Class>) -> ConstructionPlan {
+        class.members.construction.get().unwrap_or_else(|| self.find_plan(class))
     }
 
     #[cold]
-    fn find_plan(&self) -> ConstructionPlan {
-        let has_constructor = |turn: &Rc<Class>| match turn.origin {
-            Origin::Native => turn.native_constructor.is_some(),
-            Origin::Dynamic => self.hooks.has_class_constructor(turn),
-            Origin::Script => false,
-        };
+    fn find_plan(&self, class: &Rc<Class>) -> ConstructionPlan {
         let is_dynamic = |turn: &&Rc<Class>| turn.origin == Origin::Dynamic;
         let has_post_init =
             |turn: &Rc<Class>| turn.native_post_init.is_some() || (is_dynamic(&turn) && self.hooks.has_post_init(turn));
         let plan = ConstructionPlan {
-            has_constructors: self.requested.lineage().any(has_constructor),
-            has_post_init: self.requested.lineage().any(has_post_init),
-            dynamic: self.requested.lineage().filter(is_dynamic).count() as u64,
+            has_constructors: class.lineage().any(|turn| self.has_constructor(turn)),
+            has_post_init: class.lineage().any(has_post_init),
+            dynamic: class.lineage().filter(is_dynamic).count() as u64,
         };
-        self.requested.members.construction.set(Some(plan));
+        class.members.construction.set(Some(plan));
         plan
+    }
+
+    /// Checks that the class itself has a constructor.
+    pub(super) fn has_constructor(&self, turn: &Rc<Class>) -> bool {
+        match turn.origin {
+            Origin::Native => turn.native_constructor.is_some(),
+            Origin::Dynamic => self.hooks.has_class_constructor(turn),
+            Origin::Script => false,
+        }
     }
 
     /// Rejects a name if another object in the same outer already has it.

@@ -1,10 +1,13 @@
 //! Lists of objects, in order of creation.
 
+use std::rc::Rc;
+
 use alcedo_base::handles::{ClassId, ObjectHandle};
+use rustc_hash::FxHashMap;
 
 use crate::class::Class;
-use crate::objects::{Objects, object_flags};
-use crate::slots::Tenant;
+use crate::objects::Objects;
+use crate::slots::{Slots, Tenant};
 
 /// Change of a list of objects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,34 +31,57 @@ impl Objects {
     /// Returns all objects except CDOs and their subobjects, in order of creation.
     pub fn living(&self) -> Vec<ObjectHandle> {
         let store = self.store.borrow();
-        let living = store.slots.iter().filter(|(_, tenant)| !is_template(tenant));
-        in_order(living.map(|(object, tenant)| (tenant.construction, object)).collect())
+        let slots = &store.slots;
+        let created = |object| slots.get(object).map(|tenant| (tenant.construction, object));
+        in_order(slots.living().filter_map(created).collect())
     }
 
     /// Returns the number of [`Objects::living`].
     pub fn count_living(&self) -> usize {
-        self.store.borrow().slots.iter().filter(|(_, tenant)| !is_template(tenant)).count()
+        self.store.borrow().slots.count_living()
     }
 
     /// Returns the instances of a class and of derived classes, in order of creation. Excludes CDOs, their subobjects, and
     /// dormant objects.
     pub fn of_class(&self, class: &Class) -> Vec<ObjectHandle> {
+        let is_kept = |tenant: &Tenant| !tenant.is_template() && tenant.visible_body().dormant.is_none();
+        self.list(|found| found.is_a(class), |_, _| false, is_kept)
+    }
+
+    /// Returns all objects, including CDOs, of the classes that `is_listed` accepts, in order of creation. Calls `is_listed`
+    /// once per class; the call must not change the store.
+    pub fn of_classes(&self, is_listed: impl FnMut(&Rc<Class>) -> bool) -> Vec<ObjectHandle> {
+        self.list(is_listed, |_, _| false, |_| true)
+    }
+
+    /// Returns the objects of the classes that `is_listed` accepts, and all dormant objects, in order of creation. Excludes
+    /// CDOs and their subobjects. Calls `is_listed` once per class; the call must not change the store.
+    pub fn living_of(&self, is_listed: impl FnMut(&Rc<Class>) -> bool) -> Vec<ObjectHandle> {
+        self.list(is_listed, Slots::is_dormant, |tenant| !tenant.is_template())
+    }
+
+    /// Returns the objects whose class is listed or whose slot `is_also` accepts, and whose tenant `is_kept` accepts. Scans
+    /// the compact column of classes; the large tenants of other objects are not read.
+    fn list(
+        &self,
+        is_listed: impl FnMut(&Rc<Class>) -> bool,
+        is_also: impl Fn(&Slots, u32) -> bool,
+        is_kept: impl Fn(&Tenant) -> bool,
+    ) -> Vec<ObjectHandle> {
         let store = self.store.borrow();
-        // Scans the compact column of classes instead of the large tenants. Objects of one class are mostly adjacent.
-        let (mut last, mut last_is) = (ClassId::NONE, false);
-        let mut found = Vec::new();
+        let slots = &store.slots;
+        let (mut listed, mut found) = (Listed::new(is_listed), Vec::new());
         for index in 0..self.columns.len() {
             let entry = self.columns.entry(index);
-            if entry.serial == 0 || entry.class == last && !last_is {
+            if entry.serial == 0 {
                 continue;
             }
             let object = ObjectHandle::new(index, entry.serial);
-            let Some(tenant) = store.slots.get(object) else { continue };
-            let body = tenant.visible_body();
-            if entry.class != last {
-                (last, last_is) = (entry.class, body.class().is_a(class));
+            if !listed.has(entry.class, slots, object) && !is_also(slots, index) {
+                continue;
             }
-            if last_is && !is_template(tenant) && body.dormant.is_none() {
+            let Some(tenant) = slots.get(object) else { continue };
+            if is_kept(tenant) {
                 found.push((tenant.construction, object));
             }
         }
@@ -79,7 +105,7 @@ impl Objects {
         for object in changed.into_iter().map(|index| slots.handle(index)) {
             let Some(tenant) = slots.get(object) else { continue };
             let body = tenant.visible_body();
-            if body.class().is_a(class) && !is_template(tenant) && body.dormant.is_none() {
+            if body.class().is_a(class) && !tenant.is_template() && body.dormant.is_none() {
                 let is_older = |other: &ObjectHandle| {
                     slots.get(*other).is_some_and(|other| other.construction < tenant.construction)
                 };
@@ -92,8 +118,34 @@ impl Objects {
     }
 }
 
-fn is_template(tenant: &Tenant) -> bool {
-    tenant.flags & (object_flags::CDO | object_flags::IN_CDO) != 0
+/// Classes of a list. Calls `check` once per class.
+struct Listed<F> {
+    check: F,
+    /// Result of the latest check, because objects of one class are mostly adjacent.
+    last: (ClassId, bool),
+    known: FxHashMap<ClassId, bool>,
+}
+
+impl<F: FnMut(&Rc<Class>) -> bool> Listed<F> {
+    fn new(check: F) -> Self {
+        Self { check, last: (ClassId::NONE, false), known: FxHashMap::default() }
+    }
+
+    /// Checks the class of an object. Reads the object only if its class was not checked before.
+    #[inline]
+    fn has(&mut self, class: ClassId, slots: &Slots, object: ObjectHandle) -> bool {
+        if class != self.last.0 {
+            self.last = (class, self.check(class, slots, object));
+        }
+        self.last.1
+    }
+
+    fn check(&mut self, class: ClassId, slots: &Slots, object: ObjectHandle) -> bool {
+        let Self { check, known, .. } = self;
+        *known
+            .entry(class)
+            .or_insert_with(|| slots.get(object).is_some_and(|tenant| check(tenant.visible_body().class())))
+    }
 }
 
 /// Uses a stable sort, which is fast for slots, because slots are mostly filled in order of creation.

@@ -7,7 +7,7 @@ use alcedo_base::escape::line;
 use alcedo_base::handles::{Name, ObjectHandle};
 use thiserror::Error;
 
-use crate::naming::name_problem;
+use crate::naming::{Label, name_problem};
 use crate::objects::{Objects, Store, object_flags};
 
 /// See [`Objects::display`].
@@ -186,6 +186,12 @@ impl Objects {
 impl Store {
     fn find(&self, objects: &Objects, outer: ObjectHandle, name: &str) -> Option<ObjectHandle> {
         let is_inside = |object: &ObjectHandle| self.slots.get(*object).is_some_and(|tenant| tenant.outer == outer);
-        self.naming.holders(&objects.names, outer, name).find(is_inside)
+        let is_labeled = |(known, part): &(Name, ObjectHandle)| {
+            self.slots.get(*part).is_some_and(|tenant| tenant.label == Label::Part(*known) && tenant.outer == outer)
+        };
+        let owner = self.slots.get(outer);
+        let parts = owner.map_or(&[][..], |owner| owner.subobjects.as_slice()).iter().rev();
+        let part = parts.copied().find(|part| objects.names.has_text(part.0, name) && is_labeled(part));
+        part.map(|(_, part)| part).or_else(|| self.naming.holders(&objects.names, outer, name).find(is_inside))
     }
 }

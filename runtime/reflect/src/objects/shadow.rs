@@ -182,7 +182,7 @@ impl Objects {
         // The slot of an object from before the shadow is not reused in the shadow, even if the object was destroyed.
         for (object, copy) in &shadow.copies {
             let Some(tenant) = store.slots.any(*object) else { continue };
-            tenant.body.view().copy_all(copy.view());
+            assert!(tenant.body.view().copy_all(copy.view()), "values are copied between bodies of one schema");
         }
         for (object, binding) in &mut shadow.rebound {
             let Some(tenant) = store.slots.any_mut(*object) else { continue };

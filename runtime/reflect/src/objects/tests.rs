@@ -12,6 +12,7 @@ use super::{Body, Objects, RenameError, object_flags};
 use crate::World;
 use crate::class::Class;
 use crate::decl::PropertyDecl;
+use crate::dormant::Dormant;
 use crate::hot_columns::PluginPart;
 use crate::member::PropertyRef;
 use crate::mode::ModeWord;
@@ -119,6 +120,62 @@ fn objects_are_listed_in_order_of_creation() {
     let late = new(&world, &class);
     assert_eq!(late.index(), objects[0].index());
     assert_eq!(world.objects.alive(), [objects[1], objects[2], late]);
+}
+
+#[test]
+fn lists_by_class_check_each_class_once_and_contain_its_objects_in_order_of_creation() {
+    let world = world();
+    let decls = ["Cube", "Ball"].map(|name| dynamic(name, "/Script/Engine.Object", &[]));
+    let classes = declare(&world, decls);
+    let (cube, objects) = (&classes[0], &world.objects);
+    let all: Vec<_> = (0..6).map(|at| new(&world, &classes[at % 2])).collect();
+    let cdo = objects.allocate(cube, None, ObjectHandle::NONE, object_flags::CDO);
+    objects.release(all[0]);
+    let late = new(&world, cube);
+    assert_eq!(late.index(), all[0].index());
+    let mut checked = Vec::new();
+    let cubes = objects.of_classes(|class| {
+        checked.push(class.id);
+        class.id == cube.id
+    });
+    assert_eq!((cubes, checked.len()), (vec![all[2], all[4], cdo, late], 2));
+    assert_eq!(objects.living_of(|class| class.id == cube.id), [all[2], all[4], late]);
+    assert_eq!(objects.of_class(cube), [all[2], all[4], late]);
+    assert_eq!((objects.living().len(), objects.count_living()), (6, 6));
+}
+
+#[test]
+fn dormant_objects_are_listed_with_the_objects_of_any_class() {
+    let (world, class) = cube(&[]);
+    let objects = &world.objects;
+    let (awake, asleep) = (new(&world, &class), new(&world, &class));
+    let dormant = || Dormant { class: "/Script/Game.Gone".into(), bases: vec![], values: vec![], fields: vec![] };
+    objects.begin_shadow();
+    objects.stage(asleep, Body { dormant: Some(Box::new(dormant())), ..Body::new(&class) }).unwrap();
+    assert_eq!((objects.living_of(|_| false), objects.is_dormant(asleep)), (vec![asleep], true));
+    assert_eq!(objects.of_class(&class), [awake]);
+    objects.drop_shadow();
+    assert!(objects.living_of(|_| false).is_empty() && !objects.is_dormant(asleep));
+    objects.set_dormant(asleep, dormant()).unwrap();
+    assert_eq!(objects.living_of(|_| false), [asleep]);
+    objects.release(asleep);
+    assert!(!objects.is_dormant(new(&world, &class)), "it has the slot of a dormant object");
+}
+
+#[test]
+fn templates_that_a_shadow_destroys_are_not_counted_and_a_rollback_restores_them() {
+    let (world, class) = cube(&[]);
+    let objects = &world.objects;
+    let cdo = objects.allocate(&class, None, ObjectHandle::NONE, object_flags::CDO);
+    let object = new(&world, &class);
+    objects.begin_shadow();
+    objects.release(cdo);
+    assert_eq!((objects.living(), objects.count_living()), (vec![object], 1));
+    objects.drop_shadow();
+    assert_eq!((objects.living(), objects.count_living(), objects.alive().len()), (vec![object], 1, 2));
+    objects.release(cdo);
+    let reused = new(&world, &class);
+    assert_eq!((reused.index(), objects.count_living()), (cdo.index(), 2));
 }
 
 #[test]
