@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "ends images of unused modules")]
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use alcedo_sys::{EndPolicy, EndReport, EndState, Ending, Holder, HolderKind, Image, Ledger, Unmapped};
@@ -31,7 +31,8 @@ pub(crate) struct ImageUnload {
     detach: extern "C" fn(),
     will_park: Option<String>,
     ledger: Option<Arc<Ledger>>,
-    begun: Instant,
+    /// Time at which the last lease had ended, after a delayed exit hook.
+    unused: OnceLock<Instant>,
     evict_after: Option<Duration>,
     policy: EndPolicy,
     /// Reason why blocks of the C heap are kept; empty if they are freed.
@@ -60,7 +61,7 @@ impl ImageUnload {
             module,
             detach,
             ledger: image.ledger().cloned(),
-            begun: Instant::now(),
+            unused: OnceLock::new(),
             evict_after: policy.evict_after,
             policy: EndPolicy {
                 live_heap: heap_bytes,
@@ -108,7 +109,7 @@ impl CodeUnload for ImageUnload {
     /// destructors may log, so the module stays attached until they have ended or are about to be evicted. Drops the
     /// thread-locals of this thread.
     fn is_quiet(&self) -> bool {
-        if self.evict_after.is_some_and(|after| self.begun.elapsed() >= after) {
+        if self.evict_after.is_some_and(|after| self.unused.get_or_init(Instant::now).elapsed() >= after) {
             return true;
         }
         self.ledger.iter().for_each(|ledger| _ = ledger.run_thread_locals_here());

@@ -52,6 +52,7 @@ pub(super) fn hand_over<M: UnloadModule>(
         modules: ids,
         ticket: ticket.clone(),
         exits: RefCell::new(exits),
+        exited: Cell::new(None),
         left: Cell::new(left),
         is_known,
         raised_unloaded: Cell::new(false),
@@ -91,7 +92,9 @@ pub(crate) fn tend_all(core: &Core, host: &dyn UnloadHost) {
     // Copies the list, because a listener may access the list during its call.
     let in_progress = unloads.in_progress.borrow().clone();
     for unload in in_progress {
-        if !tend(core, host, &unload) && unloads.policy.should_park(unload.ticket.age()) {
+        let is_over = tend(core, host, &unload);
+        let age = unload.exited.get().map_or_else(|| unload.ticket.age(), |exited| exited.elapsed());
+        if !is_over && unloads.policy.should_park(age) {
             park_one(core, host, &unload);
         }
     }
@@ -137,20 +140,21 @@ fn exit(core: &Core, unloads: &Unloads, unload: &OneUnload) {
     let exits = unload.exits.take();
     if let Some(exits) = exits {
         exits(core, unloads);
+        unload.exited.set(Some(Instant::now()));
         // Releases the values that the exit hooks have dropped.
         core.finalizer.release();
     }
 }
 
 /// Checks if delayed exit hooks are due: every finalizer has run, or a finalizer has run for the whole grace period.
-fn must_exit(core: &Core, unloads: &Unloads, unload: &OneUnload) -> bool {
+fn must_exit(core: &Core, unloads: &Unloads, unload: &OneUnload, is_drained: bool) -> bool {
     let hangs = || core.finalizer.running().is_some_and(|running| running.age >= unloads.policy.grace);
     let is_delayed = unload.exits.borrow().is_some();
-    is_delayed && (unload.ticket.is_drained() || hangs())
+    is_delayed && (is_drained || hangs())
 }
 
 fn park_one(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) {
-    exit(core, host.unloads(), unload);
+    exit_up_to(core, host.unloads(), unload.generation);
     end_values(core, unload);
     // Parks before abandoning the finalizers, so that the report names the running finalizer.
     unload.ticket.park();
@@ -168,13 +172,15 @@ fn end_values(core: &Core, unload: &OneUnload) {
 fn tend(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) -> bool {
     let OneUnload { generation, ticket, .. } = unload;
     let mut state = ticket.poll();
-    if must_exit(core, host.unloads(), unload) {
+    // Reads this only once, because another thread may poll the ticket: the values must not end before delayed exit hooks.
+    let is_drained = ticket.is_drained();
+    if must_exit(core, host.unloads(), unload, is_drained) {
         exit_up_to(core, host.unloads(), *generation);
     }
-    if ticket.is_drained() {
+    if is_drained {
         end_values(core, unload);
     }
-    if ticket.is_drained() && !unload.raised_unloaded.replace(true) {
+    if is_drained && !unload.raised_unloaded.replace(true) {
         raise(host, unload, MasterEvent::Unloaded);
         state = ticket.poll();
     }

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::mem;
 use std::rc::Rc;
+use std::time::Instant;
 
 use crate::bridge::core::Core;
 use crate::bridge::tasks::JobCount;
@@ -32,6 +33,8 @@ pub(super) struct OneUnload {
     pub(super) ticket: UnloadTicket,
     /// `None` unless exit hooks are delayed and have not run.
     pub(super) exits: RefCell<Option<DelayedExits>>,
+    /// Time at which the delayed exit hooks have run. The module's threads may only end afterwards.
+    pub(super) exited: Cell<Option<Instant>>,
     pub(super) left: Cell<&'static [UnloadStep]>,
     /// Set if listeners know the generation. A generation that never started ends without events.
     pub(super) is_known: bool,

@@ -80,9 +80,11 @@ impl SourceCopy {
         let manifest = to.join("Cargo.toml");
         let place = std::path::absolute(dir).map_err(failed("find", dir))?;
         let ending = format!("_{:08x}", xxh3_64(place.as_os_str().as_encoded_bytes()) >> 32);
-        let own = read_manifest(&from.join("Cargo.toml"), edits.get(Path::new("Cargo.toml")))?;
+        let mut own = read_manifest(&from.join("Cargo.toml"), edits.get(Path::new("Cargo.toml")))?;
+        let mut edits = edits.clone();
+        rename_script(&mut own, from, &ending, &mut edits);
         write(&manifest, package_manifest(own, from, &ending, of_member == Path::new("")).as_bytes())?;
-        copy_files(from, &to, edits, dir)?;
+        copy_files(from, &to, &edits, dir)?;
         copy_lock(workspace, dir)?;
         Ok(Self { manifest, source: from.to_owned(), _lock: lock })
     }
@@ -160,6 +162,24 @@ fn package_manifest(mut manifest: Table, dir: &Path, ending: &str, is_root: bool
         }
     }
     manifest.to_string()
+}
+
+/// Gives the build script a name with `ending`, by a copy of its file. Cargo would use the compiled script, and its output, of one copy
+/// for another.
+fn rename_script(manifest: &mut Table, from: &Path, ending: &str, edits: &mut BTreeMap<PathBuf, String>) {
+    let Some(Value::Table(package)) = manifest.get_mut("package") else { return };
+    let script = match package.get("build") {
+        None | Some(Value::Boolean(true)) => PathBuf::from("build.rs"),
+        Some(Value::String(script)) => PathBuf::from(script),
+        Some(_) => return,
+    };
+    let text = edits.get(&script).cloned().or_else(|| fs::read_to_string(from.join(&script)).ok());
+    let (Some(text), Some(stem), false) = (text, script.file_stem(), script.is_absolute() || leaves(&script)) else {
+        return;
+    };
+    let renamed = script.with_file_name(format!("{}{ending}.rs", stem.display()));
+    package.insert("build".to_owned(), Value::String(renamed.display().to_string()));
+    edits.insert(renamed, text);
 }
 
 /// Resolves paths of a manifest against its folder `dir`, if `is_outside` returns `true` for them.

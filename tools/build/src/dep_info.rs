@@ -20,6 +20,13 @@ pub(crate) fn read(list: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(sources(&fs::read_to_string(list)?))
 }
 
+/// Returns the sources of a library in cargo's folders. Without a dependency file, the result is empty.
+pub(crate) fn of_library(library: &Path) -> Vec<PathBuf> {
+    let name = library.file_stem().unwrap_or_default().to_string_lossy();
+    let names = [name.strip_prefix("lib").unwrap_or(&name), &name];
+    names.iter().find_map(|name| read(&library.with_file_name(format!("{name}.d"))).ok()).unwrap_or_default()
+}
+
 /// Replaces the sources `old` by `new` in the dependency file next to a library. Cargo's next build rewrites this file.
 pub(crate) fn update(library: &Path, old: &Stamps, new: &Stamps) -> io::Result<()> {
     let list = library.with_extension("d");

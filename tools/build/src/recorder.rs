@@ -1,6 +1,6 @@
 //! Keeps the records of builds: cargo's compiler calls for each request, and the versions of all inputs at that time.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -159,6 +159,10 @@ impl Recorder {
         }
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let of_plugin: Vec<_> = own.keys().map(|path| real(path)).collect();
+        // Cargo also compiles the linked crates that have the same source.
+        let linked = externs.iter().chain(libraries.iter().map(|(_, library)| library));
+        let of_linked: BTreeSet<_> =
+            linked.flat_map(|library| dep_info::of_library(library)).map(|source| real(&dir.join(source))).collect();
         let mut foreign = Stamps::new();
         // The folder of the workspace manifest need not contain the members.
         let below: Vec<_> = all.iter().chain([&self.manifest]).cloned().collect();
@@ -167,7 +171,8 @@ impl Recorder {
             foreign.insert(path, stamp);
         }
         for path in all {
-            if !of_plugin.contains(&real(&path)) {
+            let file = real(&path);
+            if !of_plugin.contains(&file) || of_linked.contains(&file) {
                 let stamp = self.source(&path);
                 foreign.insert(path, stamp);
             }
@@ -227,8 +232,9 @@ impl Recorder {
                 let _ = dep_info::update(&record.library, &record.inputs.own, &own);
                 record.inputs.contents = stamp::contents(&own);
                 record.inputs.own = own;
+                // Without its sources, the library counts as unknown, since the recorded sources are those of an older library.
+                record.inputs.library = Stamp::of(&record.library);
             }
-            record.inputs.library = Stamp::of(&record.library);
             known.diagnostics.replace(&result.record.package.id, result.diagnostics.clone());
         }
         Ok(true)

@@ -101,13 +101,16 @@ impl<W: World> Session<W> {
     /// Updates glue of a target's modules whose types have changed since the last build. The watch reports these sources.
     pub(super) fn rewrite_module_glue(&mut self, target: usize) {
         for artifact in self.targets[target].artifacts.clone() {
-            if !artifact.path.is_file() || artifact.fresh && self.declared.contains_key(&artifact.path) {
+            // A failed or canceled build may have written the library, so `fresh` does not mean that its types are known.
+            let version = file_version(&artifact.path);
+            let known = self.declared.get(&artifact.path);
+            if !artifact.path.is_file() || known.is_some_and(|(known, _)| *known == version) {
                 continue;
             }
             // A library that cannot be read is rejected at load.
             let Ok((origin, declared)) = glue::of_module(&artifact.path) else { continue };
-            let before = self.declared.insert(artifact.path, declared.clone());
-            if before.is_some_and(|before| before != declared) {
+            let before = self.declared.insert(artifact.path, (version, declared.clone()));
+            if before.is_some_and(|(_, before)| before != declared) {
                 let written = glue::rewrite(&targets::sources(&self.targets), &origin, || Ok(declared));
                 self.note_glue(written);
             }

@@ -130,7 +130,7 @@ pub(crate) struct Session<W: World> {
     /// Deadline of the save before a restart, on the clock of the session. `None` without a restart.
     leaving: Option<Duration>,
     /// Types of each library, as of its last build.
-    declared: BTreeMap<PathBuf, Declared>,
+    declared: BTreeMap<PathBuf, (FileVersion, Declared)>,
     /// Versions of the libraries whose code is live.
     loaded: Vec<FileVersion>,
     started: Instant,
