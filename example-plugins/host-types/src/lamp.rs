@@ -6,7 +6,7 @@ use alcedo_plugin_api::prelude::*;
 /// An interface of the host.
 #[uinterface(imported, package = "Test")]
 pub trait Hums {
-    /// Hums so often; gives how often it ever did.
+    /// Hums `times` times. Returns the total number of hums.
     fn hum(&self, times: u32) -> Result<u32, CallError>;
 }
 
@@ -26,7 +26,7 @@ impl Lamp {
     /// Turns it up.
     #[ufunction]
     fn turn_up(&self, by: f64);
-    /// Flickers so often; gives how often it ever did.
+    /// Flickers `times` times. Returns the total number of flickers.
     #[ufunction(blueprint_native_event)]
     fn flicker(&self, times: u32) -> Result<u32, CallError>;
 }
