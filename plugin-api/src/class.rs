@@ -7,6 +7,7 @@ use alcedo_abi::interface_check::InterfaceFunction;
 use alcedo_abi::type_text::is_same;
 
 use crate::keep::KeptWriter;
+use crate::keep::packed::{Packer, Unpacker};
 use crate::this::InterfaceThis;
 use crate::{Object, ObjectView, This};
 
@@ -74,12 +75,19 @@ pub unsafe trait Class: Sized + 'static {
 /// The registered description of the class contains the hooks of this implementation.
 #[doc(hidden)]
 pub unsafe trait Part: Class + Send {
+    /// Names of the kept fields, and the fingerprints of their types; zero for a type that is saved by name.
+    const KEPT: &'static [(&'static str, u64)];
+
     /// Builds the plugin part.
     fn red_constructor(this: This<'_, Self>) -> Self;
     /// Saves the kept fields.
     fn save_kept(&self, writer: &mut KeptWriter<'_>);
     /// Restores a kept field.
     fn load_kept(&mut self, name: &str, data: &[u8]) -> Result<(), crate::CallError>;
+    /// Writes the kept fields as bytes, if no field is saved by name.
+    fn pack_kept(&self, out: &mut Packer<'_>);
+    /// Restores the kept fields from the bytes. Returns `None` if the bytes are not values of the fields.
+    fn unpack_kept(&mut self, input: &mut Unpacker<'_>) -> Option<()>;
 }
 
 static ROOT: Cell = Cell::new();

@@ -1,5 +1,5 @@
 //! Saves kept fields by name as CBOR before a reload, and restores them after the reload. The host's value tree stores the
-//! fields.
+//! fields. If a reload does not change the kept fields of a class, `packed.rs` saves them as bytes instead.
 
 use alcedo_abi::call::FailureKind;
 use alcedo_rt::CallError;
@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use self::limited::{Limited, MAX_DEPTH};
 
 mod limited;
+pub(crate) mod packed;
 
 /// A field that can be saved before a reload.
 #[diagnostic::on_unimplemented(
@@ -87,6 +88,12 @@ pub fn restore<T: Restore>(field: &mut T, data: &[u8]) -> Result<(), CallError> 
 #[must_use]
 pub fn unknown_field(class: &str, name: &str) -> CallError {
     CallError::new(FailureKind::NOT_FOUND, format!("{class} has no kept field `{name}` any more: its value is dropped"))
+}
+
+/// Creates the error for bytes that are not the kept fields of the class at `path`.
+#[cold]
+pub(crate) fn misread(path: &str) -> CallError {
+    CallError::other(format!("the bytes of the kept fields of {path} cannot be read"))
 }
 
 /// Receives kept fields.

@@ -396,6 +396,25 @@ fn kept_fields_go_by_name_and_others_do_not() {
 }
 
 #[test]
+fn kept_fields_of_standard_types_go_as_bytes() {
+    let host = Host::with("Toy");
+    let (old, new) = (host.construct(), host.construct());
+    host.call(old, "count_up", &mut [Slot::from_bits(SlotType::U32, 9), Slot::EMPTY]).expect("clean");
+    let hooks = &host.class().hooks;
+    assert_eq!((hooks.kept_print != 0, hooks.kept_count), (true, 1));
+    let kept = host.pack_kept(old);
+    assert_eq!(kept, [9, 0, 0, 0]);
+    host.unpack_kept(new, &kept).expect("the same fields");
+    for wrong in [&kept[1..], &[9, 0, 0, 0, 0], &[]] {
+        let failure = host.unpack_kept(new, wrong).expect_err("other fields");
+        assert!(failure.message.as_str().contains("/Script/Game.Toy cannot be read"), "{failure:?}");
+    }
+    let mut result = [Slot::from_bits(SlotType::U32, 1), Slot::EMPTY];
+    host.call(new, "count_up", &mut result).expect("clean");
+    assert_eq!(result[1].bits(), 10);
+}
+
+#[test]
 fn a_finalizer_that_panics_is_trapped() {
     let host = Host::with("Toy");
     let (good, bad) = (host.construct(), host.construct());

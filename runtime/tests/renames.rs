@@ -210,3 +210,61 @@ fn a_reload_hints_at_a_rename_that_nothing_lists() {
     reload(&host, &[]);
     assert_eq!(host.objects().get(scale, "weight").expect("a number"), Value::I32(5), "the undo loses no value");
 }
+
+/// Makes an object whose class keeps fields of standard types only.
+fn tally(host: &Runtime) -> ObjectHandle {
+    let tally = host.objects().spawn("/Script/Game.Tally").expect("spawned");
+    for text in ["one", "two"] {
+        host.objects().call(tally, "note", &[Value::Text(text.to_owned())]).expect("it notes");
+    }
+    tally
+}
+
+/// The kept fields of a tally. `Some(None)` shows that they were carried as bytes: CBOR has one null for `None` and `Some(None)`.
+fn check_tally(host: &Runtime, tally: ObjectHandle, expected: &str) {
+    let all = host.objects().call(tally, "all", &[]).expect("it prints");
+    assert_eq!(all, Some(Value::Text(expected.to_owned())));
+}
+
+#[test]
+fn kept_fields_that_a_reload_does_not_change_are_carried_as_bytes() {
+    let host = host(&[]);
+    let tally = tally(&host);
+    for _ in 0..2 {
+        let report = reload(&host, &[]);
+        assert_eq!((report.fields_kept, report.fields_lost), (3, vec![]));
+        check_tally(&host, tally, "2 Some(None) one two");
+    }
+}
+
+#[test]
+fn a_class_with_a_retyped_or_renamed_kept_field_is_carried_by_name() {
+    for features in [["unlisted"], ["renamed"]] {
+        let host = host(&[]);
+        let tally = tally(&host);
+        let report = reload(&host, &features);
+        assert_eq!((report.fields_kept, report.fields_lost), (3, vec![]), "{features:?}");
+        check_tally(&host, tally, "2 None one two");
+        host.objects().call(tally, "note", &[Value::Text("three".to_owned())]).expect("it notes");
+        reload(&host, &features);
+        check_tally(&host, tally, "3 Some(None) one two three");
+        reload(&host, &[]);
+        check_tally(&host, tally, "3 None one two three");
+    }
+}
+
+#[test]
+fn saved_worlds_have_kept_fields_by_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("world");
+    let first = host(&[]);
+    let tally = tally(&first);
+    let saved_path = first.objects().path_of(tally).expect("a path");
+    first.worlds().save(&path).expect("it is saved");
+    for features in [vec![], vec!["unlisted"], vec!["renamed"]] {
+        let second = host(&features);
+        assert_eq!(load(&second, &path).fields_kept, 3, "{features:?}");
+        let found = second.objects().at_path(&saved_path).expect("it was loaded");
+        check_tally(&second, found, "2 None one two");
+    }
+}

@@ -174,6 +174,15 @@ pub struct PartHooks {
         len: usize,
         failure: &mut Failure,
     ) -> Status,
+    /// Fingerprint of the names and types of the kept fields; zero if the fields are saved by name only.
+    pub kept_print: u64,
+    /// Number of kept fields.
+    pub kept_count: u32,
+    /// Passes all kept fields to the sink as bytes, in pieces with an empty name. Called only if `kept_print` is not zero.
+    pub pack_kept: unsafe extern "C" fn(part: PartPtr, sink: &KeepSink, failure: &mut Failure) -> Status,
+    /// Restores all kept fields from the bytes of `pack_kept`. Called only if the class that wrote the bytes has an equal
+    /// `kept_print`.
+    pub unpack_kept: unsafe extern "C" fn(part: PartPtr, data: *const u8, len: usize, failure: &mut Failure) -> Status,
     /// The finalizer: drops the plugin part, on the finalizer thread.
     pub finalize: unsafe extern "C" fn(part: PartPtr, failure: &mut Failure) -> Status,
 }

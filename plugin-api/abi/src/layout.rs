@@ -68,7 +68,10 @@ pub const LAYOUT_HASH: u64 = layout! {
     MetaDesc { key, value }
     PropertyDesc { name, kind, type_path, flags, default, doc, meta, offset, cell }
     FunctionDesc { name, flags, overrides, params, params_size, params_align, fingerprint, invoke, direct, cell, doc, meta }
-    PartHooks { red_constructor, class_constructor, post_init_properties, save_kept, load_kept, finalize }
+    PartHooks {
+        red_constructor, class_constructor, post_init_properties, save_kept, load_kept, kept_print, kept_count, pack_kept,
+        unpack_kept, finalize
+    }
     ClassDesc {
         package, name, base, flags, properties, functions, hooks, cell, doc, implements, subobject_classes, default_overrides
     }

@@ -57,7 +57,8 @@ pub struct TextSink {
 pub struct KeepSink {
     /// Passed to `put`.
     pub context: *mut (),
-    /// Copies the name of a field, and the field's value in CBOR.
+    /// Copies the name of a field, and the field's value in CBOR. For packed fields, the name is empty, and the data is the next piece of
+    /// the bytes.
     pub put: unsafe extern "C" fn(context: *mut (), name: TextView, data: *const u8, len: usize),
 }
 

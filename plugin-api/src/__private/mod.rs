@@ -44,6 +44,7 @@ pub use crate::cells::{Cells, ClassCell, FunctionCell, ImportCell, PresenceCell,
 pub use crate::class::{Members, Part};
 pub use crate::delegate_signature::{Named, NamedSignature, Signature};
 pub use crate::direct::{Called, CalledAs};
+pub use crate::keep::packed::{Packed, Packer, Packing, SavedByName, Unpacker};
 pub use crate::keep::{Keep, KeptWriter, Restore, restore, unknown_field};
 pub use crate::kinds::with_open;
 pub use crate::kinds::{

@@ -16,7 +16,8 @@ use super::returned::{Returned, SourceLocation};
 use crate::blocks::{ArgumentSlots, Block, BlockLayout, ResultSlot};
 use crate::class::Part;
 use crate::host::borrowed_text;
-use crate::keep::KeptWriter;
+use crate::keep::packed::{Packer, Unpacker, kept_print};
+use crate::keep::{KeptWriter, misread};
 use crate::part_cell::{self, Holders, PartCell, Sharing, Space, Taking};
 use crate::signature::{Params, ReturnValue};
 use crate::thunk::Frame;
@@ -377,6 +378,10 @@ pub(super) const fn hooks<C: Part>(
         post_init_properties,
         save_kept: save_kept::<C>,
         load_kept: load_kept::<C>,
+        kept_print: kept_print(C::KEPT),
+        kept_count: C::KEPT.len() as u32,
+        pack_kept: pack_kept::<C>,
+        unpack_kept: unpack_kept::<C>,
         finalize: finalize::<C>,
     }
 }
@@ -488,6 +493,76 @@ unsafe fn guarded_load(
     catch_panics(failure, || {
         // SAFETY: promised by the caller.
         unsafe { code(part, &borrowed_text(name), data) }
+    })
+}
+
+/// # Safety
+/// `part` is a plugin part that this module created for `C`; `sink` is live for the call.
+unsafe extern "C" fn pack_kept<C: Part>(part: PartPtr, sink: &KeepSink, failure: &mut Failure) -> Status {
+    // SAFETY: promised by the caller.
+    unsafe { guarded_pack(part, sink, failure, pack::<C>) }
+}
+
+/// # Safety
+/// `part` is a plugin part that this module created for `C`.
+unsafe fn pack<C: Part>(part: PartPtr, out: &mut Packer<'_>) -> Result<(), CallError> {
+    // SAFETY: promised by the caller.
+    let cell = unsafe { cell_of::<C>(part.0, ObjectHandle::NONE) }?;
+    cell.shared(ObjectHandle::NONE, SAVING, &mut Space::new())?.part().pack_kept(out);
+    Ok(())
+}
+
+/// # Safety
+/// See [`pack_kept`]; `code` has the requirements of [`pack`].
+unsafe fn guarded_pack(
+    part: PartPtr,
+    sink: &KeepSink,
+    failure: &mut Failure,
+    code: unsafe fn(PartPtr, &mut Packer<'_>) -> Result<(), CallError>,
+) -> Status {
+    catch_panics(failure, || {
+        let put = |data: &[u8]| {
+            // SAFETY: the data is live for the call. The sink belongs to the host and is called with its own context.
+            unsafe { (sink.put)(sink.context, TextView::of(""), data.as_ptr(), data.len()) };
+        };
+        let mut out = Packer::new(&put);
+        // SAFETY: promised by the caller.
+        unsafe { code(part, &mut out) }?;
+        out.flush();
+        Ok(())
+    })
+}
+
+/// # Safety
+/// `part` is a plugin part that this module created for `C`; the data is live for the call.
+unsafe extern "C" fn unpack_kept<C: Part>(part: PartPtr, data: *const u8, len: usize, failure: &mut Failure) -> Status {
+    // SAFETY: the host promises that the data is live for the call; an empty slice is never read.
+    unsafe {
+        let data = if len == 0 { &[][..] } else { core::slice::from_raw_parts(data, len) };
+        guarded_unpack(part, data, failure, unpack::<C>)
+    }
+}
+
+/// # Safety
+/// `part` is a plugin part that this module created for `C`.
+unsafe fn unpack<C: Part>(part: PartPtr, input: &mut Unpacker<'_>) -> Result<(), CallError> {
+    // SAFETY: promised by the caller.
+    let cell = unsafe { cell_of::<C>(part.0, ObjectHandle::NONE) }?;
+    let read = cell.taken(ObjectHandle::NONE, FILLING, &mut Space::new())?.part().unpack_kept(input);
+    read.filter(|()| input.is_empty()).ok_or_else(|| misread(C::PATH))
+}
+
+/// # Safety
+/// See [`unpack_kept`]; `code` has the requirements of [`unpack`].
+unsafe fn guarded_unpack(
+    part: PartPtr,
+    data: &[u8],
+    failure: &mut Failure,
+    code: unsafe fn(PartPtr, &mut Unpacker<'_>) -> Result<(), CallError>,
+) -> Status {
+    catch_panics(failure, || {
+        // SAFETY: promised by the caller.
+        unsafe { code(part, &mut Unpacker::new(data)) }
     })
 }
 

@@ -170,6 +170,27 @@ impl Host {
         kept
     }
 
+    /// Returns the kept fields as bytes.
+    pub(crate) fn pack_kept(&self, object: ObjectHandle) -> Vec<u8> {
+        let mut kept: Vec<(String, Vec<u8>)> = Vec::new();
+        let sink = KeepSink { context: (&raw mut kept).cast(), put: keep };
+        let mut failure = Failure::none();
+        // SAFETY: the part is the living object's, and the sink is live for the call.
+        let status = unsafe { (self.class.hooks.pack_kept)(part(object), &sink, &mut failure) };
+        assert_eq!(status, Status::OK, "{failure:?}");
+        assert!(kept.iter().all(|(name, _)| name.is_empty()), "pieces have no name");
+        kept.into_iter().flat_map(|(_, data)| data).collect()
+    }
+
+    /// Restores the kept fields from bytes.
+    pub(crate) fn unpack_kept(&self, object: ObjectHandle, data: &[u8]) -> Result<(), Failure> {
+        let mut failure = Failure::none();
+        let unpack = self.class.hooks.unpack_kept;
+        // SAFETY: the part is the living object's; the data is live for the call.
+        let status = unsafe { unpack(part(object), data.as_ptr(), data.len(), &mut failure) };
+        if status == Status::OK { Ok(()) } else { Err(failure) }
+    }
+
     /// Restores a kept field.
     pub(crate) fn load_kept(&self, object: ObjectHandle, name: &str, data: &[u8]) -> Result<(), Failure> {
         let mut failure = Failure::none();

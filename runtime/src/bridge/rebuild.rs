@@ -10,12 +10,19 @@ use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::cells::RefCell;
 use crate::conjugate::build::{Keeper, KeptShare, Misfit};
+use crate::conjugate::packed::PackedFields;
 use crate::faults::{self, ReloadStep};
 use crate::handles::ObjectHandle;
 use crate::object::dormant::{FieldAside, KeptField};
 
-/// Saved fields by object.
-pub(crate) type KeptFields = FxHashMap<ObjectHandle, Vec<KeptField>>;
+/// Saved fields of objects.
+#[derive(Default)]
+pub(crate) struct KeptFields {
+    /// Fields that were saved by name.
+    pub named: FxHashMap<ObjectHandle, Vec<KeptField>>,
+    /// Fields of classes whose kept fields did not change.
+    pub packed: PackedFields,
+}
 
 #[derive(Default)]
 pub(crate) struct Rebuilt {
@@ -28,7 +35,9 @@ pub(crate) struct Rebuilt {
 #[derive(Default)]
 struct Turns {
     /// Fields of objects that were not rebuilt yet.
-    kept: KeptFields,
+    kept: FxHashMap<ObjectHandle, Vec<KeptField>>,
+    /// Packed fields of all objects.
+    packed: Rc<PackedFields>,
     done: Rebuilt,
     /// Fields that were not restored, by class, field and reason, with the number of objects.
     lost: Vec<(KeptField, Misfit, u64)>,
@@ -44,7 +53,9 @@ pub(crate) fn rebuild(
     kept: KeptFields,
     objects: &[ObjectHandle],
 ) -> (Rebuilt, Result<(), (ObjectHandle, CallError)>) {
-    let turns = Rc::new(RefCell::new(Turns { kept, ..Turns::default() }));
+    let KeptFields { named, packed } = kept;
+    let turns = Turns { kept: named, packed: Rc::new(packed), ..Turns::default() };
+    let turns = Rc::new(RefCell::new(turns));
     let late = {
         let (core, turns) = (Rc::clone(core), Rc::clone(&turns));
         move |object| build_one(&core, &turns, object)
@@ -96,10 +107,15 @@ fn keeper_of(core: &Core, turns: &RefCell<Turns>, field: &KeptField) -> Rc<Keepe
 }
 
 fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Result<(), CallError> {
-    let kept = turns.borrow_mut().kept.remove(&object).unwrap_or_default();
+    let (kept, packed) = {
+        let mut turns = turns.borrow_mut();
+        (turns.kept.remove(&object).unwrap_or_default(), Rc::clone(&turns.packed))
+    };
     faults::at(ReloadStep::LoadKept)?;
     let (objects, plugins) = (&core.world.objects, core.plugins());
-    let (mut fields_kept, mut lost, mut aside) = (0, Vec::new(), Vec::new());
+    // An object with fields put aside has no packed fields.
+    let mut fields_kept = plugins.unpack_kept(object, &packed)?;
+    let (mut lost, mut aside) = (Vec::new(), Vec::new());
     let mut earlier = objects.replace_fields_aside(object, Vec::new());
     let mut is_loaded = |field: &KeptField, lost: &mut Vec<_>| {
         let keeper = keeper_of(core, turns, field);

@@ -8,16 +8,18 @@ use std::slice::from_raw_parts;
 
 use alcedo_abi::call::{Call, Failure, Invoke};
 use alcedo_abi::value::{KeepSink, TextView};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::boundary::{CallError, reported};
 use crate::cells::RefCell;
 use crate::conjugate::class_hook_table::{ClassHookTable, ClassHooks};
 use crate::conjugate::finalizer::Finalizer;
+use crate::conjugate::packed::PackedFields;
 use crate::conjugate::pairs::{ConjugateKey, Pairs, Part};
 use crate::conjugate::red::RedStack;
 use crate::handles::{ClassId, ObjectHandle, PartPtr};
 use crate::object::World;
+use crate::object::body::Body;
 use crate::object::class::Class;
 use crate::object::construction::{ConstructionHooks, StepError};
 use crate::object::dormant::KeptField;
@@ -153,20 +155,118 @@ impl Plugins<'_> {
         let Some(key) = self.key_of(object) else { return Ok(Vec::new()) };
         let mut kept = Vec::new();
         for part in self.pairs.parts(key) {
-            let Some(class) = self.world.types.class(part.class) else { continue };
-            let mut list = KeptList { class: &class.path, names: &mut share.names, fields: &mut kept };
-            let sink = KeepSink { context: (&raw mut list).cast(), put: put_kept };
-            // Plugin code may destroy the object, but the part of the object is finalized only at the next safe point.
-            self.red.call_module(&part.gate, &part.names.keep, |failure| {
-                // SAFETY: the part belongs to this module. It is finalized at a safe point, which cannot occur while the frame
-                // is open.
-                unsafe { (part.hooks.save_kept)(part.ptr, &sink, failure) }
-            })?;
+            self.save_part(&part, &mut share.names, &mut kept)?;
         }
         if kept.is_empty() {
             share.without.insert(of);
         }
         Ok(kept)
+    }
+
+    /// Saves the kept fields of one object in a reload. Adds the fields of a plugin part to `packed` if its new class has equal kept fields,
+    /// and returns all other fields as [`Self::save_kept`] does. `class_after` returns the new class of the objects of a class, unless the
+    /// objects will be dormant.
+    pub(crate) fn save_for_reload<'c>(
+        &self,
+        object: ObjectHandle,
+        (share, packed): (&mut KeptShare, &mut PackedFields),
+        class_after: impl FnOnce(ClassId) -> Option<&'c Rc<Class>>,
+    ) -> Result<Vec<KeptField>, CallError> {
+        let of = self.world.objects.class_id(object).unwrap_or(ClassId::NONE);
+        if share.without.contains(&of) {
+            return Ok(Vec::new());
+        }
+        let Some(key) = self.key_of(object) else { return Ok(Vec::new()) };
+        let parts = self.pairs.parts(key);
+        let known = share.equal.get(&of).cloned();
+        let equal = known.unwrap_or_else(|| {
+            let equal = self.equal_classes(&parts, class_after(of));
+            share.equal.insert(of, Rc::clone(&equal));
+            equal
+        });
+        // Fields that were put aside are compared with the saved fields by name.
+        let has_aside = |body: &Body| body.removed.as_ref().is_some_and(|removed| !removed.fields.is_empty());
+        let has_aside =
+            equal.iter().any(Option::is_some) && self.world.objects.with_body(object, has_aside) == Ok(true);
+        let mut kept = Vec::new();
+        for (at, part) in parts.iter().enumerate() {
+            match equal.get(at).copied().flatten().filter(|_| !has_aside) {
+                Some(class) => self.pack_part(part, (object, class), packed)?,
+                None => self.save_part(part, &mut share.names, &mut kept)?,
+            }
+        }
+        if kept.is_empty() && equal.iter().all(Option::is_none) {
+            share.without.insert(of);
+        }
+        Ok(kept)
+    }
+
+    /// Returns the new class of each part, base first; `None` for a part whose fields are saved by name. `after` is the new class of the
+    /// object.
+    fn equal_classes(&self, parts: &[Part], after: Option<&Rc<Class>>) -> Rc<[Option<ClassId>]> {
+        let equal = |part: &Part| {
+            let class = self.world.types.class(part.class)?;
+            let new = self.keeper(&class.path).class?;
+            let is_part = after?.lineage().any(|class| class.id == new);
+            let print = self.hooks.borrow().get(new)?.hooks.kept_print;
+            (is_part && print != 0 && print == part.hooks.kept_print).then_some(new)
+        };
+        parts.iter().map(equal).collect()
+    }
+
+    /// Adds the kept fields of one part to `kept`, by class path and field name.
+    fn save_part(
+        &self,
+        part: &Part,
+        names: &mut FxHashSet<Rc<str>>,
+        kept: &mut Vec<KeptField>,
+    ) -> Result<(), CallError> {
+        let Some(class) = self.world.types.class(part.class) else { return Ok(()) };
+        let mut list = KeptList { class: &class.path, names, fields: kept };
+        let sink = KeepSink { context: (&raw mut list).cast(), put: put_kept };
+        // Plugin code may destroy the object, but the part of the object is finalized only at the next safe point.
+        self.red.call_module(&part.gate, &part.names.keep, |failure| {
+            // SAFETY: the part belongs to this module. It is finalized at a safe point, which cannot occur while the frame
+            // is open.
+            unsafe { (part.hooks.save_kept)(part.ptr, &sink, failure) }
+        })
+    }
+
+    /// Adds the kept fields of one part of `object` as bytes, for the part of the new class.
+    fn pack_part(
+        &self,
+        part: &Part,
+        (object, class): (ObjectHandle, ClassId),
+        packed: &mut PackedFields,
+    ) -> Result<(), CallError> {
+        let start = packed.bytes.len();
+        let sink = KeepSink { context: (&raw mut packed.bytes).cast(), put: put_packed };
+        self.red.call_module(&part.gate, &part.names.keep, |failure| {
+            // SAFETY: the part belongs to this module. It is finalized at a safe point, which cannot occur while the frame
+            // is open. `put_packed` receives the buffer that its context points to, which no other code uses during the call.
+            unsafe { (part.hooks.pack_kept)(part.ptr, &sink, failure) }
+        })?;
+        packed.push(object, class, start);
+        Ok(())
+    }
+
+    /// Restores the packed fields of one object, and returns the number of fields. Returns an error if a part does not read its bytes.
+    pub(crate) fn unpack_kept(&self, object: ObjectHandle, packed: &PackedFields) -> Result<u64, CallError> {
+        let mut fields = 0;
+        for (class, data) in packed.of(object) {
+            // An object that its red constructor has destroyed needs no fields.
+            let Some(key) = self.key_of(object) else { break };
+            let part = self.pairs.part(key, class).ok_or_else(|| CallError::Unavailable {
+                what: format!("the plugin part of {} for its kept fields", self.world.objects.display(object)),
+            })?;
+            self.red.call_module(&part.gate, &part.names.keep, |failure| {
+                // SAFETY: the part belongs to this module. No other code borrows the part between its red constructor and the
+                // commit. The data is borrowed for the call. A class with an equal fingerprint wrote the data.
+                unsafe { (part.hooks.unpack_kept)(part.ptr, data.as_ptr(), data.len(), failure) }
+            })?;
+            fields += u64::from(part.hooks.kept_count);
+        }
+        Ok(fields)
     }
 
     /// Returns the current class of kept fields of the class with this path.
@@ -233,6 +333,8 @@ pub(crate) struct KeptShare {
     names: FxHashSet<Rc<str>>,
     /// Classes without kept fields. Whether a class has some is known from the first of its objects, since its declaration decides.
     without: FxHashSet<ClassId>,
+    /// New classes of the plugin parts whose fields are packed, by class of the object. See [`Plugins::equal_classes`].
+    equal: FxHashMap<ClassId, Rc<[Option<ClassId>]>>,
 }
 
 /// Receiver of the kept fields of one part.
@@ -276,6 +378,17 @@ unsafe extern "C" fn put_kept(context: *mut (), name: TextView, data: *const u8,
         name
     });
     fields.push(KeptField { class: Rc::clone(class), name, data: data.to_vec() });
+}
+
+/// # Safety
+/// `context` must be the buffer that the host lends to `pack_kept` in its sink. `data` must be readable during the call.
+unsafe extern "C" fn put_packed(context: *mut (), _name: TextView, data: *const u8, len: usize) {
+    // The address of empty data may be null.
+    let data = if len == 0 { dangling() } else { data };
+    // SAFETY: the caller promises that `context` is the buffer of the sink, and that `data` has this many readable bytes. No other
+    // code uses the buffer.
+    let (bytes, data) = unsafe { (&mut *context.cast::<Vec<u8>>(), from_raw_parts(data, len)) };
+    bytes.extend_from_slice(data);
 }
 
 fn call_of(object: ObjectHandle, memory: *mut u8, part: PartPtr, failure: &mut Failure) -> Call<'_> {

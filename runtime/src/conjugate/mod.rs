@@ -11,6 +11,7 @@ pub(crate) mod hot;
 mod last_part;
 pub(crate) mod life;
 pub(crate) mod owned_values;
+pub(crate) mod packed;
 pub(crate) mod pairs;
 pub(crate) mod red;
 pub(crate) mod reds;

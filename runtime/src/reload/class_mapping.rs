@@ -54,6 +54,13 @@ impl ClassMapping {
             None => class_awake(core, object),
         }
     }
+
+    /// Returns the new class of the objects of a class, unless the objects will be dormant.
+    pub(super) fn class_rebuilt(&self, class: ClassId) -> Option<&Rc<Class>> {
+        let key: ClassKey = (class, None);
+        let target = self.targets.get(&key)?;
+        (!matches!(target.object_plan, ObjectPlan::Dormant { .. })).then_some(&target.class)
+    }
 }
 
 /// Returns the class of an object, unless it is dormant.

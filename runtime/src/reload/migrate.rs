@@ -147,7 +147,7 @@ impl Walk<'_> {
             }
             ObjectPlan::Dormant { .. } => {
                 let mut body = carry(from, carried, &plan, changes, &mut self.later)?;
-                let fields = self.kept.remove(&object).unwrap_or_default();
+                let fields = self.kept.named.remove(&object).unwrap_or_default();
                 let dormant = asleep(from, carried, &plan, fields, (&mut body, changes))?;
                 body.dormant = Some(Box::new(dormant));
                 objects.stage(object, body)?;
@@ -237,7 +237,7 @@ impl Walk<'_> {
             });
         let fields = fields.unwrap_or_default();
         if !fields.is_empty() {
-            self.kept.insert(object, fields);
+            self.kept.named.insert(object, fields);
         }
     }
 

@@ -243,9 +243,11 @@ impl Run<'_> {
         let (mut kept, mut share) = (KeptFields::default(), KeptShare::default());
         for object in &living {
             let failed = |error| LoadError::Keep { object: core.world.objects.display(*object).to_string(), error };
-            let fields = core.plugins().save_kept(*object, &mut share).map_err(failed)?;
+            let into = (&mut share, &mut kept.packed);
+            let fields = core.plugins().save_for_reload(*object, into, |class| mapping.class_rebuilt(class));
+            let fields = fields.map_err(failed)?;
             if !fields.is_empty() {
-                kept.insert(*object, fields);
+                kept.named.insert(*object, fields);
             }
             faults::at(ReloadStep::SaveKept)?;
         }

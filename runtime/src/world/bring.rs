@@ -121,7 +121,7 @@ impl<'a> Bringing<'a> {
             if !matches!(plan.object_plan, ObjectPlan::Dormant { .. }) && plan.class.has_plugin_part() {
                 objects.push(object);
                 if !record.kept.is_empty() {
-                    kept.insert(object, record.kept.iter().map(kept_field).collect());
+                    kept.named.insert(object, record.kept.iter().map(kept_field).collect());
                 }
             }
         }

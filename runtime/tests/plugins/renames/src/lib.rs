@@ -8,6 +8,7 @@ use alcedo_plugin_api::prelude::*;
 mod before;
 #[cfg(feature = "renamed")]
 mod renamed;
+mod tally;
 
 /// Scale. In a later build members have other names and types, and the earlier names are not listed.
 #[cfg(not(feature = "unlisted"))]

@@ -1,0 +1,75 @@
+//! Kept fields of the objects of a reload as bytes. The old plugin part writes all fields of its class in one call, and the new part reads
+//! them in one call. Used for classes whose kept fields have equal names and types in both builds; the fields of other classes are saved
+//! by name.
+
+use std::ops::Range;
+
+use crate::handles::{ClassId, ObjectHandle};
+
+/// Bytes of the plugin parts of many objects.
+#[derive(Debug, Default)]
+pub(crate) struct PackedFields {
+    /// Bytes of all parts.
+    pub(super) bytes: Vec<u8>,
+    /// Parts in the order in which they were saved. The parts of one object follow each other, base first.
+    parts: Vec<PackedPart>,
+    /// Position of the first part of each object in `parts` plus one, by the index of the object; zero for an object without bytes.
+    first: Vec<u32>,
+}
+
+#[derive(Debug)]
+struct PackedPart {
+    object: ObjectHandle,
+    /// New class that reads the bytes.
+    class: ClassId,
+    bytes: Range<usize>,
+}
+
+impl PackedFields {
+    /// Adds a part of an object, whose fields are the bytes from `start` on. Parts of one object are added one after another.
+    pub(super) fn push(&mut self, object: ObjectHandle, class: ClassId, start: usize) {
+        if self.parts.last().is_none_or(|part| part.object != object) {
+            let index = object.index() as usize;
+            if self.first.len() <= index {
+                self.first.resize(index + 1, 0);
+            }
+            self.first[index] = self.parts.len() as u32 + 1;
+        }
+        self.parts.push(PackedPart { object, class, bytes: start..self.bytes.len() });
+    }
+
+    /// Iterates over the parts of an object, base first: the new class of each, and the bytes.
+    pub(super) fn of(&self, object: ObjectHandle) -> impl Iterator<Item = (ClassId, &[u8])> {
+        let first = self.first.get(object.index() as usize).copied().unwrap_or_default() as usize;
+        let parts = first.checked_sub(1).and_then(|first| self.parts.get(first..)).unwrap_or_default();
+        let own = parts.iter().take_while(move |part| part.object == object);
+        own.map(move |part| (part.class, &self.bytes[part.bytes.clone()]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PackedFields;
+    use crate::handles::{ClassId, ObjectHandle};
+
+    fn parts(packed: &PackedFields, object: ObjectHandle) -> Vec<(u32, Vec<u8>)> {
+        packed.of(object).map(|(class, bytes)| (class.0, bytes.to_vec())).collect()
+    }
+
+    #[test]
+    fn an_object_has_the_bytes_of_its_own_parts() {
+        let mut packed = PackedFields::default();
+        let [first, second] = [(9, 1), (2, 4)].map(|(index, serial)| ObjectHandle::new(index, serial));
+        for (object, class, bytes) in [(first, 1, &[1, 2][..]), (first, 2, &[][..]), (second, 1, &[3][..])] {
+            let start = packed.bytes.len();
+            packed.bytes.extend_from_slice(bytes);
+            packed.push(object, ClassId(class), start);
+        }
+        assert_eq!(parts(&packed, first), [(1, vec![1, 2]), (2, vec![])]);
+        assert_eq!(parts(&packed, second), [(1, vec![3])]);
+        for (index, serial) in [(2, 5), (3, 1), (100, 1)] {
+            let other = ObjectHandle::new(index, serial);
+            assert!(parts(&packed, other).is_empty(), "{other}");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Class with kept fields of standard types. Each later build changes one field.
+
+use alcedo_plugin_api::prelude::*;
+
+/// Number of notes; a wider number in a later build.
+#[cfg(not(feature = "unlisted"))]
+type Count = u32;
+#[cfg(feature = "unlisted")]
+type Count = u64;
+
+/// Notes and their number.
+#[cfg(not(feature = "renamed"))]
+#[uclass(package = "Game")]
+pub struct Tally {
+    /// Number of notes.
+    #[keep]
+    count: Count,
+    /// Last answer. By name, `Some(None)` returns as `None`.
+    #[keep]
+    answer: Option<Option<u32>>,
+    /// Notes.
+    #[keep]
+    notes: Vec<String>,
+}
+
+/// Notes and their number, in a later build.
+#[cfg(feature = "renamed")]
+#[uclass(package = "Game")]
+pub struct Tally {
+    /// Number of notes.
+    #[keep]
+    count: Count,
+    /// Last answer.
+    #[keep]
+    answer: Option<Option<u32>>,
+    /// Notes.
+    #[keep(was = "notes")]
+    remarks: Vec<String>,
+}
+
+#[uclass]
+impl Tally {
+    /// Adds a note.
+    #[ufunction]
+    fn note(&mut self, text: String) {
+        self.count += 1;
+        self.answer = Some(None);
+        self.notes_mut().push(text);
+    }
+
+    /// Prints the kept fields.
+    #[ufunction]
+    fn all(&mut self) -> String {
+        format!("{} {:?} {}", self.count, self.answer, self.notes_mut().join(" "))
+    }
+}
+
+impl Tally {
+    #[cfg(not(feature = "renamed"))]
+    fn notes_mut(&mut self) -> &mut Vec<String> {
+        &mut self.notes
+    }
+
+    #[cfg(feature = "renamed")]
+    fn notes_mut(&mut self) -> &mut Vec<String> {
+        &mut self.remarks
+    }
+}
