@@ -99,6 +99,7 @@ mod slim_race;
 mod struct_bases;
 mod struct_defaults;
 mod suspending;
+mod sweeping;
 mod tables;
 mod tasks;
 mod testing;

@@ -6,7 +6,7 @@ use crate::support;
 use std::fs::write;
 use std::time::Duration;
 
-use alcedo_runtime::{ObjectHandle, Runtime, Value};
+use alcedo_runtime::{Budget, ObjectHandle, Runtime, Value};
 
 const CAVE: &str = "/Script/Game.Cave";
 const LAIR: &str = "/Script/Game.Lair";
@@ -40,6 +40,21 @@ fn plugin_parts_end_on_the_finalizer_thread_derived_before_base() {
         assert_eq!(record.take(), "the lair ends\nthe cave ends\n");
         assert_eq!(host.conjugates().owned_values().count(), 0, "with the half its treasures have ended");
     }
+}
+
+#[test]
+fn plugin_parts_of_objects_collected_in_slices_end_derived_before_base() {
+    let record = support::record("hoard");
+    let host = host();
+    let lairs: Vec<_> = (0..50).map(|_| spawn(&host, LAIR)).collect();
+    lairs.iter().for_each(|lair| assert!(host.objects().remove_root(*lair)));
+    host.collection().begin_in_slices();
+    support::until("the collection is done", || {
+        host.tick(Budget::frame().with_collection(Duration::ZERO));
+        host.collection().take_done().iter().any(|collected| collected.objects == 50)
+    });
+    assert!(host.drain_finalizers(LONG).expect("a safe point").is_complete);
+    assert_eq!(record.take(), "the lair ends\nthe cave ends\n".repeat(50));
 }
 
 #[test]

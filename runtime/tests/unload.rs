@@ -482,6 +482,25 @@ fn a_hanging_finalizer_delays_exit_hooks_for_the_grace_period() {
     assert_eq!(record.take(), "woken\n".repeat(MANY));
 }
 
+/// Each finalizer is short, but all take longer than the grace period.
+#[test]
+fn a_generation_whose_finalizers_make_progress_is_not_blocked() {
+    const GRACE: Duration = Duration::from_millis(300);
+    let (_record, host, events) = stage(support::builder().unloads(|policy| policy.grace = GRACE));
+    for _ in 0..1_000 {
+        let sleeper = host.objects().spawn(SLEEPER).expect("spawned");
+        host.objects().call(sleeper, "nap", &[]).expect("it naps");
+    }
+    let report = host.reload(&[lingering()]).expect("a Master").into_result().expect("a reload");
+    assert_eq!(report.blocked.as_ref().map(|waits| waits.state), Some(ContextState::Unloading), "{report}");
+    assert!(report.to_string().contains("\n  generation 1 is unloading"), "{report}");
+    let ticket = host.unloads().tickets().remove(0);
+    assert_gone(&host, &ticket);
+    assert!(ticket.end_report().expect("it is gone").duration >= GRACE, "{ticket:?}");
+    let is_blocked = |event: &String| event.starts_with("Blocked") && event.contains("finalizer");
+    assert!(!events.borrow().iter().any(is_blocked), "{events:?}");
+}
+
 #[test]
 fn a_reload_works_while_an_older_generation_is_kept_by_a_thread() {
     let (_record, host, events) = stage(patient());

@@ -1,5 +1,7 @@
 //! Bit sets with one bit per slot of the store. The sets are so small that a mark finds them in the processor cache.
 
+use std::ops::Range;
+
 /// Set of indices.
 #[derive(Clone, Debug, Default)]
 pub struct Bits {
@@ -53,8 +55,24 @@ impl Bits {
 
     /// Iterates over the indices of bits that are set in `self` and not in `other`, in ascending order.
     pub(super) fn without(&self, other: &Self) -> impl Iterator<Item = u32> {
-        let word = |at: usize| self.words[at] & !other.words.get(at).copied().unwrap_or(0);
-        (0..self.words.len()).flat_map(move |at| ones(at, word(at)))
+        self.without_in(other, 0..self.words.len())
+    }
+
+    /// Like [`Bits::without`], for these blocks of 64 indices.
+    pub(super) fn without_in(&self, other: &Self, blocks: Range<usize>) -> impl Iterator<Item = u32> {
+        let word = |words: &[u64], at: usize| words.get(at).copied().unwrap_or(0);
+        blocks.flat_map(move |at| ones(at, word(&self.words, at) & !word(&other.words, at)))
+    }
+
+    /// Returns the index of the first set bit that is not below `from`.
+    pub(super) fn first_from(&self, from: u32) -> Option<u32> {
+        let at = from as usize / 64;
+        let word = self.words.get(at)? >> (from % 64);
+        if word != 0 {
+            return Some(from + word.trailing_zeros());
+        }
+        let at = (at + 1..self.words.len()).find(|at| self.words[*at] != 0)?;
+        Some(at as u32 * 64 + self.words[at].trailing_zeros())
     }
 
     /// Returns the number of bits that are set in `self` and not in `other`.
@@ -86,6 +104,9 @@ mod tests {
         assert_eq!(one.iter().collect::<Vec<_>>(), [0, 63, 64, 200]);
         assert_eq!(one.without(&two).collect::<Vec<_>>(), [0, 63, 200]);
         assert_eq!((one.count_without(&two), two.count_without(&one)), (3, 0));
+        assert_eq!(one.without_in(&two, 1..9).collect::<Vec<_>>(), [200]);
+        let first = [0, 1, 63, 64, 65, 201, u32::MAX].map(|from| one.first_from(from));
+        assert_eq!(first, [Some(0), Some(63), Some(63), Some(64), Some(200), None, None]);
         one.put(63, false);
         assert!(one.take(63) && !one.take(63) && !one.take(1_000_000));
     }

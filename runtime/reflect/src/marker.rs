@@ -2,7 +2,10 @@
 //! prefetches the next objects. The marker is not recursive, and allocates nothing per object except queue entries.
 #![expect(unsafe_code, reason = "reads references out of the memory of objects")]
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::fmt;
+use std::ops::Range;
 use std::rc::Rc;
 
 use alcedo_base::handles::{ClassId, ObjectHandle};
@@ -23,7 +26,10 @@ const BATCHES_PER_CHECK: u32 = if cfg!(test) { 1 } else { 64 };
 /// Number of native objects whose hooks run between two checks of the time limit.
 const HOOK_BATCH: usize = if cfg!(test) { 1 } else { 64 };
 
-/// Maximum number of objects that hooks create during a mark. A hook that creates an object with the same hook would
+/// Number of blocks of 64 slots that a sweep searches between two checks of the time limit.
+const BLOCKS_PER_CHECK: usize = if cfg!(test) { 1 } else { 4 };
+
+/// Maximum number of objects that hooks create during a part of a mark. A hook that creates an object with the same hook would
 /// otherwise keep the mark from completing.
 const MAX_CREATED_IN_HOOKS: u32 = 1 << 16;
 
@@ -39,14 +45,29 @@ impl<T: Fn(&mut dyn FnMut(ObjectHandle))> RootSource for T {
     }
 }
 
+/// Step of the sweep after an incremental mark.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sweep {
+    /// Time limit was reached, or the mark was aborted.
+    More,
+    /// Unreachable object that the caller must destroy. The object may already be destroyed, for example with its owner.
+    Dead(ObjectHandle),
+    /// No unreachable object is left.
+    Done,
+}
+
 /// Mark in progress.
 #[derive(Debug)]
 pub(crate) struct Marker {
     /// Slots of reached objects: scanned, or queued in `open`.
     marked: Bits,
     open: Vec<u32>,
-    /// Objects that were created or written to and must be scanned again.
+    /// Objects that were created, written to or added to the root set, and must be scanned again.
     again: Vec<ObjectHandle>,
+    /// First slot whose root, if any, is not shaded yet.
+    next_root: u32,
+    /// Set once the mark is complete.
+    sweeping: Option<Sweeping>,
     /// Native objects whose `add_references` hooks must still be called.
     hook_queue: Vec<(Rc<MarkClass>, ObjectHandle)>,
     /// Slots of objects whose hooks were called.
@@ -59,6 +80,15 @@ pub(crate) struct Marker {
     classes: IdTable<Rc<MarkClass>>,
     /// References found in the current batch, to be queued in `open`.
     found: Vec<ObjectHandle>,
+}
+
+/// Sweep in progress.
+#[derive(Debug)]
+struct Sweeping {
+    /// Blocks of 64 slots that must still be searched for unreached objects. Objects in later slots are newer than the mark.
+    blocks: Range<usize>,
+    /// Unreached objects with their construction numbers.
+    unreached: BinaryHeap<Reverse<(u64, ObjectHandle)>>,
 }
 
 /// Data of a class that a mark needs.
@@ -76,6 +106,8 @@ impl Marker {
             marked: Bits::default(),
             open: Vec::new(),
             again: Vec::new(),
+            next_root: 0,
+            sweeping: None,
             hook_queue: Vec::new(),
             hooked: Vec::new(),
             hook_queued: Bits::default(),
@@ -93,6 +125,11 @@ impl Marker {
         self.marked.put(object.index(), false);
         self.hook_queued.put(object.index(), false);
         self.created_in_hooks.1 += u32::from(self.created_in_hooks.0);
+        self.again.push(object);
+    }
+
+    /// Queues an object that was added to the root set, because its slot may be among those that were searched for roots.
+    pub(crate) fn add_root(&mut self, object: ObjectHandle) {
         self.again.push(object);
     }
 
@@ -114,12 +151,27 @@ impl Marker {
     /// Queues all native objects again, because changes of the references that they report are not tracked.
     pub(super) fn requeue_natives(&mut self) {
         self.hook_queued = Bits::default();
+        self.created_in_hooks.1 = 0;
         self.open.append(&mut self.hooked);
     }
 
-    /// Scans objects until none is queued or `has_time` returns false. Returns whether none is queued. Does not call
-    /// natives.
-    pub(super) fn run(&mut self, slots: &Slots, has_time: &mut dyn FnMut() -> bool) -> bool {
+    /// Shades some slots of the root set that were not shaded before. Returns false if no object is queued and no root is left.
+    fn shade_next_roots(&mut self, slots: &Slots, roots: &Bits) -> bool {
+        for _ in 0..BATCH {
+            let Some(index) = roots.first_from(self.next_root) else {
+                // Later additions to the root set are queued by `add_root`.
+                self.next_root = u32::MAX;
+                return !self.open.is_empty();
+            };
+            self.next_root = index + 1;
+            self.shade(slots, slots.handle(index));
+        }
+        true
+    }
+
+    /// Shades the root set and scans objects until none is queued or `has_time` returns false. Returns whether none is queued.
+    /// Does not call natives.
+    pub(super) fn run(&mut self, slots: &Slots, roots: &Bits, has_time: &mut dyn FnMut() -> bool) -> bool {
         self.marked.reserve(slots.len());
         self.hook_queued.reserve(slots.len());
         for object in std::mem::take(&mut self.again) {
@@ -127,7 +179,7 @@ impl Marker {
         }
         loop {
             for _ in 0..BATCHES_PER_CHECK {
-                if self.open.is_empty() {
+                if self.open.is_empty() && !self.shade_next_roots(slots, roots) {
                     return true;
                 }
                 self.scan_batch(slots);
@@ -149,6 +201,45 @@ impl Marker {
         let mut dead: Vec<_> = dead.filter_map(|object| Some((slots.get(object)?.construction, object))).collect();
         dead.sort_unstable();
         dead.into_iter().map(|(_, object)| object).collect()
+    }
+
+    /// Checks that any object is queued for a scan or a call of its hooks.
+    pub(super) fn has_queued(&self) -> bool {
+        !(self.again.is_empty() && self.open.is_empty() && self.hook_queue.is_empty())
+    }
+
+    /// Checks that the mark was complete once, and a sweep has begun.
+    pub(super) fn is_sweeping(&self) -> bool {
+        self.sweeping.is_some()
+    }
+
+    /// Returns the next unreached object in order of creation. No object may be queued, since the bit of a queued object is clear.
+    pub(super) fn next_dead(&mut self, slots: &Slots, has_time: &mut dyn FnMut() -> bool) -> Sweep {
+        let Self { marked, sweeping, .. } = self;
+        let Sweeping { blocks, unreached } = sweeping.get_or_insert_with(|| {
+            let blocks = 0..(slots.len() as usize).div_ceil(64);
+            Sweeping { blocks, unreached: BinaryHeap::new() }
+        });
+        while !blocks.is_empty() {
+            let end = blocks.end.min(blocks.start + BLOCKS_PER_CHECK);
+            let found = slots.occupied().without_in(marked, blocks.start..end).map(|index| slots.handle(index));
+            unreached.extend(found.filter_map(|object| Some(Reverse((slots.get(object)?.construction, object)))));
+            blocks.start = end;
+            if !blocks.is_empty() && !has_time() {
+                return Sweep::More;
+            }
+        }
+        while let Some(Reverse((_, object))) = unreached.pop() {
+            // The object may have become reachable since it was found. The slot of a destroyed object may have another tenant.
+            let is_reached = slots.columns().find(object).is_some() && marked.get(object.index());
+            if !is_reached {
+                return Sweep::Dead(object);
+            }
+            if !has_time() {
+                return Sweep::More;
+            }
+        }
+        Sweep::Done
     }
 
     #[inline]

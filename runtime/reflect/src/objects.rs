@@ -47,7 +47,7 @@ pub mod object_flags {
 #[derive(Debug)]
 pub struct Objects {
     pub(super) store: RefCell<Store>,
-    /// Mark phase in progress. Not a part of the store, because the mark changes while the store is only read.
+    /// Mark or sweep in progress. Not a part of the store, because the mark changes while the store is only read.
     pub(super) marker: RefCell<Option<Marker>>,
     /// Cached columns of the most read fields of the store; see [`Slots::show`].
     pub(super) columns: Rc<HotColumns>,
@@ -443,6 +443,7 @@ impl Objects {
         let is_there = self.is_alive(object);
         if is_there {
             self.store.borrow_mut().roots.put(object.index(), true);
+            self.with_marker(|marker| marker.add_root(object));
         }
         is_there
     }

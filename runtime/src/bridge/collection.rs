@@ -16,11 +16,15 @@ pub(crate) struct Collection {
     pub owned_values_are_roots: Cell<bool>,
     /// Number of slices of the mark phase in progress.
     pub slices: Cell<u32>,
+    /// Number of objects that the incremental collection has destroyed. Also counts objects of a sweep that was aborted, until the
+    /// restarted collection is done.
+    pub swept: Cell<usize>,
 }
 
 impl Default for Collection {
     fn default() -> Self {
-        Self { requested: Cell::default(), owned_values_are_roots: Cell::new(true), slices: Cell::default() }
+        let (requested, slices, swept) = Default::default();
+        Self { requested, owned_values_are_roots: Cell::new(true), slices, swept }
     }
 }
 

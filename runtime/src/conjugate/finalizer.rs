@@ -103,6 +103,8 @@ struct Desk {
     /// System id of the working thread, once it has started.
     number: Option<i32>,
     running: Option<Running>,
+    /// Time at which the last finalizer has returned.
+    last_end: Option<Instant>,
     begun: u64,
     /// Number of dropped parts, including those whose finalizer failed.
     dropped: u64,
@@ -296,6 +298,13 @@ impl Barrier {
         self.passed.try_recv().is_ok()
     }
 
+    /// Checks that the thread makes progress: no finalizer has run for `grace`, and the thread was not idle for `grace`.
+    pub(crate) fn is_moving(&self, grace: Duration) -> bool {
+        let desk = lock(&self.desk);
+        let idle_since = || desk.last_end.map_or(self.begun, |end| end.max(self.begun));
+        desk.running.as_ref().map_or_else(idle_since, |running| running.since).elapsed() < grace
+    }
+
     /// Returns the finalizer that blocks the barrier.
     pub(crate) fn blocker(&self) -> Blocker {
         let desk = lock(&self.desk);
@@ -396,6 +405,7 @@ impl Worker {
         let is_ours = desk.turn == self.turn;
         if is_ours {
             desk.running = None;
+            desk.last_end = Some(Instant::now());
         }
         is_ours
     }
@@ -424,7 +434,7 @@ impl Worker {
     /// Counts a dropped part, and records the class of the next one of the batch, if any. Returns false if this thread was replaced.
     fn go_on(&self, next: Option<&Arc<str>>) -> bool {
         let mut desk = lock(&self.desk);
-        let Desk { dropped, skipped, turn, running, begun, .. } = &mut *desk;
+        let Desk { dropped, skipped, turn, running, last_end, begun, .. } = &mut *desk;
         *dropped += 1;
         if *turn != self.turn {
             // `abandon` has counted this part as skipped.
@@ -440,7 +450,10 @@ impl Worker {
                     running.class = Arc::clone(class);
                 }
             }
-            _ => *running = None,
+            _ => {
+                *running = None;
+                *last_end = Some(Instant::now());
+            }
         }
         true
     }
@@ -498,5 +511,23 @@ mod tests {
         assert!(runs("generation 2)"));
         drop(release_second);
         until(|| second.is_passed());
+    }
+
+    #[test]
+    fn a_barrier_moves_until_a_finalizer_runs_for_the_grace_period() {
+        let finalizer = Finalizer::start().expect("a thread");
+        let (release, held) = bounded::<()>(0);
+        let last = move || {
+            let _released = held.recv();
+        };
+        let first = finalizer.barrier(Generation(1), vec![ModuleId(1)], last);
+        let second = finalizer.barrier(Generation(2), vec![ModuleId(2)], || {});
+        until(|| finalizer.running().is_some());
+        assert!(second.is_moving(Duration::from_secs(600)));
+        until(|| !second.is_moving(Duration::from_millis(5)));
+        drop(release);
+        until(|| first.is_passed() && second.is_moving(Duration::from_secs(600)));
+        until(|| second.is_passed());
+        assert!(!second.is_moving(Duration::ZERO));
     }
 }

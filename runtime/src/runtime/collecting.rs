@@ -8,7 +8,11 @@ use crate::bridge::collection::Requested;
 use crate::bridge::core::Core;
 use crate::error::{A_COLLECTION, Error};
 use crate::handles::ObjectHandle;
-use crate::object::collect::{Progress, RootSource, begin, go_on, unreachable};
+use crate::object::collect::{RootSource, Sweep, begin, mark, next_dead, unreachable};
+
+/// Minimum time for destruction in a slice of the sweep, as a fraction of the time in which the slice has completed the mark. So the
+/// sweep ends even if completing the mark uses up each budget.
+const LEAST_SWEEP: u32 = 4;
 
 /// Result of a collection done at a safe point.
 ///
@@ -31,9 +35,10 @@ use crate::object::collect::{Progress, RootSource, begin, go_on, unreachable};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Collected {
-    /// Number of destroyed objects.
+    /// Number of destroyed objects. If a reload or a whole collection has interrupted an incremental collection, the restarted
+    /// collection also counts the objects that were destroyed before.
     pub objects: usize,
-    /// Number of ticks that the mark phase took; 1 for a collection in one step.
+    /// Number of ticks that the mark phase took, without the ticks that only destroyed objects; 1 for a collection in one step.
     pub slices: u32,
 }
 
@@ -51,7 +56,7 @@ pub struct Collection<'a>(pub(super) &'a Runtime);
 
 impl Collection<'_> {
     /// Destroys every unreachable object and returns their number. Roots are the root set and values owned by plugin code. Aborts an
-    /// incremental mark in progress.
+    /// incremental collection in progress, which then restarts.
     ///
     /// # Errors
     /// Returns an error when plugin code is on the stack, and requests the collection for the next safe point. Returns an error when an
@@ -76,13 +81,15 @@ impl Collection<'_> {
     }
 
     /// Requests an incremental collection. Each tick continues the mark within its [`Budget`](crate::Budget), beginning at the next
-    /// safe point. The world runs normally between these ticks. A reload aborts the mark and restarts it afterwards.
+    /// safe point. After the mark, each tick destroys unreachable objects within its budget, in order of creation. The world runs
+    /// normally between these ticks. An unreachable object that code finds in between, for example by its name, and that a property
+    /// or the root set then refers to, is not destroyed. A reload aborts the collection and restarts it afterwards.
     /// [`Collection::take_done`] returns the result.
     pub fn begin_in_slices(&self) {
         self.0.inner.core.collection.request(Requested::InSlices);
     }
 
-    /// Returns whether an incremental mark is in progress.
+    /// Returns whether an incremental collection is in progress: its mark, or the destruction of unreachable objects.
     pub fn is_in_progress(&self) -> bool {
         self.0.inner.core.world.objects.is_marking()
     }
@@ -94,9 +101,10 @@ impl Collection<'_> {
 }
 
 impl Runtime {
-    /// Runs a requested collection, and continues an incremental mark. `time` limits the mark, but not the destruction of objects.
+    /// Runs a requested collection, and continues an incremental collection for at most `time`. A collection in one step is not limited.
     pub(super) fn tend_collections(&self, time: Duration) {
         let core = &self.inner.core;
+        let begun = Instant::now();
         if self.inner.slicing.get() && !core.world.objects.is_marking() {
             core.begin_collecting();
         }
@@ -118,7 +126,6 @@ impl Runtime {
             return;
         }
         let Ok(_busy) = self.at_safe_point(A_COLLECTION) else { return };
-        let begun = Instant::now();
         match core.go_on_collecting(&mut || begun.elapsed() < time) {
             Ok(Some((objects, slices))) => self.note_collected(Collected { objects, slices }),
             Ok(None) => {}
@@ -142,7 +149,7 @@ impl Core {
         Ok(self.end_all(&unreachable(&self.world, self)?))
     }
 
-    /// Begins an incremental mark, unless such a mark is in progress. Must be called at a safe point.
+    /// Begins an incremental collection, unless one is in progress. Must be called at a safe point.
     fn begin_collecting(&self) {
         if !self.world.objects.is_marking() {
             self.collection.slices.set(0);
@@ -150,18 +157,53 @@ impl Core {
         }
     }
 
-    /// Continues the incremental mark in progress, while `has_time` returns true. When the mark is done, returns the numbers of
-    /// destroyed objects and of slices. Must be called at a safe point. If an `add_references` hook panics, aborts the mark and returns
-    /// the error.
+    /// Continues the incremental collection in progress, while `has_time` returns true. When the collection is done, returns the
+    /// numbers of destroyed objects and of slices of the mark. Must be called at a safe point. If an `add_references` hook panics,
+    /// aborts the collection and returns the error.
     fn go_on_collecting(&self, has_time: &mut dyn FnMut() -> bool) -> Result<Option<(usize, u32)>, CallError> {
-        if !self.world.objects.is_marking() {
+        let (objects, collection) = (&self.world.objects, &self.collection);
+        if !objects.is_marking() {
             return Ok(None);
         }
-        self.collection.slices.set(self.collection.slices.get() + 1);
-        Ok(match go_on(&self.world, self, has_time)? {
-            Progress::More => None,
-            Progress::Done(dead) => Some((self.end_all(&dead), self.collection.slices.get())),
-        })
+        let was_sweeping = objects.is_sweeping();
+        if !was_sweeping {
+            collection.slices.set(collection.slices.get() + 1);
+        }
+        let begun = Instant::now();
+        if !mark(&self.world, self, has_time)? {
+            return Ok(None);
+        }
+        let least = if was_sweeping { begun.elapsed() / LEAST_SWEEP } else { Duration::ZERO };
+        let begun = Instant::now();
+        if !self.sweep(&mut || has_time() || begun.elapsed() < least)? {
+            return Ok(None);
+        }
+        objects.abandon_mark();
+        Ok(Some((collection.swept.take(), collection.slices.get())))
+    }
+
+    /// Destroys unreachable objects in order of creation, until `has_time` returns false after an object. Returns whether no unreachable
+    /// object is left.
+    fn sweep(&self, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallError> {
+        let swept = loop {
+            match next_dead(&self.world, has_time) {
+                Ok(Sweep::Dead(object)) => {
+                    // The call fails for an object that was already destroyed, for example with its owner.
+                    let _gone = self.end_object(object);
+                    self.collection.swept.update(|swept| swept + 1);
+                    // Frees the memory here, so that it counts toward the time limit.
+                    self.world.objects.free_graveyard();
+                    if !has_time() {
+                        break Ok(false);
+                    }
+                }
+                Ok(Sweep::More) => break Ok(false),
+                Ok(Sweep::Done) => break Ok(true),
+                Err(error) => break Err(error),
+            }
+        };
+        self.finalizer.release();
+        swept
     }
 
     fn end_all(&self, dead: &[ObjectHandle]) -> usize {

@@ -27,7 +27,9 @@ use crate::reload::watch::FileWatch;
 pub struct Budget {
     /// Game time of the tick in seconds.
     pub seconds: f32,
-    /// Time limit for the mark of an incremental collection, one millisecond by default.
+    /// Time limit for an incremental collection, one millisecond by default. A tick exceeds the limit by at most the destruction of one
+    /// object, with its subobjects and listeners, and by the `add_references` hooks of native classes, which run again in each tick after
+    /// the mark.
     pub collection: Duration,
 }
 
@@ -132,7 +134,7 @@ impl Runtime {
         self.safe_point_within(Budget::frame().collection);
     }
 
-    /// Runs a safe point; `time` limits an incremental mark.
+    /// Runs a safe point; `time` limits an incremental collection.
     fn safe_point_within(&self, time: Duration) {
         let core = &self.inner.core;
         if core.code_runs() || core.world.slices.are_out() || self.inner.busy.get().is_some() {

@@ -40,7 +40,7 @@ pub(super) fn hand_over<M: UnloadModule>(
     let barrier = core.finalizer.barrier(generation, ids.clone(), move || {
         thread_locals.iter().for_each(|end_here| end_here());
     });
-    let work = ModuleUnloads::new(jobs, Some(barrier));
+    let work = ModuleUnloads::new(jobs, Some((barrier, policy.grace)));
     // Remaining part of the grace period.
     let patience = unloads.policy.grace.saturating_sub(begun.elapsed());
     let ticket = UnloadTicket::new(format!("generation {generation}"), patience, work);

@@ -1,10 +1,13 @@
+use std::time::Duration;
+
 use crate::conjugate::finalizer::Barrier;
 use crate::unload::job::{CodeStep, ModuleUnload};
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
 /// Modules of an unloading context, which wait for the last finalizer of the context.
 pub(crate) struct ModuleUnloads {
-    finalizers: Option<Barrier>,
+    /// Barrier after the last finalizer of the modules, and the time after which a running finalizer blocks the barrier.
+    finalizers: Option<(Barrier, Duration)>,
     /// Unloads of the modules, dependents first.
     modules: Vec<ModuleUnload>,
     unloaded: Unloaded,
@@ -12,8 +15,8 @@ pub(crate) struct ModuleUnloads {
 
 impl ModuleUnloads {
     /// Creates the work for these modules, dependents first. The barrier `finalizers` is passed after the last finalizer of the
-    /// modules.
-    pub(crate) fn new(modules: Vec<ModuleUnload>, finalizers: Option<Barrier>) -> Box<Self> {
+    /// modules. A finalizer that runs for the duration blocks the barrier.
+    pub(crate) fn new(modules: Vec<ModuleUnload>, finalizers: Option<(Barrier, Duration)>) -> Box<Self> {
         Box::new(Self { finalizers, modules, unloaded: Unloaded::default() })
     }
 
@@ -25,7 +28,7 @@ impl ModuleUnloads {
 
 impl UnloadWork for ModuleUnloads {
     fn advance(&mut self) -> Progress {
-        if let Some(barrier) = &self.finalizers {
+        if let Some((barrier, _)) = &self.finalizers {
             if barrier.is_passed() {
                 // Reports the drained finalizers before any image is unmapped.
                 self.finalizers = None;
@@ -50,8 +53,12 @@ impl UnloadWork for ModuleUnloads {
         }
     }
 
+    fn is_moving(&self) -> bool {
+        self.finalizers.as_ref().is_some_and(|(barrier, grace)| barrier.is_moving(*grace))
+    }
+
     fn park(&mut self) -> Unloaded {
-        let above: Vec<_> = self.finalizers.as_ref().map(Barrier::blocker).into_iter().collect();
+        let above: Vec<_> = self.finalizers.iter().map(|(barrier, _)| barrier.blocker()).collect();
         for module in &mut self.modules {
             self.unloaded.parked.extend(module.park(&above));
         }

@@ -29,7 +29,8 @@ use alcedo_sys::{EndPolicy, ReferenceSearch};
 pub struct UnloadPolicy {
     /// Maximum wait of the game thread for images to be unmapped, in [`Runtime::reload`](crate::Runtime::reload) and
     /// [`Runtime::unload_master`](crate::Runtime::unload_master). Remaining unloads count as blocked and are polled in every
-    /// safe point. Default: 50 ms.
+    /// safe point. An unload that waits for finalizers counts as blocked only if a single finalizer has run for this time.
+    /// Default: 50 ms.
     pub grace: Duration,
     /// Time between the end of `grace` and parking a blocked context. The images of a parked context stay mapped, and the
     /// report names the blockers. With `None` a context is never parked. Default: 10 s.

@@ -214,14 +214,14 @@ pub struct BlockerReport {
     pub jobs: Vec<JobCount>,
 }
 
-/// Minimum duration of an unload that is logged as blocked. An ending thread needs some milliseconds, so shorter unloads are
-/// normal.
+/// Minimum duration of a blocked unload that is logged. An ending thread needs some milliseconds, so shorter unloads are normal.
 const ORDINARY_UNLOAD: Duration = Duration::from_secs(1);
 
 impl BlockerReport {
-    /// Checks if the unload has taken so long that its blockers warrant a warning.
+    /// Checks if the unload is blocked and has taken so long that its blockers warrant a warning. A long unload is normal while its
+    /// finalizers make progress.
     pub(crate) fn is_late(&self) -> bool {
-        self.since >= ORDINARY_UNLOAD
+        self.state == ContextState::Blocked && self.since >= ORDINARY_UNLOAD
     }
 }
 

@@ -119,7 +119,7 @@ pub struct UnloadTicket {
 
 impl UnloadTicket {
     /// Creates a ticket for `work`; the unload begins now. The state is unloading until `patience` has passed. After that, an
-    /// unload with blockers is blocked.
+    /// unload with blockers is blocked, unless other threads make progress for it.
     pub(crate) fn new(subject: impl Into<String>, patience: Duration, work: Box<dyn UnloadWork>) -> Self {
         let status = Status {
             state: ContextState::Unloading,
@@ -169,9 +169,10 @@ impl UnloadTicket {
         // Holds no lock, because `advance` runs module code, and a listener may poll this ticket.
         match poll.work().advance() {
             Progress::Waiting { blockers, drained } => {
+                let is_moving = poll.work().is_moving();
                 let mut status = self.status();
                 status.drained |= drained;
-                if self.age() >= self.shared.patience && !blockers.is_empty() {
+                if self.age() >= self.shared.patience && !blockers.is_empty() && !is_moving {
                     self.step(&mut status, StateChange::LeasesRemain);
                 }
                 status.blockers = blockers;

@@ -6,6 +6,11 @@ pub(crate) trait UnloadWork: Send {
     /// Continues the unload as far as possible without blocking.
     fn advance(&mut self) -> Progress;
 
+    /// Checks that other threads make progress for the unload. Such an unload waits, but is not blocked.
+    fn is_moving(&self) -> bool {
+        false
+    }
+
     /// Parks the unload, so that the remaining images stay mapped.
     fn park(&mut self) -> Unloaded;
 }

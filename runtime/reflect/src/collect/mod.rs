@@ -1,10 +1,14 @@
-//! Mark phase of the garbage collector: finds unreachable objects in one step or incrementally. An incremental mark runs in
-//! slices, and the world runs between slices. The caller destroys the unreachable objects in an order of its choice.
+//! Garbage collector: finds unreachable objects in one step or incrementally. An incremental collection runs in slices, and the
+//! world runs between slices. The caller destroys the unreachable objects.
 //!
 //! An incremental mark misses no reachable object, because every change is tracked. An object is scanned again after the
-//! host or a plugin writes to it; plugins call the host before each write. New objects are also scanned. The final slice is
-//! not interrupted: it shades all roots and calls the hooks of native objects again. Objects that become unreachable during
-//! a mark may survive until the next mark.
+//! host or a plugin writes to it; plugins call the host before each write. New objects and new roots are also scanned. The final
+//! slice is not interrupted: it calls the hooks of native objects again, and shades the objects of other holders. Objects that
+//! become unreachable during a mark may survive until the next mark.
+//!
+//! The sweep of an incremental collection continues the mark. Between slices, code can access an unreachable object by its name, a
+//! list or a weak handle, and make it reachable again. So changes are tracked until the end of the sweep, and each slice of the
+//! sweep first completes the mark like the final slice of the mark. The sweep destroys only objects that are still unmarked then.
 
 #[cfg(test)]
 mod random;
@@ -17,7 +21,7 @@ use crate::World;
 use crate::marker::{MarkClass, Marker};
 use crate::objects::Objects;
 
-pub use crate::marker::RootSource;
+pub use crate::marker::{RootSource, Sweep};
 
 /// Progress of an incremental mark.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -56,8 +60,8 @@ pub fn begin(world: &World, others: &dyn RootSource) {
     world.mode.set(mode::MARKING);
 }
 
-/// Continues the mark until it is complete or `has_time`, which is polled, returns false. Returns `Done` without objects if
-/// no mark is in progress. Call at safe points only.
+/// Continues the mark until it is complete or `has_time`, which is polled, returns false. Then ends the mark and returns all
+/// unreachable objects. Returns `Done` without objects if no mark is in progress. Call at safe points only.
 ///
 /// # Errors
 /// If an `add_references` panics; the mark is aborted then.
@@ -66,15 +70,26 @@ pub fn go_on(
     others: &dyn RootSource,
     has_time: &mut dyn FnMut() -> bool,
 ) -> Result<Progress, CallError> {
+    if !mark(world, others, has_time)? {
+        return Ok(Progress::More);
+    }
+    let dead = world.objects.with_marker(|marker| marker.unmarked(&world.objects.store.borrow().slots));
+    world.objects.abandon_mark();
+    Ok(Progress::Done(dead.unwrap_or_default()))
+}
+
+/// Continues the mark until it is complete or `has_time`, which is polled, returns false. Returns whether the mark is complete. A
+/// complete mark remains in progress for [`next_dead`]; a later call completes it again. Call at safe points only.
+///
+/// # Errors
+/// If an `add_references` panics; the mark is aborted then.
+pub fn mark(world: &World, others: &dyn RootSource, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallError> {
     finish(world, others, has_time).inspect_err(|_| world.objects.abandon_mark())
 }
 
-fn finish(world: &World, others: &dyn RootSource, has_time: &mut dyn FnMut() -> bool) -> Result<Progress, CallError> {
-    if !world.objects.is_marking() {
-        return Ok(Progress::Done(Vec::new()));
-    }
+fn finish(world: &World, others: &dyn RootSource, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallError> {
     if !run(world, has_time)? {
-        return Ok(Progress::More);
+        return Ok(false);
     }
     // The mark does not track new roots of `others` and changed references of native objects, so both are read again. The
     // loop is needed because the hooks of native objects can add roots.
@@ -82,17 +97,30 @@ fn finish(world: &World, others: &dyn RootSource, has_time: &mut dyn FnMut() -> 
     while world.objects.with_marker(|marker| shade_roots(world, others, marker)) == Some(true) {
         run(world, &mut || true)?;
     }
-    let dead = world.objects.with_marker(|marker| marker.unmarked(&world.objects.store.borrow().slots));
-    world.objects.abandon_mark();
-    Ok(Progress::Done(dead.unwrap_or_default()))
+    Ok(true)
 }
 
-/// Shades all roots: the root set, the CDOs of all classes, objects held by running calls, and `others`. Returns whether any
+/// Returns the next object to destroy, in order of creation. Marks the objects that became reachable since the last step, so that
+/// code that runs during the destruction of an object can keep another object alive. Call only after [`mark`] has returned true in
+/// the same slice.
+///
+/// # Errors
+/// If an `add_references` panics; the mark is aborted then.
+pub fn next_dead(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<Sweep, CallError> {
+    let has_queued = world.objects.with_marker(|marker| marker.has_queued()) == Some(true);
+    if has_queued && !run(world, has_time).inspect_err(|_| world.objects.abandon_mark())? {
+        return Ok(Sweep::More);
+    }
+    let store = world.objects.store.borrow();
+    let next = world.objects.with_marker(|marker| marker.next_dead(&store.slots, has_time));
+    Ok(next.unwrap_or(Sweep::More))
+}
+
+/// Shades all roots except the root set: the CDOs of all classes, objects held by running calls, and `others`. Returns whether any
 /// object is queued for scanning.
 fn shade_roots(world: &World, others: &dyn RootSource, marker: &mut Marker) -> bool {
     let store = world.objects.store.borrow();
     marker.shade_roots(&store.slots, |visit| {
-        store.roots.iter().for_each(|index| visit(store.slots.handle(index)));
         world.types.all_classes().iter().for_each(|class| visit(class.cdo.get()));
         world.stack.each_object(visit);
         others.each_object(visit);
@@ -112,8 +140,9 @@ fn run(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallEr
     loop {
         let pending = {
             let store = world.objects.store.borrow();
-            let run =
-                world.objects.with_marker(|marker| marker.run(&store.slots, has_time).then(|| marker.next_hooks()));
+            let run = world
+                .objects
+                .with_marker(|marker| marker.run(&store.slots, &store.roots, has_time).then(|| marker.next_hooks()));
             // A hook cannot end the mark that calls it: ending requires a safe point.
             let Some(Some(pending)) = run else { return Ok(run.is_none()) };
             pending
@@ -152,12 +181,18 @@ fn call_hooks(world: &World, class: &MarkClass, object: ObjectHandle) -> Result<
 }
 
 impl Objects {
-    /// Checks that an incremental mark is in progress.
+    /// Checks that an incremental mark is in progress, or the sweep after it.
     pub fn is_marking(&self) -> bool {
         self.marker.borrow().is_some()
     }
 
-    /// Aborts the mark in progress, if any, before an operation that the mark cannot track.
+    /// Checks that the sweep after an incremental mark is in progress.
+    pub fn is_sweeping(&self) -> bool {
+        self.marker.borrow().as_ref().is_some_and(Marker::is_sweeping)
+    }
+
+    /// Aborts the mark or sweep in progress, if any: before an operation that the mark cannot track, or after the last step of the
+    /// sweep. Objects that are not destroyed yet stay alive until the next collection.
     pub fn abandon_mark(&self) {
         if self.marker.take().is_some() && self.mode.get() == mode::MARKING {
             self.mode.set(mode::NORMAL);

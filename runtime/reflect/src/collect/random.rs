@@ -1,12 +1,12 @@
-//! Compares marks of a changing world with a model that traverses the whole world in one step.
+//! Compares marks and sweeps of a changing world with a model that traverses the whole world in one step.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::handles::ObjectHandle;
 
-use super::{Progress, begin, go_on, unreachable};
+use super::{Progress, Sweep, begin, go_on, mark, next_dead, unreachable};
 use crate::World;
 use crate::class::Class;
 use crate::decl::{Batch, PropertyDecl, StructDecl};
@@ -15,6 +15,9 @@ use crate::testing::{Dice, declare, dynamic, world};
 use crate::value::Value;
 
 const ROUNDS: usize = 200;
+
+/// Rounds with a sweep, which compare more often.
+const SWEEPS: usize = 40;
 
 struct Test {
     world: World,
@@ -162,6 +165,67 @@ impl Test {
         }
         unreachable!("the mark phase terminates")
     }
+
+    /// Performs one random change that code may make while an object is destroyed.
+    fn change_in_sweep(&mut self) {
+        match self.dice.roll(4) {
+            0 => {
+                let object = self.any();
+                self.world.objects.add_root(object);
+            }
+            1 => {
+                // A new object may refer to an object that was unreachable.
+                let new = self.world.objects.allocate(&self.class, None, ObjectHandle::NONE, 0);
+                let value = Value::Object(self.any());
+                self.known.push(new);
+                let _gone = self.write(new, value);
+            }
+            _ => {
+                let (to, value) = (self.any(), Value::Object(self.any()));
+                let _gone = self.write(to, value);
+            }
+        }
+    }
+
+    /// Runs an incremental collection, and returns the number of slices of the sweep and the number of destroyed objects.
+    fn sweep(&mut self) -> (usize, usize) {
+        let held = self.held.clone();
+        begin(&self.world, &|visit: &mut dyn FnMut(ObjectHandle)| held.iter().copied().for_each(visit));
+        let order: HashMap<_, _> = self.world.objects.alive().into_iter().zip(0..).collect();
+        let (mut slices, mut destroyed, mut last) = (0, 0, None);
+        loop {
+            let held = self.held.clone();
+            let others = |visit: &mut dyn FnMut(ObjectHandle)| held.iter().copied().for_each(visit);
+            let mut left = 1;
+            let mut has_time = || std::mem::replace(&mut left, 0) > 0;
+            if mark(&self.world, &others, &mut has_time) == Ok(true) {
+                slices += 1;
+                let mut reachable = self.reachable();
+                for _ in 0..8 {
+                    let step = next_dead(&self.world, &mut || self.dice.roll(4) != 0);
+                    match step.expect("no class has hooks") {
+                        Sweep::More => break,
+                        Sweep::Done => {
+                            self.world.objects.abandon_mark();
+                            return (slices, destroyed);
+                        }
+                        Sweep::Dead(object) => {
+                            assert!(!reachable.contains(&object), "{object} can be reached and would be destroyed");
+                            assert!(last < Some(order[&object]), "{object} is not in order of creation");
+                            last = Some(order[&object]);
+                            destroyed += usize::from(self.world.objects.release(object));
+                            self.world.objects.free_graveyard();
+                        }
+                    }
+                    if self.dice.roll(3) == 0 {
+                        self.change_in_sweep();
+                        reachable = self.reachable();
+                    }
+                }
+            }
+            (0..4).for_each(|_| self.change());
+        }
+    }
 }
 
 #[test]
@@ -192,6 +256,22 @@ fn reachable_objects_are_never_collected_between_slices() {
         }
     }
     assert!(slices > 5 * ROUNDS && collected > 10 * ROUNDS, "{slices} slices, {collected} collected");
+}
+
+#[test]
+fn reachable_objects_are_never_destroyed_by_a_sweep() {
+    let mut test = Test::new();
+    let (mut slices, mut destroyed) = (0, 0);
+    for _ in 0..SWEEPS {
+        (0..600).for_each(|_| test.change());
+        let (more_slices, more_destroyed) = test.sweep();
+        (slices, destroyed) = (slices + more_slices, destroyed + more_destroyed);
+        let alive = &test.world.objects;
+        test.known.retain(|object| alive.is_alive(*object));
+        let roots = test.world.objects.roots();
+        roots.into_iter().skip(4).for_each(|root| assert!(test.world.objects.remove_root(root)));
+    }
+    assert!(slices > 5 * SWEEPS && destroyed > 10 * SWEEPS, "{slices} slices, {destroyed} destroyed");
 }
 
 #[test]

@@ -1,8 +1,10 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use super::UnloadTicket;
-use crate::lease::{LeaseKind, Leases};
+use crate::lease::{Blocker, LeaseKind, Leases};
 use crate::unload::report::{ModuleEnd, ParkedImage};
 use crate::unload::state::ContextState;
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
@@ -10,7 +12,7 @@ use crate::unload::work::{Progress, UnloadWork, Unloaded};
 const LONG: Duration = Duration::from_secs(60);
 
 /// Work that only leases block.
-struct Held(std::sync::Arc<Leases>);
+struct Held(Arc<Leases>);
 
 impl UnloadWork for Held {
     fn advance(&mut self) -> Progress {
@@ -57,6 +59,35 @@ fn patience_decides_when_waiting_is_called_blocked() {
     assert_eq!(ticket.report().blockers.len(), 1);
     drop(lease);
     assert_eq!(ticket.poll(), ContextState::Dead);
+}
+
+/// Work that waits for another thread. The thread makes progress while the flag is set.
+struct Drains(Arc<AtomicBool>);
+
+impl UnloadWork for Drains {
+    fn advance(&mut self) -> Progress {
+        let (owner, thread) = ("Drop of Game.Cave".to_owned(), "alcedo-finalizer".to_owned());
+        let blocker = Blocker { kind: LeaseKind::Finalizer, owner, thread, age: Duration::ZERO, place: None };
+        Progress::Waiting { blockers: vec![blocker], drained: false }
+    }
+
+    fn is_moving(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    fn park(&mut self) -> Unloaded {
+        Unloaded::default()
+    }
+}
+
+#[test]
+fn an_unload_that_makes_progress_is_not_blocked() {
+    let is_moving = Arc::new(AtomicBool::new(true));
+    let ticket = UnloadTicket::new("generation 3", Duration::ZERO, Box::new(Drains(Arc::clone(&is_moving))));
+    assert_eq!(ticket.poll(), ContextState::Unloading);
+    assert_eq!(ticket.report().blockers.len(), 1, "the report lists what the unload waits for");
+    is_moving.store(false, Ordering::SeqCst);
+    assert_eq!(ticket.poll(), ContextState::Blocked);
 }
 
 #[test]

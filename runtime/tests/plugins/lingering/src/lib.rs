@@ -123,13 +123,15 @@ pub struct Sleeper {
     slept: bool,
     /// Set by `report`.
     reports: bool,
+    /// Set by `nap`.
+    naps: bool,
 }
 
 #[uclass]
 impl Sleeper {
     #[red_constructor]
     fn new(_this: This<Self>) -> Self {
-        Self { slept: false, reports: false }
+        Self { slept: false, reports: false, naps: false }
     }
 
     /// Makes the finalizer wait.
@@ -143,6 +145,12 @@ impl Sleeper {
     fn report(&mut self) {
         self.reports = true;
     }
+
+    /// Makes the finalizer take a millisecond.
+    #[ufunction]
+    fn nap(&mut self) {
+        self.naps = true;
+    }
 }
 
 impl Drop for Sleeper {
@@ -150,6 +158,9 @@ impl Drop for Sleeper {
         let alarm = ALARM.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(alarm) = alarm.filter(|_| self.slept) {
             wait_for(&alarm);
+        }
+        if self.naps {
+            std::thread::sleep(Duration::from_millis(1));
         }
         if self.reports {
             tracing::info!(target: "lingering", "woken");
