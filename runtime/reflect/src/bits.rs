@@ -49,6 +49,7 @@ impl Bits {
     }
 
     /// Iterates over the indices of set bits, in ascending order.
+    #[cfg(test)]
     pub(super) fn iter(&self) -> impl Iterator<Item = u32> {
         self.words.iter().enumerate().flat_map(|(at, word)| ones(at, *word))
     }

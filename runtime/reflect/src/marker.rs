@@ -220,12 +220,12 @@ impl Marker {
             let blocks = 0..(slots.len() as usize).div_ceil(64);
             Sweeping { blocks, unreached: BinaryHeap::new() }
         });
-        while !blocks.is_empty() {
+        while blocks.start < blocks.end {
             let end = blocks.end.min(blocks.start + BLOCKS_PER_CHECK);
             let found = slots.occupied().without_in(marked, blocks.start..end).map(|index| slots.handle(index));
             unreached.extend(found.filter_map(|object| Some(Reverse((slots.get(object)?.construction, object)))));
             blocks.start = end;
-            if !blocks.is_empty() && !has_time() {
+            if blocks.start < blocks.end && !has_time() {
                 return Sweep::More;
             }
         }
