@@ -1,6 +1,9 @@
-//! Checks if shells find the `alcedo` command, and returns the line that installs it.
+//! Finds the sources that this program was built from, checks if shells find the `alcedo` command, and returns the line that installs it.
 
 use std::path::{Path, PathBuf};
+
+/// Name of this package's folder in a checkout. Registries and `cargo vendor` name the folder after the package.
+const FOLDER: &str = "tools";
 
 /// Returns true if a folder of `PATH` has a file of this name.
 pub(crate) fn is_in_path(program: &str) -> bool {
@@ -8,16 +11,60 @@ pub(crate) fn is_in_path(program: &str) -> bool {
     std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
 }
 
-/// Returns the checkout that this program was built from.
-pub(crate) fn checkout() -> PathBuf {
-    let tools = Path::new(env!("CARGO_MANIFEST_DIR"));
-    tools.parent().unwrap_or(tools).to_owned()
+/// Returns the folder of the package that this program was built from.
+pub(crate) fn package() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Returns the line that installs the command from the checkout of this build.
+/// Returns the checkout that contains the folder `package` of this package, or `None` for a package of a registry.
+pub(crate) fn checkout_of(package: &Path) -> Option<&Path> {
+    package.parent().filter(|_| package.ends_with(FOLDER))
+}
+
+/// Returns the checkout that this program was built from, or `None` if it was installed from a registry.
+pub(crate) fn checkout() -> Option<&'static Path> {
+    checkout_of(package())
+}
+
+/// Returns the line that installs the command from the sources of this build.
 pub(crate) fn installing(features: &[&str]) -> String {
-    let tools = checkout().join("tools");
-    let path = if tools.is_dir() { tools.display().to_string() } else { "tools".to_owned() };
+    installing_from(checkout(), features)
+}
+
+fn installing_from(checkout: Option<&Path>, features: &[&str]) -> String {
+    let source = match checkout.map(|checkout| checkout.join(FOLDER)) {
+        Some(tools) if tools.is_dir() => format!("--path {}", tools.display()),
+        Some(_) => format!("--path {FOLDER}"),
+        None => env!("CARGO_PKG_NAME").to_owned(),
+    };
     let features = if features.is_empty() { String::new() } else { format!(" --features {}", features.join(",")) };
-    format!("cargo install --path {path}{features}")
+    format!("cargo install {source}{features}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::{checkout, checkout_of, installing_from};
+
+    #[test]
+    fn only_a_checkout_has_the_package_in_a_folder_of_another_name() {
+        let check = |package: &str, expected: Option<&str>| {
+            assert_eq!(checkout_of(Path::new(package)), expected.map(Path::new), "{package}");
+        };
+        check("/home/a/alcedo/tools", Some("/home/a/alcedo"));
+        check("/home/a/.cargo/git/checkouts/alcedo-1/2/tools", Some("/home/a/.cargo/git/checkouts/alcedo-1/2"));
+        check("/home/a/.cargo/registry/src/index.crates.io-1/alcedo-tools-0.1.0", None);
+        check("/home/a/game/vendor/alcedo-tools", None);
+        assert!(checkout().is_some_and(|checkout| checkout.join("runtime/alcedo").is_dir()));
+    }
+
+    #[test]
+    fn the_command_is_installed_from_the_sources_of_this_build() {
+        assert_eq!(installing_from(None, &[]), "cargo install alcedo-tools");
+        assert_eq!(installing_from(None, &["bindgen"]), "cargo install alcedo-tools --features bindgen");
+        assert_eq!(installing_from(Some(Path::new("/nowhere")), &[]), "cargo install --path tools");
+        let from = checkout().unwrap();
+        assert_eq!(installing_from(Some(from), &[]), format!("cargo install --path {}/tools", from.display()));
+    }
 }

@@ -26,7 +26,12 @@ pub(super) struct Scratch {
 impl Scratch {
     /// Copies the example plugin of the repository that this program was built from. Waits for a running demo.
     pub(super) fn new() -> Result<Self, Error> {
-        let repository = checkout();
+        let Some(repository) = checkout() else {
+            bail!(
+                "the demo edits an example plugin, which is in the repository only: run it in a clone, with `cargo run --bin alcedo -- demo`, \
+                 or create a project with `alcedo new workspace my-game`"
+            );
+        };
         let examples = repository.join("example-plugins");
         let manifest = examples.join(PLUGIN).join("Cargo.toml");
         if !manifest.is_file() {

@@ -9,7 +9,7 @@ use toml::{Table, Value};
 use super::Finding;
 use crate::described::{OF_HOSTS, uses, uses_runtime};
 use crate::install::checkout;
-use crate::new::{CRATES, relative};
+use crate::new::{CRATES, VERSION, relative};
 
 const PLUGIN_API: &str = "alcedo-plugin-api";
 
@@ -94,9 +94,10 @@ fn paths(of: &str, table: Option<&Value>, dir: &Path, source: &dyn Fn(&Path) -> 
             let Some(path) = dependency.get("path").and_then(Value::as_str).map(Path::new) else { continue };
             let is_missing = source(&dir.join(path).join("Cargo.toml")).is_none();
             let known = CRATES.iter().find(|known| is_missing && path.ends_with(known));
-            let right = known.map_or_else(|| dir.join(path), |known| checkout().join(known));
-            let mut corrected = dependency.clone();
-            corrected["path"] = Value::from(relative(dir, &right).display().to_string());
+            let corrected = match known {
+                Some(known) => of_alcedo(known, checkout(), dependency, dir),
+                None => with_path(dependency, dir, &dir.join(path)),
+            };
             let line = format!("{name} = {corrected}\n");
             match (is_missing, path.is_absolute()) {
                 (true, _) => missing += &line,
@@ -113,7 +114,11 @@ fn paths(of: &str, table: Option<&Value>, dir: &Path, source: &dyn Fn(&Path) -> 
     }
     let mut findings = Vec::new();
     if !missing.is_empty() {
-        let what = "has dependencies by paths without a package: the checkout of this `alcedo` is elsewhere";
+        let why = match checkout() {
+            Some(_) => "the checkout of this `alcedo` is elsewhere",
+            None => "this `alcedo` was installed from a registry",
+        };
+        let what = format!("has dependencies by paths without a package: {why}");
         findings.push(Finding::wrong(format!("the {of} {what}"), &missing));
     }
     if !absolute.is_empty() {
@@ -122,6 +127,26 @@ fn paths(of: &str, table: Option<&Value>, dir: &Path, source: &dyn Fn(&Path) -> 
         findings.push(Finding::note(format!("the {of} {what}"), &absolute));
     }
     findings
+}
+
+/// Returns the dependency with the path of a crate in the checkout, or with a version if this program has no checkout.
+fn of_alcedo(krate: &str, checkout: Option<&Path>, dependency: &Value, dir: &Path) -> Value {
+    if let Some(checkout) = checkout {
+        return with_path(dependency, dir, &checkout.join(krate));
+    }
+    let mut corrected = dependency.clone();
+    if let Some(table) = corrected.as_table_mut() {
+        table.remove("path");
+        table.insert("version".into(), Value::from(VERSION));
+    }
+    corrected
+}
+
+/// Returns the dependency with a path relative to the folder `dir`.
+fn with_path(dependency: &Value, dir: &Path, path: &Path) -> Value {
+    let mut corrected = dependency.clone();
+    corrected["path"] = Value::from(relative(dir, path).display().to_string());
+    corrected
 }
 
 /// Returns true if the package is a plugin: a loadable library. A glue crate is not a plugin, because it has no `cdylib`.
@@ -256,7 +281,26 @@ fn normal(package: &Package) -> impl Iterator<Item = &Dependency> {
 
 #[cfg(test)]
 mod tests {
-    use super::has_module;
+    use std::path::Path;
+
+    use toml::{Table, Value};
+
+    use super::{VERSION, has_module, of_alcedo};
+
+    #[test]
+    fn a_dangling_path_becomes_a_path_into_the_checkout_or_a_version() {
+        let manifest: Table =
+            "alcedo = { path = \"../gone/runtime/alcedo\", features = [\"testing\"] }".parse().unwrap();
+        let check = |checkout: Option<&str>, expected: [Option<&str>; 2]| {
+            let corrected =
+                of_alcedo("runtime/alcedo", checkout.map(Path::new), &manifest["alcedo"], Path::new("/home/a/game"));
+            let found = ["path", "version"].map(|key| corrected.get(key).and_then(Value::as_str).map(str::to_owned));
+            assert_eq!(found, expected.map(|value| value.map(str::to_owned)));
+            assert!(corrected.get("features").is_some(), "{corrected}");
+        };
+        check(Some("/home/a/alcedo"), [Some("../alcedo/runtime/alcedo"), None]);
+        check(None, [None, Some(VERSION)]);
+    }
 
     #[test]
     fn a_plugin_is_recognized_by_a_line_of_its_source() {

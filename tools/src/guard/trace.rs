@@ -175,7 +175,7 @@ fn named(image: &Image<'_>, address: u64, dump: &CrashDump) -> Vec<Call> {
         let function = function.unwrap_or_else(|| format!("{address:#x}"));
         let file = at.and_then(|at| at.file);
         Call {
-            of: Owner::of(&function, file.map(Path::new), &checkout()),
+            of: Owner::of(&function, file.map(Path::new), checkout()),
             location: file.zip(at.and_then(|at| at.line)).map(|(file, line)| format!("{}:{line}", short(file))),
             function,
             image: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),

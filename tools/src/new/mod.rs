@@ -16,8 +16,8 @@ use crate::install::{installing, is_in_path};
 use crate::screen::print_progress;
 use host::{Event, Host};
 use name::Name;
-use project::{Around, Checkout};
-pub(crate) use project::{CRATES, relative};
+use project::{Around, Sources};
+pub(crate) use project::{CRATES, VERSION, relative};
 use templates::{ADDED, ALONE, PLUGIN, Placeholders, WORKSPACE, filled};
 
 /// Kind of project to create.
@@ -49,10 +49,10 @@ pub(crate) struct Args {
     /// Name of its folder, packages and modules.
     #[arg(value_name = "NAME", allow_hyphen_values = true)]
     name: String,
-    /// Checkout of Alcedo to use, instead of ALCEDO_CHECKOUT or the checkout that this program was built from.
+    /// Checkout of Alcedo to use, instead of ALCEDO_CHECKOUT or the sources of this program: a checkout, or published versions.
     #[arg(long, value_name = "DIR")]
     alcedo: Option<PathBuf>,
-    /// Repository of Alcedo to use, instead of a checkout on this machine.
+    /// Repository of Alcedo to use, instead of a checkout on this machine or published versions.
     #[arg(long, value_name = "URL", conflicts_with = "alcedo")]
     git: Option<String>,
 }
@@ -64,13 +64,13 @@ pub(crate) struct Args {
 pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
     let Args { kind, name, alcedo, git } = args;
     let name = Name::parse(kind.name(), &name)?;
-    let checkout = Checkout::find(alcedo, git)?;
+    let sources = Sources::find(alcedo, git)?;
     let here = std::env::current_dir().and_then(|here| here.canonicalize());
     let here = here.map_err(file("find", Path::new(".")))?;
     let around = if kind == Kind::Plugin { Around::find(&here)? } else { None };
     match around {
-        Some(around) => add_plugin(&name, &around, &checkout, &here)?,
-        None => make(kind, &name, &checkout, &here)?,
+        Some(around) => add_plugin(&name, &around, &sources, &here)?,
+        None => make(kind, &name, &sources, &here)?,
     }
     if !is_in_path("alcedo") {
         let line = format!("  shells find no `alcedo`: {}", installing(&[]));
@@ -80,10 +80,10 @@ pub(crate) fn run(args: Args) -> Result<ExitCode, Error> {
 }
 
 /// Creates a standalone project.
-fn make(kind: Kind, name: &Name, checkout: &Checkout, here: &Path) -> Result<(), Error> {
+fn make(kind: Kind, name: &Name, sources: &Sources, here: &Path) -> Result<(), Error> {
     let made = here.join(name.text());
     let mut placeholders = placeholders(name);
-    placeholders.extend(checkout.placeholders(&made)?);
+    placeholders.extend(sources.placeholders(&made)?);
     placeholders.insert("rust_version", RUST.to_owned());
     let first = name.with("patrol");
     let first_line = format!(" `{}` is the first.", first.text());
@@ -104,10 +104,10 @@ fn make(kind: Kind, name: &Name, checkout: &Checkout, here: &Path) -> Result<(),
             has_tests: true,
             workspace: &workspace,
         };
-        files.extend(filled(PLUGIN, &folder, &plugin_placeholders(&first, &members, checkout, &made.join(&folder))?));
+        files.extend(filled(PLUGIN, &folder, &plugin_placeholders(&first, &members, sources, &made.join(&folder))?));
     }
     // Uses the lock file of Alcedo, so that the first build uses tested versions of its dependencies.
-    files.extend(checkout.lock_file()?.map(|lock| (PathBuf::from("Cargo.lock"), lock)));
+    files.extend(sources.lock_file()?.map(|lock| (PathBuf::from("Cargo.lock"), lock)));
     let outer = project::enclosing_workspace(here);
     project::write(&made, here, &files)?;
     if let Some(outer) = outer {
@@ -130,7 +130,7 @@ fn make(kind: Kind, name: &Name, checkout: &Checkout, here: &Path) -> Result<(),
 }
 
 /// Adds a plugin to a workspace that has a host: it extends a class of that host.
-fn add_plugin(name: &Name, around: &Around, checkout: &Checkout, here: &Path) -> Result<(), Error> {
+fn add_plugin(name: &Name, around: &Around, sources: &Sources, here: &Path) -> Result<(), Error> {
     name.differs_from(&around.packages)?;
     let made = around.root.join("plugins").join(name.text());
     let workspace = around.manifest_with_member(&made)?;
@@ -143,7 +143,7 @@ fn add_plugin(name: &Name, around: &Around, checkout: &Checkout, here: &Path) ->
         has_tests: host.has_builder,
         workspace: &workspace,
     };
-    let mut placeholders = plugin_placeholders(name, &members, checkout, &made)?;
+    let mut placeholders = plugin_placeholders(name, &members, sources, &made)?;
     let imports: Vec<_> = host.imports().into_iter().collect();
     let glue = around.glue.0.replace('-', "_");
     placeholders.insert(
@@ -202,7 +202,7 @@ fn placeholders(name: &Name) -> Placeholders {
 fn plugin_placeholders(
     name: &Name,
     members: &Members<'_>,
-    checkout: &Checkout,
+    sources: &Sources,
     made: &Path,
 ) -> Result<Placeholders, Error> {
     let has = |table: &str, key: &str| {
@@ -220,13 +220,13 @@ fn plugin_placeholders(
     };
     let facade = match has("dependencies", "alcedo") {
         true => "workspace = true".to_owned(),
-        false => checkout.source("runtime/alcedo", made)?,
+        false => sources.source("runtime/alcedo", made)?,
     };
     let member = |(name, dir): &(String, PathBuf)| {
         let path = relative(made, dir).display().to_string();
         dependency(name, Ok(format!("{{ path = {} }}", toml::Value::from(path))))
     };
-    let plugin_api = checkout.source("plugin-api", made).map(|source| format!("{{ {source} }}"));
+    let plugin_api = sources.source("plugin-api", made).map(|source| format!("{{ {source} }}"));
     let dependencies = [
         member(&members.glue)?,
         dependency("alcedo-plugin-api", plugin_api)?,
@@ -270,6 +270,7 @@ mod tests {
             "plugin-api",
             "runtime/alcedo",
             "install",
+            "sources",
             "rust_version",
             "first",
             "host",

@@ -1,4 +1,4 @@
-//! Finds the checkout and the enclosing workspace of a new project, and creates its folder completely or not at all.
+//! Finds the sources of Alcedo and the enclosing workspace of a new project, and creates its folder completely or not at all.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf, absolute};
@@ -14,7 +14,7 @@ use super::templates::Placeholders;
 use crate::described::{LARGEST_MANIFEST, described, hosts, manifest_above, uses};
 use crate::error::{Error, file};
 use crate::figures::lexical;
-use crate::install::checkout;
+use crate::install::{checkout_of, package};
 
 /// Environment variable with the default checkout.
 const CHECKOUT: &str = "ALCEDO_CHECKOUT";
@@ -23,19 +23,46 @@ const CHECKOUT: &str = "ALCEDO_CHECKOUT";
 pub(crate) const CRATES: [&str; 6] =
     ["example-plugins/engine-glue", "plugin-api", "runtime", "runtime/alcedo", "runtime/engine", "tools/build"];
 
-/// Sources of Alcedo for a new project: a checkout on this machine, or a repository.
-pub(super) struct Checkout {
+/// Version of the published crates of Alcedo that belong to this program.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Sources of Alcedo for a new project.
+#[derive(Debug)]
+pub(super) struct Sources {
+    kind: Kind,
+    /// Folder with the lock file: a checkout, or the package of this program.
     dir: PathBuf,
-    git: Option<String>,
 }
 
-impl Checkout {
-    /// Returns the checkout that the arguments or the environment name, or the checkout that this program was built from.
+#[derive(Debug, PartialEq, Eq)]
+enum Kind {
+    /// A checkout on this machine.
+    Checkout,
+    /// A repository, by its URL.
+    Git(String),
+    /// Crates of a registry, by their version.
+    Published,
+}
+
+impl Sources {
+    /// Returns the sources that the arguments or the environment name. The default is the checkout that this program was built from, or
+    /// published crates if the program was installed from a registry.
     pub(super) fn find(named: Option<PathBuf>, git: Option<String>) -> Result<Self, Error> {
         let from_environment = || std::env::var_os(CHECKOUT).filter(|dir| !dir.is_empty()).map(PathBuf::from);
-        let path = named.or_else(from_environment).unwrap_or_else(checkout);
+        Self::choose(named.or_else(from_environment), git, package())
+    }
+
+    /// Chooses the sources for a program that was built from the folder `package`.
+    fn choose(named: Option<PathBuf>, git: Option<String>, package: &Path) -> Result<Self, Error> {
+        let checkout = named.or_else(|| checkout_of(package).map(Path::to_owned));
+        let kind = match (git, &checkout) {
+            (Some(url), _) => Kind::Git(url),
+            (None, Some(_)) => Kind::Checkout,
+            (None, None) => Kind::Published,
+        };
+        let path = checkout.unwrap_or_else(|| package.to_owned());
         let path = path.canonicalize().or_else(|_| absolute(&path).map(|path| lexical(&path))).unwrap_or(path);
-        for dir in CRATES.iter().filter(|_| git.is_none()) {
+        for dir in CRATES.iter().filter(|_| kind == Kind::Checkout) {
             let missing = format!("{dir}/Cargo.toml");
             if !path.join(&missing).is_file() {
                 bail!(
@@ -45,7 +72,7 @@ impl Checkout {
                 );
             }
         }
-        Ok(Self { dir: path, git })
+        Ok(Self { kind, dir: path })
     }
 
     /// Returns the sources of all crates for a manifest in `from`, and the line that installs the command.
@@ -54,19 +81,26 @@ impl Checkout {
         for dir in CRATES {
             placeholders.insert(dir, self.source(dir, from)?);
         }
-        let install = match &self.git {
-            Some(url) => format!("cargo install --git {url} alcedo-tools"),
-            None => format!("cargo install --path {}", text(relative(from, &self.dir.join("tools")))?),
+        let install = match &self.kind {
+            Kind::Git(url) => format!("cargo install --git {url} alcedo-tools"),
+            Kind::Checkout => format!("cargo install --path {}", text(relative(from, &self.dir.join("tools")))?),
+            Kind::Published => "cargo install alcedo-tools".to_owned(),
         };
         placeholders.insert("install", install);
+        let sources = match self.kind {
+            Kind::Git(_) | Kind::Checkout => "Path to the checkout of Alcedo",
+            Kind::Published => "Version of the `alcedo` command that wrote this file",
+        };
+        placeholders.insert("sources", sources.to_owned());
         Ok(placeholders)
     }
 
     /// Returns the source of one crate, as a manifest in `from` names it.
     pub(super) fn source(&self, dir: &str, from: &Path) -> Result<String, Error> {
-        Ok(match &self.git {
-            Some(url) => format!("git = {}", toml::Value::from(url.as_str())),
-            None => format!("path = {}", toml::Value::from(text(relative(from, &self.dir.join(dir)))?)),
+        Ok(match &self.kind {
+            Kind::Git(url) => format!("git = {}", toml::Value::from(url.as_str())),
+            Kind::Checkout => format!("path = {}", toml::Value::from(text(relative(from, &self.dir.join(dir)))?)),
+            Kind::Published => format!("version = {}", toml::Value::from(VERSION)),
         })
     }
 
@@ -227,7 +261,84 @@ fn text(path: PathBuf) -> Result<String, Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::enclosing_workspace;
+    use std::path::{Path, PathBuf};
+
+    use expect_test::expect;
+
+    use super::{CRATES, Kind, Sources, VERSION, enclosing_workspace};
+    use crate::install::checkout;
+    use crate::new::templates::{ALONE, WORKSPACE, filled};
+
+    /// Folder of this program in a registry.
+    const PUBLISHED: &str = "/r/registry/src/index.crates.io-1/alcedo-tools-0.1.0";
+
+    #[test]
+    fn a_program_from_a_registry_uses_versions_unless_other_sources_are_named() {
+        let check = |named: Option<&Path>, git: Option<&str>, package: &str, expected: Kind| {
+            let sources = Sources::choose(named.map(Path::to_owned), git.map(str::to_owned), Path::new(package));
+            assert_eq!(sources.unwrap().kind, expected, "{named:?} {git:?} {package}");
+        };
+        let here = checkout().unwrap();
+        check(None, None, PUBLISHED, Kind::Published);
+        check(Some(here), None, PUBLISHED, Kind::Checkout);
+        check(None, Some("url"), PUBLISHED, Kind::Git("url".into()));
+        check(None, None, env!("CARGO_MANIFEST_DIR"), Kind::Checkout);
+        check(None, Some("url"), env!("CARGO_MANIFEST_DIR"), Kind::Git("url".into()));
+        // A checkout that was removed after the build is an error, and no reason to use versions.
+        let error = Sources::choose(None, None, Path::new("/gone/alcedo/tools")).unwrap_err().to_string();
+        assert!(error.starts_with("/gone/alcedo is not a checkout of Alcedo"), "{error}");
+    }
+
+    #[test]
+    fn manifests_of_a_program_from_a_registry_contain_versions_and_no_path_to_alcedo() {
+        let sources = Sources::choose(None, None, Path::new(PUBLISHED)).unwrap();
+        let mut placeholders = sources.placeholders(Path::new("/home/a/x")).unwrap();
+        placeholders.extend([("name", "x".to_owned()), ("rust_version", "1.95".to_owned())]);
+        let manifest = |templates, section: &[&str]| {
+            let files = filled(templates, "", &placeholders);
+            let text = &files.iter().find(|(path, _)| path == &PathBuf::from("Cargo.toml")).unwrap().1;
+            assert!(!text.contains("checkout"), "{text}");
+            let table: toml::Table = text.parse().unwrap();
+            let dependencies = section.iter().fold(toml::Value::Table(table), |table, key| table[key].clone());
+            dependencies.as_table().unwrap().iter().map(|(name, source)| format!("{name} = {source}\n")).collect()
+        };
+        let workspace: String = manifest(WORKSPACE, &["workspace", "dependencies"]);
+        expect![[r#"
+            alcedo = { version = "0.1.0" }
+            alcedo-plugin-api = { version = "0.1.0" }
+            tracing = "0.1"
+            tracing-subscriber = "0.3"
+            x-glue = { path = "glue" }
+            x-host = { path = "host" }
+        "#]]
+        .assert_eq(&workspace.replace(VERSION, "0.1.0"));
+        let alone: String = manifest(ALONE, &["dependencies"]) + &manifest(ALONE, &["dev-dependencies"]);
+        expect![[r#"
+            alcedo-plugin-api = { version = "0.1.0" }
+            engine-glue = { version = "0.1.0" }
+            tracing = "0.1"
+            alcedo = { features = ["testing"], version = "0.1.0" }
+        "#]]
+        .assert_eq(&alone.replace(VERSION, "0.1.0"));
+        assert_eq!(placeholders["install"], "cargo install alcedo-tools");
+        assert_eq!(sources.lock_file().unwrap(), None);
+    }
+
+    /// The manifest of a new project requires one version of all crates, with one exception: `engine-glue` is in another workspace.
+    #[test]
+    fn each_crate_that_a_manifest_names_has_the_version_of_this_program() {
+        let checkout = checkout().unwrap();
+        let version = |manifest: PathBuf| {
+            let table: toml::Table = std::fs::read_to_string(&manifest).unwrap().parse().unwrap();
+            table["workspace"]["package"]["version"].as_str().unwrap().to_owned()
+        };
+        assert_eq!(version(checkout.join("Cargo.toml")), VERSION);
+        assert_eq!(version(checkout.join("example-plugins/Cargo.toml")), VERSION);
+        for dir in CRATES {
+            let text = std::fs::read_to_string(checkout.join(dir).join("Cargo.toml")).unwrap();
+            assert!(text.contains("\nversion.workspace = true\n") && !text.contains("\npublish"), "{dir}: {text}");
+        }
+    }
 
     #[test]
     fn the_nearest_workspace_above_is_found() {
