@@ -219,7 +219,8 @@ impl Frame<'_> {
     /// values are parsed from the format of [`Frame::text`].
     ///
     /// # Errors
-    /// Fails before [`Frame::finish`], for a parameter that is not an out parameter, and for a text that cannot be parsed.
+    /// Fails if [`Frame::finish`] was not called yet, if the parameter is not an out parameter, or if the text cannot be
+    /// parsed.
     ///
     /// # Examples
     /// ```
@@ -243,7 +244,7 @@ impl Frame<'_> {
     /// Sets the result of the function, which is passed as a string like in [`Frame::set`]: `frame.set_result(2.5)`.
     ///
     /// # Errors
-    /// Fails before [`Frame::finish`], for a function without a result, and for a text that cannot be parsed.
+    /// Fails if [`Frame::finish`] was not called yet, if the function has no result, or if the text cannot be parsed.
     pub fn set_result(&mut self, result: impl Display) -> Result<(), CallError> {
         host("giving the result of a call")?.frame_write(self.number, RESULT, &format_value(result)?)
     }

@@ -391,7 +391,7 @@ impl Runtime {
         Worlds(self)
     }
 
-    /// Returns access to the collection of unreachable objects.
+    /// Returns access to garbage collection, which destroys unreachable objects.
     pub fn collection(&self) -> Collection<'_> {
         Collection(self)
     }

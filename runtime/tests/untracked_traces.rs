@@ -159,7 +159,8 @@ fn a_mutex_held_by_a_thread_keeps_the_module_naming_the_thread() {
     });
 }
 
-/// Runs the action in a finalizer, while the library is being closed.
+/// Loads the module, selects the action `what` for its finalizer, the function in its `.fini_array`, and unloads the module. The
+/// action runs while the library is being closed. Returns the host.
 fn closed_with(library: &Path, what: &str) -> Runtime {
     let host = host(library);
     leave(&host, what);
@@ -229,7 +230,7 @@ fn a_finalizer_cannot_register_anything_and_attempts_are_logged() {
         // SAFETY: the child ends immediately.
         let child = unsafe { libc::fork() };
         if child == 0 {
-            // SAFETY: ends the child without any of the parent's code.
+            // SAFETY: `_exit` ends the child without exit handlers or other code of the parent.
             unsafe { libc::_exit(0) };
         }
         let mut status = 0;

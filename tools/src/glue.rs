@@ -133,7 +133,8 @@ fn of_host(named: &str, args: &Args) -> Result<(Origin, Declared), Error> {
     Ok((host_origin(&host), declared))
 }
 
-/// Rewrites the glue in the workspace of the working folder: for its host, then for its plugins.
+/// Rewrites the glue in the workspace of the working directory: first the glue with types of its host, then the glue with types of its
+/// plugins.
 ///
 /// # Errors
 /// If the workspace has no such glue; errors of builds, of the host and of [`rewrite`].

@@ -161,7 +161,7 @@ fn a_new_host_passes_its_own_tests_and_loads_a_first_plugin() {
     assert_eq!(folder.cargo_test("server", &["server-glue", "server-host", "first"]), 2);
     let built = folder.cargo("server").args(["build", "--offline", "--quiet", "--package", "first"]).status().unwrap();
     assert!(built.success());
-    // Library paths may be relative to the working folder.
+    // Library paths may be relative to the working directory.
     let library = target().join("debug/libfirst.so");
     fs::copy(&library, folder.dir.path().join("server/first.so")).unwrap();
     let mut host = Dev::run({

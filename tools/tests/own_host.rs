@@ -270,7 +270,7 @@ fn the_authors_host_survives_an_edit_a_crash_and_a_hang() {
     dev.send("q");
     dev.expect_success();
 
-    // Without a path `repl` runs the host of the manifest in the working folder.
+    // Without a path `repl` runs the host of the manifest in the working directory.
     assert!(own.repl(&[], ":help\n").contains("good morning"));
 
     // Without the metadata the host is the sample engine, which lacks the class.

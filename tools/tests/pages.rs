@@ -172,7 +172,7 @@ const EXCUSED: [(&str, &str, &str); 2] = [
     ("tools/docs/glue.md", "// build.rs", "two files; the template of a workspace has them, and `new::` compiles that"),
 ];
 
-/// Files below a folder with this extension, without build output and compile-fail sources.
+/// Returns the files with this extension in a folder and its subfolders, except in build output, compile-fail tests, templates and `.git`.
 fn files(dir: &Path, ending: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
     let expected =

@@ -20,7 +20,8 @@ impl Scene {
         let scratch = Scratch::new();
         let mut command = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
         command.arg("dev").arg(scratch.plugin()).args(["--objects", "3"]).env("TERM", "xterm").env("NO_COLOR", "1");
-        // Reduces logs, since the order of lines on two streams is undefined.
+        // Restricts the log to warnings, without those of the watchdog. The order of lines from two streams is undefined, so a log
+        // line could appear anywhere on the screen.
         command.env("ALCEDO_LOG", "warn,alcedo_runtime::watchdog=off");
         let mut terminal = Terminal::run(command, 24, 80);
         terminal.wait_for("3 objects of Game.MagicCube");

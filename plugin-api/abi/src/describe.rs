@@ -292,13 +292,13 @@ pub struct EnumDesc {
     pub package: RStr<'static>,
     /// Name in the package.
     pub name: RStr<'static>,
-    /// Kind of the numbers: one of the eight integer kinds.
+    /// Underlying type: one of the eight integer kinds.
     pub underlying: PropertyKind,
     /// Nonzero if a value is a set of flags; each entry is then one bit.
     pub flags: u8,
     /// Entries in order.
     pub entries: RSlice<'static, EnumEntryDesc>,
-    /// Fingerprint of the number kind, the names and the numbers.
+    /// Fingerprint of the underlying type, of [`Self::flags`], and of the names and numbers of the entries.
     pub fingerprint: u64,
     /// Doc comment.
     pub doc: RStr<'static>,

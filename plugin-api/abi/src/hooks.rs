@@ -257,8 +257,8 @@ pub struct HookTable {
     pub child_started: unsafe extern "C" fn(image: *const c_void, pid: c_int),
 
     // Functions that a module may not call while it is being closed.
-    /// Returns nonzero while the module is being closed, that is, while its finalizers run. The module must then refuse the call
-    /// of `function`, a C string, and the host reports the refused call later.
+    /// Returns nonzero while the module is being closed, that is, while the finalizers of its library run. The module must then
+    /// refuse the call of `function`, a C string, and the host reports the refused call later.
     pub refuses: unsafe extern "C" fn(image: *const c_void, function: *const c_char) -> c_int,
 
     /// Reports an address that `dlsym` has found for the module.

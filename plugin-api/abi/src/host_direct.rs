@@ -29,9 +29,9 @@ impl DirectCallee {
     /// No function.
     pub const NONE: Self = Self { code: core::ptr::null(), context: core::ptr::null(), version: 0 };
 
-    /// Context of a leaf: a function in the host's image whose code uses no context. Code of the module may call a leaf at any time,
-    /// regardless of the version. The call is allowed on the game thread, and on any thread for a module that is not bound to a
-    /// thread.
+    /// Context of a leaf: a function in the host's image whose code uses no context. While code of the module runs, it may call a
+    /// leaf even if the version word no longer equals [`Self::version`]. The call is allowed on the game thread, and on any thread
+    /// for a module that is not bound to a thread.
     pub const LEAF: *const () = core::ptr::without_provenance(1);
 }
 

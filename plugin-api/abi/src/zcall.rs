@@ -1,4 +1,4 @@
-//! The buffer of a ZCall. Each slot consists of a type byte and eight bytes of value.
+//! The buffer of a ZCall. Each slot contains eight bytes of value, and with the feature `slot-types` also a type byte.
 
 use abi_stable::StableAbi;
 

@@ -87,8 +87,9 @@ pub fn close_direct_calls(closed: bool) {
 }
 
 /// Returns the version of direct calls, or [`CLOSED`](alcedo_abi::host_direct::CLOSED). Costs two reads, like [`mode`]. May be called
-/// only on threads for which [`may_call_directly`] returns true: on the game thread, the host frees the version word only after it has
-/// detached the module. For a module without objects, the host keeps the version word while the module is mapped.
+/// only on threads for which [`may_call_directly`] returns true, because the version word could be freed during the read on any other
+/// thread. The host detaches the module and then frees the word, both on the game thread. For a module without objects, the host keeps
+/// the word while the module is mapped.
 #[inline]
 #[must_use]
 pub fn direct_version() -> u64 {

@@ -47,7 +47,7 @@ pub fn entry_number<E: Value>(text: &str, numbers: &[(&str, u64)]) -> u64 {
     text.split('|').map(str::trim).filter(|part| !part.is_empty()).fold(0, |all, part| all | one(part))
 }
 
-/// Returns the kind of the numbers of an enum, and true if all numbers fit in a byte.
+/// Returns the underlying type of an enum, and true if all numbers fit in a byte.
 #[must_use]
 pub const fn numbers<N: Underlying>(numbers: &[(&str, u64)]) -> Option<(PropertyKind, bool)> {
     let (mut fit, mut at) = (true, 0);

@@ -162,8 +162,8 @@ pub trait StaticMethod {
     fn run<'f>(args: <Self::Args as Params>::Seen<'f>) -> Self::Returned;
 }
 
-/// Name of a method, names of its parameters, their defaults, and the location of a method that returns errors. The lists of defaults
-/// and of locations may be empty.
+/// Name of a method, names of its parameters, their defaults, and the source location for errors that the method returns. The lists of
+/// defaults and of locations may be empty.
 pub type MethodNames = (&'static str, &'static [&'static str], &'static [&'static str], &'static [SourceLocation]);
 
 /// Names of the methods of an `impl` block. A trampoline refers to them by position.
@@ -174,7 +174,7 @@ pub trait Methods: 'static {
     const NAMES: &'static [MethodNames];
 }
 
-/// Returns the location of a method that returns errors.
+/// Returns the source location for errors that the method returns. The location is empty if the method does not return a `Result`.
 const fn location_of<B: Methods>(at: usize) -> SourceLocation {
     match B::NAMES[at].3 {
         [location] => *location,
@@ -182,8 +182,9 @@ const fn location_of<B: Methods>(at: usize) -> SourceLocation {
     }
 }
 
-/// Method with the body `F`, whose names are at the position `AT` of `B`. Named only where a value of `F` without bytes was received. For
-/// the compiler a closure is one item, and an implementation of [`Method`] for each method is a dozen.
+/// The method whose body is the closure type `F`, and whose name and parameter names are in `B::NAMES[AT]`. Named only where a value of
+/// `F` without bytes was received. For the compiler a closure is one item, and an implementation of [`Method`] for each method is a
+/// dozen.
 pub(super) struct MethodOf<B, const AT: usize, K, A, X, F>(PhantomData<(B, K, A, X, F)>);
 
 impl<B, const AT: usize, K, A, X, F> Method for MethodOf<B, AT, K, A, X, F>
@@ -210,8 +211,8 @@ where
     }
 }
 
-/// Static function with the body `F`, whose names are at the position `AT` of `B`. Named only where a value of `F` without bytes was
-/// received.
+/// The static function whose body is the closure type `F`, and whose name and parameter names are in `B::NAMES[AT]`. Named only where a
+/// value of `F` without bytes was received.
 pub(super) struct StaticMethodOf<B, const AT: usize, A, X, F>(PhantomData<(B, A, X, F)>);
 
 impl<B, const AT: usize, A, X, F> StaticMethod for StaticMethodOf<B, AT, A, X, F>

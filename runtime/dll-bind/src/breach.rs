@@ -17,7 +17,8 @@ pub struct Broken {
     pub library: String,
     /// Name of the function.
     pub function: String,
-    /// The parameter with its field, or the result, that violates the declaration.
+    /// Location of the violation: a parameter with the path to the value inside it ("parameter `path.points[2]`"), "the
+    /// result", "its row of arguments" or "the function".
     pub location: String,
     /// Kind of violation.
     pub breach: Breach,

@@ -117,7 +117,7 @@ pub enum BindError {
     Type {
         /// Name of the function.
         function: String,
-        /// The parameter with its field, or the result.
+        /// The parameter or the result, with the path to the field inside it (if any).
         location: String,
         /// The type, formatted for the message.
         found: String,
@@ -132,7 +132,7 @@ pub enum BindError {
     Layout {
         /// Name of the function.
         function: String,
-        /// The parameter with its field, or the result.
+        /// The parameter or the result, with the path to the field inside it (if any).
         location: String,
         /// Path of the struct.
         found: String,
@@ -153,7 +153,7 @@ pub enum BindError {
     TooLarge {
         /// Name of the function.
         function: String,
-        /// The parameter, or the result.
+        /// The parameter or the result, with the path to the field inside it (if any).
         location: String,
         /// Maximum size in bytes.
         limit: usize,

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use crate::function::Function;
 use crate::hooks::{AddReferences, EndHook, NativeHook};
-use crate::naming::PartName;
+use crate::names::PartName;
 use crate::origin::Origin;
 use crate::path::short;
 use crate::property::Property;

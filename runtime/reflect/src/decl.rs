@@ -81,7 +81,7 @@ pub struct EnumDecl {
     pub name: String,
     /// Origin of the declaration.
     pub origin: Origin,
-    /// Kind of the numbers: one of the eight integer kinds.
+    /// Underlying type: one of the eight integer kinds.
     pub underlying: PropertyKind,
     /// True if a value is a set of entries, each a bit.
     pub is_flags: bool,

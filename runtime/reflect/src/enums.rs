@@ -53,17 +53,18 @@ impl EnumType {
         &self.entries
     }
 
-    /// Returns the type of the numbers.
+    /// Returns the underlying type.
     pub fn underlying(&self) -> &PropertyType {
         &self.underlying
     }
 
-    /// Returns the kind of the numbers.
+    /// Returns the kind of the underlying type.
     pub fn underlying_kind(&self) -> PropertyKind {
         self.underlying.kind()
     }
 
-    /// Returns the fingerprint of the type of the numbers, and of all names and numbers, as a module computes it at compile time.
+    /// Returns the fingerprint of the underlying type, of [`Self::is_flags`], and of the names and numbers of the entries. A module
+    /// computes the same fingerprint at compile time.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }

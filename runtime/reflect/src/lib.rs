@@ -50,6 +50,8 @@ pub mod native_enums;
 pub mod native_out;
 pub mod native_value;
 pub mod natives;
+#[doc(hidden)]
+pub mod object_flags;
 pub mod objects;
 mod order;
 pub mod origin;

@@ -85,6 +85,27 @@ impl Names {
     }
 }
 
+/// Name of a default subobject in its owner.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PartName {
+    pub(super) name: Name,
+    /// True if the name has the generated form and so reserves its number.
+    pub(super) reserves_number: bool,
+}
+
+impl PartName {
+    pub(super) fn of(names: &Names, text: &str) -> Self {
+        Self { name: names.intern(text), reserves_number: split_generated(text).is_some() }
+    }
+}
+
+/// Splits a name of the generated form into class name and number.
+pub(super) fn split_generated(text: &str) -> Option<(&str, u32)> {
+    let (text, digits) = text.rsplit_once('_')?;
+    let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
+    Some((text, digits.parse().ok().filter(|_| is_plain)?))
+}
+
 #[cfg(test)]
 mod tests {
     use alcedo_base::handles::Name;

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::class::Class;
-use crate::names::Names;
+use crate::names::{Names, PartName, split_generated};
 
 /// Prefix of the names of class default objects. Reserved among objects without an outer.
 pub const DEFAULT_PREFIX: &str = "Default__";
@@ -54,20 +54,6 @@ pub(super) enum Label {
     Part(Name),
     /// Generated name, which consists of class name and number.
     Made { series: u32, number: u32 },
-}
-
-/// Name of a default subobject in its owner.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct PartName {
-    pub(super) name: Name,
-    /// True if the name has the generated form and so reserves its number.
-    reserves_number: bool,
-}
-
-impl PartName {
-    pub(super) fn of(names: &Names, text: &str) -> Self {
-        Self { name: names.intern(text), reserves_number: split_generated(text).is_some() }
-    }
 }
 
 /// Names of the objects of a store.
@@ -239,13 +225,6 @@ impl Series {
             }
         }
     }
-}
-
-/// Splits a name of the generated form into class name and number.
-fn split_generated(text: &str) -> Option<(&str, u32)> {
-    let (text, digits) = text.rsplit_once('_')?;
-    let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
-    Some((text, digits.parse().ok().filter(|_| is_plain)?))
 }
 
 #[cfg(test)]

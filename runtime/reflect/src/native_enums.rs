@@ -44,7 +44,7 @@ pub trait NativeEnumeration: Copy + 'static {
     const NAME: &'static str;
     /// `/Script/Package.Name`.
     const PATH: &'static str;
-    /// Kind of the numbers: one of the eight integer kinds.
+    /// Underlying type: one of the eight integer kinds.
     const UNDERLYING: PropertyKind;
     /// True if a value is a set of entries, each a bit.
     const IS_FLAGS: bool;
@@ -58,7 +58,7 @@ pub trait NativeEnumeration: Copy + 'static {
     /// Returns the value with a number; `None` if no entry of this Rust type has the number.
     fn of_number(number: i128) -> Option<Self>;
 
-    /// Kind of the numbers, and true if the numbers of all entries fit in a byte.
+    /// Underlying type, and true if the numbers of all entries fit in a byte.
     #[doc(hidden)]
     const NUMBERS: Option<(PropertyKind, bool)> = {
         let (mut fit, mut at) = (true, 0);

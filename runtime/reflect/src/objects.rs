@@ -20,8 +20,8 @@ use crate::hot_columns::{HotColumns, PluginPart};
 use crate::marker::Marker;
 use crate::member::PropertyKey;
 use crate::mode::ModeWord;
-use crate::names::Names;
-use crate::naming::{Naming, PartName};
+use crate::names::{Names, PartName};
+use crate::naming::Naming;
 use crate::property::Property;
 use crate::slices::BorrowedSlices;
 use crate::slots::{Slots, Tenant, TenantState};
@@ -29,19 +29,10 @@ use crate::storage::{Storage, View};
 use crate::typed::FrameValue;
 use crate::value::Value;
 
+pub use crate::object_flags;
 pub use lists::ListEdit;
 pub use place::RenameError;
 pub use shadow::Replaced;
-
-/// Flag bits of objects.
-pub mod object_flags {
-    /// Class default object of its class.
-    pub const CDO: u32 = 1;
-    /// Direct or indirect subobject of a CDO.
-    pub(crate) const IN_CDO: u32 = 1 << 1;
-    /// Created together with its outer.
-    pub const SUBOBJECT: u32 = 1 << 2;
-}
 
 /// Objects of a world. Game thread only; no method calls foreign code.
 #[derive(Debug)]

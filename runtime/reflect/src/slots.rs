@@ -14,7 +14,7 @@ use crate::bits::Bits;
 use crate::body::Body;
 use crate::hot_columns::HotColumns;
 use crate::naming::Label;
-use crate::objects::object_flags;
+use crate::object_flags;
 
 #[derive(Debug)]
 pub(super) struct Tenant {

@@ -83,7 +83,8 @@ impl Frames {
     pub(crate) fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
         self.each(&mut |running| {
             visit(running.object);
-            // SAFETY: the frame has a value of its type in each register, and is not written during the visit.
+            // SAFETY: each register of the frame holds a value of the register's type, and nothing writes to the frame during
+            // the visit.
             let view = unsafe { View::from_raw(running.base, &running.linked.schema) };
             view.objects().into_iter().for_each(&mut *visit);
         });
@@ -177,8 +178,8 @@ impl Frames {
     /// Pops the innermost frame and destroys its values.
     #[inline]
     pub(crate) fn pop(&self) {
-        // SAFETY: the removed element has no other owner, and its code is read once. The frame has a value of its type in each
-        // register, and nothing refers to the frame any more.
+        // SAFETY: the removed element has no other owner, and its code is read once. Each register of the frame holds a value
+        // of the register's type, and nothing refers to the frame any more.
         unsafe {
             let running = &mut *self.running.get();
             let Some(last) = running.len().checked_sub(1) else { return };

@@ -53,9 +53,9 @@ impl Registers {
     /// Creates the registers of the frame at `base`.
     ///
     /// # Safety
-    /// `base` must point to a frame of the code that contains the slots, sources and places used later, with a value of its type in
-    /// each register. `memory` must be the memory of `object`, or null. `object` must be of the class of that code. All these
-    /// conditions must hold while the returned value is used.
+    /// `base` must point to a frame of the code that contains the slots, sources and places used later. Each register of the frame
+    /// must hold a value of the register's type. `memory` must be the memory of `object`, or null. `object` must be of the class of
+    /// that code. All these conditions must hold while the returned value is used.
     #[inline]
     pub(crate) unsafe fn new(base: *mut u8, object: ObjectHandle, memory: *mut u8, class: Name) -> Self {
         Self { base, object, memory, class }
@@ -139,14 +139,16 @@ impl Registers {
     /// Computes a triple operation into a register.
     pub(crate) fn make(&self, triple_op: TripleOp, to: &Slot, left: &Source, right: &Source) {
         let place = self.base.wrapping_add(usize::from(to.offset));
-        // SAFETY: the caller of `new` promised a value of its type in each register; the loader built `triple_op` for these types.
+        // SAFETY: the caller of `new` promised that each register holds a value of the register's type; the loader built
+        // `triple_op` for these types.
         unsafe { triple_op.put(place, self.address(left), self.address(right)) };
     }
 
     /// Computes an operator on two numbers into a register; returns true for a division by zero.
     pub(crate) fn arithmetic(&self, op: Op, num: Num, to: &Slot, left: &Source, right: &Source) -> bool {
         let place = self.base.wrapping_add(usize::from(to.offset));
-        // SAFETY: the caller of `new` promised a value of its type in each register; the loader checked the types of the operator.
+        // SAFETY: the caller of `new` promised that each register holds a value of the register's type; the loader checked the
+        // types of the operator.
         unsafe { arithmetic(op, num, place, self.address(left), self.address(right)) }
     }
 

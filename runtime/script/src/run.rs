@@ -259,10 +259,10 @@ impl Machine {
 
         loop {
             // SAFETY: the loader built these instructions and verified their operands. Each offset is that of a register of the
-            // type that the operation reads or writes. The register is in the frame at `base`, which has a value of its type in
-            // each register. Jumps target instructions, the last instruction returns, and table indices are valid. `memory` is
-            // null, or the memory of the object of the call, whose class has the properties that the loader found. The pointer is
-            // reloaded after native or plugin code has run.
+            // type that the operation reads or writes. The frame at `base` contains these registers, and each register holds a
+            // value of the register's type. Jumps target instructions, the last instruction returns, and table indices are valid.
+            // `memory` is null, or the memory of the object of the call, whose class has the properties that the loader found. The
+            // pointer is reloaded after native or plugin code has run.
             unsafe {
                 let ins = *pc;
                 pc = pc.wrapping_add(1);

@@ -201,8 +201,8 @@ impl CallerContext<'_> {
 impl<'c> IntoArgument<&'static str, CallerContext<'c>> for HostRef {
     #[inline]
     unsafe fn into_argument(self, action: &'static str) -> CallerContext<'c> {
-        // SAFETY: the caller promises the host context of an existing runtime, since a module is detached before its runtime ends. Both
-        // kinds of host contexts begin with the shared part.
+        // SAFETY: our caller promises that this is the context that the module was attached with, and that its runtime exists. A host
+        // context outlives the modules that are attached with it. Both kinds of host contexts begin with the shared part.
         let shared = unsafe { &*self.0.cast::<SharedHostContext>() };
         CallerContext { raw: self, shared, action }
     }

@@ -25,7 +25,8 @@ pub(super) struct Surroundings<'a> {
 }
 
 impl Surroundings<'_> {
-    /// Checks if the type accepts the classes that all objects in the value will have.
+    /// Checks if the type accepts each object in the value, judged by the class that the object will have after the reload.
+    /// Objects that will have no class (destroyed or dormant) pass.
     pub(super) fn suits(self, ty: &PropertyType, value: &Value) -> bool {
         let class_of = |object| self.mapping.class_after(self.core, object);
         self.core.world.check_objects_as(ty, value, String::new, &class_of).is_ok()

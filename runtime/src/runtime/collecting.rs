@@ -42,7 +42,7 @@ pub struct Collected {
     pub slices: u32,
 }
 
-/// Collection of unreachable objects; see [`Runtime::collection`]. Game thread only.
+/// Garbage collection of unreachable objects; see [`Runtime::collection`]. Game thread only.
 ///
 /// ```
 /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -110,12 +110,20 @@ impl Runtime {
         }
         match core.collection.take() {
             Some(Requested::Whole) => match self.collection().collect() {
-                Ok(objects) => self.note_collected(Collected { objects, slices: 1 }),
+                Ok(objects) => {
+                    // An interrupted incremental collection does not restart, so this report includes its objects.
+                    let objects = objects + core.collection.swept.take();
+                    self.note_collected(Collected { objects, slices: 1 });
+                }
                 Err(error @ Error::NotASafePoint { .. }) => {
                     tracing::debug!(%error, "a collection waits for the next safe point");
                 }
                 Err(error) => tracing::error!(%error, "a collection was aborted"),
             },
+            // The sweep in progress does not destroy objects that have become unreachable since its mark.
+            Some(Requested::InSlices) if core.world.objects.is_sweeping() => {
+                core.collection.request(Requested::InSlices);
+            }
             Some(Requested::InSlices) => {
                 self.inner.slicing.set(true);
                 core.begin_collecting();
@@ -131,6 +139,7 @@ impl Runtime {
             Ok(None) => {}
             Err(error) => {
                 self.inner.slicing.set(false);
+                core.collection.swept.set(0);
                 tracing::error!(%error, "an incremental collection was aborted");
             }
         }
@@ -188,9 +197,13 @@ impl Core {
         let swept = loop {
             match next_dead(&self.world, has_time) {
                 Ok(Sweep::Dead(object)) => {
+                    let deaths = &self.world.counters.deaths;
+                    let before = deaths.get();
                     // The call fails for an object that was already destroyed, for example with its owner.
                     let _gone = self.end_object(object);
-                    self.collection.swept.update(|swept| swept + 1);
+                    // Counts subobjects with their owner, and no object that other code has destroyed between two slices.
+                    let ended = (deaths.get() - before) as usize;
+                    self.collection.swept.update(|swept| swept + ended);
                     // Frees the memory here, so that it counts toward the time limit.
                     self.world.objects.free_graveyard();
                     if !has_time() {

@@ -94,7 +94,8 @@ pub(crate) fn tend_all(core: &Core, host: &dyn UnloadHost) {
     for unload in in_progress {
         let is_over = tend(core, host, &unload);
         let age = unload.exited.get().map_or_else(|| unload.ticket.age(), |exited| exited.elapsed());
-        if !is_over && unloads.policy.should_park(age) {
+        // Finalizers that make progress must not be abandoned.
+        if !is_over && unloads.policy.should_park(age.min(unload.ticket.idle())) {
             park_one(core, host, &unload);
         }
     }

@@ -32,8 +32,8 @@ pub struct UnloadPolicy {
     /// safe point. An unload that waits for finalizers counts as blocked only if a single finalizer has run for this time.
     /// Default: 50 ms.
     pub grace: Duration,
-    /// Time between the end of `grace` and parking a blocked context. The images of a parked context stay mapped, and the
-    /// report names the blockers. With `None` a context is never parked. Default: 10 s.
+    /// Time between the end of `grace` and parking a blocked context. Begins again while finalizers make progress. The images of
+    /// a parked context stay mapped, and the report names the blockers. With `None` a context is never parked. Default: 10 s.
     pub park_after: Option<Duration>,
     /// Maximum number of images that may be parked. If more images are parked, no more modules are loaded. Default: 64.
     pub parked_budget: usize,

@@ -35,6 +35,8 @@ struct Status {
     problems: Vec<String>,
     jobs: Vec<JobCount>,
     duration: Option<Duration>,
+    /// Time of the last poll that found other threads making progress.
+    moved: Option<Instant>,
 }
 
 struct Shared {
@@ -129,6 +131,7 @@ impl UnloadTicket {
             problems: Vec::new(),
             jobs: Vec::new(),
             duration: None,
+            moved: None,
         };
         let shared = Shared {
             subject: subject.into(),
@@ -160,6 +163,12 @@ impl UnloadTicket {
         self.shared.begun.elapsed()
     }
 
+    /// Returns the time since a poll has last found other threads making progress; the age if no poll has.
+    pub(crate) fn idle(&self) -> Duration {
+        let moved = self.status().moved;
+        moved.map_or_else(|| self.age(), |moved| moved.elapsed())
+    }
+
     /// Continues the unload as far as possible without blocking, and returns its state.
     ///
     /// This call may run destructors of the module's thread-locals on the calling thread, exit handlers of the module, and its
@@ -172,6 +181,9 @@ impl UnloadTicket {
                 let is_moving = poll.work().is_moving();
                 let mut status = self.status();
                 status.drained |= drained;
+                if is_moving {
+                    status.moved = Some(Instant::now());
+                }
                 if self.age() >= self.shared.patience && !blockers.is_empty() && !is_moving {
                     self.step(&mut status, StateChange::LeasesRemain);
                 }

@@ -24,7 +24,7 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 /// Maximum number of lookups of a file that is replaced during the lookup.
 const TRIES: usize = 8;
 
-/// Open library of a user. Dropping the value closes the library and runs its finalizers. Any thread may use the value.
+/// Open library of a user. Dropping the value closes the library, which runs its finalizers (`.fini_array`). Any thread may use the value.
 #[derive(Debug)]
 pub struct UserLibrary {
     // Declared first, so that the library is closed before the copy is removed.

@@ -11,7 +11,8 @@ use expect_test::expect;
 
 use super::{attacker, support};
 
-/// Host with a greedy object, a cube of a module that is kept in a partial reload, and a native actor.
+/// Host with three objects: one of `Game.Greedy`, whose constructors try every operation in the build with the switch
+/// `grabs`; one of `Game.MagicCube`, whose module `reload_changed` keeps; and one of the native class `Engine.Actor`.
 struct Scene {
     host: Runtime,
     greedy: ObjectHandle,

@@ -22,7 +22,8 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt as _};
 #[allow(unused_imports, reason = "each test file uses its own part of these")]
 pub(crate) use builds::{build, folder, line_of, plugin, request, tagged, test_dir, with_switches, workspace};
 
-/// True if the slots of this host have types; `bare-slots` runs some of these tests without types.
+/// True if each call slot of this host stores the type of its value. The workspace `runtime/tests/bare-slots` runs some of these
+/// tests with slots that store no type.
 pub(crate) const SLOT_TYPES: bool = cfg!(feature = "slot-types");
 
 /// Returns a builder with the packages and native classes of the example plugins. The grace period is long, since a busy machine may

@@ -115,8 +115,8 @@ impl CompilerCall {
         self.values("--crate-type").any(|kinds| kinds.split(',').any(|kind| kind == "cdylib"))
     }
 
-    /// Returns the working folder of the call. `root` is the full path of the crate's root source. The call names this source relative to
-    /// the working folder.
+    /// Returns the working directory of the call. `root` is the full path of the crate's root source. The call names this source relative
+    /// to the working directory.
     pub(crate) fn folder(&self, root: &Path) -> Option<PathBuf> {
         let source = Path::new(self.args.iter().find(|arg| arg.ends_with(".rs") && !arg.starts_with('-'))?);
         if source.is_absolute() {

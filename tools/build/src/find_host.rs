@@ -37,7 +37,7 @@ impl HostCrate {
     }
 }
 
-/// Finds a host package. `named` is its folder, its manifest, or its name in the workspace of one of `dirs` or of the working folder.
+/// Finds a host package. `named` is its folder, its manifest, or its name in the workspace of one of `dirs` or of the working directory.
 /// Without `named`, reads `host = "…"` from `[package.metadata.alcedo]` of a plugin or `[workspace.metadata.alcedo]`. The value is a path
 /// relative to that manifest, or a package name. Returns `None` if neither table sets a host.
 ///
@@ -81,7 +81,7 @@ fn find_named(named: &str, base: &Path, dirs: &[PathBuf]) -> Result<HostCrate, B
         }
     }
     for dir in dirs {
-        // The working folder need not be a package.
+        // The working directory need not be a package.
         let Ok(described) = describe(dir) else { continue };
         if let Some(package) = described.packages.iter().find(|package| *package.name == named) {
             return Ok(HostCrate::new(package, &described));

@@ -27,7 +27,7 @@ pub(crate) enum Plan {
 pub(crate) struct Record {
     pub(crate) package: Package,
     pub(crate) call: CompilerCall,
-    /// Working folder of the call.
+    /// Working directory of the call.
     pub(crate) dir: PathBuf,
     /// The library in cargo's target folder.
     pub(crate) library: PathBuf,

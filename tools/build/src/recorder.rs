@@ -20,7 +20,7 @@ use crate::stamp::{self, Stamp, Stamps};
 
 const LOCK_FILE: &str = "Cargo.lock";
 
-/// The working folder and the arguments of cargo, which name plugins, features, profile and target folder.
+/// The working directory and the arguments of cargo, which name plugins, features, profile and target folder.
 pub(crate) type Key = Vec<OsString>;
 
 /// The last builds of a request's plugins.
@@ -57,7 +57,7 @@ pub(crate) struct Recorder {
     pub(crate) key: Key,
     pub(crate) environment: BTreeMap<OsString, OsString>,
     manifest: PathBuf,
-    /// Working folder of cargo.
+    /// Working directory of cargo.
     dir: PathBuf,
     start: SystemTime,
     /// Stamps of known files right before the build.

@@ -102,7 +102,8 @@ impl<'a> BuildRequest<'a> {
         self
     }
 
-    /// Runs cargo in this folder instead of the manifest's: cargo searches its configuration from the working folder upward.
+    /// Runs cargo in this folder instead of the manifest's: cargo searches its configuration from the working directory
+    /// upward.
     pub fn run_in(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = Some(folder.into());
         self
@@ -153,7 +154,7 @@ impl<'a> BuildRequest<'a> {
     }
 
     /// Returns cargo without a subcommand, in the environment and folder of the user: cargo searches its configuration
-    /// from the working folder upward, not from the manifest.
+    /// from the working directory upward, not from the manifest.
     pub(crate) fn cargo(&self) -> Command {
         let mut cargo = match (&self.toolchain, env::var_os("CARGO")) {
             (Some(toolchain), _) => {

@@ -57,7 +57,7 @@ pub(crate) struct Args {
     git: Option<String>,
 }
 
-/// Writes a new project into the working folder, and prints the next commands.
+/// Writes a new project into the working directory, and prints the next commands.
 ///
 /// # Errors
 /// Fails if the name is invalid, or if the project exists already or cannot be written. No file remains after an error.

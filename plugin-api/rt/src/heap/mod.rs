@@ -1,8 +1,8 @@
 //! The module's heap. Allocations are in pages that are released with the image, so the host frees leaked memory of the module. No
 //! block is in the host's heap, even if other code frees the block.
 //!
-//! The heap needs no initialization: initializers that run while the module is mapped may allocate, and so may the last finalizer.
-//! Blocks have no headers, because the caller of `dealloc` passes the layout.
+//! The heap needs no initialization: initializers that run while the module is mapped may allocate, and so may the last finalizer of
+//! the library. Blocks have no headers, because the caller of `dealloc` passes the layout.
 #![expect(unsafe_code, reason = "an allocator")]
 
 mod classes;

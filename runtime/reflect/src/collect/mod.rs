@@ -101,8 +101,8 @@ fn finish(world: &World, others: &dyn RootSource, has_time: &mut dyn FnMut() -> 
 }
 
 /// Returns the next object to destroy, in order of creation. Marks the objects that became reachable since the last step, so that
-/// code that runs during the destruction of an object can keep another object alive. Call only after [`mark`] has returned true in
-/// the same slice.
+/// code that runs during the destruction of an object can keep another object alive, by a property or the root set. Call only after
+/// [`mark`] has returned true in the same slice.
 ///
 /// # Errors
 /// If an `add_references` panics; the mark is aborted then.

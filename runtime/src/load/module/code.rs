@@ -8,8 +8,9 @@ use crate::emit::described::Described;
 use crate::unload::job::CodeUnload;
 use crate::unload::policy::UnloadPolicy;
 
-/// Code of a module. Most functions have an empty default implementation, because some kinds of code lack them. Callers must
-/// hold a gate or a lease, so that the code is present and ready.
+/// Code of a module: the image of a library, or a script package. Most methods have an empty default implementation, because
+/// a script package has, for example, no main and no hooks. Callers must hold a gate or a lease, so that the code is present
+/// and ready.
 pub(crate) trait ModuleCode: Send + Sync {
     /// Returns the declared types, and the functions that the module uses and offers.
     fn described(&self) -> Described;

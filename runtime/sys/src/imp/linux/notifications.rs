@@ -58,7 +58,8 @@ static RECORDS: LazyLock<Mutex<RecordTable>> = LazyLock::new(Mutex::default);
 static SERIAL: AtomicUsize = AtomicUsize::new(1);
 
 impl Event {
-    /// Reads an event; `None` for null, which is the default in C.
+    /// Reads an event. Returns `None` for a null pointer, whose meaning depends on the C function: `timer_create` then raises `SIGALRM`,
+    /// `mq_notify` removes the registration, and `lio_listio` does not notify.
     ///
     /// # Safety
     ///

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use alcedo_build::{BuildRequest, Switches, Variants};
 use alcedo_runtime::{Builder, Runtime};
 
-/// True if the slots of this host have types.
+/// True if each call slot of this host stores the type of its value.
 pub(crate) const SLOT_TYPES: bool = alcedo_abi::SLOT_TYPES;
 
 /// A builder with the packages that the plugins need.

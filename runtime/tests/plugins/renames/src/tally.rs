@@ -51,7 +51,8 @@ impl Tally {
     /// Prints the kept fields.
     #[ufunction]
     fn all(&mut self) -> String {
-        format!("{} {:?} {}", self.count, self.answer, self.notes_mut().join(" "))
+        let notes = self.notes_mut().join(" ");
+        format!("{} {:?} {notes}", self.count, self.answer)
     }
 }
 

@@ -67,7 +67,7 @@ fn print_positions(runtime: &Runtime) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the libraries of the command line, relative to the working folder, or those in the folder of this program.
+/// Returns the libraries of the command line, relative to the working directory, or those in the folder of this program.
 fn libraries() -> Result<Vec<PathBuf>, Error> {
     let named: Result<Vec<_>, _> = std::env::args_os().skip(1).map(std::path::absolute).collect();
     let named = named.map_err(|source| Error::System { doing: "finding the working folder".into(), source })?;
