@@ -1,6 +1,6 @@
 //! Finds the sources that this program was built from, checks if shells find the `alcedo` command, and returns the line that installs it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Name of this package's folder in a checkout. Registries and `cargo vendor` name the folder after the package.
 const FOLDER: &str = "tools";

@@ -108,7 +108,7 @@ fn changed_variable<'a>(
     names.into_iter().find(|name| last.get(*name) != seen.get(*name))
 }
 
-/// Returns the files whose change may affect cargo's decisions, apart from sources and libraries: the manifests of `sources`, and the
+/// Returns the files whose change may affect cargo's decisions, apart from sources and libraries: manifests and build scripts of `sources`, and the
 /// configuration, lock file and toolchain of a cargo that runs in `dir`. The files need not exist.
 pub(crate) fn cargo_files(sources: &[PathBuf], dir: &Path, environment: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
     let ancestors = |path: &Path| path.ancestors().skip(1).map(Path::to_owned).collect::<Vec<_>>();
@@ -116,8 +116,10 @@ pub(crate) fn cargo_files(sources: &[PathBuf], dir: &Path, environment: &BTreeMa
     folders.extend(dir.ancestors().map(Path::to_owned));
     folders.sort();
     folders.dedup();
-    let mut files: Vec<_> =
-        folders.iter().flat_map(|folder| ["Cargo.toml", "Cargo.lock"].map(|name| folder.join(name))).collect();
+    let mut files: Vec<_> = folders
+        .iter()
+        .flat_map(|folder| ["Cargo.toml", "Cargo.lock", "build.rs"].map(|name| folder.join(name)))
+        .collect();
     for folder in dir.ancestors() {
         let names = [".cargo/config", ".cargo/config.toml", "rust-toolchain", "rust-toolchain.toml"];
         files.extend(names.map(|name| folder.join(name)));
@@ -235,6 +237,7 @@ mod tests {
         for file in [
             "/w/glue/Cargo.toml",
             "/w/glue/src/Cargo.toml",
+            "/w/glue/build.rs",
             "/w/x/Cargo.toml",
             "/w/Cargo.lock",
             "/w/x/.cargo/config.toml",

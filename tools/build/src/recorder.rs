@@ -166,7 +166,9 @@ impl Recorder {
         let mut foreign = Stamps::new();
         // The folder of the workspace manifest need not contain the members.
         let below: Vec<_> = all.iter().chain([&self.manifest]).cloned().collect();
-        for path in cargo_files(&below, &self.dir, &self.environment) {
+        let of_cargo = cargo_files(&below, &self.dir, &self.environment);
+        // A module of the plugin may be named `build`.
+        for path in of_cargo.into_iter().filter(|path| !of_plugin.contains(&real(path))) {
             let stamp = self.file(&path);
             foreign.insert(path, stamp);
         }

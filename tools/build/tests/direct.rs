@@ -231,6 +231,31 @@ fn a_build_script_is_cargos_and_has_to_list_its_inputs() {
 }
 
 #[test]
+fn a_new_build_script_is_run_by_cargo() {
+    let edits = Edits::new(&[
+        ("Cargo.toml", &cdylib("[workspace]\n[dependencies]\ndep.path = \"dep\"")),
+        (
+            "src/lib.rs",
+            &strings(&[
+                "const { match option_env!(\"DATA\") { Some(data) => data, None => \"no-data\" } }",
+                "dep::TEXT",
+            ]),
+        ),
+        ("dep/Cargo.toml", "[package]\nname = \"dep\"\nversion = \"0.1.0\"\nedition = \"2024\"\n"),
+        (
+            "dep/src/lib.rs",
+            "pub const TEXT: &str = match option_env!(\"TEXT\") { Some(text) => text, None => \"no-text\" };",
+        ),
+    ]);
+    edits.built(&["no-data", "no-text"], &[]);
+    let script = |name: &str, value: &str| format!("fn main() {{ println!(\"cargo::rustc-env={name}={value}\") }}");
+    edits.scratch.write("build.rs", &script("DATA", "new-data"));
+    assert_eq!(edits.built(&["new-data", "no-text"], &["no-data"]), "build.rs");
+    edits.scratch.write("dep/build.rs", &script("TEXT", "new-text"));
+    edits.built(&["new-data", "new-text"], &["no-text"]);
+}
+
+#[test]
 fn errors_and_warnings_are_those_of_cargo() {
     let edits = Edits::new(&[
         ("Cargo.toml", &cdylib("[workspace]\n[dependencies]\ndep.path = \"dep\"")),
