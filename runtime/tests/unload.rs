@@ -482,10 +482,89 @@ fn a_hanging_finalizer_delays_exit_hooks_for_the_grace_period() {
     assert_eq!(record.take(), "woken\n".repeat(MANY));
 }
 
+/// Grace period of hosts whose finalizers are short, but take longer than this period in total.
+const GRACE: Duration = Duration::from_millis(300);
+
+/// Number of objects whose finalizers take longer than [`GRACE`] in total.
+const NAPS: usize = 500;
+
+/// Returns a host with many napping sleepers and the resource `first`. If `reports` is set, their finalizers log their end.
+fn napping(reports: bool, shutdown: Duration) -> Stage {
+    let (record, host, events) = stage(support::builder().unloads(|policy| {
+        policy.grace = GRACE;
+        policy.shutdown = shutdown;
+    }));
+    query(&host, "leave", &[Value::Text("first".to_owned())]);
+    for _ in 0..NAPS {
+        let sleeper = host.objects().spawn(SLEEPER).expect("spawned");
+        host.objects().call(sleeper, "nap", &[]).expect("it naps");
+        if reports {
+            host.objects().call(sleeper, "report", &[]).expect("it reports");
+        }
+    }
+    (record, host, events)
+}
+
+/// Log of a generation whose exit hook runs once, after the last finalizer.
+fn woken_then_exit() -> String {
+    "woken\n".repeat(NAPS) + "exit\ndrop first\n"
+}
+
+#[test]
+fn exit_hooks_follow_slow_finalizers_of_a_reload() {
+    let (record, host, _) = napping(true, LONG);
+    host.reload(&[lingering()]).expect("a Master").into_result().expect("a reload");
+    let ticket = host.unloads().tickets().remove(0);
+    assert_eq!(owners(&ticket.report(), LeaseKind::ExitHook), ["lingering, after the finalizers"]);
+    assert_gone(&host, &ticket);
+    assert_eq!(record.take(), woken_then_exit());
+    assert_eq!(ticket.end_report().expect("it is gone").problems, Vec::<String>::new());
+}
+
+#[test]
+fn exit_hooks_follow_slow_finalizers_of_an_unload() {
+    let (record, host, _) = napping(true, LONG);
+    let ticket = host.unload_master().expect("a Master").ticket;
+    assert_eq!(record.take(), woken_then_exit());
+    assert_gone(&host, &ticket);
+    assert_eq!(record.take(), "");
+}
+
+#[test]
+fn exit_hooks_follow_slow_finalizers_of_a_shutdown() {
+    let (record, host, _) = napping(true, LONG);
+    let report = host.shutdown();
+    assert_eq!(record.take(), woken_then_exit());
+    assert_eq!((report.plugin_parts, report.left.len(), report.problems.len()), (0, 0, 0), "{report}");
+}
+
+#[test]
+fn a_shutdown_reports_exit_hooks_that_ran_before_finalizers() {
+    let (record, host, _) = napping(false, Duration::ZERO);
+    let report = host.shutdown();
+    assert_eq!(record.take(), "exit\ndrop first\n");
+    let [problem] = &*report.problems else { panic!("{report}") };
+    assert!(problem.starts_with("the exit hooks ran before the finalizers of "), "{problem}");
+    assert!(problem.ends_with(" plugin parts, after a wait of 300ms"), "{problem}");
+    assert!(report.to_string().contains(problem), "{report}");
+}
+
+#[test]
+fn an_unload_does_not_wait_for_a_hanging_finalizer() {
+    let (record, host, _) = stage(support::builder().unloads(|policy| policy.grace = GRACE));
+    let (_dir, path, alarm) = file();
+    host.objects().call(sleeper(&host, &alarm), "report", &[]).expect("it reports");
+    let ticket = host.unload_master().expect("a Master").ticket;
+    assert_eq!(record.take(), "exit\n");
+    fs::write(path, "").expect("the folder is ours");
+    assert_gone(&host, &ticket);
+    assert_eq!(record.take(), "woken\n");
+    assert_eq!(ticket.end_report().expect("it is gone").problems, Vec::<String>::new());
+}
+
 /// Each finalizer is short, but all take longer than the grace period.
 #[test]
 fn a_generation_whose_finalizers_make_progress_is_not_blocked() {
-    const GRACE: Duration = Duration::from_millis(300);
     let (_record, host, events) = stage(support::builder().unloads(|policy| policy.grace = GRACE));
     for _ in 0..1_000 {
         let sleeper = host.objects().spawn(SLEEPER).expect("spawned");

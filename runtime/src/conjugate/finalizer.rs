@@ -243,6 +243,11 @@ impl Finalizer {
         desk.running.as_ref().map(|running| blocker(running.name(), desk.number, running.since.elapsed()))
     }
 
+    /// Checks if a single finalizer has run for `grace`.
+    pub(crate) fn hangs(&self, grace: Duration) -> bool {
+        lock(&self.desk).running.as_ref().is_some_and(|running| running.since.elapsed() >= grace)
+    }
+
     pub(crate) fn failures(&self) -> Vec<FinalizerFailure> {
         self.failures.try_iter().collect()
     }

@@ -70,6 +70,8 @@ pub struct ShutdownReport {
     pub owned_values: Vec<BlackCount>,
     /// Plugin parts whose finalizers did not run or have not returned.
     pub plugin_parts: u64,
+    /// Non-fatal problems of the unload of the Master, such as exit hooks that ran before finalizers.
+    pub problems: Vec<String>,
     /// Tasks, timers and posted closures that were unfinished at the start of the shutdown. Each job was dropped with its module.
     pub jobs: Vec<JobInfo>,
     /// Leases that kept code of the Master mapped when it was parked, or code of Slims at the end of the wait.
@@ -113,7 +115,7 @@ impl ShutdownReport {
 
 impl fmt::Display for ShutdownReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { left, owned_values, plugin_parts, jobs, leases, objects } = self;
+        let Self { left, owned_values, plugin_parts, problems, jobs, leases, objects } = self;
         let forgotten: u64 = owned_values.iter().map(|count| count.count).sum();
         write!(
             f,
@@ -122,7 +124,7 @@ impl fmt::Display for ShutdownReport {
             left.len(),
             jobs.len(),
         )?;
-        left.iter().try_for_each(|line| write!(f, "\n  {line}"))?;
+        left.iter().chain(problems).try_for_each(|line| write!(f, "\n  {line}"))?;
         leases.iter().try_for_each(|lease| write!(f, "\n  {lease}"))?;
         owned_values.iter().try_for_each(|count| write!(f, "\n{count}"))?;
         jobs.iter().try_for_each(|job| {
@@ -254,8 +256,10 @@ impl Runtime {
         };
         let _none = inner.watch.take();
         let jobs = self.jobs();
-        let unloaded =
-            if self.generation() == 0 { Ok(()) } else { master::unload(&inner.core, &inner.loads).map(drop) };
+        let unloaded = match self.generation() {
+            0 => Ok(None),
+            _ => master::unload(&inner.core, &inner.loads).map(|unload| Some(unload.ticket)),
+        };
         inner.core.world.objects.free_graveyard();
         let mut leases = inner.end_unloads();
         let slims = inner.loads.registry.close(inner.loads.unloads.policy.shutdown);
@@ -263,9 +267,12 @@ impl Runtime {
         // Waits for the plugin parts of objects that were collected earlier. The unload of a generation has already waited for its
         // plugin parts.
         let drained = inner.drain(inner.loads.unloads.policy.shutdown);
-        let masters = match unloaded {
-            Ok(()) => inner.loads.unloads.parked(),
-            Err(error) => vec![error.to_string()],
+        let (masters, problems) = match unloaded {
+            Ok(ticket) => {
+                let problems = ticket.map(|ticket| ticket.report().problems).unwrap_or_default();
+                (inner.loads.unloads.parked(), problems)
+            }
+            Err(error) => (vec![error.to_string()], Vec::new()),
         };
         let left: Vec<String> = masters.into_iter().chain(slims.left).collect();
         let report = self.conjugates().owned_values();
@@ -276,6 +283,6 @@ impl Runtime {
             agent.send_end(Vec::clone(&left));
         }
         inner.let_go();
-        ShutdownReport { left, owned_values, plugin_parts: drained.pending, jobs, leases, objects }
+        ShutdownReport { left, owned_values, plugin_parts: drained.pending, problems, jobs, leases, objects }
     }
 }

@@ -9,20 +9,31 @@ use std::time::{Duration, Instant};
 use crate::bridge::core::Core;
 use crate::handles::{Generation, ModuleId};
 use crate::lease::LeaseKind;
+use crate::unheard;
 use crate::unload::backoff::Backoff;
 use crate::unload::in_progress;
+use crate::unload::policy::UnloadPolicy;
 use crate::unload::steps::{LATER, UnloadCause, UnloadStep};
 use crate::unload::subject::{GenerationUnload, UnloadHost, UnloadModule};
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::unloads::{DelayedExits, Unloads};
 
 /// Maximum number of queued plugin parts for whose finalizers a committed reload waits. With more parts, the world would stand
-/// still for most of the grace period, although no code of the new generation depends on the finalizers. Safe points then
-/// continue the unload, and run the exit hooks after the last finalizer.
+/// still for most of the grace period, although no code of the new generation depends on the finalizers.
 const SHORT_QUEUE: u64 = 2048;
 
-/// Unloads a generation as far as possible within the grace period. Calls `own` after each performed step for the caller's part
-/// of the step. Safe points perform the other steps.
+/// State of the queued finalizers at the end of a wait.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Finalizers {
+    Ended,
+    /// A single finalizer has run for the grace period.
+    Hang,
+    /// Finalizers are left, and none of them hangs.
+    Remain,
+}
+
+/// Unloads a generation as far as possible within the grace period; finalizers that make progress may extend the wait. Calls
+/// `own` after each performed step for the caller's part of the step. Safe points perform the other steps.
 pub(crate) fn unload<M: UnloadModule>(
     core: &Core,
     host: &dyn UnloadHost,
@@ -32,21 +43,16 @@ pub(crate) fn unload<M: UnloadModule>(
     let begun = Instant::now();
     let mut exits = None;
     for step in unload.cause.steps().into_iter().take_while(|step| !LATER.contains(step)) {
-        if step == UnloadStep::AwaitFinalizers && has_long_queue(core, unload.cause) {
+        if step == UnloadStep::AwaitFinalizers && !await_finalizers(core, host.unloads(), unload, begun) {
             exits = Some(delay_exits(unload));
             break;
         }
-        step_now(core, host, unload, step, begun);
+        step_now(core, host, unload, step);
         own(step);
     }
     // Allowed, because the caller is at a safe point. Destroyed objects keep their class, which may hold a C library.
     core.world.objects.free_graveyard();
     in_progress::hand_over(core, host, unload, &LATER, (begun, exits))
-}
-
-/// Checks if the exit hooks are delayed, because the caller does not wait for so many finalizers.
-fn has_long_queue(core: &Core, cause: UnloadCause) -> bool {
-    cause == UnloadCause::Replaced && core.finalizer.queued() > SHORT_QUEUE
 }
 
 /// Returns the exit hooks of the modules for a later safe point, and keeps the images mapped until then.
@@ -66,13 +72,7 @@ fn delay_exits<M: UnloadModule>(unload: &GenerationUnload<'_, M>) -> DelayedExit
     })
 }
 
-fn step_now<M: UnloadModule>(
-    core: &Core,
-    host: &dyn UnloadHost,
-    unload: &GenerationUnload<'_, M>,
-    step: UnloadStep,
-    begun: Instant,
-) {
+fn step_now<M: UnloadModule>(core: &Core, host: &dyn UnloadHost, unload: &GenerationUnload<'_, M>, step: UnloadStep) {
     let GenerationUnload { generation, modules, .. } = *unload;
     match step {
         UnloadStep::Seal => modules.iter().for_each(|module| module.leases().seal()),
@@ -95,7 +95,6 @@ fn step_now<M: UnloadModule>(
         }
         UnloadStep::ReleasePluginParts => release(core, &modules.iter().map(|module| module.id()).collect()),
         UnloadStep::AwaitFinalizers => {
-            await_finalizers(core, host.unloads().policy.grace, begun);
             // Excludes failed generations: no older generation uses their modules, and their unload restricts calls.
             if matches!(unload.cause, UnloadCause::Unloaded | UnloadCause::Replaced) {
                 in_progress::exit_up_to(core, host.unloads(), generation);
@@ -151,16 +150,57 @@ fn release(core: &Core, modules: &BTreeSet<ModuleId>) {
     }
 }
 
-/// Waits until the finalizer thread has dropped its queue, or until `grace` has passed since `begun`. Runs posted closures
-/// during the wait, because a finalizer may wait for a posted closure.
-fn await_finalizers(core: &Core, grace: Duration, begun: Instant) {
+/// Waits for the finalizers, so that exit hooks follow them. Returns false if the exit hooks must be delayed to a later safe point.
+fn await_finalizers<M>(core: &Core, unloads: &Unloads, unload: &GenerationUnload<'_, M>, begun: Instant) -> bool {
+    let limit = wait_limit(&unloads.policy, unload.cause);
+    let is_replaced = unload.cause == UnloadCause::Replaced;
+    if is_replaced && core.finalizer.queued() > SHORT_QUEUE {
+        return false;
+    }
+    match wait_for_finalizers(core, unloads.policy.grace, limit, begun) {
+        Finalizers::Ended | Finalizers::Hang => return true,
+        Finalizers::Remain if is_replaced => return false,
+        // No main of the modules has run, so the finalizers are those of other modules.
+        Finalizers::Remain if unload.cause == UnloadCause::NotStaged => return true,
+        Finalizers::Remain => {}
+    }
+    let (generation, left) = (unload.generation, core.finalizer.queued());
+    let problem = format!("the exit hooks ran before the finalizers of {left} plugin parts, after a wait of {limit:?}");
+    tracing::warn!(%generation, "{problem}");
+    unheard::print(&format_args!("generation {generation}: {problem}"));
+    unloads.note(generation, problem);
+    true
+}
+
+/// Returns the maximum wait for finalizers that make progress. The new generation of a reload does not depend on the finalizers
+/// of the old generation, which safe points complete.
+fn wait_limit(policy: &UnloadPolicy, cause: UnloadCause) -> Duration {
+    match cause {
+        UnloadCause::Replaced | UnloadCause::NotStaged | UnloadCause::Slim => policy.grace,
+        UnloadCause::Unloaded | UnloadCause::RolledBack | UnloadCause::NotCreated => policy.grace.max(policy.shutdown),
+    }
+}
+
+/// Waits until the finalizer thread has dropped its queue, or until `limit` has passed since `begun`. Ends the wait after
+/// `grace` if a finalizer hangs. Runs posted closures during the wait, because a finalizer may wait for a posted closure.
+fn wait_for_finalizers(core: &Core, grace: Duration, limit: Duration, begun: Instant) -> Finalizers {
     core.finalizer.release();
     if core.finalizer.pending() == 0 {
-        return;
+        return Finalizers::Ended;
     }
     let mark = core.finalizer.mark();
     let mut backoff = Backoff::default();
-    while !mark.is_passed() && begun.elapsed() < grace {
+    loop {
+        if mark.is_passed() {
+            return Finalizers::Ended;
+        }
+        let waited = begun.elapsed();
+        if waited >= grace && core.finalizer.hangs(grace) {
+            return Finalizers::Hang;
+        }
+        if waited >= limit {
+            return Finalizers::Remain;
+        }
         core.pump_while_waiting();
         backoff.sleep();
     }

@@ -149,9 +149,8 @@ fn exit(core: &Core, unloads: &Unloads, unload: &OneUnload) {
 
 /// Checks if delayed exit hooks are due: every finalizer has run, or a finalizer has run for the whole grace period.
 fn must_exit(core: &Core, unloads: &Unloads, unload: &OneUnload, is_drained: bool) -> bool {
-    let hangs = || core.finalizer.running().is_some_and(|running| running.age >= unloads.policy.grace);
     let is_delayed = unload.exits.borrow().is_some();
-    is_delayed && (is_drained || hangs())
+    is_delayed && (is_drained || core.finalizer.hangs(unloads.policy.grace))
 }
 
 fn park_one(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) {

@@ -30,14 +30,16 @@ pub struct UnloadPolicy {
     /// Maximum wait of the game thread for images to be unmapped, in [`Runtime::reload`](crate::Runtime::reload) and
     /// [`Runtime::unload_master`](crate::Runtime::unload_master). Remaining unloads count as blocked and are polled in every
     /// safe point. An unload that waits for finalizers counts as blocked only if a single finalizer has run for this time.
-    /// Default: 50 ms.
+    /// Until then an unload or a rollback waits longer, at most for `shutdown`, so that exit hooks run after the finalizers. A
+    /// reload does not wait longer: a later safe point runs the exit hooks. Default: 50 ms.
     pub grace: Duration,
     /// Time between the end of `grace` and parking a blocked context. Begins again while finalizers make progress. The images of
     /// a parked context stay mapped, and the report names the blockers. With `None` a context is never parked. Default: 10 s.
     pub park_after: Option<Duration>,
     /// Maximum number of images that may be parked. If more images are parked, no more modules are loaded. Default: 64.
     pub parked_budget: usize,
-    /// Maximum time that the host's shutdown waits for unloading contexts. Default: 5 s.
+    /// Maximum time that the host's shutdown waits for unloading contexts. Also the maximum time that an unload or a rollback
+    /// waits for finalizers before the exit hooks. Default: 5 s.
     pub shutdown: Duration,
     /// Waits for child processes of a module that the module has not waited for. Processes that have ended are waited for when
     /// the module is unloaded, and the others at the first safe point after their end. By default these processes are only

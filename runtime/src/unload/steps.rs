@@ -35,7 +35,7 @@ pub(crate) enum UnloadStep {
     /// Makes the suspended generation callable again.
     Resume,
     /// Waits for finalizers, but no longer than the host's limit. A hanging finalizer does not prevent the remaining steps.
-    /// A replaced generation with many plugin parts performs this step and the following steps at later safe points.
+    /// A replaced generation with many or slow finalizers performs this step and the following steps at later safe points.
     AwaitFinalizers,
     /// Runs the exit hooks of modules whose mains have returned, dependents first. Also drops the values that were deferred to
     /// the exit of each module.
