@@ -322,3 +322,41 @@ fn a_watch_can_replace_only_changed_modules() {
     assert_eq!((report.modules.len(), report.kept_modules.len()), (1, 2), "{report}");
     assert_eq!(host.calls().call("nm:/magic_cube:MagicCube:build_tag", &[]).expect("it answers"), Some(Value::U64(2)));
 }
+
+#[test]
+fn a_watch_follows_a_folder_that_is_deleted_and_recreated() {
+    let root = tempfile::tempdir().expect("a folder");
+    let folder = root.path().join("target/debug");
+    let cube = folder.join("cube.so");
+    let build = |tag: u64| {
+        std::fs::create_dir_all(&folder).expect("the folder is ours");
+        std::fs::copy(&libraries(1, 1, tag)[2], &cube).expect("a copy");
+    };
+    build(1);
+    let mut paths = libraries(1, 1, 1);
+    paths[2] = cube.clone();
+    let host = support::host(&paths);
+    host.watch_changed().expect("a folder to watch");
+    let wait_for = |tag: u64| {
+        let until = Instant::now() + Duration::from_secs(60);
+        while host.calls().call("nm:/magic_cube:MagicCube:build_tag", &[]).expect("it answers") != Some(Value::U64(tag))
+        {
+            assert!(Instant::now() < until, "build {tag} was not loaded");
+            host.tick(Budget::frame());
+            std::thread::yield_now();
+        }
+    };
+    for pause in [Duration::ZERO, Duration::from_millis(1500)] {
+        std::fs::remove_dir_all(root.path().join("target")).expect("the folder is ours");
+        let until = Instant::now() + pause;
+        while Instant::now() < until {
+            host.tick(Budget::frame());
+            std::thread::yield_now();
+        }
+        build(2);
+        wait_for(2);
+        // A later save in the new folder.
+        build(1);
+        wait_for(1);
+    }
+}

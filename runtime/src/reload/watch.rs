@@ -6,9 +6,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use alcedo_sys::FolderWatch;
 use crossbeam_channel::{Receiver, Select, unbounded};
 use notify::event::{AccessKind, AccessMode};
-use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+use notify::{Event, EventKind, RecursiveMode};
 
 /// Time without changes after which a file is quiet. Linkers never pause for this long while writing.
 const QUIET: Duration = Duration::from_millis(15);
@@ -55,12 +56,10 @@ impl Debounce {
 /// Watch over some files. A watcher thread collects events, and [`FileWatch::is_quiet`] reads them at safe points.
 pub(crate) struct FileWatch {
     files: Vec<PathBuf>,
-    events: Receiver<PathBuf>,
+    events: Receiver<Event>,
     debounce: Debounce,
     start: Instant,
-    /// Watched paths that are folders of script packages.
-    packages: Vec<PathBuf>,
-    watcher: RecommendedWatcher,
+    folders: FolderWatch,
 }
 
 impl FileWatch {
@@ -72,28 +71,27 @@ impl FileWatch {
             let path = path.to_owned();
             move |source| WatchError { path, source }
         };
-        let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
+        let mut watcher = FolderWatch::new(move |event: notify::Result<Event>| {
             // Ignores read events: a reload itself reads the file, and would cause another reload.
-            let paths = event.ok().filter(|event| is_change(event.kind)).map(|event| event.paths);
-            for path in paths.unwrap_or_default() {
+            if let Some(event) = event.ok().filter(|event| is_change(event.kind)) {
                 // Fails only after the receiver is dropped, which happens before the watcher is dropped.
-                let _sent = sender.send(path);
+                let _sent = sender.send(event);
             }
         })
         .map_err(failed(Path::new("files")))?;
         let files: Vec<PathBuf> =
             files.iter().map(|file| std::path::absolute(file).unwrap_or_else(|_| file.clone())).collect();
         let packages: Vec<PathBuf> = files.iter().filter(|file| file.is_dir()).cloned().collect();
-        // Watches the parents of packages as well, since the re-creation of a removed package folder is reported for its
-        // parent.
-        let folders: BTreeSet<&Path> = files.iter().filter_map(|file| file.parent()).collect();
+        let libraries = files.iter().filter(|file| !packages.contains(file));
+        let folders: BTreeSet<&Path> = libraries.filter_map(|file| file.parent()).collect();
         for folder in folders.into_iter().filter(|folder| !packages.iter().any(|package| folder.starts_with(package))) {
-            watcher.watch(folder, RecursiveMode::NonRecursive).map_err(failed(folder))?;
+            watcher.add(folder, RecursiveMode::NonRecursive).map_err(failed(folder))?;
         }
         for package in &packages {
-            watcher.watch(package, RecursiveMode::Recursive).map_err(failed(package))?;
+            watcher.add(package, RecursiveMode::Recursive).map_err(failed(package))?;
         }
-        Ok(Self { files, events, debounce: Debounce::default(), start: Instant::now(), packages, watcher })
+        watcher.refresh(); // Watches the parents.
+        Ok(Self { files, events, debounce: Debounce::default(), start: Instant::now(), folders: watcher })
     }
 
     /// Blocks until a watched file has changed and is quiet, then returns true. Returns false if `stop` receives a message or
@@ -117,24 +115,22 @@ impl FileWatch {
     /// Checks if a watched file has changed since the last call and is quiet now. Does not block.
     pub(crate) fn is_quiet(&mut self) -> bool {
         let now = self.start.elapsed();
-        while let Ok(path) = self.events.try_recv() {
-            if self.packages.contains(&path) && path.is_dir() {
-                self.watch_again(&path);
+        let mut arrived = self.folders.poll();
+        while let Ok(event) = self.events.try_recv() {
+            arrived.extend(self.folders.follow(&event));
+            for path in event.paths {
+                if self.files.iter().any(|file| concerns(file, &path)) {
+                    self.debounce.note(now, path);
+                }
             }
-            if self.files.iter().any(|file| concerns(file, &path)) {
-                self.debounce.note(now, path);
+        }
+        for folder in arrived {
+            let is_in_folder = |file: &&PathBuf| **file == folder || file.parent() == Some(&*folder);
+            for file in self.files.iter().filter(is_in_folder).filter(|file| file.exists()) {
+                self.debounce.note(now, file.clone());
             }
         }
         self.debounce.take_quiet(now)
-    }
-
-    /// Watches a folder again after it was removed and created again: for the system it is a new folder.
-    fn watch_again(&mut self, package: &Path) {
-        // Fails if the watcher has already dropped the removed folder.
-        let _ = self.watcher.unwatch(package);
-        if let Err(error) = self.watcher.watch(package, RecursiveMode::Recursive) {
-            tracing::warn!(path = %package.display(), %error, "a folder that is there again cannot be watched");
-        }
     }
 }
 

@@ -13,6 +13,8 @@ mod end_report;
 mod ending;
 mod fenced;
 mod folder;
+#[cfg(feature = "watch")]
+mod folder_watch;
 mod image;
 mod image_error;
 mod imp;
@@ -41,6 +43,8 @@ pub use elf::{Constants, StaticTls};
 pub use end_report::{EndPolicy, EndReport, ReferenceSearch};
 pub use ending::{EndState, Ending};
 pub use fenced::{FENCE, Fenced};
+#[cfg(feature = "watch")]
+pub use folder_watch::FolderWatch;
 pub use image::{Digest, ImageFile, Patch};
 pub use image_error::ImageError;
 pub use ledger::{Holder, HolderKind, Ledger, LedgerCounts};

@@ -2,9 +2,10 @@
 
 use crate::debounce::{is_made_by_tools, is_source, is_source_folder};
 use crate::error::WatchError;
-use crossbeam_channel::{Receiver, Sender, unbounded};
+use alcedo_sys::FolderWatch;
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use notify::event::{AccessKind, AccessMode, ModifyKind};
-use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use notify::{Event, EventKind, RecursiveMode};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -45,7 +46,7 @@ type Raw = (Duration, notify::Result<Event>);
 pub struct SourceWatch {
     receiver: Receiver<SourceEvent>,
     started: Instant,
-    watcher: Arc<Mutex<RecommendedWatcher>>,
+    watcher: Arc<Mutex<FolderWatch>>,
     /// Folders that are watched recursively, and those that are watched flat.
     folders: (Vec<PathBuf>, Vec<PathBuf>),
     inputs: Arc<Mutex<BTreeSet<PathBuf>>>,
@@ -58,29 +59,22 @@ impl SourceWatch {
         let (sender, receiver) = unbounded();
         let started = Instant::now();
         let (deep, flat) = folders(dirs);
-        let around = around(&deep, &flat);
         let (raw_sender, raw) = unbounded();
         let on_event = move |event| drop(raw_sender.send((started.elapsed(), event)));
-        let mut watcher = notify::recommended_watcher(on_event).map_err(|source| WatchError::NoWatcher { source })?;
+        let mut watcher = FolderWatch::new(on_event).map_err(|source| WatchError::NoWatcher { source })?;
         let watched_deep = deep.iter().map(|dir| (dir, RecursiveMode::Recursive));
         let watched_flat = flat.iter().map(|dir| (dir, RecursiveMode::NonRecursive));
         for (dir, mode) in watched_deep.chain(watched_flat) {
-            watcher.watch(dir, mode).map_err(|source| WatchError::Dir { dir: dir.clone(), source })?;
+            watcher.add(dir, mode).map_err(|source| WatchError::Dir { dir: dir.clone(), source })?;
         }
-        for dir in around {
-            if let Err(error) = watcher.watch(&dir, RecursiveMode::NonRecursive) {
-                tracing::debug!(
-                    "{} cannot be watched: {error}; a folder in it that goes is missed when it returns",
-                    dir.display()
-                );
-            }
-        }
+        watcher.refresh(); // Watches the parents.
         let watcher = Arc::new(Mutex::new(watcher));
         let weak = Arc::downgrade(&watcher);
         let (deep, flat): (Vec<_>, Vec<_>) = (deep.into_iter().collect(), flat.into_iter().collect());
         let inputs = Arc::<Mutex<BTreeSet<PathBuf>>>::default();
         let (known, folders) = (Arc::clone(&inputs), (deep.clone(), flat.clone()));
-        thread::spawn(move || listen(&raw, &weak, (&deep, &flat), &known, &sender));
+        let now = move || started.elapsed();
+        thread::spawn(move || listen(&raw, &weak, (&deep, &flat), &known, &sender, now));
         Ok(Self { receiver, started, watcher, folders, inputs })
     }
 
@@ -110,8 +104,11 @@ impl SourceWatch {
             inputs.insert(file);
         }
         for folder in &new {
-            if let Err(error) = watcher.watch(folder, RecursiveMode::NonRecursive) {
-                tracing::debug!("{} cannot be watched: {error}; changes of its files are missed", folder.display());
+            if let Err(error) = watcher.add(folder, RecursiveMode::NonRecursive) {
+                tracing::debug!(
+                    "{} cannot be watched: {error}; changes of its files are missed until it can",
+                    folder.display()
+                );
             }
         }
     }
@@ -141,55 +138,60 @@ fn folders(dirs: &[PathBuf]) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
     (deep, flat)
 }
 
-/// Returns the unwatched parents of the recursively watched folders. Events of a parent report that a deleted folder was recreated.
-fn around(deep: &BTreeSet<PathBuf>, flat: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
-    let is_new = |dir: &&Path| !flat.contains(*dir);
-    deep.iter().filter_map(|dir| dir.parent()).filter(is_new).map(Path::to_owned).collect()
-}
-
 /// Forwards relevant events until the watch is dropped, which closes `raw`.
 fn listen(
     raw: &Receiver<Raw>,
-    watcher: &Weak<Mutex<RecommendedWatcher>>,
+    watcher: &Weak<Mutex<FolderWatch>>,
     (deep, flat): (&[PathBuf], &[PathBuf]),
     inputs: &Mutex<BTreeSet<PathBuf>>,
     sender: &Sender<SourceEvent>,
+    now: impl Fn() -> Duration,
 ) {
-    for (at, event) in raw {
+    loop {
+        let received = raw.recv_timeout(FolderWatch::INTERVAL);
+        let at = match &received {
+            Ok((at, _)) => *at,
+            Err(RecvTimeoutError::Timeout) => now(),
+            Err(RecvTimeoutError::Disconnected) => return,
+        };
         // Sending fails after the receiver is dropped, which is expected.
         let send = |path: PathBuf| drop(sender.send(SourceEvent { at, path }));
-        match event {
-            Ok(event) if event.need_rescan() => {
-                tracing::debug!("the system dropped file events, so every source may have changed");
-                deep.iter().cloned().for_each(send);
+        let event = match received {
+            Ok((_, Ok(event))) => Some(event),
+            Ok((_, Err(error))) => {
+                tracing::warn!("the file watcher reports {error}: a change may have been missed, save again");
+                None
             }
-            Ok(event) => {
-                let is_input = |path: &Path| inputs.lock().unwrap_or_else(PoisonError::into_inner).contains(path);
-                for path in event.paths {
-                    let is_source = || is_source(&path) && is_watched(&path, deep, flat);
-                    if is_change(event.kind) && (is_source() || is_input(&path)) {
-                        send(path);
-                    } else if is_arrival(event.kind) && is_below(&path, deep) && path.is_dir() {
-                        if deep.contains(&path) {
-                            watch_again(watcher, &path);
-                        }
-                        send(path);
-                    }
-                }
+            Err(_) => None,
+        };
+        for folder in arrived(watcher, event.as_ref()) {
+            if deep.contains(&folder) {
+                send(folder.clone());
             }
-            Err(error) => tracing::warn!("the file watcher reports {error}: a change may have been missed, save again"),
+            let package = folder.ancestors().find(|dir| flat.iter().any(|flat| *flat == **dir));
+            package.map(|dir| dir.join("Cargo.toml")).filter(|manifest| manifest.is_file()).into_iter().for_each(send);
+            let inputs = inputs.lock().unwrap_or_else(PoisonError::into_inner);
+            inputs.iter().filter(|file| file.parent() == Some(&*folder) && file.is_file()).cloned().for_each(send);
+        }
+        let Some(event) = event else { continue };
+        let is_input = |path: &Path| inputs.lock().unwrap_or_else(PoisonError::into_inner).contains(path);
+        for path in event.paths {
+            let is_source = || is_source(&path) && is_watched(&path, deep, flat);
+            let is_folder = || is_arrival(event.kind) && is_below(&path, deep) && path.is_dir();
+            if (is_change(event.kind) && (is_source() || is_input(&path))) || is_folder() {
+                send(path);
+            }
         }
     }
 }
 
-/// Watches a folder again that was deleted and recreated, for example by a checkout: the system treats it as a new folder.
-fn watch_again(watcher: &Weak<Mutex<RecommendedWatcher>>, dir: &Path) {
-    let Some(watcher) = watcher.upgrade() else { return };
+/// Updates the watches, and returns the folders whose files may all have changed: recreated ones, or all if the system dropped events.
+fn arrived(watcher: &Weak<Mutex<FolderWatch>>, event: Option<&Event>) -> BTreeSet<PathBuf> {
+    let Some(watcher) = watcher.upgrade() else { return BTreeSet::new() };
     let mut watcher = watcher.lock().unwrap_or_else(PoisonError::into_inner);
-    let _ = watcher.unwatch(dir); // The watcher may already have removed the deleted folder.
-    if let Err(error) = watcher.watch(dir, RecursiveMode::Recursive) {
-        tracing::warn!("{} was recreated but cannot be watched: {error}; restart the watch", dir.display());
-    }
+    let mut arrived = watcher.poll();
+    arrived.extend(event.into_iter().flat_map(|event| watcher.follow(event)));
+    arrived
 }
 
 /// Returns `true` for changes. Compilers open and read files, so the only access that counts is the end of a write.

@@ -5,7 +5,8 @@ mod scratch;
 use alcedo_build::{Debounce, Due, SourceWatch, build};
 use scratch::{LIB, Scratch};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Duration;
 
 /// Timeout for a change, sufficient on a busy machine; a change ends the wait.
@@ -105,4 +106,78 @@ fn a_recreated_folder_without_a_parent_manifest_is_still_watched() {
     }
     fs::write(root.join("Beside.uc"), "class Beside extends Actor;").unwrap();
     assert!(settled_change(SILENCE).is_empty(), "files next to it are not its sources");
+}
+
+/// Copies a folder.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let path = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &path);
+        } else {
+            fs::copy(entry.path(), path).unwrap();
+        }
+    }
+}
+
+/// Recreates `plugins/plug` twice, and checks that each recreation and later saves are reported.
+fn check_recreation(recreate: impl Fn(&Path)) {
+    let scratch = Scratch::new(&[("plugins/plug/Cargo.toml", "[package]"), ("plugins/plug/src/deep/lib.rs", LIB)]);
+    let root = scratch.path("").canonicalize().unwrap();
+    copy(&root.join("plugins"), &root.join("backup"));
+    let source = root.join("plugins/plug/src/deep/lib.rs");
+    let watch = SourceWatch::new(&[root.join("plugins/plug/src")]).unwrap();
+    let settled_change = |patience| settled_change(&watch, &mut Debounce::default(), patience);
+    for _ in 0..2 {
+        recreate(&root);
+        assert!(!settled_change(PATIENCE).is_empty());
+        // Longer than the interval at which the watch checks the folders.
+        while !settled_change(Duration::from_millis(1500)).is_empty() {}
+        for text in ["// first", "// second"] {
+            fs::write(&source, text).unwrap();
+            assert_eq!(settled_change(PATIENCE), [&*source]);
+            while !settled_change(SILENCE).is_empty() {}
+        }
+    }
+}
+
+#[test]
+fn a_plugin_that_is_deleted_and_copied_back_is_still_watched() {
+    check_recreation(|root| {
+        fs::remove_dir_all(root.join("plugins/plug")).unwrap();
+        copy(&root.join("backup/plug"), &root.join("plugins/plug"));
+    });
+}
+
+#[test]
+fn a_plugin_whose_parent_is_absent_for_a_time_is_still_watched() {
+    check_recreation(|root| {
+        fs::remove_dir_all(root.join("plugins")).unwrap();
+        thread::sleep(SILENCE);
+        copy(&root.join("backup"), &root.join("plugins"));
+    });
+}
+
+#[test]
+fn a_plugin_that_is_swapped_by_moves_is_still_watched() {
+    check_recreation(|root| {
+        let plugin = root.join("plugins/plug");
+        let (new, old) = (root.join("new"), root.join("old"));
+        copy(&root.join("backup/plug"), &new);
+        fs::rename(&plugin, &old).unwrap();
+        fs::rename(&new, &plugin).unwrap();
+        fs::remove_dir_all(old).unwrap();
+    });
+}
+
+#[test]
+fn a_plugin_whose_distant_parent_is_swapped_is_still_watched() {
+    check_recreation(|root| {
+        let (new, old) = (root.join("new"), root.join("old"));
+        copy(&root.join("backup"), &new);
+        fs::rename(root.join("plugins"), &old).unwrap();
+        fs::rename(new, root.join("plugins")).unwrap();
+        fs::remove_dir_all(old).unwrap();
+    });
 }

@@ -107,6 +107,8 @@ pub(crate) struct Session<W: World> {
     /// Glue files that were rewritten since the running build began. Libraries built with the older glue are not loaded.
     rewritten: Vec<PathBuf>,
     watch: SourceWatch,
+    /// Set if the last search for targets failed, for example during a checkout. The next change repeats the search.
+    must_find: bool,
     debounce: Debounce,
     /// Time of the first change that is not yet built, on the clock of the session.
     edited: Option<Duration>,
@@ -166,6 +168,7 @@ impl<W: World> Session<W> {
             rewritten: Vec::new(),
             targets,
             watch,
+            must_find: false,
             debounce: Debounce::default(),
             edited: None,
             mode: Mode::Automatic,
@@ -320,7 +323,7 @@ impl<W: World> Session<W> {
     fn sources_changed(&mut self) {
         let mut changed = self.debounce.take();
         changed.retain(|path| !self.is_own_glue(path));
-        if changed.iter().any(|path| path.file_name().is_some_and(|name| name == "Cargo.toml")) {
+        if self.must_find || changed.iter().any(|path| path.file_name().is_some_and(|name| name == "Cargo.toml")) {
             self.find_again();
         }
         let mut affected = targets::affected(&self.targets, &changed);
@@ -339,23 +342,26 @@ impl<W: World> Session<W> {
     /// Updates targets and watch, since a changed manifest may name other sources. If the manifest cannot be read, the build reports
     /// cargo's error.
     fn find_again(&mut self) {
+        self.must_find = true;
         let host = self.host.as_ref().map(|host| &host.package);
         let Ok(mut targets) = targets::find(host, &self.dirs) else { return };
         for (new, old) in targets.iter_mut().zip(&self.targets) {
             new.artifacts.clone_from(&old.artifacts);
         }
         let (before, now) = (targets::sources(&self.targets), targets::sources(&targets));
-        self.targets = targets;
-        if before != now {
+        // A watch that covers more is kept: it reports plugins that return.
+        if !now.iter().all(|dir| before.contains(dir)) {
             match SourceWatch::new(&now) {
                 Ok(watch) => {
-                    let artifacts = self.targets.iter().flat_map(|target| &target.artifacts);
+                    let artifacts = targets.iter().flat_map(|target| &target.artifacts);
                     watch.add_inputs(artifacts.flat_map(Artifact::inputs));
                     (self.watch, self.debounce) = (watch, Debounce::default());
                 }
-                Err(error) => self.events.push_back(Event::Failed(error.to_string())),
+                Err(error) => return self.events.push_back(Event::Failed(error.to_string())),
             }
         }
+        self.targets = targets;
+        self.must_find = false;
     }
 
     /// Rebuilds the targets whose glue was rewritten after the build `ended`. The libraries of both builds are loaded together, as one

@@ -1,0 +1,202 @@
+//! Keeps folders watched that are deleted, moved or replaced: the system watches a folder itself, not its path.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, Metadata};
+use std::mem;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use notify::event::ModifyKind;
+use notify::{Event, EventHandler, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+
+/// Watch on folders by path. The nearest existing parent of each folder is watched too, except the root of the file system.
+///
+/// The owner passes all events to [`follow`](Self::follow), and calls [`poll`](Self::poll) at least every [`INTERVAL`](Self::INTERVAL).
+///
+/// # Examples
+/// ```no_run
+/// use std::path::Path;
+///
+/// use alcedo_sys::FolderWatch;
+/// use notify::RecursiveMode;
+///
+/// let (sender, events) = std::sync::mpsc::channel::<notify::Result<notify::Event>>();
+/// let mut watch = FolderWatch::new(sender)?;
+/// watch.add(Path::new("/plugins/src"), RecursiveMode::Recursive)?;
+/// let mut changed = watch.poll();
+/// if let Ok(Ok(event)) = events.recv_timeout(FolderWatch::INTERVAL) {
+///     changed.extend(watch.follow(&event));
+/// }
+/// println!("folders with new content: {changed:?}");
+/// # Ok::<(), notify::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct FolderWatch {
+    watcher: RecommendedWatcher,
+    /// Folders of the owner. They may be absent.
+    roots: BTreeMap<PathBuf, RecursiveMode>,
+    /// Watched roots and parents.
+    watched: BTreeMap<PathBuf, Watched>,
+    /// Folders whose error was logged.
+    failed: BTreeSet<PathBuf>,
+    /// Roots that were watched again since the last report.
+    arrived: BTreeSet<PathBuf>,
+    checked: Instant,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Watched {
+    mode: RecursiveMode,
+    identity: Identity,
+}
+
+impl FolderWatch {
+    /// Interval of [`poll`](Self::poll). Events of distant parents are not received, and events of nearer ones can be lost.
+    pub const INTERVAL: Duration = Duration::from_secs(1);
+
+    /// Creates a watch without folders. `handler` receives the events on another thread.
+    ///
+    /// # Errors
+    /// The system provides no watcher.
+    pub fn new(handler: impl EventHandler) -> notify::Result<Self> {
+        Ok(Self {
+            watcher: notify::recommended_watcher(handler)?,
+            roots: BTreeMap::new(),
+            watched: BTreeMap::new(),
+            failed: BTreeSet::new(),
+            arrived: BTreeSet::new(),
+            checked: Instant::now(),
+        })
+    }
+
+    /// Watches a folder. Its parent is watched from the next [`refresh`](Self::refresh) on. Recursive folders must not contain each other.
+    ///
+    /// # Errors
+    /// The folder is absent or cannot be watched. Each later refresh tries again.
+    pub fn add(&mut self, folder: &Path, mode: RecursiveMode) -> notify::Result<()> {
+        self.roots.insert(folder.to_owned(), mode);
+        let identity = identity(folder).ok_or_else(notify::Error::path_not_found)?;
+        self.watcher.watch(folder, mode)?;
+        self.watched.insert(folder.to_owned(), Watched { mode, identity });
+        Ok(())
+    }
+
+    /// Updates the watches after an event. Returns the folders that are watched again: all their files may have changed.
+    pub fn follow(&mut self, event: &Event) -> BTreeSet<PathBuf> {
+        let is_create = matches!(event.kind, EventKind::Create(_));
+        let is_loss = matches!(event.kind, EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_)));
+        let concerns = |folder: &Path| event.need_rescan() || event.paths.iter().any(|path| folder.starts_with(path));
+        if !(is_create || is_loss || event.need_rescan()) || !self.roots.keys().any(|root| concerns(root)) {
+            return BTreeSet::new();
+        }
+        if !is_create {
+            // The watcher removes these watches itself after a deletion, even if the folder was watched again in the meantime.
+            let watcher = &mut self.watcher;
+            self.watched.retain(|folder, _| {
+                let is_lost = concerns(folder);
+                if is_lost {
+                    let _ = watcher.unwatch(folder);
+                }
+                !is_lost
+            });
+        }
+        self.refresh()
+    }
+
+    /// Calls [`refresh`](Self::refresh) if the last call was at least [`INTERVAL`](Self::INTERVAL) ago.
+    pub fn poll(&mut self) -> BTreeSet<PathBuf> {
+        if self.checked.elapsed() < Self::INTERVAL { BTreeSet::new() } else { self.refresh() }
+    }
+
+    /// Compares the watches with the file system and corrects them. Returns the folders that are watched again.
+    pub fn refresh(&mut self) -> BTreeSet<PathBuf> {
+        // Checks again after each new watch, since a folder may appear before its parent is watched.
+        while self.correct() {}
+        self.checked = Instant::now();
+        mem::take(&mut self.arrived)
+    }
+
+    /// Returns `true` if a folder was newly watched.
+    fn correct(&mut self) -> bool {
+        let wanted = self.wanted();
+        let watcher = &mut self.watcher;
+        self.watched.retain(|folder, watched| {
+            let is_current = wanted.get(folder) == Some(&*watched);
+            if !is_current {
+                let _ = watcher.unwatch(folder); // The watcher may already have removed a deleted folder.
+            }
+            is_current
+        });
+        let mut is_new = false;
+        for (folder, watch) in wanted {
+            if self.watched.contains_key(&folder) {
+                continue;
+            }
+            let is_root = self.roots.contains_key(&folder);
+            match self.watcher.watch(&folder, watch.mode) {
+                Ok(()) => {
+                    is_new = true;
+                    self.failed.remove(&folder);
+                    if is_root {
+                        self.arrived.insert(folder.clone());
+                    }
+                    self.watched.insert(folder, watch);
+                }
+                Err(error) if self.failed.insert(folder.clone()) => {
+                    let folder = folder.display();
+                    if is_root {
+                        tracing::warn!("{folder} cannot be watched: {error}; its changes are missed");
+                    } else {
+                        tracing::debug!(
+                            "{folder} cannot be watched: {error}; a folder in it that returns is seen later"
+                        );
+                    }
+                }
+                Err(_) => {}
+            }
+        }
+        is_new
+    }
+
+    /// Returns the existing roots and the nearest existing parent of each root.
+    fn wanted(&self) -> BTreeMap<PathBuf, Watched> {
+        let mut wanted = BTreeMap::new();
+        for (root, &mode) in &self.roots {
+            if let Some(identity) = identity(root) {
+                wanted.insert(root.clone(), Watched { mode, identity });
+            }
+        }
+        for root in self.roots.keys() {
+            let mut parents = root.ancestors().skip(1).take_while(|parent| parent.parent().is_some());
+            let nearest = parents.find_map(|parent| identity(parent).map(|identity| (parent, identity)));
+            let Some((parent, identity)) = nearest else { continue };
+            let mut roots = self.roots.iter();
+            if !roots.any(|(root, mode)| *mode == RecursiveMode::Recursive && parent.starts_with(root)) {
+                let watch = Watched { mode: RecursiveMode::NonRecursive, identity };
+                wanted.entry(parent.to_owned()).or_insert(watch);
+            }
+        }
+        wanted
+    }
+}
+
+/// Device and inode. A watched inode is not reused before its removal is reported.
+#[cfg(unix)]
+type Identity = (u64, u64);
+
+/// Time of creation.
+#[cfg(not(unix))]
+type Identity = Option<std::time::SystemTime>;
+
+/// Returns `None` if the path is not a folder.
+fn identity(folder: &Path) -> Option<Identity> {
+    let found = fs::metadata(folder).ok().filter(Metadata::is_dir)?;
+    #[cfg(unix)]
+    let identity = {
+        use std::os::unix::fs::MetadataExt as _;
+        (found.dev(), found.ino())
+    };
+    #[cfg(not(unix))]
+    let identity = found.created().ok();
+    Some(identity)
+}
