@@ -221,6 +221,28 @@ fn each_undo_of_several_conversions_restores_its_original() {
 }
 
 #[test]
+fn a_redo_without_a_function_restores_the_value_that_the_undo_replaced() {
+    let host = host(&[]);
+    let [kept, written] = [21.6, 50.2].map(|heat| gauge(&host, &[("heat", Value::F64(heat))]));
+    reload(&host, &["later"]);
+    reload(&host, &["latest"]);
+    let heats = |host: &Runtime| [kept, written].map(|object| get(host, object, "heat"));
+    assert_eq!(heats(&host), [220.0, 500.0].map(Value::F32));
+    reload(&host, &[]);
+    assert_eq!(heats(&host), [21.6, 50.2].map(Value::F64));
+    set(&host, written, "heat", Value::F64(60.2));
+    // No function of this build takes the type of the first build.
+    let report = reload(&host, &["latest"]);
+    assert_eq!(heats(&host), [220.0, 200.0].map(Value::F32));
+    assert_eq!((line(&report, "heat").converted, line(&report, "heat").defaulted), (1, 1));
+    assert_eq!(count(&host), Some(Value::U32(0)));
+    reload(&host, &["later"]);
+    assert_eq!(heats(&host), [22, 60].map(Value::I32));
+    reload(&host, &[]);
+    assert_eq!(heats(&host), [21.6, 60.2].map(Value::F64));
+}
+
+#[test]
 fn values_of_subobjects_and_of_recreated_objects_are_converted() {
     let host = host(&[]);
     let pilot = spawn(&host, "Pilot", &[]);

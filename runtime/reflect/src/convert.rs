@@ -76,7 +76,7 @@ pub fn rejoin(
     let value = joined(false)?;
     let instead = joined(true).filter(|instead| *instead != value);
     let ty = if value == *now { 0 } else { earlier.ty };
-    Some(Aside { value, instead, ty, before: earlier.before.clone() })
+    Some(Aside { value, instead, ty, before: earlier.before.clone(), redo: earlier.redo.clone() })
 }
 
 /// Checks if the reverse conversion may return a value other than `from`. For enums this is possible, because the numbers and names of

@@ -8,7 +8,7 @@ use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_base::handles::ObjectHandle;
 
 use crate::property::PropertyType;
-use crate::value::Value;
+use crate::value::{Value, with_objects};
 
 /// State that a dormant object keeps of its missing class.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,7 +55,13 @@ pub struct Aside {
     pub ty: u64,
     /// Value of another type from which a function of a plugin author computed the original value. Kept until the property is written.
     pub before: Option<Box<Self>>,
+    /// Values that the original value replaced when an undo restored it, latest first, each with the fingerprint of the type that the
+    /// property had. A redo restores them. Kept until the property is written; at most one per type.
+    pub redo: Vec<(u64, Self)>,
 }
+
+/// Maximum number of values that one property keeps for a redo.
+const MAX_REDO: usize = 8;
 
 /// Values of removed properties, and values that the new type of a property could not hold. Kept for the lifetime of the object in this
 /// process; never saved to a file.
@@ -84,7 +90,7 @@ impl KeptField {
 
 impl From<Value> for Aside {
     fn from(value: Value) -> Self {
-        Self { value, instead: None, ty: 0, before: None }
+        Self { value, instead: None, ty: 0, before: None, redo: Vec::new() }
     }
 }
 
@@ -121,7 +127,46 @@ impl Aside {
 
     /// Checks that the original value was of that type, with equal entries of enums and fields of structs.
     pub fn is_of(&self, ty: &PropertyType) -> bool {
-        self.ty == fingerprint(ty)
+        self.ty != 0 && self.ty == fingerprint(ty)
+    }
+
+    /// Keeps the values that a redo restores: those of `replaced`, and `replaced` itself if `ty` is the type that the property had.
+    #[must_use]
+    pub fn with_redo(self, mut replaced: Self, ty: Option<&PropertyType>) -> Self {
+        let mut redo = std::mem::take(&mut replaced.redo);
+        if let Some(ty) = ty.map(fingerprint) {
+            redo.retain(|(known, _)| *known != ty);
+            redo.insert(0, (ty, replaced));
+        }
+        redo.retain(|(known, _)| *known != self.ty);
+        redo.truncate(MAX_REDO);
+        Self { redo, ..self }
+    }
+
+    /// Returns the value that a redo restores in a property of that type.
+    pub fn redone(&self, ty: &PropertyType) -> Option<Self> {
+        let ty = Some(ty).filter(|_| !self.redo.is_empty()).map(fingerprint)?;
+        let (_, found) = self.redo.iter().find(|(known, _)| *known == ty)?;
+        Some(Self { redo: self.redo.clone(), ..found.clone() })
+    }
+
+    /// Discards the values that depend on the current value of the property, since the property was written. Returns `false` if the
+    /// rest is not needed either: it equals the overwritten value, and was kept only for a redo.
+    pub fn discard_derived(&mut self) -> bool {
+        let without = |value: &Value| with_objects(value, &mut |_| ObjectHandle::NONE);
+        let is_whole = || self.instead.as_ref().is_some_and(|instead| without(instead) == without(&self.value));
+        let is_needed = self.redo.is_empty() || self.before.is_some() || !is_whole();
+        self.before = None;
+        self.redo.clear();
+        is_needed
+    }
+
+    /// Returns all values that are not in the property.
+    fn values(&self) -> impl Iterator<Item = &Value> {
+        let redo = self.redo.iter().map(|(_, aside)| aside);
+        let forms = redo.clone().filter_map(|aside| aside.instead.as_ref());
+        let originals = self.with_earlier().chain(redo.flat_map(Self::with_earlier));
+        originals.map(|aside| &aside.value).chain(forms)
     }
 }
 
@@ -160,7 +205,7 @@ impl RemovedValues {
 
     /// Returns the objects to which the values have strong references. The owner of the values keeps these objects alive.
     pub(super) fn objects(&self) -> Vec<ObjectHandle> {
-        strong_references(self.values.iter().flat_map(|(_, aside)| aside.with_earlier()).map(|aside| &aside.value))
+        strong_references(self.values.iter().flat_map(|(_, aside)| aside.values()))
     }
 }
 

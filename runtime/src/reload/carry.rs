@@ -17,7 +17,7 @@ use crate::reload::converted::{Later, leave_to_whole, own_conversion, whole_conv
 use crate::reload::object_plan::ObjectPlan;
 use crate::reload::plan::{Action, ClassPlan, OwnReference, Plain, PropertyDefault, is_subobject, is_transient};
 use crate::reload::references;
-use crate::reload::sources::{Carried, Sources, Surroundings, has_default, own_value, with_sources};
+use crate::reload::sources::{Carried, Sources, Surroundings, has_default, held, own_value, with_sources};
 
 /// Values by property name.
 pub(super) type OwnValues = Vec<(Rc<str>, Value)>;
@@ -360,11 +360,12 @@ fn decide<'p>(
         changes[change].followed += 1;
         return Ok(Decision::Default(default));
     };
-    let own = own.undone(&property.ty);
+    let own = if is_restored { own.undone(&property.ty) } else { undone(sources, (property, action), own)? };
     if !is_restored && let Some(conversion) = own_conversion(sources, (property, action), &own)? {
         changes[change].count_conversion();
         return Ok(Decision::Convert(conversion, default));
     }
+    let own = redone(sources, property, own);
     let fitting = fitting(sources, property, &own);
     let (words, which): (_, fn(&mut PropertyChange) -> &mut u64) = match (&fitting, lost) {
         // An earlier reload has already reported that the rest of the value is put aside.
@@ -398,6 +399,30 @@ fn decide<'p>(
         removed.put(&property.text, aside);
     }
     Ok(fitting.map_or(Decision::Default(default), |(value, _)| Decision::Write(value)))
+}
+
+/// Restores the original value if the property has its type again. Keeps the replaced value for a redo, unless the rules for
+/// conversions compute that value from the original value.
+fn undone(sources: &Sources<'_>, (property, action): (&Property, &Action), own: Aside) -> Result<Aside, CallError> {
+    let Action::Convert { from, was, .. } = action else { return Ok(own.undone(&property.ty)) };
+    if !own.was_of(&property.ty) {
+        return Ok(own);
+    }
+    let world = &sources.around.core.world;
+    let (now, default) = (held(sources, from, was.as_ref(), &own)?, sources.old_default.read(from)?);
+    let restored = own.clone().undone(&property.ty);
+    let again = convert_in_part(&restored.value, from, Some(&default), &world.names, world).map(|(again, _)| again);
+    let is_lost = now.is_some() && now != again;
+    Ok(restored.with_redo(own.of_type(&from.ty), is_lost.then_some(&from.ty)))
+}
+
+/// Returns the value of the type of the property that an undo replaced, if the property had the original value until now or if
+/// the current form does not convert. Otherwise returns `own`.
+fn redone(sources: &Sources<'_>, property: &Property, own: Aside) -> Aside {
+    let Some(redone) = own.redone(&property.ty).filter(|redone| fitting(sources, property, redone).is_some()) else {
+        return own;
+    };
+    if own.instead.is_none() || fitting(sources, property, &own).is_none() { redone } else { own }
 }
 
 /// Restores the value that was put aside under the new name of a renamed property, if the property can hold it. The value of

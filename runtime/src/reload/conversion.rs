@@ -143,7 +143,9 @@ pub(crate) fn keep_original(
 ) -> Result<(), CallError> {
     let objects = &core.world.objects;
     // Discards an original of the type that the property has now: the next reload would restore it.
-    let before = original.filter(|own| !own.was_of(&property.ty)).map(Box::new);
+    let before = original.filter(|own| !own.was_of(&property.ty));
+    // The function computed the value again, so values for a redo are out of date.
+    let before = before.map(|own| Box::new(Aside { redo: Vec::new(), ..own }));
     if before.is_some() || objects.read_value(template, &property.text)? == *value {
         let own = Aside { before, ..Aside::from(value.clone()).of_type(&property.ty) };
         if let Some(aside) = Extent::OneWay.aside(own, value) {

@@ -111,9 +111,10 @@ pub(super) fn own_value(
     let now = sources.own.read(property)?;
     let default = sources.old_default.read(property)?;
     let world = &sources.around.core.world;
-    // If the result of an author's function was overwritten, the original of that function is discarded.
-    if earlier.instead.as_ref().map_or(!has_default, |instead| *instead != now) {
-        earlier.before = None;
+    // If the value was overwritten, the original of an author's function and the values for a redo are discarded.
+    let is_written = earlier.instead.as_ref().map_or(!has_default, |instead| *instead != now);
+    if is_written && !earlier.discard_derived() {
+        return Ok((!has_default).then(|| now.into()));
     }
     let joined = || rejoin(&now, &earlier, property, Some(&default), &world.names, world);
     if has_default {

@@ -17,6 +17,7 @@ use crate::object::property::PropertyType;
 use crate::object::value::Value;
 use crate::reload::changes::PropertyChange;
 use crate::reload::class_mapping::ClassMapping;
+use crate::reload::conversion::keep_original;
 use crate::reload::converted::Later;
 use crate::reload::object_plan::ObjectPlan;
 use crate::reload::plan::{Notes, plan_class, refer_to_own};
@@ -261,6 +262,94 @@ fn unconvertible_values_are_restored_when_their_type_returns() {
     set(&core, object, "1");
     reload(&core, object, &third, whole, SAME);
     assert_eq!(print(&core, object), "7");
+}
+
+/// Step of a test of one property.
+enum Step<'a> {
+    /// Reloads this build, and expects this value.
+    Build((&'a str, &'a str), &'a str),
+    /// Reloads this build, in which a function of the plugin author returns this value.
+    Function((&'a str, &'a str), &'a str),
+    Write(&'a str),
+}
+
+/// Applies the steps to an object with an own value. Returns the report of the last reload.
+fn check_steps(first: (&str, &str), own: &str, steps: &[Step<'_>]) -> Vec<PropertyChange> {
+    let core = core();
+    let mut class = build(&core, first, SAME);
+    let object = allocate(&core, &class, 0);
+    set(&core, object, own);
+    let mut changes = Vec::new();
+    for (at, step) in steps.iter().enumerate() {
+        match step {
+            Step::Build(next, expected) => {
+                (class, changes) = reload(&core, object, &class, *next, SAME);
+                assert_eq!(print(&core, object), *expected, "step {at}, {next:?}");
+            }
+            Step::Function(next, result) => {
+                (class, changes) = reload(&core, object, &class, *next, SAME);
+                let original = core.world.objects.take_aside(object, "x");
+                assert!(original.is_some(), "step {at}: only the function converts the value");
+                set(&core, object, result);
+                let property = class.find_property("x").expect("it has x");
+                let value = core.world.objects.read_value(object, "x").expect("it has x");
+                let target = (Rc::clone(property), original);
+                keep_original(&core, (object, class.cdo.get()), target, &value).expect("it lives");
+            }
+            Step::Write(value) => set(&core, object, value),
+        }
+    }
+    changes
+}
+
+#[test]
+fn a_redo_restores_a_value_that_was_converted_from_a_result_of_a_function() {
+    use Step::{Build, Function, Write};
+    let [f64, i32, i64] = [("f64", "1"), ("i32", "3"), ("i64", "3")];
+    let mut steps = vec![Function(i32, "4")];
+    for _ in 0..12 {
+        steps.extend([Build(i64, "4"), Build(f64, "4.5"), Build(f64, "4.5")]);
+    }
+    steps.push(Build(i64, "4"));
+    let changes = check_steps(f64, "4.5", &steps);
+    assert_eq!(changes.iter().map(|change| (change.converted, change.defaulted)).collect::<Vec<_>>(), [(1, 0)]);
+    // After the redo, each undo restores its original.
+    steps.extend([Build(i32, "4"), Build(f64, "4.5"), Build(i64, "4"), Build(f64, "4.5")]);
+    check_steps(f64, "4.5", &steps);
+    // A write discards the value.
+    let undo = || vec![Function(i32, "4"), Build(i64, "4"), Build(f64, "4.5")];
+    let written = [Write("6.5"), Build(i64, "3"), Build(f64, "6.5")];
+    check_steps(f64, "4.5", &undo().into_iter().chain(written).collect::<Vec<_>>());
+    let written = [Write("1"), Build(("f64", "2"), "2")];
+    check_steps(f64, "4.5", &undo().into_iter().chain(written).collect::<Vec<_>>());
+    let written = [Build(i64, "4"), Write("7"), Build(i32, "7"), Build(f64, "7")];
+    check_steps(f64, "4.5", &undo().into_iter().chain(written).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_redo_restores_a_value_that_was_converted_by_an_enum() {
+    let (text, whole) = (("String", "\"a\""), ("i32", "3"));
+    let mood = ("Enum(/Script/Test.Mood)", "");
+    check_builds(&[text, mood, whole, text, whole], "\"1\"", "1");
+    check_builds(&[text, mood, whole, text, whole, text, whole, text], "\"1\"", "\"1\"");
+    check_builds(&[text, mood, whole, text, GONE, whole], "\"1\"", "1");
+}
+
+#[test]
+fn an_undo_of_a_redo_restores_a_value_that_was_converted_from_a_written_value() {
+    use Step::{Build, Function, Write};
+    let [f64, text, i32] = [("f64", "1"), ("String", "\"none\""), ("i32", "3")];
+    let steps = [
+        Function(text, "\"s9.5\""),
+        Write("\"s100\""),
+        Function(i32, "100"),
+        Build(f64, "100"),
+        Build(text, "\"s100\""),
+        Build(f64, "100"),
+        Build(i32, "100"),
+        Build(text, "\"s100\""),
+    ];
+    check_steps(f64, "9.5", &steps);
 }
 
 #[test]
