@@ -186,6 +186,13 @@ pub fn is_source(path: &Path) -> bool {
     !hidden && (matches!(extension, Some("rs" | "toml" | "c" | "h")) || is_script(extension)) && !is_made_by_tools(path)
 }
 
+/// Returns `true` for a lock, toolchain or configuration file of cargo. Cargo itself writes the lock file.
+pub(crate) fn is_cargo_file(path: &Path) -> bool {
+    let of_folder = ["Cargo.lock", "rust-toolchain", "rust-toolchain.toml"];
+    let of_configuration = [".cargo/config", ".cargo/config.toml"];
+    of_folder.iter().chain(&of_configuration).any(|name| path.ends_with(name)) && !is_made_by_tools(path)
+}
+
 /// Returns `true` for script files, with an extension in lower or upper case.
 fn is_script(extension: Option<&str>) -> bool {
     extension.is_some_and(|extension| extension.eq_ignore_ascii_case("uc"))
@@ -219,7 +226,7 @@ pub(crate) fn is_made_by_tools(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Debounce, Due, is_source};
+    use super::{Debounce, Due, is_cargo_file, is_source};
     use std::path::Path;
     use std::time::Duration;
 
@@ -327,6 +334,19 @@ mod tests {
     #[test]
     fn events_out_of_order_count_from_the_earliest_to_the_latest() {
         check("8:a 0:b ?17 ?18", "wait1 a+b");
+    }
+
+    #[test]
+    fn files_of_cargo_are_recognized() {
+        let check = |path: &str, expected: bool| assert_eq!(is_cargo_file(Path::new(path)), expected, "{path}");
+        for path in
+            ["w/Cargo.lock", "w/rust-toolchain", "w/rust-toolchain.toml", "w/.cargo/config", "w/.cargo/config.toml"]
+        {
+            check(path, true);
+        }
+        for path in ["w/config.toml", "w/.cargo/credentials.toml", "w/Cargo.lock~", "target/package/x/Cargo.lock"] {
+            check(path, false);
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Reports changes of sources. `debounce.rs` decides which files count and when a change is complete; cargo decides what must be compiled.
 
-use crate::debounce::{is_made_by_tools, is_source, is_source_folder};
+use crate::debounce::{is_cargo_file, is_made_by_tools, is_source, is_source_folder};
 use crate::error::WatchError;
+use crate::record::cargo_files;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use notify::event::{AccessKind, AccessMode, ModifyKind};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
@@ -19,6 +20,9 @@ pub struct SourceEvent {
     /// The file, which may be deleted; or the folder, if it appeared as a whole or the system dropped events.
     pub path: PathBuf,
 }
+
+/// Folder of cargo's configuration, next to a manifest.
+const CONFIGURATION: &str = ".cargo";
 
 /// Event of the system and its time.
 type Raw = (Duration, notify::Result<Event>);
@@ -53,7 +57,8 @@ pub struct SourceWatch {
 
 impl SourceWatch {
     /// Watches `dirs` recursively. Watches each parent folder with a `Cargo.toml` without recursion: such a folder contains manifests and
-    /// build scripts, but also `target`, which is large and changes in every build.
+    /// build scripts, but also `target`, which is large and changes in every build. Also watches cargo's configuration, toolchain and lock
+    /// files in these folders, and existing ones above them.
     pub fn new(dirs: &[PathBuf]) -> Result<Self, WatchError> {
         let (sender, receiver) = unbounded();
         let started = Instant::now();
@@ -67,21 +72,27 @@ impl SourceWatch {
         for (dir, mode) in watched_deep.chain(watched_flat) {
             watcher.watch(dir, mode).map_err(|source| WatchError::Dir { dir: dir.clone(), source })?;
         }
-        for dir in around {
+        let configurations: Vec<_> = flat.iter().map(|dir| dir.join(CONFIGURATION)).collect();
+        for dir in around.into_iter().chain(configurations.iter().filter(|dir| dir.is_dir()).cloned()) {
             if let Err(error) = watcher.watch(&dir, RecursiveMode::NonRecursive) {
                 tracing::debug!(
-                    "{} cannot be watched: {error}; a folder in it that goes is missed when it returns",
+                    "{} cannot be watched: {error}; a folder that returns to it and a configuration in it are missed",
                     dir.display()
                 );
             }
         }
         let watcher = Arc::new(Mutex::new(watcher));
         let weak = Arc::downgrade(&watcher);
-        let (deep, flat): (Vec<_>, Vec<_>) = (deep.into_iter().collect(), flat.into_iter().collect());
+        let environment = std::env::vars_os().collect();
+        let cargo_files: BTreeSet<_> = flat.iter().flat_map(|dir| cargo_files(&[], dir, &environment)).collect();
+        let (deep, flat): (Vec<_>, Vec<_>) =
+            (deep.into_iter().collect(), flat.into_iter().chain(configurations).collect());
         let inputs = Arc::<Mutex<BTreeSet<PathBuf>>>::default();
         let (known, folders) = (Arc::clone(&inputs), (deep.clone(), flat.clone()));
         thread::spawn(move || listen(&raw, &weak, (&deep, &flat), &known, &sender));
-        Ok(Self { receiver, started, watcher, folders, inputs })
+        let watch = Self { receiver, started, watcher, folders, inputs };
+        watch.add_inputs(cargo_files.into_iter().filter(|file| file.is_file()));
+        Ok(watch)
     }
 
     /// Watches more files, with any name. [`Artifact::inputs`](crate::Artifact::inputs) returns such files: included files, and sources
@@ -166,11 +177,12 @@ fn listen(
             Ok(event) => {
                 let is_input = |path: &Path| inputs.lock().unwrap_or_else(PoisonError::into_inner).contains(path);
                 for path in event.paths {
-                    let is_source = || is_source(&path) && is_watched(&path, deep, flat);
+                    let is_source = || (is_source(&path) || is_cargo_file(&path)) && is_watched(&path, deep, flat);
+                    let is_configuration = path.ends_with(CONFIGURATION) && flat.contains(&path);
                     if is_change(event.kind) && (is_source() || is_input(&path)) {
                         send(path);
-                    } else if is_arrival(event.kind) && is_below(&path, deep) && path.is_dir() {
-                        if deep.contains(&path) {
+                    } else if is_arrival(event.kind) && (is_below(&path, deep) || is_configuration) && path.is_dir() {
+                        if is_configuration || deep.contains(&path) {
                             watch_again(watcher, &path);
                         }
                         send(path);

@@ -75,6 +75,48 @@ fn a_source_folder_that_comes_back_is_still_watched() {
     check(&scratch, &watch, || scratch.write("src/lib.rs", "// new"), &["src/lib.rs"]);
 }
 
+/// Waits for an event of a file in the scratch folder.
+fn wait_for(scratch: &Scratch, watch: &SourceWatch, path: &str) {
+    let path = scratch.path("").canonicalize().unwrap().join(path);
+    while watch.receiver().recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{} is not watched", path.display())).path
+        != path
+    {}
+}
+
+#[test]
+fn files_of_cargo_next_to_a_manifest_are_watched_from_their_first_save() {
+    let scratch = Scratch::plugin();
+    let watch = SourceWatch::new(&[scratch.path("src")]).unwrap();
+    for path in ["rust-toolchain", "Cargo.lock"] {
+        scratch.write(path, "");
+        wait_for(&scratch, &watch, path);
+    }
+    for _ in 0..2 {
+        scratch.write(".cargo/config.toml", "");
+        wait_for(&scratch, &watch, ".cargo");
+        scratch.write(".cargo/config.toml", "[env]");
+        wait_for(&scratch, &watch, ".cargo/config.toml");
+        fs::remove_dir_all(scratch.path(".cargo")).unwrap();
+    }
+}
+
+#[test]
+fn existing_files_of_cargo_above_the_manifests_are_watched() {
+    let manifest = scratch::manifest("plug", "");
+    let scratch = Scratch::new(&[
+        (".cargo/config.toml", ""),
+        ("rust-toolchain", ""),
+        ("plug/Cargo.toml", &manifest),
+        ("plug/src/lib.rs", LIB),
+        ("plug/.cargo/config.toml", ""),
+    ]);
+    let watch = SourceWatch::new(&[scratch.path("plug/src")]).unwrap();
+    for path in [".cargo/config.toml", "rust-toolchain", "plug/.cargo/config.toml"] {
+        scratch.write(path, "");
+        wait_for(&scratch, &watch, path);
+    }
+}
+
 #[test]
 fn a_folder_that_is_not_there_is_an_error_that_names_it() {
     let scratch = Scratch::plugin();

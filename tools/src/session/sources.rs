@@ -16,6 +16,10 @@ impl<W: World> Session<W> {
     }
 
     pub(super) fn source_event(&mut self, event: SourceEvent) {
+        // During a build, cargo itself writes the lock file.
+        if self.job.is_some() && event.path.ends_with("Cargo.lock") {
+            return;
+        }
         // Converts the time to the clock of the session, since each watch has its own clock.
         let at = self.now().saturating_sub(self.watch.now().saturating_sub(event.at));
         self.edited = Some(self.edited.map_or(at, |first| first.min(at)));
