@@ -96,7 +96,7 @@ impl SourceWatch {
     }
 
     /// Watches more files, with any name. [`Artifact::inputs`](crate::Artifact::inputs) returns such files: included files, and sources
-    /// outside the watched folders. Files that tools write are skipped, since each build would cause another build.
+    /// outside the watched folders. A file may be missing. Files that tools write are skipped, since each build would cause another build.
     ///
     /// # Examples
     /// ```no_run
@@ -113,7 +113,7 @@ impl SourceWatch {
         let earlier: BTreeSet<_> = inputs.iter().filter_map(|file| file.parent()).map(Path::to_owned).collect();
         let mut new = BTreeSet::new();
         for file in files.into_iter().filter(|file| !is_made_by_tools(file)) {
-            let file = file.canonicalize().unwrap_or(file);
+            let file = real_path(file);
             // Skips watched folders: a second watch of a folder would replace its recursion mode.
             if !is_watched(&file, deep, flat) {
                 new.extend(file.parent().map(Path::to_owned).filter(|folder| !earlier.contains(folder)));
@@ -137,6 +137,12 @@ impl SourceWatch {
     pub fn now(&self) -> Duration {
         self.started.elapsed()
     }
+}
+
+/// Returns the path without links. A missing file keeps its name.
+fn real_path(file: PathBuf) -> PathBuf {
+    let missing = || Some(file.parent()?.canonicalize().ok()?.join(file.file_name()?));
+    file.canonicalize().ok().or_else(missing).unwrap_or(file)
 }
 
 /// Returns the folders to watch recursively and the folders to watch flat. The sets are disjoint: the second mode would replace the first.

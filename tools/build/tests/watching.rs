@@ -2,7 +2,7 @@
 
 mod scratch;
 
-use alcedo_build::{Debounce, Due, SourceWatch, build};
+use alcedo_build::{BuildError, Builder, Debounce, Due, SourceWatch, build};
 use scratch::{LIB, Scratch};
 use std::fs;
 use std::path::PathBuf;
@@ -114,6 +114,29 @@ fn existing_files_of_cargo_above_the_manifests_are_watched() {
     for path in [".cargo/config.toml", "rust-toolchain", "plug/.cargo/config.toml"] {
         scratch.write(path, "");
         wait_for(&scratch, &watch, path);
+    }
+}
+
+#[test]
+fn files_of_a_failed_build_are_watched() {
+    let scratch = Scratch::plugin();
+    let builder = Builder::new();
+    builder.build(&scratch.request()).unwrap();
+    for (name, is_direct) in [("cargo.in", false), ("direct.in", true)] {
+        scratch.write("src/lib.rs", &format!("{LIB}include!(\"{name}\");\n"));
+        let included = format!("src/{name}");
+        // The first build does not find the file, and the second build finds an error in it.
+        for text in ["pub fn number() -> u8 { \"\" }\n", "pub fn number() -> u8 { 1 }\n"] {
+            let watch = SourceWatch::new(&[scratch.path("src")]).unwrap();
+            let request = scratch.request();
+            let result = if is_direct { builder.build(&request) } else { build(&request) };
+            match result {
+                Err(BuildError::DoesNotCompile { inputs, .. }) => watch.add_inputs(inputs),
+                other => panic!("{other:?}"),
+            }
+            scratch.write(&included, text);
+            wait_for(&scratch, &watch, &included);
+        }
     }
 }
 

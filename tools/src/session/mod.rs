@@ -19,7 +19,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use alcedo_build::{Artifact, Debounce, Due, SourceWatch};
+use alcedo_build::{Artifact, BuildError, Debounce, Due, SourceWatch};
 use alcedo_runtime::Declared;
 use alcedo_runtime::development::link::{FromHost, HangOf, ToHost};
 use crossbeam_channel::select;
@@ -403,6 +403,9 @@ impl<W: World> Session<W> {
             Ok(built) => built,
             Err(error) => {
                 self.debounce.build_ended();
+                if let BuildError::DoesNotCompile { inputs, .. } = &error {
+                    self.watch.add_inputs(inputs.iter().cloned());
+                }
                 return self.events.push_back(Event::NotBuilt(error));
             }
         };
