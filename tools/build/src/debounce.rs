@@ -29,6 +29,8 @@ use std::time::Duration;
 pub struct Debounce {
     quiet: Duration,
     longest: Duration,
+    /// Number of builds canceled since the last completed build.
+    canceled: u32,
     pending: Option<Pending>,
 }
 
@@ -67,8 +69,8 @@ impl Default for Debounce {
     /// Quiet for 10 ms, at most 200 ms.
     ///
     /// Each edit waits for the full quiet window before its build, so the window covers one save only: an editor's write, sync and rename,
-    /// or "save all" on a few files, happen within a few milliseconds. A longer burst (a checkout, a formatter) is split, which is
-    /// harmless: the second part cancels the build of the first.
+    /// or "save all" on a few files, happen within a few milliseconds. A longer burst (a checkout, a formatter) is split: its second part
+    /// cancels the build of the first. [`build_canceled`](Self::build_canceled) then doubles the window, so that a burst starts few builds.
     fn default() -> Self {
         Self::new(Duration::from_millis(10), Duration::from_millis(200))
     }
@@ -77,7 +79,33 @@ impl Default for Debounce {
 impl Debounce {
     /// Settles after `quiet` without an event, or `longest` after the first event: continuous writes delay a build, but do not prevent it.
     pub fn new(quiet: Duration, longest: Duration) -> Self {
-        Self { quiet, longest, pending: None }
+        Self { quiet, longest, canceled: 0, pending: None }
+    }
+
+    /// Doubles the quiet window, up to the longest wait: changes have canceled a build, so more changes are likely.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::path::Path;
+    /// use std::time::Duration;
+    ///
+    /// use alcedo_build::{Debounce, Due};
+    ///
+    /// let at = Duration::from_millis;
+    /// let mut saves = Debounce::new(at(10), at(200));
+    /// saves.build_canceled();
+    /// saves.note(at(0), Path::new("src/lib.rs"));
+    /// assert_eq!(saves.due(at(4)), Due::Wait(at(16)));
+    /// saves.build_ended();
+    /// assert_eq!(saves.due(at(4)), Due::Wait(at(6)));
+    /// ```
+    pub fn build_canceled(&mut self) {
+        self.canceled = self.canceled.saturating_add(1);
+    }
+
+    /// Resets the quiet window after a build that was not canceled.
+    pub fn build_ended(&mut self) {
+        self.canceled = 0;
     }
 
     /// Records a change at time `at`, if `path` is a file for which [`is_source`] returns `true`, or a folder that can contain such files.
@@ -123,7 +151,8 @@ impl Debounce {
     /// Returns the next action at `now`.
     pub fn due(&self, now: Duration) -> Due {
         let Some(pending) = &self.pending else { return Due::Nothing };
-        let deadline = (pending.last + self.quiet).min(pending.first + self.longest);
+        let quiet = self.quiet.saturating_mul(2_u32.saturating_pow(self.canceled)).min(self.longest);
+        let deadline = (pending.last + quiet).min(pending.first + self.longest);
         match deadline.saturating_sub(now) {
             Duration::ZERO => Due::Ready(pending.paths.iter().cloned().collect()),
             rest => Due::Wait(rest),
@@ -155,6 +184,13 @@ pub fn is_source(path: &Path) -> bool {
     let hidden = name.starts_with('.');
     let extension = path.extension().and_then(OsStr::to_str);
     !hidden && (matches!(extension, Some("rs" | "toml" | "c" | "h")) || is_script(extension)) && !is_made_by_tools(path)
+}
+
+/// Returns `true` for a lock, toolchain or configuration file of cargo. Cargo itself writes the lock file.
+pub(crate) fn is_cargo_file(path: &Path) -> bool {
+    let of_folder = ["Cargo.lock", "rust-toolchain", "rust-toolchain.toml"];
+    let of_configuration = [".cargo/config", ".cargo/config.toml"];
+    of_folder.iter().chain(&of_configuration).any(|name| path.ends_with(name)) && !is_made_by_tools(path)
 }
 
 /// Returns `true` for script files, with an extension in lower or upper case.
@@ -190,11 +226,12 @@ pub(crate) fn is_made_by_tools(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Debounce, Due, is_source};
+    use super::{Debounce, Due, is_cargo_file, is_source};
     use std::path::Path;
     use std::time::Duration;
 
-    /// Runs `script` with windows of 10 and 50 ms: `3:a` is an event of `a.rs` at 3, `?4` calls `due` at 4, `take` calls `take`.
+    /// Runs `script` with windows of 10 and 50 ms: `3:a` is an event of `a.rs` at 3, `?4` calls `due` at 4, `take` calls `take`,
+    /// `canceled` and `ended` report the end of a build.
     fn check(script: &str, expected: &str) {
         let ms = |text: &str| Duration::from_millis(text.parse().unwrap());
         let names = |paths: Vec<std::path::PathBuf>| {
@@ -213,7 +250,11 @@ mod tests {
             } else if let Some((at, name)) = step.split_once(':') {
                 debounce.note(ms(at), Path::new(&format!("/p/src/{name}.rs")));
             } else {
-                answers.push(format!("took({})", names(debounce.take())));
+                match step {
+                    "canceled" => debounce.build_canceled(),
+                    "ended" => debounce.build_ended(),
+                    _ => answers.push(format!("took({})", names(debounce.take()))),
+                }
             }
         }
         assert_eq!(answers.join(" "), expected, "{script}");
@@ -245,6 +286,47 @@ mod tests {
     }
 
     #[test]
+    fn canceled_builds_lengthen_the_quiet_window_up_to_the_longest_wait() {
+        check("canceled 0:a ?0 canceled ?0 canceled ?0 canceled ?0", "wait20 wait40 wait50 wait50");
+        check("canceled canceled ended 0:a ?0", "wait10");
+    }
+
+    /// Returns the start times of the builds, if a file is saved at each of `saves`, and a build takes `build`. All times are milliseconds.
+    fn starts(saves: &[u64], build: u64) -> Vec<u64> {
+        let mut debounce = Debounce::default();
+        let mut starts = Vec::<u64>::new();
+        let mut is_building = false;
+        for now in 0..10_000 {
+            if is_building && starts.last().is_some_and(|start| start + build == now) {
+                debounce.build_ended();
+                is_building = false;
+            }
+            if saves.contains(&now) {
+                debounce.note(Duration::from_millis(now), Path::new("/p/src/a.rs"));
+            }
+            if let Due::Ready(_) = debounce.due(Duration::from_millis(now)) {
+                debounce.take();
+                if is_building {
+                    debounce.build_canceled();
+                }
+                starts.push(now);
+                is_building = true;
+            }
+        }
+        starts
+    }
+
+    #[test]
+    fn a_burst_of_saves_starts_few_builds() {
+        assert_eq!(starts(&[0], 300), [10]);
+        assert_eq!(starts(&[0, 1000], 300), [10, 1010]);
+        assert_eq!(starts(&[0, 100], 300), [10, 110]);
+        let every = |gap: u64, count: u64| (0..count).map(|save| save * gap).collect::<Vec<_>>();
+        assert_eq!(starts(&every(11, 120), 300), [10, 21, 222, 431, 640, 849, 1058, 1267, 1476]);
+        assert_eq!(starts(&every(106, 17), 300), [10, 116, 232, 358, 504, 730, 942, 1154, 1366, 1578, 1790]);
+    }
+
+    #[test]
     fn asking_changes_nothing() {
         check("0:a ?10 ?10 ?5 take", "a a wait5 took(a)");
     }
@@ -252,6 +334,19 @@ mod tests {
     #[test]
     fn events_out_of_order_count_from_the_earliest_to_the_latest() {
         check("8:a 0:b ?17 ?18", "wait1 a+b");
+    }
+
+    #[test]
+    fn files_of_cargo_are_recognized() {
+        let check = |path: &str, expected: bool| assert_eq!(is_cargo_file(Path::new(path)), expected, "{path}");
+        for path in
+            ["w/Cargo.lock", "w/rust-toolchain", "w/rust-toolchain.toml", "w/.cargo/config", "w/.cargo/config.toml"]
+        {
+            check(path, true);
+        }
+        for path in ["w/config.toml", "w/.cargo/credentials.toml", "w/Cargo.lock~", "target/package/x/Cargo.lock"] {
+            check(path, false);
+        }
     }
 
     #[test]

@@ -12,8 +12,10 @@ use std::time::{Instant, SystemTime};
 use cargo_metadata::diagnostic::Diagnostic;
 use serde_json::Value;
 
+use crate::dep_info;
 use crate::error::{BuildError, failed};
 use crate::link;
+use crate::named_files::named_files;
 use crate::processes::{StartError, Started};
 use crate::record::Record;
 use crate::recorder::{Called, Recorder, dep_file};
@@ -97,7 +99,7 @@ impl StartedDirect {
         let Direct { recorder, command_line, mut diagnostics, artifacts, records, .. } = direct;
         let canceled = || BuildError::Canceled { command: command_line.clone() };
         let (mut compile, mut linking) = (0.0_f64, link::Linking::default());
-        let mut linked = Vec::new();
+        let (mut linked, mut inputs) = (Vec::new(), Vec::new());
         for (record, (compiler, dir)) in records.into_iter().zip(compilers) {
             let Started { number, stderr, .. } = compiler;
             let read = stderr.map(|stderr| read(stderr, &record.package.id)).unwrap_or_default();
@@ -123,6 +125,10 @@ impl StartedDirect {
                 progress.processes.unlock();
                 return Ok(None);
             }
+            if !is_built {
+                let sources = read.named.into_iter().chain(dep_info::read(&dep_file).unwrap_or_default());
+                inputs.extend(sources.map(|source| record.dir.join(source)));
+            }
             diagnostics.replace(&record.package.id, read.diagnostics.clone());
             let called = Called { record, is_built, dep_file, diagnostics: read.diagnostics };
             if !recorder.note_direct(&progress.processes, &called, || install(&output, &called.record.library))? {
@@ -141,7 +147,7 @@ impl StartedDirect {
         progress.processes.unlock();
         link::prepare(linked);
         if diagnostics.errors {
-            return Err(BuildError::DoesNotCompile { rendered: diagnostics.text(), command: command_line });
+            return Err(BuildError::DoesNotCompile { rendered: diagnostics.text(), command: command_line, inputs });
         }
         let millis = started.elapsed().as_secs_f64() * 1000.0;
         let link::Linking { millis: link, slow: slow_link } = linking;
@@ -164,6 +170,8 @@ fn install(output: &Path, library: &Path) -> Result<(), BuildError> {
 #[derive(Debug, Default)]
 struct Read {
     diagnostics: Diagnostics,
+    /// Files that the errors name.
+    named: Vec<PathBuf>,
     /// Time of the end of the link.
     linked: Option<SystemTime>,
 }
@@ -178,6 +186,7 @@ fn read(stderr: ChildStderr, package: &str) -> Read {
                 read.linked = Some(SystemTime::now());
             }
         } else if let Ok(diagnostic) = serde_json::from_value::<Diagnostic>(message) {
+            read.named.extend(named_files(&diagnostic));
             read.diagnostics.note(package, diagnostic);
         }
     }

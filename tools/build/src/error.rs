@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 /// let error = BuildError::DoesNotCompile {
 ///     rendered: "error[E0425]: cannot find value `speed`".into(),
 ///     command: "cargo build --lib".into(),
+///     inputs: Vec::new(),
 /// };
 /// assert!(error.to_string().ends_with("`cargo build --lib` found errors: correct them"));
 /// ```
@@ -25,6 +26,8 @@ pub enum BuildError {
         rendered: String,
         /// The command that reproduces the errors in a shell.
         command: String,
+        /// Files that the compiler has read or has not found, as far as known. A change of one of these files may correct the errors.
+        inputs: Vec<PathBuf>,
     },
     /// The cargo program could not be started.
     #[error(

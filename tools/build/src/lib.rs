@@ -15,6 +15,7 @@ mod error;
 mod find;
 mod find_host;
 mod link;
+mod named_files;
 mod origin;
 mod processes;
 mod reason;

@@ -1,6 +1,7 @@
 //! Converts cargo's messages into libraries, diagnostics and a result. Pure functions; `running.rs` reads the pipe.
 
 use crate::error::BuildError;
+use crate::named_files::{full_path, named_files};
 use crate::reason::CargoReason;
 use cargo_metadata::diagnostic::{Diagnostic, DiagnosticLevel};
 use cargo_metadata::{Message, PackageId};
@@ -117,6 +118,8 @@ pub(crate) struct Report {
     artifacts: Vec<Artifact>,
     pub(crate) units: Units,
     pub(crate) diagnostics: Diagnostics,
+    /// Files on which the errors depend.
+    pub(crate) inputs: Vec<PathBuf>,
 }
 
 /// Compiled or fresh units of local packages.
@@ -171,6 +174,9 @@ impl Report {
         match message {
             // Cargo hides warnings of other packages, except with `-vv`.
             Message::CompilerMessage(message) if is_local(&message.package_id) || is_error(&message.message) => {
+                let root = message.target.src_path.as_std_path();
+                let named = named_files(&message.message);
+                self.inputs.extend(named.iter().filter_map(|file| full_path(file, root)));
                 self.diagnostics.note(&message.package_id.repr, message.message);
             }
             Message::CompilerArtifact(artifact) if artifact.target.is_cdylib() => {
@@ -220,7 +226,9 @@ impl Report {
                 Ok(BuildOutcome { artifacts: self.artifacts, warnings, millis, method: BuildMethod::Cargo(reason) })
             }
             Ending { success: true, .. } => Err(BuildError::NoLibrary { what }),
-            _ if self.diagnostics.errors => Err(BuildError::DoesNotCompile { rendered: warnings, command }),
+            _ if self.diagnostics.errors => {
+                Err(BuildError::DoesNotCompile { rendered: warnings, command, inputs: self.inputs })
+            }
             Ending { stderr, .. } if stderr.contains("no library targets found") => Err(BuildError::NoLibrary { what }),
             Ending { stderr, .. } => Err(BuildError::CargoFailed { command, stderr }),
         }

@@ -1,15 +1,18 @@
 //! Running builds: start, output, end and cancellation. Cargo is run here; `direct.rs` runs recorded compiler calls.
 
-use crate::call;
+use crate::call::{self, CompilerCall};
+use crate::dep_info;
 use crate::error::{BuildError, failed};
+use crate::named_files::full_path;
 use crate::processes::{Processes, StartError, Started};
 use crate::reason::CargoReason;
-use crate::recorder::Recorder;
+use crate::recorder::{Recorder, dep_file};
 use crate::report::{BuildOutcome, Ending, Report};
 use crate::request::BuildRequest;
 use cargo_metadata::Message;
 use crossbeam_channel::{Receiver, bounded};
 use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -181,6 +184,9 @@ impl StartedCargo {
         if recorder.is_some() {
             (calls, stderr) = call::split(&stderr);
         }
+        if !success {
+            report.inputs.extend(calls.iter().filter(|call| call.is_cdylib()).flat_map(listed_sources));
+        }
         let units = std::mem::take(&mut report.units);
         let diagnostics = report.diagnostics.clone();
         let outcome = match report.conclude(Ending { success, stderr, millis }, what, command_line, reason) {
@@ -198,6 +204,14 @@ impl StartedCargo {
         }
         Ok(outcome)
     }
+}
+
+/// Returns the sources that a call has listed. A failed call has a list if the compiler has read all sources.
+fn listed_sources(call: &CompilerCall) -> Vec<PathBuf> {
+    let list = call.value("--out-dir").and_then(|dir| dep_file(call, Path::new(dir)));
+    let sources = list.and_then(|list| dep_info::read(&list).ok()).unwrap_or_default();
+    let Some(package) = call.env("CARGO_MANIFEST_DIR") else { return Vec::new() };
+    sources.iter().filter_map(|source| full_path(source, Path::new(package))).collect()
 }
 
 fn read_messages(stdout: impl Read, compiled: &AtomicUsize) -> Report {

@@ -1,7 +1,8 @@
 //! Reports changes of sources. `debounce.rs` decides which files count and when a change is complete; cargo decides what must be compiled.
 
-use crate::debounce::{is_made_by_tools, is_source, is_source_folder};
+use crate::debounce::{is_cargo_file, is_made_by_tools, is_source, is_source_folder};
 use crate::error::WatchError;
+use crate::record::cargo_files;
 use alcedo_sys::FolderWatch;
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, unbounded};
 use notify::event::{AccessKind, AccessMode, ModifyKind};
@@ -20,6 +21,9 @@ pub struct SourceEvent {
     /// The file, which may be deleted; or the folder, if it appeared as a whole or the system dropped events.
     pub path: PathBuf,
 }
+
+/// Folder of cargo's configuration, next to a manifest.
+const CONFIGURATION: &str = ".cargo";
 
 /// Event of the system and its time.
 type Raw = (Duration, notify::Result<Event>);
@@ -54,7 +58,8 @@ pub struct SourceWatch {
 
 impl SourceWatch {
     /// Watches `dirs` recursively. Watches each parent folder with a `Cargo.toml` without recursion: such a folder contains manifests and
-    /// build scripts, but also `target`, which is large and changes in every build.
+    /// build scripts, but also `target`, which is large and changes in every build. Also watches cargo's configuration, toolchain and lock
+    /// files in these folders, and existing ones above them.
     pub fn new(dirs: &[PathBuf]) -> Result<Self, WatchError> {
         let (sender, receiver) = unbounded();
         let started = Instant::now();
@@ -67,19 +72,30 @@ impl SourceWatch {
         for (dir, mode) in watched_deep.chain(watched_flat) {
             watcher.add(dir, mode).map_err(|source| WatchError::Dir { dir: dir.clone(), source })?;
         }
+        let configurations: Vec<_> = flat.iter().map(|dir| dir.join(CONFIGURATION)).collect();
+        for dir in &configurations {
+            if let Err(error) = watcher.add(dir, RecursiveMode::NonRecursive) {
+                tracing::debug!("{} cannot be watched: {error}; changes of its files are missed", dir.display());
+            }
+        }
         watcher.refresh(); // Watches the parents.
         let watcher = Arc::new(Mutex::new(watcher));
         let weak = Arc::downgrade(&watcher);
-        let (deep, flat): (Vec<_>, Vec<_>) = (deep.into_iter().collect(), flat.into_iter().collect());
+        let environment = std::env::vars_os().collect();
+        let cargo_files: BTreeSet<_> = flat.iter().flat_map(|dir| cargo_files(&[], dir, &environment)).collect();
+        let (deep, flat): (Vec<_>, Vec<_>) =
+            (deep.into_iter().collect(), flat.into_iter().chain(configurations).collect());
         let inputs = Arc::<Mutex<BTreeSet<PathBuf>>>::default();
         let (known, folders) = (Arc::clone(&inputs), (deep.clone(), flat.clone()));
         let now = move || started.elapsed();
         thread::spawn(move || listen(&raw, &weak, (&deep, &flat), &known, &sender, now));
-        Ok(Self { receiver, started, watcher, folders, inputs })
+        let watch = Self { receiver, started, watcher, folders, inputs };
+        watch.add_inputs(cargo_files.into_iter().filter(|file| file.is_file()));
+        Ok(watch)
     }
 
     /// Watches more files, with any name. [`Artifact::inputs`](crate::Artifact::inputs) returns such files: included files, and sources
-    /// outside the watched folders. Files that tools write are skipped, since each build would cause another build.
+    /// outside the watched folders. A file may be missing. Files that tools write are skipped, since each build would cause another build.
     ///
     /// # Examples
     /// ```no_run
@@ -96,7 +112,7 @@ impl SourceWatch {
         let earlier: BTreeSet<_> = inputs.iter().filter_map(|file| file.parent()).map(Path::to_owned).collect();
         let mut new = BTreeSet::new();
         for file in files.into_iter().filter(|file| !is_made_by_tools(file)) {
-            let file = file.canonicalize().unwrap_or(file);
+            let file = real_path(file);
             // Skips watched folders: a second watch of a folder would replace its recursion mode.
             if !is_watched(&file, deep, flat) {
                 new.extend(file.parent().map(Path::to_owned).filter(|folder| !earlier.contains(folder)));
@@ -123,6 +139,12 @@ impl SourceWatch {
     pub fn now(&self) -> Duration {
         self.started.elapsed()
     }
+}
+
+/// Returns the path without links. A missing file keeps its name.
+fn real_path(file: PathBuf) -> PathBuf {
+    let missing = || Some(file.parent()?.canonicalize().ok()?.join(file.file_name()?));
+    file.canonicalize().ok().or_else(missing).unwrap_or(file)
 }
 
 /// Returns the folders to watch recursively and the folders to watch flat. The sets are disjoint: the second mode would replace the first.
@@ -165,7 +187,8 @@ fn listen(
             Err(_) => None,
         };
         for folder in arrived(watcher, event.as_ref()) {
-            if deep.contains(&folder) {
+            let is_configuration = folder.ends_with(CONFIGURATION) && flat.contains(&folder);
+            if is_configuration || deep.contains(&folder) {
                 send(folder.clone());
             }
             let package = folder.ancestors().find(|dir| flat.iter().any(|flat| *flat == **dir));
@@ -176,7 +199,7 @@ fn listen(
         let Some(event) = event else { continue };
         let is_input = |path: &Path| inputs.lock().unwrap_or_else(PoisonError::into_inner).contains(path);
         for path in event.paths {
-            let is_source = || is_source(&path) && is_watched(&path, deep, flat);
+            let is_source = || (is_source(&path) || is_cargo_file(&path)) && is_watched(&path, deep, flat);
             let is_folder = || is_arrival(event.kind) && is_below(&path, deep) && path.is_dir();
             if (is_change(event.kind) && (is_source() || is_input(&path))) || is_folder() {
                 send(path);

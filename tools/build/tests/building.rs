@@ -64,7 +64,7 @@ fn compile_errors_are_printed_once_and_a_fixed_plugin_builds_again() {
     let scratch = Scratch::plugin();
     scratch.write("src/lib.rs", "pub fn f() -> u32 { \"text\" }\nfn unused() {}\n");
     match build(&scratch.request()).unwrap_err() {
-        BuildError::DoesNotCompile { rendered, command } => {
+        BuildError::DoesNotCompile { rendered, command, .. } => {
             assert_eq!(rendered.matches("error[E0308]: mismatched types").count(), 1, "{rendered}");
             assert!(rendered.contains("src/lib.rs:1:21") && !rendered.contains("aborting due to"), "{rendered}");
             assert!(command.starts_with("cargo build --lib"), "{command}");

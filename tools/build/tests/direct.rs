@@ -273,7 +273,7 @@ fn errors_and_warnings_are_those_of_cargo() {
         assert_eq!(edits.built_with(&with_color, &["dep-text"], &[]).0, expected);
     }
     let error = |result: Result<BuildOutcome, BuildError>| match result {
-        Err(BuildError::DoesNotCompile { rendered, command }) => (rendered, command),
+        Err(BuildError::DoesNotCompile { rendered, command, .. }) => (rendered, command),
         other => panic!("{other:?}"),
     };
     for more in ["fn f() -> u8 { \"\" }\n", "fn f() { g() }\nfn unused() {}\n", "fn f() {\n"] {

@@ -2,7 +2,7 @@
 
 mod scratch;
 
-use alcedo_build::{Debounce, Due, SourceWatch, build};
+use alcedo_build::{BuildError, Builder, Debounce, Due, SourceWatch, build};
 use scratch::{LIB, Scratch};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -74,6 +74,71 @@ fn a_source_folder_that_comes_back_is_still_watched() {
     assert!(!settled_change(&watch, &mut Debounce::default(), PATIENCE).is_empty());
     while !settled_change(&watch, &mut Debounce::default(), SILENCE).is_empty() {}
     check(&scratch, &watch, || scratch.write("src/lib.rs", "// new"), &["src/lib.rs"]);
+}
+
+/// Waits for an event of a file in the scratch folder.
+fn wait_for(scratch: &Scratch, watch: &SourceWatch, path: &str) {
+    let path = scratch.path("").canonicalize().unwrap().join(path);
+    while watch.receiver().recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("{} is not watched", path.display())).path
+        != path
+    {}
+}
+
+#[test]
+fn files_of_cargo_next_to_a_manifest_are_watched_from_their_first_save() {
+    let scratch = Scratch::plugin();
+    let watch = SourceWatch::new(&[scratch.path("src")]).unwrap();
+    for path in ["rust-toolchain", "Cargo.lock"] {
+        scratch.write(path, "");
+        wait_for(&scratch, &watch, path);
+    }
+    for _ in 0..2 {
+        scratch.write(".cargo/config.toml", "");
+        wait_for(&scratch, &watch, ".cargo");
+        scratch.write(".cargo/config.toml", "[env]");
+        wait_for(&scratch, &watch, ".cargo/config.toml");
+        fs::remove_dir_all(scratch.path(".cargo")).unwrap();
+    }
+}
+
+#[test]
+fn existing_files_of_cargo_above_the_manifests_are_watched() {
+    let manifest = scratch::manifest("plug", "");
+    let scratch = Scratch::new(&[
+        (".cargo/config.toml", ""),
+        ("rust-toolchain", ""),
+        ("plug/Cargo.toml", &manifest),
+        ("plug/src/lib.rs", LIB),
+        ("plug/.cargo/config.toml", ""),
+    ]);
+    let watch = SourceWatch::new(&[scratch.path("plug/src")]).unwrap();
+    for path in [".cargo/config.toml", "rust-toolchain", "plug/.cargo/config.toml"] {
+        scratch.write(path, "");
+        wait_for(&scratch, &watch, path);
+    }
+}
+
+#[test]
+fn files_of_a_failed_build_are_watched() {
+    let scratch = Scratch::plugin();
+    let builder = Builder::new();
+    builder.build(&scratch.request()).unwrap();
+    for (name, is_direct) in [("cargo.in", false), ("direct.in", true)] {
+        scratch.write("src/lib.rs", &format!("{LIB}include!(\"{name}\");\n"));
+        let included = format!("src/{name}");
+        // The first build does not find the file, and the second build finds an error in it.
+        for text in ["pub fn number() -> u8 { \"\" }\n", "pub fn number() -> u8 { 1 }\n"] {
+            let watch = SourceWatch::new(&[scratch.path("src")]).unwrap();
+            let request = scratch.request();
+            let result = if is_direct { builder.build(&request) } else { build(&request) };
+            match result {
+                Err(BuildError::DoesNotCompile { inputs, .. }) => watch.add_inputs(inputs),
+                other => panic!("{other:?}"),
+            }
+            scratch.write(&included, text);
+            wait_for(&scratch, &watch, &included);
+        }
+    }
 }
 
 #[test]

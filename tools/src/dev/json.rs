@@ -17,7 +17,7 @@ pub(super) fn event(event: &Event) -> Option<Value> {
         Event::Building(changed) => json!({ "event": "building", "changed": changed }),
         Event::Canceled => json!({ "event": "canceled" }),
         Event::Built { millis, warnings } => json!({ "event": "built", "build_ms": millis, "warnings": warnings }),
-        Event::NotBuilt(BuildError::DoesNotCompile { rendered, command }) => {
+        Event::NotBuilt(BuildError::DoesNotCompile { rendered, command, .. }) => {
             json!({ "event": "not_built", "rendered": rendered, "command": command })
         }
         Event::NotBuilt(error) => json!({ "event": "not_built", "error": error.to_string() }),
@@ -132,7 +132,8 @@ mod tests {
     #[test]
     fn objects_have_one_line_and_the_compilers_own_text() {
         let rendered = "error: a\n --> src/lib.rs:1:1\n".to_owned();
-        let error = BuildError::DoesNotCompile { rendered: rendered.clone(), command: "cargo build".into() };
+        let (command, inputs) = ("cargo build".into(), Vec::new());
+        let error = BuildError::DoesNotCompile { rendered: rendered.clone(), command, inputs };
         let object = event(&Event::NotBuilt(error)).unwrap();
         assert!(!object.to_string().contains('\n') && object["rendered"] == *rendered, "{object}");
         let again = output(&Folded::Again { lines: 2, times: 9 }, true);

@@ -223,6 +223,7 @@ mod tests {
         let event = Event::NotBuilt(BuildError::DoesNotCompile {
             rendered: "error: a\n --> src/lib.rs:1:1\n".into(),
             command: "cargo build".into(),
+            inputs: Vec::new(),
         });
         let mut messages = Messages::new(Paint::for_tests(), false, true);
         let text = messages.message(&event, true).unwrap();

@@ -11,6 +11,7 @@ mod history;
 mod host;
 mod job;
 mod part;
+mod sources;
 mod targets;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -18,11 +19,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use alcedo_build::{Artifact, Debounce, Due, SourceEvent, SourceWatch};
+use alcedo_build::{Artifact, BuildError, Debounce, Due, SourceWatch};
 use alcedo_runtime::Declared;
 use alcedo_runtime::development::link::{FromHost, HangOf, ToHost};
 use crossbeam_channel::select;
-use crossbeam_channel::{Receiver, RecvError, never};
+use crossbeam_channel::{Receiver, never};
 use serde::Serialize;
 
 use crate::command::Command;
@@ -207,6 +208,7 @@ impl<W: World> Session<W> {
                 continue;
             }
             self.left(false);
+            self.receive_sources();
             let until_settled = match self.debounce.due(self.watch.now()) {
                 Due::Ready(_) => {
                     self.sources_changed();
@@ -220,7 +222,9 @@ impl<W: World> Session<W> {
             // Ready channels have priority over ticks, so even a world with slow ticks receives messages.
             select! {
                 recv(built) -> _ => self.cargo_ended(),
-                recv(self.watch.receiver()) -> event => self.source_event(event),
+                recv(self.watch.receiver()) -> event => if let Ok(event) = event {
+                    self.source_event(event);
+                },
                 recv(commands) -> command => return Step::Command(command.unwrap_or(Ok(Command::Quit))),
                 recv(self.world.printed()) -> printed => if let Ok(printed) = printed {
                     return Step::Event(Event::Printed(printed));
@@ -310,16 +314,6 @@ impl<W: World> Session<W> {
         self.started.elapsed()
     }
 
-    fn source_event(&mut self, event: Result<SourceEvent, RecvError>) {
-        // The session owns the watch, so the channel is not disconnected.
-        if let Ok(event) = event {
-            // Converts the time to the clock of the session, since each watch has its own clock.
-            let at = self.now().saturating_sub(self.watch.now().saturating_sub(event.at));
-            self.edited = Some(self.edited.map_or(at, |first| first.min(at)));
-            self.debounce.add(event.at, &event.path);
-        }
-    }
-
     fn sources_changed(&mut self) {
         let mut changed = self.debounce.take();
         changed.retain(|path| !self.is_own_glue(path));
@@ -382,19 +376,30 @@ impl<W: World> Session<W> {
         self.written.get(path).is_some_and(|written| *written == file_version(path))
     }
 
-    /// Starts to build stale targets. A running build is canceled first: its libraries would also be stale.
+    /// Starts to build stale targets. A running build is canceled first: its libraries would also be stale. If sources changed during the
+    /// cancellation, the build starts after the quiet window of these changes.
     fn build(&mut self, cause: Cause, changed: Vec<PathBuf>) {
-        if self.job.take().is_some() {
-            self.events.push_back(Event::Canceled);
-        }
+        let is_canceled = self.job.take().is_some();
         self.rewritten.clear();
+        if is_canceled {
+            self.events.push_back(Event::Canceled);
+            if let Cause::Edit(edited) = cause {
+                self.debounce.build_canceled();
+                if self.is_postponed(edited, &changed) {
+                    return;
+                }
+            }
+        }
         match Job::start(cause, &self.stale, &self.targets, &self.options) {
             Ok(None) => {}
             Ok(Some(job)) => {
                 self.job = Some(job);
                 self.events.push_back(Event::Building(changed));
             }
-            Err(error) => self.events.push_back(Event::NotBuilt(error)),
+            Err(error) => {
+                self.debounce.build_ended();
+                self.events.push_back(Event::NotBuilt(error));
+            }
         }
     }
 
@@ -402,13 +407,20 @@ impl<W: World> Session<W> {
         let Some(mut job) = self.job.take() else { return };
         let (target, artifacts) = match job.advance(&self.targets, &self.options) {
             Ok(built) => built,
-            Err(error) => return self.events.push_back(Event::NotBuilt(error)),
+            Err(error) => {
+                self.debounce.build_ended();
+                if let BuildError::DoesNotCompile { inputs, .. } = &error {
+                    self.watch.add_inputs(inputs.iter().cloned());
+                }
+                return self.events.push_back(Event::NotBuilt(error));
+            }
         };
         self.stale.remove(&target);
         self.watch.add_inputs(artifacts.iter().flat_map(Artifact::inputs));
         self.targets[target].artifacts = artifacts;
         self.rewrite_module_glue(target);
         let ended = if job.is_over() {
+            self.debounce.build_ended();
             Some(job)
         } else {
             self.job = Some(job);

@@ -87,8 +87,7 @@ pub(crate) fn affected(targets: &[Target], changed: &[PathBuf]) -> BTreeSet<usiz
         target.sources.iter().any(|source| path.starts_with(source) || source.starts_with(path))
     };
     let may_concern = |target: &Target, path: &Path| {
-        !target.is_host()
-            || path.parent().is_some_and(|dir| target.sources.iter().any(|source| source.starts_with(dir)))
+        !target.is_host() || folder(path).is_some_and(|dir| target.sources.iter().any(|source| source.starts_with(dir)))
     };
     changed
         .iter()
@@ -101,6 +100,12 @@ pub(crate) fn affected(targets: &[Target], changed: &[PathBuf]) -> BTreeSet<usiz
             }
         })
         .collect()
+}
+
+/// Returns the folder of a file; for cargo's configuration the folder above `.cargo`.
+fn folder(path: &Path) -> Option<&Path> {
+    let dir = path.parent()?;
+    if dir.ends_with(".cargo") { dir.parent() } else { Some(dir) }
 }
 
 #[cfg(test)]
@@ -140,6 +145,10 @@ mod tests {
             ["/w/rig/src/main.rs", "/w/cube/src/lib.rs", "/w/Cargo.toml", "/w/rig/Cargo.toml", "/w/cube/Cargo.toml"]
                 .map(of),
             [vec![0], vec![1], vec![0, 1], vec![0, 1], vec![1]],
+        );
+        assert_eq!(
+            ["/w/.cargo/config.toml", "/w/cube/.cargo/config.toml", "/w/Cargo.lock"].map(of),
+            [vec![0, 1], vec![1], vec![0, 1]],
         );
     }
 }

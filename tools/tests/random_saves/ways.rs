@@ -27,7 +27,7 @@ pub(super) enum Way {
     Dependency(Style),
     /// A text file that the source includes.
     Included(Style),
-    /// A part whose file is not watched. The build is requested by the user.
+    /// A part with a build that the user requests.
     Requested(Part, Style),
     /// All modules, each by a rename.
     Switch,

@@ -1,0 +1,41 @@
+//! Receives the events of source files.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use alcedo_build::{Due, SourceEvent};
+
+use super::Session;
+use crate::world::World;
+
+impl<W: World> Session<W> {
+    /// Receives all waiting events. A build that starts before all events are received would be canceled by the next event.
+    pub(super) fn receive_sources(&mut self) {
+        let events: Vec<_> = self.watch.receiver().try_iter().collect();
+        events.into_iter().for_each(|event| self.source_event(event));
+    }
+
+    pub(super) fn source_event(&mut self, event: SourceEvent) {
+        // During a build, cargo itself writes the lock file.
+        if self.job.is_some() && event.path.ends_with("Cargo.lock") {
+            return;
+        }
+        // Converts the time to the clock of the session, since each watch has its own clock.
+        let at = self.now().saturating_sub(self.watch.now().saturating_sub(event.at));
+        self.edited = Some(self.edited.map_or(at, |first| first.min(at)));
+        self.debounce.add(event.at, &event.path);
+    }
+
+    /// Returns true if more sources have changed since the change at `edited`. In this case, records `changed` again, so that one build
+    /// covers all changes.
+    pub(super) fn is_postponed(&mut self, edited: Duration, changed: &[PathBuf]) -> bool {
+        self.receive_sources();
+        if self.debounce.due(self.watch.now()) == Due::Nothing {
+            return false;
+        }
+        let now = self.watch.now();
+        changed.iter().for_each(|path| self.debounce.add(now, path));
+        self.edited = Some(edited);
+        true
+    }
+}
