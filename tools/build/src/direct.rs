@@ -3,7 +3,7 @@
 //! time. Only the finished library replaces cargo's library.
 
 use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader};
+use std::io::{self, BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStderr, Command, Stdio};
 use std::sync::atomic::Ordering;
@@ -62,8 +62,7 @@ impl Direct {
             let dir = folder(record);
             let output = dir.join(record.library.file_name().unwrap_or_default());
             fs::create_dir_all(&dir).map_err(failed("create", &dir)).map_err(StartError::Failed)?;
-            // The previous output and the installed library are hard links to one file, which a host may have loaded. The linker must not
-            // write into this file.
+            // Removes the output of a build that was canceled.
             let _ = fs::remove_file(output);
             let mut command = self.command(record, &dir);
             // Discards the standard output, to which macros may print.
@@ -121,7 +120,6 @@ impl StartedDirect {
             let is_of_sources = read.diagnostics.errors && !read.diagnostics.errors_elsewhere;
             if is_built && !output.is_file() || !is_built && !is_of_sources {
                 tracing::debug!("the compiler alone failed: {}", read.diagnostics.text());
-                recorder.forget();
                 progress.processes.unlock();
                 return Ok(None);
             }
@@ -159,11 +157,15 @@ impl StartedDirect {
 /// Seals a library, and puts it in place of the older one in a single step.
 fn install(output: &Path, library: &Path) -> Result<(), BuildError> {
     alcedo_sys::seal_file(output).map_err(failed("seal", library))?;
-    let new = output.with_extension("new");
-    let _ = fs::remove_file(&new);
-    // Creates a hard link or, on file systems without hard links, a copy, as cargo does.
-    fs::hard_link(output, &new).or_else(|_| fs::copy(output, &new).map(drop)).map_err(failed("copy", library))?;
-    fs::rename(&new, library).map_err(failed("copy", library))
+    // The library has no second name, whose removal would change the library's stamp.
+    fs::rename(output, library).or_else(|_| copy(output, library)).map_err(failed("copy", library))
+}
+
+/// Copies a library between file systems, and replaces the older one in a single step.
+fn copy(output: &Path, library: &Path) -> io::Result<()> {
+    let new = library.with_extension("new");
+    fs::copy(output, &new)?;
+    fs::rename(&new, library)
 }
 
 /// Output of a compiler.

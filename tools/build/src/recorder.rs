@@ -241,11 +241,6 @@ impl Recorder {
         }
         Ok(true)
     }
-
-    /// Forgets the calls of this request: cargo makes the next build.
-    pub(crate) fn forget(&self) {
-        self.records.lock().remove(&self.key);
-    }
 }
 
 /// Returns the dependency file that a call writes to `dir`.

@@ -130,6 +130,22 @@ fn cargo_is_right_about_a_source_that_is_restored_with_its_time() {
     assert_eq!(edits.built(&["alpha-word"], &["gamma-word"]), "direct");
 }
 
+/// An editor may delete a file and write it again.
+#[test]
+fn a_source_that_was_missing_during_a_build_is_fresh_afterwards() {
+    let edits = Edits::new(&[("Cargo.toml", &cdylib("[workspace]")), ("src/lib.rs", &strings(&["\"alpha-word\""]))]);
+    edits.built(&["alpha-word"], &[]);
+    edits.edit("src/lib.rs", "alpha", "gamma");
+    assert_eq!(edits.built(&["gamma-word"], &["alpha-word"]), "direct");
+    let source = edits.scratch.path("src/lib.rs");
+    let text = fs::read_to_string(&source).unwrap();
+    fs::remove_file(&source).unwrap();
+    edits.builder.build(&edits.scratch.request()).unwrap_err();
+    fs::write(&source, text).unwrap();
+    let (method, outcome) = edits.built_with(&edits.scratch.request(), &["gamma-word"], &["alpha-word"]);
+    assert_eq!((method.as_str(), outcome.artifacts[0].fresh), ("direct", true));
+}
+
 #[test]
 fn included_files_are_sources_and_a_dependency_is_cargos() {
     let edits = Edits::new(&[
