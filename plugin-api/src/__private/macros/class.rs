@@ -118,6 +118,7 @@ macro_rules! __alcedo_class {
 
             // A single static, since the compiler would track a static of each property separately.
             #[allow(clippy::type_complexity, reason = "it has as many parts as the class has properties")]
+            #[allow(clippy::unused_unit, reason = "a class may have no property")]
             static ALCEDO_CELLS: ($($crate::__private::PropertyCell<$class, $ty>,)*) = {
                 // SAFETY: each cell is part of the description below.
                 let cells = unsafe { $crate::__private::Cells::new() };
