@@ -1,14 +1,14 @@
 //! Creates a workspace with a plugin. Each part of the plugin contains a number. The plugin writes the numbers to a file in each tick, so
 //! that the test can identify the running code.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
 use super::record::Part;
-use crate::support::{compiled_plugins, target};
+use crate::support::{compiled_plugins, target, turn};
 
 /// Number of source files that are changed together.
 const MODULES: usize = 40;
@@ -89,13 +89,14 @@ impl Saved {
 
 pub(super) struct Project {
     dir: TempDir,
+    _turn: File,
 }
 
 impl Project {
     /// Writes the workspace, with this number in each part.
     pub(super) fn new(number: &str) -> Self {
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
-        let project = Self { dir: tempfile::tempdir().unwrap() };
+        let project = Self { _turn: turn(), dir: tempfile::tempdir().unwrap() };
         let examples = repository.join("example-plugins");
         let workspace = fs::read_to_string(examples.join("Cargo.toml")).unwrap();
         let profile = &workspace[workspace.find("[profile.dev]").unwrap()..];

@@ -50,13 +50,21 @@ pub(crate) fn alone() -> MutexGuard<'static, ()> {
     ONE_COPY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// Locks the target folder, which the tests of other processes and the demo use, too. `cargo clean` in one of them also deletes
+/// libraries of equal names that belong to another.
+pub(crate) fn turn() -> File {
+    let target = target();
+    fs::create_dir_all(&target).unwrap();
+    let turn = File::create(target.join(".alcedo-demo.lock")).unwrap();
+    turn.lock().unwrap();
+    turn
+}
+
 impl Scratch {
     pub(crate) fn new() -> Self {
         let alone = alone();
         let target = target();
-        fs::create_dir_all(&target).unwrap();
-        let turn = File::create(target.join(".alcedo-demo.lock")).unwrap();
-        turn.lock().unwrap();
+        let turn = turn();
         // Cargo compares times: files that are older than the library of another copy would never be compiled.
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
         let dir = tempfile::tempdir().unwrap();
