@@ -258,11 +258,10 @@ impl Machine {
         }
 
         loop {
-            // SAFETY: the loader built these instructions and verified their operands. Each offset is that of a register of the
-            // type that the operation reads or writes. The frame at `base` contains these registers, and each register holds a
-            // value of the register's type. Jumps target instructions, the last instruction returns, and table indices are valid.
-            // `memory` is null, or the memory of the object of the call, whose class has the properties that the loader found. The
-            // pointer is reloaded after native or plugin code has run.
+            // SAFETY: the loader verified all operands: offsets are those of registers of the operation's type in the frame at
+            // `base`, each with a value of its type; jumps target instructions, the last of which returns; table indices are
+            // valid. `memory` is null, or that of the call's object, whose class has the properties that the loader found; it is
+            // reloaded after native or plugin code has run.
             unsafe {
                 let ins = *pc;
                 pc = pc.wrapping_add(1);

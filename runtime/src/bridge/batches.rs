@@ -201,10 +201,9 @@ impl Groups {
                 let to = to.map_or(group.items.len(), |more| at + more);
                 let clean_up = |height| core.red.clean_up(height);
                 let out = answers.as_deref_mut().map(|answers| &mut answers[..to]);
-                // SAFETY: the items were resolved by class and part at the recorded population, or before it (`follow`), and their
-                // slots have not changed since. The holder of cached groups has checked that this population is the current one
-                // (`is_right`, `follow`); new groups were made just now. Since then only batches and slow calls without changes
-                // have run. A batch runs in a red frame, so no safe point has occurred. The condition is a `bool` property of the
+                // SAFETY: the slots of the items are unchanged since the items were resolved by class and part. The holder of cached
+                // groups has checked this (`is_right`, `follow`); new groups were made just now. Since then only batches and slow
+                // calls without changes have run, in red frames without a safe point. The condition is a `bool` property of the
                 // class.
                 let outcome = unsafe {
                     core.fast_paths.call_batch(

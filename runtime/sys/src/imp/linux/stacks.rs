@@ -193,7 +193,7 @@ fn find_offset() -> Option<usize> {
     Some(FOUND.load(Ordering::SeqCst)).filter(|found| *found != usize::MAX)
 }
 
-/// Reads machine words of this process that may be unmapped concurrently. Returns how many were read.
+/// Reads memory of this process that may be unmapped concurrently. Returns the number of values read.
 fn read_own(at: usize, words: &mut [usize]) -> Option<usize> {
     let mut bytes = vec![0; size_of_val(words)];
     let read = peek::copy(at, &mut bytes).ok()?;
