@@ -167,8 +167,9 @@ impl Recorder {
         // The folder of the workspace manifest need not contain the members.
         let below: Vec<_> = all.iter().chain([&self.manifest]).cloned().collect();
         let of_cargo = cargo_files(&below, &self.dir, &self.environment);
-        // A module of the plugin may be named `build`.
-        for path in of_cargo.into_iter().filter(|path| !of_plugin.contains(&real(path))) {
+        // A module of the plugin may be named `build`. A manifest that the plugin includes remains an input of cargo.
+        let is_module = |path: &Path| path.ends_with("build.rs") && of_plugin.contains(&real(path));
+        for path in of_cargo.into_iter().filter(|path| !is_module(path)) {
             let stamp = self.file(&path);
             foreign.insert(path, stamp);
         }

@@ -179,6 +179,17 @@ fn included_files_are_sources_and_a_dependency_is_cargos() {
 }
 
 #[test]
+fn a_manifest_that_a_plugin_includes_is_cargos() {
+    let edits = Edits::new(&[
+        ("Cargo.toml", &cdylib("[workspace]\n[features]\nloud = []")),
+        ("src/lib.rs", &strings(&["include_str!(\"../Cargo.toml\")"])),
+    ]);
+    assert_eq!(edits.built(&["loud = []"], &[]), NOT_RECORDED);
+    edits.edit("Cargo.toml", "loud = []", "calm = []");
+    assert_eq!(edits.built(&["calm = []"], &["loud = []"]), "Cargo.toml");
+}
+
+#[test]
 fn a_variable_a_feature_and_a_manifest_are_cargos() {
     let source = strings(&["match option_env!(\"VOICE\") { Some(voice) => voice, None => \"no-voice\" }"]);
     let edits = Edits::new(&[
