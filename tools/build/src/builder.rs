@@ -78,7 +78,11 @@ impl Builder {
                 Ok(direct) => {
                     return Ok(RunningBuild::of(progress, move |progress| match direct.conclude(progress)? {
                         Some(outcome) => Ok(outcome),
-                        None => cargo.start(progress, CargoReason::Failed)?.conclude(progress),
+                        None => {
+                            // Cargo itself locks the target folder.
+                            progress.processes.unlock();
+                            cargo.start(progress, CargoReason::Failed)?.conclude(progress)
+                        }
                     }));
                 }
                 Err(_) => {

@@ -6,6 +6,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::record::CONFIGURATION_FILES;
+
 /// Collects changes until they are complete enough for a build.
 ///
 /// Call [`take`](Debounce::take) when the build *starts*: changes noted later, even during that build, belong to the next
@@ -188,9 +190,7 @@ pub fn is_source(path: &Path) -> bool {
 
 /// Returns `true` for a lock, toolchain or configuration file of cargo. Cargo itself writes the lock file.
 pub(crate) fn is_cargo_file(path: &Path) -> bool {
-    let of_folder = ["Cargo.lock", "rust-toolchain", "rust-toolchain.toml"];
-    let of_configuration = [".cargo/config", ".cargo/config.toml"];
-    of_folder.iter().chain(&of_configuration).any(|name| path.ends_with(name)) && !is_made_by_tools(path)
+    ["Cargo.lock"].iter().chain(&CONFIGURATION_FILES).any(|name| path.ends_with(name)) && !is_made_by_tools(path)
 }
 
 /// Returns `true` for script files, with an extension in lower or upper case.

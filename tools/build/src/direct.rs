@@ -92,7 +92,8 @@ fn folder(record: &Record) -> PathBuf {
 }
 
 impl StartedDirect {
-    /// Waits for the compilers, and puts their libraries in place. Returns `None` if cargo must build instead.
+    /// Waits for the compilers, and puts their libraries in place. Returns `None` if cargo must build instead: the target
+    /// folder is still locked then.
     pub(crate) fn conclude(self, progress: &Progress) -> Result<Option<BuildOutcome>, BuildError> {
         let Self { direct, started, compilers } = self;
         let Direct { recorder, command_line, mut diagnostics, artifacts, records, .. } = direct;
@@ -105,10 +106,7 @@ impl StartedDirect {
             let status = match progress.processes.wait(number) {
                 Ok(Some(status)) => status,
                 Ok(None) => return Err(canceled()),
-                Err(_) => {
-                    progress.processes.unlock();
-                    return Ok(None);
-                }
+                Err(_) => return Ok(None),
             };
             let millis = started.elapsed().as_secs_f64() * 1000.0;
             if millis > compile {
@@ -120,7 +118,6 @@ impl StartedDirect {
             let is_of_sources = read.diagnostics.errors && !read.diagnostics.errors_elsewhere;
             if is_built && !output.is_file() || !is_built && !is_of_sources {
                 tracing::debug!("the compiler alone failed: {}", read.diagnostics.text());
-                progress.processes.unlock();
                 return Ok(None);
             }
             if !is_built {
@@ -130,12 +127,8 @@ impl StartedDirect {
             diagnostics.replace(&record.package.id, read.diagnostics.clone());
             let called = Called { record, is_built, dep_file, diagnostics: read.diagnostics };
             if !recorder.note_direct(&progress.processes, &called, || install(&output, &called.record.library))? {
-                if progress.processes.is_canceled() {
-                    return Err(canceled());
-                }
-                // The record was removed by another build of the request.
-                progress.processes.unlock();
-                return Ok(None);
+                // If the build was not canceled, another build of the request has removed the record.
+                return if progress.processes.is_canceled() { Err(canceled()) } else { Ok(None) };
             }
             if is_built {
                 progress.compiled.fetch_add(1, Ordering::Relaxed);

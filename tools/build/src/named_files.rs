@@ -7,12 +7,16 @@ use cargo_metadata::diagnostic::{Diagnostic, DiagnosticLevel};
 /// Returns the files that an error names: its primary locations, and a file that cannot be read, for example of `include!`. The names are
 /// relative to the working directory of the compiler.
 pub(crate) fn named_files(diagnostic: &Diagnostic) -> Vec<PathBuf> {
-    if !matches!(diagnostic.level, DiagnosticLevel::Error | DiagnosticLevel::Ice) {
+    if !is_error(diagnostic) {
         return Vec::new();
     }
     let unreadable = diagnostic.message.strip_prefix("couldn't read `").and_then(|rest| rest.split_once('`'));
     let locations = diagnostic.spans.iter().filter(|span| span.is_primary).map(|span| span.file_name.as_str());
     locations.chain(unreadable.map(|(file, _)| file)).map(PathBuf::from).collect()
+}
+
+pub(crate) fn is_error(diagnostic: &Diagnostic) -> bool {
+    matches!(diagnostic.level, DiagnosticLevel::Error | DiagnosticLevel::Ice)
 }
 
 /// Returns the full path of a file that the compiler names. The working directory of the compiler is a folder above `source`. The file may

@@ -12,6 +12,10 @@ use crate::reason::CargoReason;
 use crate::report::{Artifact, Package};
 use crate::stamp::{self, Stamp, Stamps};
 
+/// Configuration and toolchain files of cargo, in its working directory and in the folders above.
+pub(crate) const CONFIGURATION_FILES: [&str; 4] =
+    [".cargo/config", ".cargo/config.toml", "rust-toolchain", "rust-toolchain.toml"];
+
 /// Method of a plugin's next build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Plan {
@@ -121,8 +125,7 @@ pub(crate) fn cargo_files(sources: &[PathBuf], dir: &Path, environment: &BTreeMa
         .flat_map(|folder| ["Cargo.toml", "Cargo.lock", "build.rs"].map(|name| folder.join(name)))
         .collect();
     for folder in dir.ancestors() {
-        let names = [".cargo/config", ".cargo/config.toml", "rust-toolchain", "rust-toolchain.toml"];
-        files.extend(names.map(|name| folder.join(name)));
+        files.extend(CONFIGURATION_FILES.map(|name| folder.join(name)));
     }
     let home = |name: &str, folder: &str| {
         let named = environment.get(OsString::from(name).as_os_str()).map(PathBuf::from);

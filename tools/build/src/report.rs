@@ -1,7 +1,7 @@
 //! Converts cargo's messages into libraries, diagnostics and a result. Pure functions; `running.rs` reads the pipe.
 
 use crate::error::BuildError;
-use crate::named_files::{full_path, named_files};
+use crate::named_files::{full_path, is_error, named_files};
 use crate::reason::CargoReason;
 use cargo_metadata::diagnostic::{Diagnostic, DiagnosticLevel};
 use cargo_metadata::{Message, PackageId};
@@ -266,10 +266,6 @@ impl Diagnostics {
     }
 }
 
-fn is_error(diagnostic: &Diagnostic) -> bool {
-    matches!(diagnostic.level, DiagnosticLevel::Error | DiagnosticLevel::Ice)
-}
-
 /// Returns `true` for an error whose cause may be outside the crate's sources: in the linker, in an incompatible library, or in the
 /// compiler itself.
 fn is_elsewhere(diagnostic: &Diagnostic) -> bool {
@@ -315,7 +311,7 @@ mod tests {
     use crate::error::BuildError;
     use crate::reason::CargoReason;
     use cargo_metadata::Message;
-    use cargo_metadata::diagnostic::Diagnostic;
+    use cargo_metadata::diagnostic::{Diagnostic, DiagnosticLevel};
     use std::path::Path;
 
     fn check(report: Report, success: bool, stderr: &str) -> String {

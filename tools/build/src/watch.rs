@@ -73,11 +73,7 @@ impl SourceWatch {
             watcher.add(dir, mode).map_err(|source| WatchError::Dir { dir: dir.clone(), source })?;
         }
         let configurations: Vec<_> = flat.iter().map(|dir| dir.join(CONFIGURATION)).collect();
-        for dir in &configurations {
-            if let Err(error) = watcher.add(dir, RecursiveMode::NonRecursive) {
-                tracing::debug!("{} cannot be watched: {error}; changes of its files are missed", dir.display());
-            }
-        }
+        configurations.iter().for_each(|dir| add_flat(&mut watcher, dir));
         watcher.refresh(); // Watches the parents.
         let watcher = Arc::new(Mutex::new(watcher));
         let weak = Arc::downgrade(&watcher);
@@ -119,14 +115,7 @@ impl SourceWatch {
             }
             inputs.insert(file);
         }
-        for folder in &new {
-            if let Err(error) = watcher.add(folder, RecursiveMode::NonRecursive) {
-                tracing::debug!(
-                    "{} cannot be watched: {error}; changes of its files are missed until it can",
-                    folder.display()
-                );
-            }
-        }
+        new.iter().for_each(|folder| add_flat(&mut watcher, folder));
     }
 
     /// Returns the channel of events, for `select!`. Pass each event to [`Debounce::add`](crate::Debounce::add):
@@ -138,6 +127,16 @@ impl SourceWatch {
     /// Returns the current time on the clock of the events, for [`Debounce::due`](crate::Debounce::due).
     pub fn now(&self) -> Duration {
         self.started.elapsed()
+    }
+}
+
+/// Watches a folder without recursion. The folder may be missing.
+fn add_flat(watcher: &mut FolderWatch, folder: &Path) {
+    if let Err(error) = watcher.add(folder, RecursiveMode::NonRecursive) {
+        tracing::debug!(
+            "{} cannot be watched: {error}; changes of its files are missed until it can",
+            folder.display()
+        );
     }
 }
 
