@@ -43,6 +43,18 @@ pub(crate) struct Groups {
     skipped: Vec<ClassId>,
 }
 
+/// Change of a list of objects between two states of the population of one host.
+#[derive(Debug)]
+pub(crate) struct ListChange {
+    /// Population counter before the change.
+    pub(crate) before: u64,
+    /// Population counter after the change.
+    pub(crate) after: u64,
+    /// Class epoch of both states. Class epochs of different hosts differ.
+    pub(crate) classes: u64,
+    pub(crate) edits: Vec<ListEdit>,
+}
+
 /// Conditions that select the objects of a batch.
 pub(crate) struct Terms<'a> {
     pub(crate) condition: Option<&'a str>,
@@ -107,30 +119,29 @@ impl Groups {
         Ok(made)
     }
 
-    /// Follows edits of the grouped list, between two states of the population. Returns false if the groups must be created again.
-    /// `classes` is the class epoch of the list's host. The numbers of another host say nothing about the objects of this host.
-    pub(crate) fn follow(
-        &mut self,
-        core: &Core,
-        ((before, classes), now): ((u64, u64), u64),
-        edits: &[ListEdit],
-    ) -> bool {
+    /// Follows a change of the grouped list. Returns false if the groups must be created again, for example because the list is that
+    /// of another host.
+    pub(crate) fn follow(&mut self, core: &Core, change: &ListChange) -> bool {
+        let ListChange { before, after, classes, ref edits } = *change;
         let is_known = self.population == before && self.resolved_at == core.zcalls.epoch().get() && self.ended == 0;
-        let is_here = classes == core.world.types.epoch() && now == core.fast_paths.population();
+        let is_here = classes == core.world.types.epoch() && after == core.fast_paths.population();
         if !is_known || !is_here {
             return false;
         }
         let are_followed = edits.iter().all(|edit| match *edit {
-            ListEdit::Removed(at) => self.remove(at as u32),
+            ListEdit::Removed(at) => {
+                self.remove(at as u32);
+                true
+            }
             ListEdit::Added(at, object) => self.add(core, at as u32, object),
         });
         self.groups.retain(|group| !group.items.is_empty());
-        (self.population, self.ends) = (now, core.fast_paths.columns().ends());
+        (self.population, self.ends) = (after, core.fast_paths.columns().ends());
         // Classes are called in the order of their first objects.
         are_followed && self.groups.is_sorted_by_key(|group| group.indexes[0])
     }
 
-    fn remove(&mut self, index: u32) -> bool {
+    fn remove(&mut self, index: u32) {
         let mut was_called = false;
         for group in &mut self.groups {
             let at = group.indexes.partition_point(|other| *other < index);
@@ -142,7 +153,6 @@ impl Groups {
             group.indexes[at..].iter_mut().for_each(|other| *other -= 1);
         }
         self.passed -= usize::from(!was_called);
-        true
     }
 
     fn add(&mut self, core: &Core, index: u32, object: ObjectHandle) -> bool {

@@ -3,32 +3,21 @@
 //! delegate are checked. Objects of other classes are not read.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
-
-use rustc_hash::FxHashMap;
 
 use crate::bridge::core::Core;
 use crate::bridge::delegates::{broken, holds_delegates, keep};
-use crate::handles::ClassId;
 use crate::object::World;
-use crate::object::property::{Property, PropertyType};
+use crate::object::property::PropertyType;
 use crate::object::value::{Binding, Value};
 
 /// Removes broken bindings from all objects. Returns one line per property and reason, with the number of bindings.
 pub(crate) fn unbind_broken(core: &Core) -> Vec<String> {
     let world = &core.world;
-    let mut holders: FxHashMap<ClassId, Vec<Rc<Property>>> = FxHashMap::default();
     let mut lines = BTreeMap::new();
-    let with_delegates = world.objects.of_classes(|class| {
-        let delegates = class.properties.iter().filter(|property| holds_delegates(&property.ty));
-        let delegates: Vec<_> = delegates.cloned().collect();
-        let has_any = !delegates.is_empty();
-        holders.insert(class.id, delegates);
-        has_any
-    });
-    for object in with_delegates {
+    let (objects, delegates) = world.objects.with_properties(|property| holds_delegates(&property.ty));
+    for object in objects {
         let Some(class) = world.objects.class(object) else { continue };
-        for property in holders.get(&class.id).into_iter().flatten() {
+        for property in delegates.get(&class.id).into_iter().flatten() {
             let Ok(value) = world.objects.read_value(object, &property.text) else { continue };
             let mut reasons = Vec::new();
             let mended = mend(world, &property.ty, value.clone(), &mut reasons);

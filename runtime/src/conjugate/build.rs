@@ -148,24 +148,12 @@ impl Plugins<'_> {
     /// Returns the kept fields of one object, by class path and field name. `share` is shared with the saves of other objects of the same
     /// generations. Returns an error if a field fails to serialize.
     pub(crate) fn save_kept(&self, object: ObjectHandle, share: &mut KeptShare) -> Result<Vec<KeptField>, CallError> {
-        let of = self.world.objects.class_id(object).unwrap_or(ClassId::NONE);
-        if share.without.contains(&of) {
-            return Ok(Vec::new());
-        }
-        let Some(key) = self.key_of(object) else { return Ok(Vec::new()) };
-        let mut kept = Vec::new();
-        for part in self.pairs.parts(key) {
-            self.save_part(&part, &mut share.names, &mut kept)?;
-        }
-        if kept.is_empty() {
-            share.without.insert(of);
-        }
-        Ok(kept)
+        self.save_for_reload(object, (share, &mut PackedFields::default()), |_| None)
     }
 
     /// Saves the kept fields of one object in a reload. Adds the fields of a plugin part to `packed` if its new class has equal kept fields,
-    /// and returns all other fields as [`Self::save_kept`] does. `class_after` returns the new class of the objects of a class, unless the
-    /// objects will be dormant.
+    /// and returns all other fields by name. `class_after` returns the new class of the objects of a class; without one, as for objects that
+    /// will be dormant, no field is packed.
     pub(crate) fn save_for_reload<'c>(
         &self,
         object: ObjectHandle,
@@ -205,9 +193,10 @@ impl Plugins<'_> {
     /// object.
     fn equal_classes(&self, parts: &[Part], after: Option<&Rc<Class>>) -> Rc<[Option<ClassId>]> {
         let equal = |part: &Part| {
+            let after = after?;
             let class = self.world.types.class(part.class)?;
             let new = self.keeper(&class.path).class?;
-            let is_part = after?.lineage().any(|class| class.id == new);
+            let is_part = after.lineage().any(|class| class.id == new);
             let print = self.hooks.borrow().get(new)?.hooks.kept_print;
             (is_part && print != 0 && print == part.hooks.kept_print).then_some(new)
         };

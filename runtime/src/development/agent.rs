@@ -219,7 +219,7 @@ impl Agent {
             self.last_status.set(now);
             self.voice.send(&FromHost::Status(Status {
                 generation: runtime.generation(),
-                objects: runtime.objects().iter().len() as u64,
+                objects: runtime.core().world.objects.count_living() as u64,
                 ticks: self.ticks.borrow().len() as u64,
             }));
         }

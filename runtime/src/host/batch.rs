@@ -168,7 +168,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
             let kept = self.groups.take().and_then(|(of, mut groups)| {
                 let is_right = match list.edits() {
                     _ if of == list.version() => groups.is_right(core),
-                    Some(edits) if of == edits.from => groups.follow(core, edits.populations, &edits.list),
+                    Some(edits) if of == edits.from => groups.follow(core, &edits.change),
                     _ => false,
                 };
                 is_right.then_some(groups)

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::bridge::batches::ListChange;
 use crate::handles::ObjectHandle;
 use crate::object::objects::ListEdit;
 use crate::runtime::Runtime;
@@ -38,11 +39,9 @@ pub struct ObjectList {
 /// Difference of a list to an earlier version.
 #[derive(Debug)]
 pub(super) struct Edits {
+    /// Version of the earlier list.
     pub(super) from: u64,
-    /// Population counter and class epoch of the earlier version, and population counter of the list. The class epoch of both
-    /// versions is equal, and identifies their host.
-    pub(super) populations: ((u64, u64), u64),
-    pub(super) list: Vec<ListEdit>,
+    pub(super) change: ListChange,
 }
 
 impl Default for ObjectList {
@@ -124,12 +123,13 @@ impl ClassList {
             return false;
         }
         let class = core.world.types.class_by_path(&self.class);
-        let before = self.seen.replace(now).filter(|(_, classes)| *classes == now.1);
+        let before = self.seen.replace(now).filter(|(_, classes)| *classes == now.1).map(|(population, _)| population);
         if let (Some(class), Some(before)) = (&class, before)
-            && let Some(list) = core.world.objects.follow(class, &mut self.list.objects, before.0)
+            && let Some(edits) = core.world.objects.follow(class, &mut self.list.objects, before)
         {
+            let (after, classes) = now;
             let from = std::mem::replace(&mut self.list.version, next_version());
-            self.list.edits = Some(Edits { from, populations: (before, now.0), list });
+            self.list.edits = Some(Edits { from, change: ListChange { before, after, classes, edits } });
             return true;
         }
         self.list = class.map(|class| core.world.objects.of_class(&class)).unwrap_or_default().into();
@@ -148,7 +148,7 @@ impl ClassList {
             ListEdit::Added(_, object) => Some(*object),
             ListEdit::Removed(_) => None,
         };
-        edits.list.iter().filter_map(added).collect()
+        edits.change.edits.iter().filter_map(added).collect()
     }
 
     /// Returns the objects in order of creation.

@@ -5,11 +5,9 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use rustc_hash::FxHashMap;
-
 use crate::boundary::CallError;
 use crate::bridge::core::Core;
-use crate::handles::{ClassId, ObjectHandle};
+use crate::handles::ObjectHandle;
 use crate::object::class::Class;
 use crate::object::convert::convert_in_part;
 use crate::object::dormant::Aside;
@@ -27,19 +25,12 @@ pub(super) const MOVED: &str = "what it refers to is of another class now";
 /// its value is put aside. A value that was put aside is restored if the property accepts the classes of all its objects again.
 /// All objects must have their new bodies. Returns one line per property, with the number of objects.
 pub(super) fn check_all(core: &Core) -> Vec<String> {
-    let objects = &core.world.objects;
-    let mut holders: FxHashMap<ClassId, Vec<Rc<Property>>> = FxHashMap::default();
     let mut lines = BTreeMap::new();
-    let with_references = objects.of_classes(|class| {
-        let refers = |property: &&Rc<Property>| property.ty.names_objects() && !is_subobject(property);
-        let references: Vec<_> = class.properties.iter().filter(refers).cloned().collect();
-        let has_any = !references.is_empty();
-        holders.insert(class.id, references);
-        has_any
-    });
+    let refers = |property: &Property| property.ty.names_objects() && !is_subobject(property);
+    let (with_references, references) = core.world.objects.with_properties(refers);
     for object in with_references {
         let Some(class) = class_awake(core, object) else { continue };
-        for property in holders.get(&class.id).into_iter().flatten() {
+        for property in references.get(&class.id).into_iter().flatten() {
             // Skips objects that are destroyed or borrowed; the next reload checks them again.
             if let Ok(Some(what)) = check(core, object, &class, property) {
                 *lines.entry((format!("{}.{}", class.short_path(), property.text), what)).or_insert(0_u64) += 1;

@@ -278,7 +278,7 @@ impl Runtime {
         let report = self.conjugates().owned_values();
         let owned_values =
             inner.core.owned_values.left().into_iter().chain(report.undropped).chain(report.live).collect();
-        let objects = self.objects().iter().len() as u64;
+        let objects = inner.core.world.objects.count_living() as u64;
         if let Some(agent) = inner.agent.get() {
             agent.send_end(Vec::clone(&left));
         }

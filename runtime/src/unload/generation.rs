@@ -22,16 +22,6 @@ use crate::unload::unloads::{DelayedExits, Unloads};
 /// still for most of the grace period, although no code of the new generation depends on the finalizers.
 const SHORT_QUEUE: u64 = 2048;
 
-/// State of the queued finalizers at the end of a wait.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Finalizers {
-    Ended,
-    /// A single finalizer has run for the grace period.
-    Hang,
-    /// Finalizers are left, and none of them hangs.
-    Remain,
-}
-
 /// Unloads a generation as far as possible within the grace period; finalizers that make progress may extend the wait. Calls
 /// `own` after each performed step for the caller's part of the step. Safe points perform the other steps.
 pub(crate) fn unload<M: UnloadModule>(
@@ -153,16 +143,17 @@ fn release(core: &Core, modules: &BTreeSet<ModuleId>) {
 /// Waits for the finalizers, so that exit hooks follow them. Returns false if the exit hooks must be delayed to a later safe point.
 fn await_finalizers<M>(core: &Core, unloads: &Unloads, unload: &GenerationUnload<'_, M>, begun: Instant) -> bool {
     let limit = wait_limit(&unloads.policy, unload.cause);
-    let is_replaced = unload.cause == UnloadCause::Replaced;
-    if is_replaced && core.finalizer.queued() > SHORT_QUEUE {
+    if unload.cause == UnloadCause::Replaced && core.finalizer.queued() > SHORT_QUEUE {
         return false;
     }
-    match wait_for_finalizers(core, unloads.policy.grace, limit, begun) {
-        Finalizers::Ended | Finalizers::Hang => return true,
-        Finalizers::Remain if is_replaced => return false,
+    if wait_for_finalizers(core, unloads.policy.grace, limit, begun) {
+        return true;
+    }
+    match unload.cause {
+        UnloadCause::Replaced => return false,
         // No main of the modules has run, so the finalizers are those of other modules.
-        Finalizers::Remain if unload.cause == UnloadCause::NotStaged => return true,
-        Finalizers::Remain => {}
+        UnloadCause::NotStaged => return true,
+        UnloadCause::Unloaded | UnloadCause::RolledBack | UnloadCause::NotCreated | UnloadCause::Slim => {}
     }
     let (generation, left) = (unload.generation, core.finalizer.queued());
     let problem = format!("the exit hooks ran before the finalizers of {left} plugin parts, after a wait of {limit:?}");
@@ -182,24 +173,25 @@ fn wait_limit(policy: &UnloadPolicy, cause: UnloadCause) -> Duration {
 }
 
 /// Waits until the finalizer thread has dropped its queue, or until `limit` has passed since `begun`. Ends the wait after
-/// `grace` if a finalizer hangs. Runs posted closures during the wait, because a finalizer may wait for a posted closure.
-fn wait_for_finalizers(core: &Core, grace: Duration, limit: Duration, begun: Instant) -> Finalizers {
+/// `grace` if a finalizer hangs. Returns false if finalizers are left and none of them hangs. Runs posted closures during the
+/// wait, because a finalizer may wait for a posted closure.
+fn wait_for_finalizers(core: &Core, grace: Duration, limit: Duration, begun: Instant) -> bool {
     core.finalizer.release();
     if core.finalizer.pending() == 0 {
-        return Finalizers::Ended;
+        return true;
     }
     let mark = core.finalizer.mark();
     let mut backoff = Backoff::default();
     loop {
         if mark.is_passed() {
-            return Finalizers::Ended;
+            return true;
         }
         let waited = begun.elapsed();
         if waited >= grace && core.finalizer.hangs(grace) {
-            return Finalizers::Hang;
+            return true;
         }
         if waited >= limit {
-            return Finalizers::Remain;
+            return false;
         }
         core.pump_while_waiting();
         backoff.sleep();

@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::class::Class;
 use crate::objects::Objects;
+use crate::property::Property;
 use crate::slots::{Slots, Tenant};
 
 /// Change of a list of objects.
@@ -52,6 +53,22 @@ impl Objects {
     /// once per class; the call must not change the store.
     pub fn of_classes(&self, is_listed: impl FnMut(&Rc<Class>) -> bool) -> Vec<ObjectHandle> {
         self.list(is_listed, |_, _| false, |_| true)
+    }
+
+    /// Returns all objects, including CDOs, whose class has a property that `is_listed` accepts, in order of creation, and these
+    /// properties by class. The calls of `is_listed` must not change the store.
+    pub fn with_properties(
+        &self,
+        is_listed: impl Fn(&Property) -> bool,
+    ) -> (Vec<ObjectHandle>, FxHashMap<ClassId, Vec<Rc<Property>>>) {
+        let mut listed = FxHashMap::default();
+        let objects = self.of_classes(|class| {
+            let properties: Vec<_> = class.properties.iter().filter(|property| is_listed(property)).cloned().collect();
+            let has_any = !properties.is_empty();
+            listed.insert(class.id, properties);
+            has_any
+        });
+        (objects, listed)
     }
 
     /// Returns the objects of the classes that `is_listed` accepts, and all dormant objects, in order of creation. Excludes
