@@ -59,7 +59,7 @@ fn check(class: &Ident, mistake: Mistake, name: &Ident) -> TokenStream {
         Mistake::Assigned => format!("`{property}` is a property: write it with `this.set_{property}(…)` [ALC0101]"),
     };
     quote_spanned! {name.span()=>
-        const _: () = ::alcedo_plugin_api::__private::is_no_property::<#class>(#property, #text);
+        const _: () = ::alcedo_plugin_api::__private::assert_no_property::<#class>(#property, #text);
     }
 }
 

@@ -10,7 +10,7 @@ use crate::{Class, Object};
 /// # Panics
 /// With `message` for a property.
 #[track_caller]
-pub const fn is_no_property<C: Class>(name: &str, message: &str) {
+pub const fn assert_no_property<C: Class>(name: &str, message: &str) {
     assert!(!C::MEMBERS.has_property(name), "{}", message);
 }
 

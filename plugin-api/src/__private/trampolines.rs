@@ -467,11 +467,17 @@ unsafe extern "C" fn load_kept<C: Part>(
     len: usize,
     failure: &mut Failure,
 ) -> Status {
-    // SAFETY: the host promises that name and data are live for the call; an empty slice is never read.
-    unsafe {
-        let data = if len == 0 { &[][..] } else { core::slice::from_raw_parts(data, len) };
-        guarded_load(part, name, data, failure, load::<C>)
-    }
+    // SAFETY: promised by the caller.
+    unsafe { guarded_load(part, name, kept_bytes(data, len), failure, load::<C>) }
+}
+
+/// Borrows the bytes of kept fields. The pointer of empty data may be null.
+///
+/// # Safety
+/// The `len` bytes at `data` are readable and do not change during `'a`.
+unsafe fn kept_bytes<'a>(data: *const u8, len: usize) -> &'a [u8] {
+    // SAFETY: promised by the caller.
+    if len == 0 { &[] } else { unsafe { core::slice::from_raw_parts(data, len) } }
 }
 
 /// # Safety
@@ -537,11 +543,8 @@ unsafe fn guarded_pack(
 /// # Safety
 /// `part` is a plugin part that this module created for `C`; the data is live for the call.
 unsafe extern "C" fn unpack_kept<C: Part>(part: PartPtr, data: *const u8, len: usize, failure: &mut Failure) -> Status {
-    // SAFETY: the host promises that the data is live for the call; an empty slice is never read.
-    unsafe {
-        let data = if len == 0 { &[][..] } else { core::slice::from_raw_parts(data, len) };
-        guarded_unpack(part, data, failure, unpack::<C>)
-    }
+    // SAFETY: promised by the caller.
+    unsafe { guarded_unpack(part, kept_bytes(data, len), failure, unpack::<C>) }
 }
 
 /// # Safety

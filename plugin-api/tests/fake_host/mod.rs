@@ -161,23 +161,12 @@ impl Host {
 
     /// Returns the kept fields as names and CBOR.
     pub(crate) fn save_kept(&self, object: ObjectHandle) -> Vec<(String, Vec<u8>)> {
-        let mut kept: Vec<(String, Vec<u8>)> = Vec::new();
-        let sink = KeepSink { context: (&raw mut kept).cast(), put: keep };
-        let mut failure = Failure::none();
-        // SAFETY: the part is the living object's, and the sink is live for the call.
-        let status = unsafe { (self.class.hooks.save_kept)(part(object), &sink, &mut failure) };
-        assert_eq!(status, Status::OK, "{failure:?}");
-        kept
+        kept_by(self.class.hooks.save_kept, object)
     }
 
     /// Returns the kept fields as bytes.
     pub(crate) fn pack_kept(&self, object: ObjectHandle) -> Vec<u8> {
-        let mut kept: Vec<(String, Vec<u8>)> = Vec::new();
-        let sink = KeepSink { context: (&raw mut kept).cast(), put: keep };
-        let mut failure = Failure::none();
-        // SAFETY: the part is the living object's, and the sink is live for the call.
-        let status = unsafe { (self.class.hooks.pack_kept)(part(object), &sink, &mut failure) };
-        assert_eq!(status, Status::OK, "{failure:?}");
+        let kept = kept_by(self.class.hooks.pack_kept, object);
         assert!(kept.iter().all(|(name, _)| name.is_empty()), "pieces have no name");
         kept.into_iter().flat_map(|(_, data)| data).collect()
     }
@@ -203,6 +192,20 @@ impl Host {
 
 fn memory(object: ObjectHandle) -> Option<*mut u8> {
     state().objects.get_mut(&object).map(|object| object.memory.as_mut_ptr().cast())
+}
+
+/// Returns what a hook of the object's class passes to the sink.
+fn kept_by(
+    hook: unsafe extern "C" fn(part: PartPtr, sink: &KeepSink, failure: &mut Failure) -> Status,
+    object: ObjectHandle,
+) -> Vec<(String, Vec<u8>)> {
+    let mut kept: Vec<(String, Vec<u8>)> = Vec::new();
+    let sink = KeepSink { context: (&raw mut kept).cast(), put: keep };
+    let mut failure = Failure::none();
+    // SAFETY: the part is the living object's, and the sink is live for the call.
+    let status = unsafe { hook(part(object), &sink, &mut failure) };
+    assert_eq!(status, Status::OK, "{failure:?}");
+    kept
 }
 
 fn part(object: ObjectHandle) -> PartPtr {

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::cells::RefCell;
-use crate::conjugate::build::{Keeper, KeptShare, Misfit};
+use crate::conjugate::build::{KeptClass, KeptShare, Misfit};
 use crate::conjugate::packed::PackedFields;
 use crate::faults::{self, ReloadStep};
 use crate::handles::ObjectHandle;
@@ -42,7 +42,7 @@ struct Turns {
     /// Fields that were not restored, by class, field and reason, with the number of objects.
     lost: Vec<(KeptField, Misfit, u64)>,
     /// Current class of the fields of each class.
-    keepers: FxHashMap<Rc<str>, Rc<Keeper>>,
+    kept_classes: FxHashMap<Rc<str>, Rc<KeptClass>>,
 }
 
 /// Rebuilds these objects in order. Objects that were constructed again already have their plugin parts. Their kept fields are
@@ -97,12 +97,12 @@ fn build_one(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
     take_back(core, turns, object)
 }
 
-fn keeper_of(core: &Core, turns: &RefCell<Turns>, field: &KeptField) -> Rc<Keeper> {
-    let known = turns.borrow().keepers.get(&field.class).cloned();
+fn kept_class_of(core: &Core, turns: &RefCell<Turns>, field: &KeptField) -> Rc<KeptClass> {
+    let known = turns.borrow().kept_classes.get(&field.class).cloned();
     known.unwrap_or_else(|| {
-        let keeper = Rc::new(core.plugins().keeper(&field.class));
-        turns.borrow_mut().keepers.insert(Rc::clone(&field.class), Rc::clone(&keeper));
-        keeper
+        let class = Rc::new(core.plugins().kept_class(&field.class));
+        turns.borrow_mut().kept_classes.insert(Rc::clone(&field.class), Rc::clone(&class));
+        class
     })
 }
 
@@ -118,8 +118,8 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
     let (mut lost, mut aside) = (Vec::new(), Vec::new());
     let mut earlier = objects.replace_fields_aside(object, Vec::new());
     let mut is_loaded = |field: &KeptField, lost: &mut Vec<_>| {
-        let keeper = keeper_of(core, turns, field);
-        let misfit = plugins.load_kept(object, (field, &keeper), &kept).err();
+        let class = kept_class_of(core, turns, field);
+        let misfit = plugins.load_kept(object, (field, &class), &kept).err();
         fields_kept += u64::from(misfit.is_none());
         let is_loaded = misfit.is_none();
         lost.extend(misfit.map(|misfit| (field.clone(), misfit)));

@@ -2,7 +2,6 @@
 //! object store decides when a part is built; this file enters the module.
 #![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
 
-use std::ptr::dangling;
 use std::rc::Rc;
 use std::slice::from_raw_parts;
 
@@ -195,7 +194,7 @@ impl Plugins<'_> {
         let equal = |part: &Part| {
             let after = after?;
             let class = self.world.types.class(part.class)?;
-            let new = self.keeper(&class.path).class?;
+            let new = self.kept_class(&class.path).id?;
             let is_part = after.lineage().any(|class| class.id == new);
             let print = self.hooks.borrow().get(new)?.hooks.kept_print;
             (is_part && print != 0 && print == part.hooks.kept_print).then_some(new)
@@ -259,21 +258,21 @@ impl Plugins<'_> {
     }
 
     /// Returns the current class of kept fields of the class with this path.
-    pub(crate) fn keeper(&self, class: &str) -> Keeper {
+    pub(crate) fn kept_class(&self, class: &str) -> KeptClass {
         let path = self.world.types.redirected(class);
-        let class = self.world.types.class_by_path(&path).map(|class| class.id);
-        Keeper { path, class }
+        let id = self.world.types.class_by_path(&path).map(|class| class.id);
+        KeptClass { path, id }
     }
 
-    /// Restores a kept field under its current name. `keeper` is the current class of the field, and `all` contains all kept fields of the
+    /// Restores a kept field under its current name. `class` is the current class of the field, and `all` contains all kept fields of the
     /// object. A renamed field is not restored if `all` has another value for the new name. Returns [`Misfit`] if no part accepts the field.
     pub(crate) fn load_kept(
         &self,
         object: ObjectHandle,
-        (field, keeper): (&KeptField, &Keeper),
+        (field, class): (&KeptField, &KeptClass),
         all: &[KeptField],
     ) -> Result<(), Misfit> {
-        let part = keeper.class.and_then(|class| self.pairs.part(self.key_of(object)?, class)).ok_or(Misfit::Gone)?;
+        let part = class.id.and_then(|class| self.pairs.part(self.key_of(object)?, class)).ok_or(Misfit::Gone)?;
         let load = |name: &str| {
             let (name, data) = (TextView::of(name), &field.data);
             self.red.call_module(&part.gate, &part.names.keep, |failure| {
@@ -286,7 +285,7 @@ impl Plugins<'_> {
         if matches!(loaded, Err(CallError::NotFound { .. })) {
             let is_free =
                 |name: &&String| !all.iter().any(|other| other.class == field.class && *other.name == ***name);
-            let names = self.world.types.names_of_member(std::iter::once(&*keeper.path), &field.name);
+            let names = self.world.types.names_of_member(std::iter::once(&*class.path), &field.name);
             let mut renamed = names.iter().skip(1).filter(is_free).map(|name| load(name));
             loaded = renamed.find(|loaded| !matches!(loaded, Err(CallError::NotFound { .. }))).unwrap_or(loaded);
         }
@@ -334,9 +333,9 @@ struct KeptList<'a> {
 }
 
 /// Current class of kept fields; without an id if no class has its path.
-pub(crate) struct Keeper {
+pub(crate) struct KeptClass {
     path: Rc<str>,
-    class: Option<ClassId>,
+    id: Option<ClassId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -351,13 +350,11 @@ pub(crate) enum Misfit {
 /// `context` must be the list that the host lends to `save_kept` in its sink. `name` and `data` must be readable during the
 /// call.
 unsafe extern "C" fn put_kept(context: *mut (), name: TextView, data: *const u8, len: usize) {
-    // Addresses of empty data may be null.
-    let at = |data: *const u8, len| if len == 0 { dangling() } else { data };
     // SAFETY: the caller promises that `context` is the list of the sink, and that `name` and `data` have this many readable
     // bytes. No other code uses the list.
     let (list, name, data) = unsafe {
         let list = &mut *context.cast::<KeptList<'_>>();
-        (list, from_raw_parts(at(name.data, name.len), name.len), from_raw_parts(at(data, len), len))
+        (list, bytes_at(name.data, name.len), bytes_at(data, len))
     };
     let KeptList { class, names, fields } = list;
     let name = String::from_utf8_lossy(name);
@@ -372,12 +369,19 @@ unsafe extern "C" fn put_kept(context: *mut (), name: TextView, data: *const u8,
 /// # Safety
 /// `context` must be the buffer that the host lends to `pack_kept` in its sink. `data` must be readable during the call.
 unsafe extern "C" fn put_packed(context: *mut (), _name: TextView, data: *const u8, len: usize) {
-    // The address of empty data may be null.
-    let data = if len == 0 { dangling() } else { data };
     // SAFETY: the caller promises that `context` is the buffer of the sink, and that `data` has this many readable bytes. No other
     // code uses the buffer.
-    let (bytes, data) = unsafe { (&mut *context.cast::<Vec<u8>>(), from_raw_parts(data, len)) };
+    let (bytes, data) = unsafe { (&mut *context.cast::<Vec<u8>>(), bytes_at(data, len)) };
     bytes.extend_from_slice(data);
+}
+
+/// Borrows bytes that a plugin passed to a sink. The address of empty data may be null.
+///
+/// # Safety
+/// The `len` bytes at `data` are readable and do not change during `'a`.
+unsafe fn bytes_at<'a>(data: *const u8, len: usize) -> &'a [u8] {
+    // SAFETY: promised by the caller.
+    if len == 0 { &[] } else { unsafe { from_raw_parts(data, len) } }
 }
 
 fn call_of(object: ObjectHandle, memory: *mut u8, part: PartPtr, failure: &mut Failure) -> Call<'_> {

@@ -119,7 +119,7 @@ const fn declarer<C: Class>(name: &str) -> Option<&'static str> {
 }
 
 /// Stub of a check for plugins, which accepts all names.
-pub const fn is_no_property<C: Class>(_name: &str, _message: &str) {}
+pub const fn assert_no_property<C: Class>(_name: &str, _message: &str) {}
 
 /// Compiles only if the error type implements `Display`.
 pub const fn error_in_words<E: ::core::fmt::Display + 'static>() {}

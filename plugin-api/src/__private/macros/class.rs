@@ -49,16 +49,15 @@ macro_rules! __alcedo_class {
                 }
             }
 
+            #[allow(unused_imports, reason = "a class may have no field that is saved by name")]
+            use $crate::__private::SavedByName as _;
+
             // SAFETY: the hooks in the description below are those of this implementation.
             unsafe impl $crate::__private::Part for $class {
                 const KEPT: &'static [(
                     &'static $crate::__private::core::primitive::str,
                     $crate::__private::core::primitive::u64,
-                )] = {
-                    #[allow(unused_imports, reason = "a class may have no field that is saved by name")]
-                    use $crate::__private::SavedByName as _;
-                    &[$(($kept_name, <$crate::__private::Packing<$kept_ty>>::PRINT)),*]
-                };
+                )] = &[$(($kept_name, <$crate::__private::Packing<$kept_ty>>::PRINT)),*];
 
                 fn red_constructor(this: $crate::__private::This<'_, Self>) -> Self {
                     #[allow(unused_imports, reason = "the author's own red constructor goes first")]
@@ -88,8 +87,6 @@ macro_rules! __alcedo_class {
 
                 #[allow(unused_variables, reason = "a class may keep nothing")]
                 fn pack_kept(&self, out: &mut $crate::__private::Packer<'_>) {
-                    #[allow(unused_imports, reason = "a class may have no field that is saved by name")]
-                    use $crate::__private::SavedByName as _;
                     $(<$crate::__private::Packing<$kept_ty>>::pack(&self.$kept, out);)*
                 }
 
@@ -98,8 +95,6 @@ macro_rules! __alcedo_class {
                     &mut self,
                     input: &mut $crate::__private::Unpacker<'_>,
                 ) -> $crate::__private::core::option::Option<()> {
-                    #[allow(unused_imports, reason = "a class may have no field that is saved by name")]
-                    use $crate::__private::SavedByName as _;
                     $(self.$kept = <$crate::__private::Packing<$kept_ty>>::unpack(input)?;)*
                     $crate::__private::core::option::Option::Some(())
                 }
