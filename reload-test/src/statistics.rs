@@ -13,8 +13,7 @@ pub(crate) struct Spread {
 impl Spread {
     /// Computes the spread of unsorted `values`. All fields are zero if `values` is empty.
     pub(crate) fn of(values: &[f64]) -> Self {
-        let mut sorted = values.to_vec();
-        sorted.sort_by(f64::total_cmp);
+        let sorted = sorted(values);
         Self { p50: percentile(&sorted, 50), p95: percentile(&sorted, 95), max: percentile(&sorted, 100) }
     }
 }
@@ -30,10 +29,15 @@ pub(crate) struct Range {
 impl Range {
     /// Computes the range of unsorted `values`. All fields are zero if `values` is empty.
     pub(crate) fn of(values: &[f64]) -> Self {
-        let mut sorted = values.to_vec();
-        sorted.sort_by(f64::total_cmp);
+        let sorted = sorted(values);
         Self { min: percentile(&sorted, 0), median: percentile(&sorted, 50), max: percentile(&sorted, 100) }
     }
+}
+
+fn sorted(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted
 }
 
 /// Returns the nearest-rank percentile of sorted values, which is always a measured value.

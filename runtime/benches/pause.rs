@@ -140,12 +140,5 @@ fn time_boxes(count: u64, rounds: u64) -> Duration {
     elapsed
 }
 
-criterion_group! {
-    name = benches;
-    config = Criterion::default()
-        .sample_size(10)
-        .warm_up_time(Duration::from_millis(500))
-        .measurement_time(Duration::from_secs(3));
-    targets = pause
-}
+criterion_group! { name = benches; config = support::config().sample_size(10); targets = pause }
 criterion_main!(benches);

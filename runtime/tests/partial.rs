@@ -338,13 +338,10 @@ fn a_watch_follows_a_folder_that_is_deleted_and_recreated() {
     let host = support::host(&paths);
     host.watch_changed().expect("a folder to watch");
     let wait_for = |tag: u64| {
-        let until = Instant::now() + Duration::from_secs(60);
-        while host.calls().call("nm:/magic_cube:MagicCube:build_tag", &[]).expect("it answers") != Some(Value::U64(tag))
-        {
-            assert!(Instant::now() < until, "build {tag} was not loaded");
+        support::until(&format!("build {tag} is loaded"), || {
             host.tick(Budget::frame());
-            std::thread::yield_now();
-        }
+            host.calls().call("nm:/magic_cube:MagicCube:build_tag", &[]).expect("it answers") == Some(Value::U64(tag))
+        });
     };
     for pause in [Duration::ZERO, Duration::from_millis(1500)] {
         std::fs::remove_dir_all(root.path().join("target")).expect("the folder is ours");

@@ -2,6 +2,53 @@
 
 #![forbid(unsafe_code)]
 
+/// Declares a class with one property, in the form that the features of the build select. A field of a reflected class has no
+/// condition, so each form is a declaration of the whole class.
+macro_rules! crowd_class {
+    (
+        $(#[$($doc:tt)*])*
+        $class:ident, inserted base $base:ident, default $speed:tt, other default $other:tt, fields { $($fields:tt)* }
+    ) => {
+        /// Inserted base of the class.
+        #[cfg(feature = "base-inserted")]
+        #[uclass(package = "Game", base = Object, blueprintable)]
+        #[derive(Default)]
+        pub struct $base {}
+
+        #[cfg(not(any(feature = "other-default", feature = "property-added", feature = "base-inserted")))]
+        crowd_class! { $(#[$($doc)*])* $class, Object, $speed, {} { $($fields)* } }
+
+        #[cfg(feature = "other-default")]
+        crowd_class! { $(#[$($doc)*])* $class, Object, $other, {} { $($fields)* } }
+
+        #[cfg(feature = "property-added")]
+        crowd_class! {
+            $(#[$($doc)*])* $class, Object, $speed,
+            {
+                /// Additional property.
+                #[uproperty(default = 0.5)]
+                stride: f64,
+            }
+            { $($fields)* }
+        }
+
+        #[cfg(feature = "base-inserted")]
+        crowd_class! { $(#[$($doc)*])* $class, $base, $speed, {} { $($fields)* } }
+    };
+    ($(#[$($doc:tt)*])* $class:ident, $base:ident, $speed:tt, { $($added:tt)* } { $($fields:tt)* }) => {
+        $(#[$($doc)*])*
+        #[uclass(package = "Game", base = $base)]
+        pub struct $class {
+            /// Speed in meters per second.
+            #[uproperty(default = $speed)]
+            speed: f64,
+
+            $($added)*
+            $($fields)*
+        }
+    };
+}
+
 mod runner;
 mod walker;
 

@@ -4,70 +4,14 @@ use alcedo_plugin_api::prelude::*;
 
 use crate::SCALE;
 
-/// Inserted base of runners.
-#[cfg(feature = "base-inserted")]
-#[uclass(package = "Game", base = Object, blueprintable)]
-#[derive(Default)]
-pub struct Athlete {}
-
-/// Class with one kept field.
-#[cfg(not(any(feature = "other-default", feature = "property-added", feature = "base-inserted")))]
-#[uclass(package = "Game", base = Object)]
-pub struct Runner {
-    /// Speed in meters per second.
-    #[uproperty(default = 4.5)]
-    speed: f64,
-
-    #[keep]
-    run: f64,
-    steps: u64,
-    tag: u64,
-}
-
-/// Class with one kept field.
-#[cfg(feature = "other-default")]
-#[uclass(package = "Game", base = Object)]
-pub struct Runner {
-    /// Speed in meters per second.
-    #[uproperty(default = 4.75)]
-    speed: f64,
-
-    #[keep]
-    run: f64,
-    steps: u64,
-    tag: u64,
-}
-
-/// Class with one kept field.
-#[cfg(feature = "property-added")]
-#[uclass(package = "Game", base = Object)]
-pub struct Runner {
-    /// Speed in meters per second.
-    #[uproperty(default = 4.5)]
-    speed: f64,
-
-    /// Additional property.
-    #[uproperty(default = 0.5)]
-    stride: f64,
-
-    #[keep]
-    run: f64,
-    steps: u64,
-    tag: u64,
-}
-
-/// Class with one kept field.
-#[cfg(feature = "base-inserted")]
-#[uclass(package = "Game", base = Athlete)]
-pub struct Runner {
-    /// Speed in meters per second.
-    #[uproperty(default = 4.5)]
-    speed: f64,
-
-    #[keep]
-    run: f64,
-    steps: u64,
-    tag: u64,
+crowd_class! {
+    /// Class with one kept field.
+    Runner, inserted base Athlete, default 4.5, other default 4.75, fields {
+        #[keep]
+        run: f64,
+        steps: u64,
+        tag: u64,
+    }
 }
 
 #[uclass]

@@ -4,70 +4,14 @@ use alcedo_plugin_api::prelude::*;
 
 use crate::SCALE;
 
-/// Inserted base of walkers.
-#[cfg(feature = "base-inserted")]
-#[uclass(package = "Game", base = Object, blueprintable)]
-#[derive(Default)]
-pub struct Mover {}
-
-/// Class with a plugin part of three words, which a reload creates again.
-#[cfg(not(any(feature = "other-default", feature = "property-added", feature = "base-inserted")))]
-#[uclass(package = "Game", base = Object)]
-pub struct Walker {
-    /// Speed in meters per second.
-    #[uproperty(default = 1.5)]
-    speed: f64,
-
-    /// Meters walked since this generation was loaded.
-    walked: f64,
-    steps: u64,
-    tag: u64,
-}
-
-/// Class with a plugin part of three words, which a reload creates again.
-#[cfg(feature = "other-default")]
-#[uclass(package = "Game", base = Object)]
-pub struct Walker {
-    /// Speed in meters per second.
-    #[uproperty(default = 1.75)]
-    speed: f64,
-
-    /// Meters walked since this generation was loaded.
-    walked: f64,
-    steps: u64,
-    tag: u64,
-}
-
-/// Class with a plugin part of three words, which a reload creates again.
-#[cfg(feature = "property-added")]
-#[uclass(package = "Game", base = Object)]
-pub struct Walker {
-    /// Speed in meters per second.
-    #[uproperty(default = 1.5)]
-    speed: f64,
-
-    /// Additional property.
-    #[uproperty(default = 0.5)]
-    stride: f64,
-
-    /// Meters walked since this generation was loaded.
-    walked: f64,
-    steps: u64,
-    tag: u64,
-}
-
-/// Class with a plugin part of three words, which a reload creates again.
-#[cfg(feature = "base-inserted")]
-#[uclass(package = "Game", base = Mover)]
-pub struct Walker {
-    /// Speed in meters per second.
-    #[uproperty(default = 1.5)]
-    speed: f64,
-
-    /// Meters walked since this generation was loaded.
-    walked: f64,
-    steps: u64,
-    tag: u64,
+crowd_class! {
+    /// Class with a plugin part of three words, which a reload creates again.
+    Walker, inserted base Mover, default 1.5, other default 1.75, fields {
+        /// Meters walked since this generation was loaded.
+        walked: f64,
+        steps: u64,
+        tag: u64,
+    }
 }
 
 #[uclass]
