@@ -15,7 +15,6 @@ use smallvec::SmallVec;
 use crate::bits::Bits;
 use crate::body::{Body, ClassBinding};
 use crate::class::Class;
-use crate::dormant::{Aside, Dormant, FieldAside};
 use crate::hot_columns::{HotColumns, PluginPart};
 use crate::marker::Marker;
 use crate::member::PropertyKey;
@@ -279,26 +278,6 @@ impl Objects {
         }) == Some(true)
     }
 
-    /// Returns the path of the class that a dormant object waits for; `None` if the object is not dormant.
-    #[inline]
-    pub fn waits_for(&self, object: ObjectHandle) -> Option<Rc<str>> {
-        self.inspect(object, |tenant| tenant.visible_body().dormant.as_ref().map(|dormant| Rc::clone(&dormant.class)))?
-    }
-
-    /// Checks that the object is dormant.
-    #[inline]
-    pub fn is_dormant(&self, object: ObjectHandle) -> bool {
-        self.is_alive(object) && self.store.borrow().slots.is_dormant(object.index())
-    }
-
-    /// Returns the number of dormant objects that wait for the class with path `class`.
-    pub fn waiting_for(&self, class: &str) -> u64 {
-        let store = self.store.borrow();
-        let waits =
-            |tenant: &Tenant| tenant.visible_body().dormant.as_ref().is_some_and(|dormant| *dormant.class == *class);
-        store.slots.iter().filter(|(_, tenant)| waits(tenant)).count() as u64
-    }
-
     /// Returns the bits of [`object_flags`].
     #[inline]
     pub fn flags(&self, object: ObjectHandle) -> Option<u32> {
@@ -324,66 +303,6 @@ impl Objects {
         let parts = store.slots.get(object).into_iter().flat_map(|tenant| &tenant.subobjects);
         let parts = parts.filter(|(_, child)| store.slots.get(*child).is_some());
         parts.map(|(name, child)| (self.names.text(*name), *child)).collect()
-    }
-
-    /// Makes the object dormant; `dormant` keeps the state of its missing class.
-    pub fn set_dormant(&self, object: ObjectHandle, dormant: Dormant) -> Result<(), CallError> {
-        let mut store = self.store.borrow_mut();
-        let tenant = store.slots.get_mut(object).ok_or(CallError::Stale { handle: object })?;
-        tenant.visible_body_mut().dormant = Some(Box::new(dormant));
-        store.slots.show(object.index());
-        Ok(())
-    }
-
-    /// Keeps `value` for a property that currently has another value.
-    ///
-    /// # Errors
-    /// [`CallError::Stale`] if the object does not exist.
-    pub fn put_aside(
-        &self,
-        object: ObjectHandle,
-        property: &Rc<str>,
-        value: impl Into<Aside>,
-    ) -> Result<(), CallError> {
-        let mut store = self.store.borrow_mut();
-        let tenant = store.slots.get_mut(object).ok_or(CallError::Stale { handle: object })?;
-        tenant.visible_body_mut().removed.get_or_insert_default().put(property, value);
-        store.slots.show(object.index());
-        drop(store);
-        self.rescan(object);
-        Ok(())
-    }
-
-    /// Checks that the object keeps a value of that property.
-    pub fn has_aside(&self, object: ObjectHandle, property: &str) -> bool {
-        self.inspect(object, |tenant| {
-            tenant.visible_body().removed.as_ref().is_some_and(|removed| removed.get(property).is_some())
-        })
-        .unwrap_or(false)
-    }
-
-    /// Removes and returns the kept value of a property.
-    pub fn take_aside(&self, object: ObjectHandle, property: &str) -> Option<Aside> {
-        let mut store = self.store.borrow_mut();
-        let removed = &mut store.slots.get_mut(object)?.visible_body_mut().removed;
-        let value = removed.as_mut()?.take(property);
-        *removed = removed.take().and_then(|removed| removed.boxed());
-        store.slots.show(object.index());
-        value
-    }
-
-    /// Replaces the kept fields and returns the previous kept fields. Does nothing if the object does not exist.
-    pub fn replace_fields_aside(&self, object: ObjectHandle, fields: Vec<FieldAside>) -> Vec<FieldAside> {
-        let mut store = self.store.borrow_mut();
-        let Some(tenant) = store.slots.get_mut(object) else { return Vec::new() };
-        let removed = &mut tenant.visible_body_mut().removed;
-        if fields.is_empty() && removed.is_none() {
-            return Vec::new();
-        }
-        let mut aside = removed.take().map_or_else(Default::default, |removed| *removed);
-        let before = std::mem::replace(&mut aside.fields, fields);
-        *removed = aside.boxed();
-        before
     }
 
     /// Returns the default subobject with that name.
@@ -632,137 +551,6 @@ impl Objects {
     }
 }
 
-/// Operations of object construction; `construction.rs` defines their order.
-impl Objects {
-    /// Overwrites a property without a write check, because the object is under construction.
-    #[inline]
-    pub fn write_unasked(&self, object: ObjectHandle, name: &str, value: &Value) -> Result<(), CallError> {
-        self.will_write(object)?;
-        self.with_property(object, name, |view, property| view.write(property, value))
-    }
-
-    /// Copies the property bytes of `from` to an object under construction, if both objects have the same schema, and its values
-    /// own no memory and name no objects. Returns false and writes nothing otherwise.
-    #[inline]
-    pub(super) fn copy_plain(&self, object: ObjectHandle, from: ObjectHandle) -> bool {
-        let store = self.store.borrow();
-        let (Some(to), Some(from)) = (store.slots.get(object), store.slots.get(from)) else { return false };
-        let view = to.visible_body().view();
-        to.subobjects.is_empty() && !view.names_objects() && view.copy_bytes(from.visible_body().view())
-    }
-
-    /// Copies `properties` from `from`. Replaces each reference that is on the left of a pair in `pairs` by the reference on
-    /// the right. Keeps properties that refer to the object's own subobjects.
-    pub(super) fn copy_values(
-        &self,
-        object: ObjectHandle,
-        from: ObjectHandle,
-        properties: &[Rc<Property>],
-        pairs: &[(ObjectHandle, ObjectHandle)],
-    ) -> Result<(), CallError> {
-        self.will_write(object)?;
-        let store = self.store.borrow();
-        let to = store.slots.get(object).ok_or(CallError::Stale { handle: object })?;
-        let from = store.slots.get(from).ok_or(CallError::Stale { handle: from })?;
-        let (view, template) = (to.visible_body().view(), from.visible_body().view());
-        if to.subobjects.is_empty()
-            && to.visible_body().class.properties.len() == properties.len()
-            && view.copy_all(template)
-        {
-            if view.names_objects() {
-                for property in properties.iter().filter(|it| it.ty.names_objects()) {
-                    view.replace_objects(property, pairs)?;
-                }
-            }
-            return Ok(());
-        }
-        let is_own = |property: &Property| to.subobjects.iter().any(|(name, _)| *name == property.name);
-        for property in properties.iter().filter(|property| !is_own(property)) {
-            view.copy_from(property, template, property)?;
-            if property.ty.names_objects() {
-                view.replace_objects(property, pairs)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Copies all values of `from`, whose body has the same schema, except the references at the offsets `own`. Replaces
-    /// references as [`Objects::copy_values`] does, if `pairs` is not empty.
-    ///
-    /// # Errors
-    /// [`CallError::Stale`] if an object does not exist, or if the schemas differ, since `from` is not the expected object then.
-    pub(super) fn copy_whole(
-        &self,
-        object: ObjectHandle,
-        from: ObjectHandle,
-        own: &[u32],
-        pairs: &[(ObjectHandle, ObjectHandle)],
-    ) -> Result<(), CallError> {
-        self.rescan(object);
-        let store = self.store.borrow();
-        let to = store.slots.get(object).ok_or(CallError::Stale { handle: object })?.visible_body();
-        let template = store.slots.get(from).ok_or(CallError::Stale { handle: from })?.visible_body();
-        let view = to.view();
-        let kept: SmallVec<[(u32, Option<ObjectHandle>); 4]> =
-            own.iter().map(|offset| (*offset, view.reference(*offset))).collect();
-        if !view.copy_all(template.view()) {
-            return Err(CallError::Stale { handle: from });
-        }
-        if !pairs.is_empty() {
-            for property in to.class.properties.iter().filter(|it| it.ty.names_objects()) {
-                view.replace_objects(property, pairs)?;
-            }
-        }
-        for (offset, reference) in kept {
-            view.put_reference(offset, reference.unwrap_or_default());
-        }
-        Ok(())
-    }
-
-    /// Overwrites the strong reference at an offset of the object's memory. Returns false and writes nothing if the object does
-    /// not exist or has no reference there.
-    pub(super) fn put_reference(&self, object: ObjectHandle, offset: u32, to: ObjectHandle) -> bool {
-        self.rescan(object);
-        self.inspect(object, |tenant| tenant.visible_body().view().put_reference(offset, to)) == Some(true)
-    }
-
-    /// Registers `child` as a subobject of `owner`.
-    pub fn adopt(&self, owner: ObjectHandle, name: &Rc<str>, child: ObjectHandle) {
-        let name = self.names.intern(name);
-        self.store.borrow_mut().slots.adopt(owner, name, child);
-        self.rescan(owner);
-    }
-
-    /// Returns the number of constructed classes of the chain, counted from the root.
-    #[inline]
-    pub fn constructed(&self, object: ObjectHandle) -> usize {
-        self.inspect(object, |tenant| tenant.visible_body().constructed).unwrap_or(0)
-    }
-
-    /// Marks the first `count` classes of the chain as constructed. Returns two flags: these classes were already
-    /// constructed; the object is a CDO or belongs to a CDO.
-    pub(super) fn construct(&self, object: ObjectHandle, count: usize) -> Option<(bool, bool)> {
-        self.change(object, |tenant| {
-            let constructed = &mut tenant.visible_body_mut().constructed;
-            let was_run = *constructed >= count;
-            *constructed = count.max(*constructed);
-            (was_run, tenant.flags & (object_flags::CDO | object_flags::IN_CDO) != 0)
-        })
-    }
-
-    /// Sets the number of constructed classes of the chain, counted from the root.
-    #[inline]
-    pub fn set_constructed(&self, object: ObjectHandle, count: usize) {
-        self.change(object, |tenant| tenant.visible_body_mut().constructed = count);
-    }
-
-    /// Marks the object as being destroyed. Returns false if the object was already marked.
-    pub(super) fn begin_end(&self, object: ObjectHandle) -> bool {
-        self.change(object, |tenant| std::mem::replace(&mut tenant.life, TenantState::Ending) == TenantState::Alive)
-            == Some(true)
-    }
-}
-
 impl Store {
     fn free(&mut self, names: &Names, object: ObjectHandle) {
         let Some(tenant) = self.slots.remove(object) else { return };
@@ -788,8 +576,10 @@ impl Tenant {
     }
 }
 
+mod aside;
 mod lists;
 pub mod place;
 mod shadow;
 #[cfg(test)]
 mod tests;
+mod under_construction;

@@ -1,0 +1,93 @@
+//! State that objects keep outside their memory: the state of a missing class, and values that properties cannot hold. Reloads and
+//! saved worlds maintain this state, so it is kept apart from the access to objects and their values.
+
+use std::rc::Rc;
+
+use alcedo_base::boundary::CallError;
+use alcedo_base::handles::ObjectHandle;
+
+use crate::dormant::{Aside, Dormant, FieldAside};
+use crate::objects::Objects;
+use crate::slots::Tenant;
+
+impl Objects {
+    /// Returns the path of the class that a dormant object waits for; `None` if the object is not dormant.
+    #[inline]
+    pub fn waits_for(&self, object: ObjectHandle) -> Option<Rc<str>> {
+        self.inspect(object, |tenant| tenant.visible_body().dormant.as_ref().map(|dormant| Rc::clone(&dormant.class)))?
+    }
+
+    /// Checks that the object is dormant.
+    #[inline]
+    pub fn is_dormant(&self, object: ObjectHandle) -> bool {
+        self.is_alive(object) && self.store.borrow().slots.is_dormant(object.index())
+    }
+
+    /// Returns the number of dormant objects that wait for the class with path `class`.
+    pub fn waiting_for(&self, class: &str) -> u64 {
+        let store = self.store.borrow();
+        let waits =
+            |tenant: &Tenant| tenant.visible_body().dormant.as_ref().is_some_and(|dormant| *dormant.class == *class);
+        store.slots.iter().filter(|(_, tenant)| waits(tenant)).count() as u64
+    }
+
+    /// Makes the object dormant; `dormant` keeps the state of its missing class.
+    pub fn set_dormant(&self, object: ObjectHandle, dormant: Dormant) -> Result<(), CallError> {
+        let mut store = self.store.borrow_mut();
+        let tenant = store.slots.get_mut(object).ok_or(CallError::Stale { handle: object })?;
+        tenant.visible_body_mut().dormant = Some(Box::new(dormant));
+        store.slots.show(object.index());
+        Ok(())
+    }
+
+    /// Keeps `value` for a property that currently has another value.
+    ///
+    /// # Errors
+    /// [`CallError::Stale`] if the object does not exist.
+    pub fn put_aside(
+        &self,
+        object: ObjectHandle,
+        property: &Rc<str>,
+        value: impl Into<Aside>,
+    ) -> Result<(), CallError> {
+        let mut store = self.store.borrow_mut();
+        let tenant = store.slots.get_mut(object).ok_or(CallError::Stale { handle: object })?;
+        tenant.visible_body_mut().removed.get_or_insert_default().put(property, value);
+        store.slots.show(object.index());
+        drop(store);
+        self.rescan(object);
+        Ok(())
+    }
+
+    /// Checks that the object keeps a value of that property.
+    pub fn has_aside(&self, object: ObjectHandle, property: &str) -> bool {
+        self.inspect(object, |tenant| {
+            tenant.visible_body().removed.as_ref().is_some_and(|removed| removed.get(property).is_some())
+        })
+        .unwrap_or(false)
+    }
+
+    /// Removes and returns the kept value of a property.
+    pub fn take_aside(&self, object: ObjectHandle, property: &str) -> Option<Aside> {
+        let mut store = self.store.borrow_mut();
+        let removed = &mut store.slots.get_mut(object)?.visible_body_mut().removed;
+        let value = removed.as_mut()?.take(property);
+        *removed = removed.take().and_then(|removed| removed.boxed());
+        store.slots.show(object.index());
+        value
+    }
+
+    /// Replaces the kept fields and returns the previous kept fields. Does nothing if the object does not exist.
+    pub fn replace_fields_aside(&self, object: ObjectHandle, fields: Vec<FieldAside>) -> Vec<FieldAside> {
+        let mut store = self.store.borrow_mut();
+        let Some(tenant) = store.slots.get_mut(object) else { return Vec::new() };
+        let removed = &mut tenant.visible_body_mut().removed;
+        if fields.is_empty() && removed.is_none() {
+            return Vec::new();
+        }
+        let mut aside = removed.take().map_or_else(Default::default, |removed| *removed);
+        let before = std::mem::replace(&mut aside.fields, fields);
+        *removed = aside.boxed();
+        before
+    }
+}

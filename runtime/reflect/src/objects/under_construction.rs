@@ -1,0 +1,143 @@
+//! Operations on objects under construction; `construction.rs` defines their order. These operations skip the check of
+//! [`Objects::may_write`], so they are kept apart from the access to finished objects.
+
+use std::rc::Rc;
+
+use alcedo_base::boundary::CallError;
+use alcedo_base::handles::ObjectHandle;
+use smallvec::SmallVec;
+
+use crate::objects::{Objects, object_flags};
+use crate::property::Property;
+use crate::slots::TenantState;
+use crate::value::Value;
+
+impl Objects {
+    /// Overwrites a property without a write check, because the object is under construction.
+    #[inline]
+    pub fn write_unasked(&self, object: ObjectHandle, name: &str, value: &Value) -> Result<(), CallError> {
+        self.will_write(object)?;
+        self.with_property(object, name, |view, property| view.write(property, value))
+    }
+
+    /// Copies the property bytes of `from` to an object under construction, if both objects have the same schema, and its values
+    /// own no memory and name no objects. Returns false and writes nothing otherwise.
+    #[inline]
+    pub(crate) fn copy_plain(&self, object: ObjectHandle, from: ObjectHandle) -> bool {
+        let store = self.store.borrow();
+        let (Some(to), Some(from)) = (store.slots.get(object), store.slots.get(from)) else { return false };
+        let view = to.visible_body().view();
+        to.subobjects.is_empty() && !view.names_objects() && view.copy_bytes(from.visible_body().view())
+    }
+
+    /// Copies `properties` from `from`. Replaces each reference that is on the left of a pair in `pairs` by the reference on
+    /// the right. Keeps properties that refer to the object's own subobjects.
+    pub(crate) fn copy_values(
+        &self,
+        object: ObjectHandle,
+        from: ObjectHandle,
+        properties: &[Rc<Property>],
+        pairs: &[(ObjectHandle, ObjectHandle)],
+    ) -> Result<(), CallError> {
+        self.will_write(object)?;
+        let store = self.store.borrow();
+        let to = store.slots.get(object).ok_or(CallError::Stale { handle: object })?;
+        let from = store.slots.get(from).ok_or(CallError::Stale { handle: from })?;
+        let (view, template) = (to.visible_body().view(), from.visible_body().view());
+        if to.subobjects.is_empty()
+            && to.visible_body().class.properties.len() == properties.len()
+            && view.copy_all(template)
+        {
+            if view.names_objects() {
+                for property in properties.iter().filter(|it| it.ty.names_objects()) {
+                    view.replace_objects(property, pairs)?;
+                }
+            }
+            return Ok(());
+        }
+        let is_own = |property: &Property| to.subobjects.iter().any(|(name, _)| *name == property.name);
+        for property in properties.iter().filter(|property| !is_own(property)) {
+            view.copy_from(property, template, property)?;
+            if property.ty.names_objects() {
+                view.replace_objects(property, pairs)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies all values of `from`, whose body has the same schema, except the references at the offsets `own`. Replaces
+    /// references as [`Objects::copy_values`] does, if `pairs` is not empty.
+    ///
+    /// # Errors
+    /// [`CallError::Stale`] if an object does not exist, or if the schemas differ, since `from` is not the expected object then.
+    pub(crate) fn copy_whole(
+        &self,
+        object: ObjectHandle,
+        from: ObjectHandle,
+        own: &[u32],
+        pairs: &[(ObjectHandle, ObjectHandle)],
+    ) -> Result<(), CallError> {
+        self.rescan(object);
+        let store = self.store.borrow();
+        let to = store.slots.get(object).ok_or(CallError::Stale { handle: object })?.visible_body();
+        let template = store.slots.get(from).ok_or(CallError::Stale { handle: from })?.visible_body();
+        let view = to.view();
+        let kept: SmallVec<[(u32, Option<ObjectHandle>); 4]> =
+            own.iter().map(|offset| (*offset, view.reference(*offset))).collect();
+        if !view.copy_all(template.view()) {
+            return Err(CallError::Stale { handle: from });
+        }
+        if !pairs.is_empty() {
+            for property in to.class.properties.iter().filter(|it| it.ty.names_objects()) {
+                view.replace_objects(property, pairs)?;
+            }
+        }
+        for (offset, reference) in kept {
+            view.put_reference(offset, reference.unwrap_or_default());
+        }
+        Ok(())
+    }
+
+    /// Overwrites the strong reference at an offset of the object's memory. Returns false and writes nothing if the object does
+    /// not exist or has no reference there.
+    pub(crate) fn put_reference(&self, object: ObjectHandle, offset: u32, to: ObjectHandle) -> bool {
+        self.rescan(object);
+        self.inspect(object, |tenant| tenant.visible_body().view().put_reference(offset, to)) == Some(true)
+    }
+
+    /// Registers `child` as a subobject of `owner`.
+    pub fn adopt(&self, owner: ObjectHandle, name: &Rc<str>, child: ObjectHandle) {
+        let name = self.names.intern(name);
+        self.store.borrow_mut().slots.adopt(owner, name, child);
+        self.rescan(owner);
+    }
+
+    /// Returns the number of constructed classes of the chain, counted from the root.
+    #[inline]
+    pub fn constructed(&self, object: ObjectHandle) -> usize {
+        self.inspect(object, |tenant| tenant.visible_body().constructed).unwrap_or(0)
+    }
+
+    /// Marks the first `count` classes of the chain as constructed. Returns two flags: these classes were already
+    /// constructed; the object is a CDO or belongs to a CDO.
+    pub(crate) fn construct(&self, object: ObjectHandle, count: usize) -> Option<(bool, bool)> {
+        self.change(object, |tenant| {
+            let constructed = &mut tenant.visible_body_mut().constructed;
+            let was_run = *constructed >= count;
+            *constructed = count.max(*constructed);
+            (was_run, tenant.flags & (object_flags::CDO | object_flags::IN_CDO) != 0)
+        })
+    }
+
+    /// Sets the number of constructed classes of the chain, counted from the root.
+    #[inline]
+    pub fn set_constructed(&self, object: ObjectHandle, count: usize) {
+        self.change(object, |tenant| tenant.visible_body_mut().constructed = count);
+    }
+
+    /// Marks the object as being destroyed. Returns false if the object was already marked.
+    pub(crate) fn begin_end(&self, object: ObjectHandle) -> bool {
+        self.change(object, |tenant| std::mem::replace(&mut tenant.life, TenantState::Ending) == TenantState::Alive)
+            == Some(true)
+    }
+}
