@@ -5,7 +5,7 @@ use crate::boundary::CallError;
 use crate::bridge::core::Core;
 use crate::handles::{ClassId, ObjectHandle};
 use crate::load::declared::of_types;
-use crate::object::collect::{Progress, RootSource, begin, go_on, unreachable};
+use crate::object::collect::{RootSource, begin, end_mark, mark, unreachable};
 use crate::runtime::Runtime;
 
 /// Access to the stores of a runtime.
@@ -66,7 +66,11 @@ impl Stores<'_> {
 
     /// Continues the mark while `has_time` returns true. Returns whether the mark is done.
     pub fn go_on_mark(&self, has_time: &mut dyn FnMut() -> bool) -> bool {
-        go_on(&self.0.world, &no_roots(), has_time) != Ok(Progress::More)
+        let is_done = mark(&self.0.world, &no_roots(), has_time) != Ok(false);
+        if is_done {
+            end_mark(&self.0.world);
+        }
+        is_done
     }
 
     /// Aborts the mark.

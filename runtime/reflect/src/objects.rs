@@ -20,7 +20,7 @@ use crate::marker::Marker;
 use crate::member::PropertyKey;
 use crate::mode::ModeWord;
 use crate::names::{Names, PartName};
-use crate::naming::Naming;
+use crate::naming::{Label, Naming};
 use crate::property::Property;
 use crate::slices::BorrowedSlices;
 use crate::slots::{Slots, Tenant, TenantState};
@@ -132,34 +132,13 @@ impl Objects {
         constructed: usize,
     ) -> ObjectHandle {
         let mut store = self.store.borrow_mut();
-        let Store { slots, naming, constructions, .. } = &mut *store;
-        let object = slots.next();
-        *constructions += 1;
-        let construction = *constructions;
-        let tenant = |label| {
-            let body = Body { constructed, ..Body::new(class) };
-            Tenant {
-                body,
-                staged: None,
-                life: TenantState::Alive,
-                outer,
-                label,
-                flags,
-                construction,
-                subobjects: SmallVec::new(),
-            }
-        };
         // Two branches, so that each label is built directly in its slot.
-        match name {
-            Some(name) => {
-                let label = naming.assign(&self.names, name, outer, object);
-                slots.insert(object, || tenant(label));
-            }
-            None => {
-                let label = naming.make(class, object);
-                slots.insert(object, || tenant(label));
-            }
-        }
+        let object = match name {
+            Some(name) => store.create(class, outer, flags, constructed, |naming, object| {
+                naming.assign(&self.names, name, outer, object)
+            }),
+            None => store.create(class, outer, flags, constructed, |naming, object| naming.make(class, object)),
+        };
         if let Some(marker) = &mut *self.marker.borrow_mut() {
             marker.add_created(object);
         }
@@ -182,22 +161,10 @@ impl Objects {
         constructed: usize,
     ) -> ObjectHandle {
         let mut store = self.store.borrow_mut();
-        let Store { slots, naming, constructions, .. } = &mut *store;
-        let object = slots.next();
-        *constructions += 1;
-        let construction = *constructions;
-        let label = naming.assign_part(&self.names, name, owner, object);
-        slots.insert(object, || Tenant {
-            body: Body { constructed, ..Body::new(class) },
-            staged: None,
-            life: TenantState::Alive,
-            outer: owner,
-            label,
-            flags,
-            construction,
-            subobjects: SmallVec::new(),
+        let object = store.create(class, owner, flags, constructed, |naming, object| {
+            naming.assign_part(&self.names, name, owner, object)
         });
-        slots.adopt(owner, name.name, object);
+        store.slots.adopt(owner, name.name, object);
         if let Some(marker) = &mut *self.marker.borrow_mut() {
             marker.add_created(object);
             marker.rescan(owner);
@@ -287,7 +254,7 @@ impl Objects {
     /// Checks that the object is a CDO or a subobject of a CDO.
     #[inline]
     pub fn is_template(&self, object: ObjectHandle) -> bool {
-        self.flags(object).unwrap_or_default() & (object_flags::CDO | object_flags::IN_CDO) != 0
+        self.inspect(object, Tenant::is_template) == Some(true)
     }
 
     /// Returns the live default subobjects of the object, in order of creation.
@@ -563,6 +530,38 @@ impl Store {
         }
         self.graveyard.push(tenant.body);
         self.graveyard.extend(tenant.staged.map(|staged| *staged));
+    }
+
+    /// Creates an object with all properties zero, and the label that `label` assigns. Inlined, so that the label and the body are
+    /// built directly in the slot; see [`Slots::insert`].
+    #[inline(always)]
+    fn create(
+        &mut self,
+        class: &Rc<Class>,
+        outer: ObjectHandle,
+        flags: u32,
+        constructed: usize,
+        label: impl FnOnce(&mut Naming, ObjectHandle) -> Label,
+    ) -> ObjectHandle {
+        let Self { slots, naming, constructions, .. } = self;
+        let object = slots.next();
+        *constructions += 1;
+        let construction = *constructions;
+        let label = label(naming, object);
+        slots.insert(object, || {
+            let body = Body { constructed, ..Body::new(class) };
+            Tenant {
+                body,
+                staged: None,
+                life: TenantState::Alive,
+                outer,
+                label,
+                flags,
+                construction,
+                subobjects: SmallVec::new(),
+            }
+        });
+        object
     }
 }
 

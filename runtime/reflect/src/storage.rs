@@ -109,6 +109,19 @@ impl Schema {
         let first = self.fields.partition_point(|(at, _)| *at < offset);
         self.fields[first..].iter().take_while(|(at, _)| *at == offset).any(|(_, ty)| *ty == property.ty)
     }
+
+    /// Returns the offset of a property's value.
+    ///
+    /// # Errors
+    /// [`CallError::Signature`] if the schema lacks the property.
+    #[inline]
+    fn offset_of(&self, property: &Property) -> Result<usize, CallError> {
+        if self.has(property) {
+            Ok(property.offset as usize)
+        } else {
+            Err(mismatch(&member(property), &"no such property here", &property.ty))
+        }
+    }
 }
 
 impl<'a> View<'a> {
@@ -327,11 +340,7 @@ impl<'a> View<'a> {
 
     #[inline]
     fn at(self, property: &Property) -> Result<*mut u8, CallError> {
-        if self.schema.has(property) {
-            Ok(self.base.wrapping_add(property.offset as usize))
-        } else {
-            Err(mismatch(&member(property), &"no such property here", &property.ty))
-        }
+        self.schema.offset_of(property).map(|offset| self.base.wrapping_add(offset))
     }
 
     #[inline]

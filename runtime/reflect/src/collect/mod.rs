@@ -23,15 +23,6 @@ use crate::objects::Objects;
 
 pub use crate::marker::{RootSource, Sweep};
 
-/// Progress of an incremental mark.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Progress {
-    /// Time limit was reached.
-    More,
-    /// Mark is complete, with the unreachable objects in order of creation.
-    Done(Vec<ObjectHandle>),
-}
-
 /// Returns the objects that are unreachable from the root set, the CDOs of all classes, running calls of the host, and
 /// `others`, in order of creation. Strong edges are references in properties (also inside structs and containers), from an
 /// object to its subobjects, and from an object to its outer. An outer does not otherwise keep the objects inside it alive.
@@ -42,10 +33,9 @@ pub enum Progress {
 pub fn unreachable(world: &World, others: &dyn RootSource) -> Result<Vec<ObjectHandle>, CallError> {
     world.objects.abandon_mark();
     begin(world, others);
-    match go_on(world, others, &mut || true)? {
-        Progress::Done(dead) => Ok(dead),
-        Progress::More => unreachable!("it has all the time there is"),
-    }
+    let is_complete = mark(world, others, &mut || true)?;
+    assert!(is_complete, "a mark without a time limit is complete");
+    Ok(end_mark(world))
 }
 
 /// Starts an incremental mark if the mode is normal and no mark is in progress. From then on, every write is reported to the
@@ -60,26 +50,8 @@ pub fn begin(world: &World, others: &dyn RootSource) {
     world.mode.set(mode::MARKING);
 }
 
-/// Continues the mark until it is complete or `has_time`, which is polled, returns false. Then ends the mark and returns all
-/// unreachable objects. Returns `Done` without objects if no mark is in progress. Call at safe points only.
-///
-/// # Errors
-/// If an `add_references` panics; the mark is aborted then.
-pub fn go_on(
-    world: &World,
-    others: &dyn RootSource,
-    has_time: &mut dyn FnMut() -> bool,
-) -> Result<Progress, CallError> {
-    if !mark(world, others, has_time)? {
-        return Ok(Progress::More);
-    }
-    let dead = world.objects.with_marker(|marker| marker.unmarked(&world.objects.store.borrow().slots));
-    world.objects.abandon_mark();
-    Ok(Progress::Done(dead.unwrap_or_default()))
-}
-
 /// Continues the mark until it is complete or `has_time`, which is polled, returns false. Returns whether the mark is complete. A
-/// complete mark remains in progress for [`next_dead`]; a later call completes it again. Call at safe points only.
+/// complete mark remains in progress for [`next_dead`] or [`end_mark`]; a later call completes it again. Call at safe points only.
 ///
 /// # Errors
 /// If an `add_references` panics; the mark is aborted then.
@@ -98,6 +70,14 @@ fn finish(world: &World, others: &dyn RootSource, has_time: &mut dyn FnMut() -> 
         run(world, &mut || true)?;
     }
     Ok(true)
+}
+
+/// Ends a mark that [`mark`] has completed, and returns all unreachable objects in order of creation. Returns no objects if no mark is
+/// in progress.
+pub fn end_mark(world: &World) -> Vec<ObjectHandle> {
+    let dead = world.objects.with_marker(|marker| marker.unmarked(&world.objects.store.borrow().slots));
+    world.objects.abandon_mark();
+    dead.unwrap_or_default()
 }
 
 /// Returns the next object to destroy, in order of creation. Marks the objects that became reachable since the last step, so that

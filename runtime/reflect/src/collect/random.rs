@@ -6,7 +6,7 @@ use std::rc::Rc;
 use alcedo_abi::kinds::PropertyKind;
 use alcedo_base::handles::ObjectHandle;
 
-use super::{Progress, Sweep, begin, go_on, mark, next_dead, unreachable};
+use super::{Sweep, begin, end_mark, mark, next_dead, unreachable};
 use crate::World;
 use crate::class::Class;
 use crate::decl::{Batch, PropertyDecl, StructDecl};
@@ -143,11 +143,11 @@ impl Test {
             let others = |visit: &mut dyn FnMut(ObjectHandle)| held.iter().copied().for_each(visit);
             // A slice ends at the second call of `has_time`, after a few dozen objects.
             let mut left = 1;
-            let progress = go_on(&self.world, &others, &mut || std::mem::replace(&mut left, 0) > 0);
-            let Ok(Progress::Done(dead)) = progress else {
+            if mark(&self.world, &others, &mut || std::mem::replace(&mut left, 0) > 0) != Ok(true) {
                 (0..4).for_each(|_| self.change());
                 continue;
-            };
+            }
+            let dead = end_mark(&self.world);
             let reachable = self.reachable();
             let lost: Vec<_> = dead.iter().filter(|object| reachable.contains(object)).collect();
             assert!(lost.is_empty(), "{lost:?} can be reached and would be destroyed");
@@ -283,5 +283,6 @@ fn starting_a_shadow_aborts_the_mark() {
     test.world.objects.begin_shadow();
     assert!(!test.world.objects.is_marking());
     assert_eq!(test.world.mode.get(), alcedo_abi::host::mode::NORMAL);
-    assert_eq!(go_on(&test.world, &no_roots, &mut || true), Ok(Progress::Done(Vec::new())));
+    assert_eq!(mark(&test.world, &no_roots, &mut || true), Ok(true));
+    assert!(end_mark(&test.world).is_empty());
 }

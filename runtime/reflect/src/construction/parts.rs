@@ -172,9 +172,7 @@ impl Constructor<'_> {
             }
             PartStep::End(at) => {
                 // All later members are inside this member. They are copied again, as their references to each other are known.
-                for inside in at..made.len() {
-                    self.copy_member(plan, inside, made)?;
-                }
+                self.copy_members(plan, at, made)?;
                 self.refer_to_member(&plan.members[at], at, made)
             }
         }
@@ -208,9 +206,7 @@ impl Constructor<'_> {
         for (at, member) in plan.members.iter().enumerate().filter(|(_, member)| !member.has_end) {
             self.refer_to_member(member, at, made)?;
         }
-        for at in 0..plan.members.len() {
-            self.copy_member(plan, at, made)?;
-        }
+        self.copy_members(plan, 0, made)?;
         for at in &plan.inits {
             let (object, class) = &made[*at];
             self.init(*object, class)?;
@@ -218,20 +214,22 @@ impl Constructor<'_> {
         Ok(())
     }
 
-    /// Copies the values of the member's template, except the references to own subobjects.
-    #[inline]
-    fn copy_member(&self, plan: &PartsPlan, at: usize, made: &Made) -> Result<(), ConstructionFailed> {
-        let member = &plan.members[at];
-        let (object, class) = &made[at];
+    /// Copies the values of the templates to the members from `first` on, except the references to own subobjects.
+    fn copy_members(&self, plan: &PartsPlan, first: usize, made: &Made) -> Result<(), ConstructionFailed> {
+        let members = || plan.members.iter().zip(made);
         let mut pairs: SmallVec<[(ObjectHandle, ObjectHandle); 4]> = SmallVec::new();
-        if member.names_others {
-            pairs.extend(plan.members.iter().zip(made).map(|(member, (object, _))| (member.template, *object)));
+        if members().skip(first).any(|(member, _)| member.names_others) {
+            pairs.extend(members().map(|(member, (object, _))| (member.template, *object)));
         }
-        // No code runs during the copy, so it needs no panic guard.
-        self.world.objects.copy_whole(*object, member.template, &member.own, &pairs).map_err(|error| {
-            let step = ConstructionStep::CopyValues(class.path.to_string());
-            self.failed_for(*object, step, StepError::from(error))
-        })
+        for (member, (object, class)) in members().skip(first) {
+            let pairs = if member.names_others { &pairs[..] } else { &[] };
+            // No code runs during the copy, so it needs no panic guard.
+            self.world.objects.copy_whole(*object, member.template, &member.own, pairs).map_err(|error| {
+                let step = ConstructionStep::CopyValues(class.path.to_string());
+                self.failed_for(*object, step, StepError::from(error))
+            })?;
+        }
+        Ok(())
     }
 
     /// Sets the owner's reference to a subobject.

@@ -7,7 +7,7 @@ use alcedo_base::boundary::CallError;
 use alcedo_base::handles::ObjectHandle;
 use smallvec::SmallVec;
 
-use crate::objects::{Objects, object_flags};
+use crate::objects::Objects;
 use crate::property::Property;
 use crate::slots::TenantState;
 use crate::value::Value;
@@ -125,7 +125,7 @@ impl Objects {
             let constructed = &mut tenant.visible_body_mut().constructed;
             let was_run = *constructed >= count;
             *constructed = count.max(*constructed);
-            (was_run, tenant.flags & (object_flags::CDO | object_flags::IN_CDO) != 0)
+            (was_run, tenant.is_template())
         })
     }
 

@@ -45,12 +45,8 @@ impl Transfer {
         (old, new): (&Rc<Schema>, &Rc<Schema>),
         rules: impl IntoIterator<Item = Rule<&'p Property>>,
     ) -> Result<Self, CallError> {
-        let at = |schema: &Schema, property: &Property| match schema.has(property) {
-            true => Ok(property.offset as usize),
-            false => Err(mismatch(&member(property), &"no such property here", &property.ty)),
-        };
         let both = |one: &Property, two: &Property| match one.ty == two.ty {
-            true => Ok((at(old, one)?, at(new, two)?)),
+            true => Ok((old.offset_of(one)?, new.offset_of(two)?)),
             false => Err(mismatch(&member(one), &one.ty, &two.ty)),
         };
         let step = |rule: Rule<&'p Property>| match rule {
@@ -58,8 +54,8 @@ impl Transfer {
             Rule::Own { from, to, is_distinct } => {
                 both(from, to).map(|(at, to_at)| (Rule::Own { from: at, to: to_at, is_distinct }, to))
             }
-            Rule::Default { to } => at(new, to).map(|at| (Rule::Default { to: at }, to)),
-            Rule::Gone { from } => at(old, from).map(|at| (Rule::Gone { from: at }, from)),
+            Rule::Default { to } => new.offset_of(to).map(|at| (Rule::Default { to: at }, to)),
+            Rule::Gone { from } => old.offset_of(from).map(|at| (Rule::Gone { from: at }, from)),
         };
         let typed = |rule| step(rule).map(|(rule, property)| (rule, property.ty.clone()));
         let steps = rules.into_iter().map(typed).collect::<Result<_, CallError>>()?;
