@@ -311,7 +311,7 @@ mod tests {
     use crate::error::BuildError;
     use crate::reason::CargoReason;
     use cargo_metadata::Message;
-    use cargo_metadata::diagnostic::{Diagnostic, DiagnosticLevel};
+    use cargo_metadata::diagnostic::Diagnostic;
     use std::path::Path;
 
     fn check(report: Report, success: bool, stderr: &str) -> String {
