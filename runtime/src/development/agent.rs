@@ -1,4 +1,4 @@
-//! Host part of `alcedo dev`: a thread reads the tool's requests, and the game thread executes them at its safe points.
+//! Host part of `alcedo dev`. A thread reads the requests of the tool, and the game thread executes the requests at its safe points.
 
 use std::cell::Cell;
 use std::io;
@@ -25,9 +25,9 @@ use crate::watchdog::{GAME_THREAD, Hang};
 use crate::world::WorldLoadReport;
 
 const GLANCE: Duration = Duration::from_millis(200);
-/// Timeout for the greeting. A running tool answers sooner, and a missing tool must not block the host.
+/// Timeout for the greeting. A running tool answers sooner. Without a tool, the host must not wait permanently.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Time for an orderly end of the host after the tool has ended. After this time, the process is terminated.
+/// Time for an orderly end of the host after the tool has ended. After this time the process exits.
 const GRACE: Duration = Duration::from_secs(3);
 
 /// Connection to `alcedo dev`, after the greeting. The environment specifies the socket.
@@ -43,7 +43,7 @@ pub(crate) struct Invitation {
 struct Voice(Arc<Mutex<Stream>>);
 
 impl Voice {
-    /// Sends the tool a message. Ends the connection if the message cannot be sent completely; the reading thread detects this end.
+    /// Sends a message to the tool. If sending fails, closes the connection; the reading thread detects the close.
     fn send(&self, message: &FromHost) {
         let mut stream = lock(&self.0);
         if send(&mut *stream, message).is_err() {
@@ -126,8 +126,8 @@ impl Invitation {
     }
 }
 
-/// Forwards the tool's requests. When the tool has ended, requests the end of the host. Terminates the process if the host does not
-/// end, because the user could no longer see or stop its world.
+/// Forwards the requests of the tool. When the tool has ended, requests the end of the host. If the host does not end, exits the
+/// process, because the user can no longer see or stop the host.
 fn read_requests(from: &mut Stream, orders: &Sender<ToHost>, poster: &Poster) {
     loop {
         let order = match receive(from) {
@@ -146,7 +146,7 @@ fn read_requests(from: &mut Stream, orders: &Sender<ToHost>, poster: &Poster) {
         // Wakes a sleeping game thread.
         let _woken = poster.post(|_runtime| {});
         if is_last {
-            // The tool has its own time limit for a host whose end was requested.
+            // The tool itself limits the time until the host ends.
             return;
         }
     }
@@ -182,7 +182,7 @@ impl Agent {
         self.shutdown_requested.get()
     }
 
-    /// Executes requests of the tool on the game thread until the tool's plugins are loaded. Later calls load the same libraries again.
+    /// Executes requests of the tool until the tool's plugins are loaded. Later calls load the same libraries again.
     ///
     /// # Errors
     /// [`Error::Ended`] when the tool requests the end of the host instead.
@@ -231,8 +231,8 @@ impl Agent {
         }
     }
 
-    /// Reports to the tool, only once, that the world has ended, with everything that could not be ended. A process that ends without
-    /// ending the runtime sends no report.
+    /// Reports to the tool once that the world has ended, with everything that could not be ended. A process that exits without ending
+    /// the runtime sends no report.
     pub(crate) fn send_end(&self, left: Vec<String>) {
         if self.has_sent_end.replace(true) {
             return;
@@ -242,7 +242,7 @@ impl Agent {
 
     fn obey(&self, runtime: &Runtime, order: ToHost) {
         match order {
-            // `greet` has already received the settings.
+            // `greet` has already processed the settings.
             ToHost::Settings { .. } => {}
             ToHost::Load { libraries } => self.load(runtime, &libraries),
             ToHost::Restore { world } => self.voice.send(&restore(runtime, &world)),
@@ -312,7 +312,7 @@ fn restore(runtime: &Runtime, world: &Path) -> FromHost {
     let written = std::fs::metadata(world).and_then(|file| file.modified());
     let age = written.ok().and_then(|at| at.elapsed().ok()).unwrap_or_default();
     match runtime.worlds().load(world) {
-        // Leaves out the number of replaced objects, because the host has only just created these objects.
+        // Omits the number of replaced objects, because the host created these objects only moments ago.
         Ok(loaded) => {
             let report = WorldLoadReport { replaced: 0, ..loaded };
             FromHost::Restored { objects: report.objects, age, text: report.to_string() }
@@ -377,7 +377,7 @@ mod tests {
         assert_eq!(runtime.generation(), 1);
         agent.load(&runtime, &[dir.path().join("none")]);
         assert_eq!(*agent.loaded.borrow(), [package]);
-        // The thread that reads ends with the runtime.
+        // The reading thread ends with the runtime.
         drop(agent);
     }
 

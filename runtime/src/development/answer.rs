@@ -1,6 +1,6 @@
 //! Declarations of a host for tools. `alcedo glue --host` starts the host with an environment variable that contains the path of a
-//! file. The host writes its native types to this file and ends before it constructs an object. With `alcedo check --host`, the host
-//! also checks script packages. The tool and the host must be built from one checkout; [`VERSION`] verifies this.
+//! file. The host writes its native types to this file and exits before it constructs an object. With `alcedo check --host`, the
+//! host also checks script packages. The tool and the host must be built from one checkout; [`VERSION`] detects a mismatch.
 
 use std::fs;
 use std::io;
@@ -15,8 +15,8 @@ use crate::load::declared::{Declared, ScriptCheck};
 /// Environment variable with the path of the answer file.
 pub const REQUEST: &str = "ALCEDO_GLUE_REQUEST";
 
-/// Environment variable with the folders of script packages to check, and the plugin libraries whose types the packages use. The
-/// variable has the format of `PATH`.
+/// Environment variable with the folders of script packages to check, and the plugin libraries whose types they use. The format is
+/// that of `PATH`.
 pub const SCRIPTS: &str = "ALCEDO_CHECK_SCRIPTS";
 
 const LARGEST: u64 = 1 << 28;
@@ -29,7 +29,7 @@ pub const VERSION: u32 = 3;
 struct Answer {
     version: u32,
     runtime: String,
-    /// Declarations, or the message of the error that occurred when the native types were declared.
+    /// Declarations of the host, or the error that occurred when the native types were declared.
     declared: Result<Answered, String>,
 }
 
@@ -39,7 +39,7 @@ struct Answer {
 pub struct Answered {
     /// Native types.
     pub declared: Declared,
-    /// Results of checking the requested script packages; none if the host does not support scripts.
+    /// Results for the requested script packages; `None` if the host does not support scripts.
     pub scripts: Option<Vec<ScriptCheck>>,
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn answer(to: &Path, declared: Result<Answered, Error>) -> ! {
     std::process::exit(code)
 }
 
-/// Writes the answer atomically: a file with the final name is complete.
+/// Writes the answer atomically, so that a file with the final name is always complete.
 fn write(to: &Path, answer: &Answer) -> io::Result<()> {
     let mut bytes = Vec::new();
     ciborium::into_writer(answer, &mut bytes).map_err(io::Error::other)?;
@@ -106,9 +106,9 @@ fn write(to: &Path, answer: &Answer) -> io::Result<()> {
 /// Reads the answer of a host; `None` if the host wrote no answer.
 ///
 /// # Errors
-/// When the file is not an answer of this version, or contains an error.
+/// Returns an error if the file is not an answer of this version, or if it contains an error of the host.
 pub fn read(from: &Path) -> Result<Option<Answered>, AnswerError> {
-    /// Fields that an answer of any version has.
+    /// Fields of answers of all versions.
     #[derive(Deserialize)]
     struct Any {
         version: u32,

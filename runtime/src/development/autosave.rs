@@ -1,21 +1,21 @@
-//! Schedule for saving a world under development: after each commit, and then every few seconds. Saving takes at most a small part of
-//! the run time. This file only decides when a save is due.
+//! Schedule for saving a world under development: after each commit, and then every few seconds. Saves take only a small part of the
+//! run time. This file only decides when a save is due.
 
 use std::time::Duration;
 
-/// Interval between saves if saving is fast.
+/// Interval between saves while saves are fast.
 const EVERY: Duration = Duration::from_secs(3);
-/// Saving takes at most the part `1 / PART` of the run time.
+/// Saves take at most the part `1 / PART` of the run time.
 const PART: u32 = 50;
 
-/// Time and duration of the last save. Times are since the start of the host.
+/// Time and duration of the last save. Times are measured from the start of the host.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Autosave {
     last: Option<(Duration, Duration)>,
 }
 
 impl Autosave {
-    /// Returns whether a save is due at `now`. The first save is due immediately.
+    /// Checks if a save is due at `now`. The first save is due immediately.
     pub(super) fn is_due(self, now: Duration) -> bool {
         self.last.is_none_or(|(at, elapsed)| now.saturating_sub(at) >= EVERY.max(elapsed * PART))
     }
@@ -25,7 +25,7 @@ impl Autosave {
         self.last = None;
     }
 
-    /// Records a save or an attempt at `now` that took `elapsed`.
+    /// Records a save or a failed save at `now`, with its duration `elapsed`.
     pub(super) fn note(&mut self, now: Duration, elapsed: Duration) {
         self.last = Some((now, elapsed));
     }

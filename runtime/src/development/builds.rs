@@ -1,12 +1,11 @@
-//! Reads the build ids of the running modules. A tool reports new code as live only after the code itself has returned the id of its
-//! build.
+//! Reads the build ids of the running modules. A tool reports new code as live only after the code itself has returned its build id.
 
 use std::collections::BTreeMap;
 
 use crate::runtime::Runtime;
 
-/// Calls each module of the Master to get the id of its build. Returns the ids by module name, as 32 hexadecimal digits. Omits modules
-/// that accept no calls. A tool compares the ids with the manifests of the files that it requested to load.
+/// Calls each module of the Master to get its build id. Returns the ids by module name, as 32 hexadecimal digits. Modules that accept
+/// no calls are omitted. A tool compares the ids with the manifests of the libraries that it requested to load.
 ///
 /// # Examples
 /// ```rust

@@ -1,5 +1,5 @@
 //! Protocol between `alcedo dev` and the host that it runs. The environment variable [`SOCKET`] contains the path of the socket. Each
-//! message is a length followed by CBOR. Both sides must be built from one checkout; [`VERSION`] verifies this.
+//! message is a length followed by CBOR. Both sides must be built from one checkout; [`VERSION`] detects a mismatch.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
@@ -23,7 +23,7 @@ pub const VERSION: u32 = 3;
 /// Maximum length of a message in bytes. A longer message is invalid.
 const LONGEST: u32 = 64 << 20;
 
-/// Requests of the tool to the host.
+/// Request of the tool to the host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ToHost {
     /// First message of the tool: the settings of the session.
@@ -31,14 +31,14 @@ pub enum ToHost {
         /// File to which the host saves the world after each commit and every few seconds. `None` disables these saves.
         autosave: Option<PathBuf>,
     },
-    /// Loads these libraries as the Master, or reloads the Master with these libraries. Only one such request is in progress at a time.
+    /// Loads these libraries as the Master, or reloads the Master with these libraries. Only one load may be in progress at a time.
     Load {
-        /// The libraries.
+        /// Paths of the libraries.
         libraries: Vec<PathBuf>,
     },
     /// Replaces the world by a saved world.
     Restore {
-        /// The file.
+        /// Path of the world file.
         world: PathBuf,
     },
     /// Saves the world now to the file of [`ToHost::Settings`].
@@ -53,11 +53,11 @@ pub enum ToHost {
         /// Beginning of the line.
         line: String,
     },
-    /// Shuts the host down in order.
+    /// Shuts the host down.
     End,
 }
 
-/// Messages of the host to the tool.
+/// Message of the host to the tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FromHost {
     /// First message of the host.
@@ -85,16 +85,16 @@ pub enum FromHost {
     },
     /// The libraries were not loaded, or no reload was started. The previous code continues to run.
     Refused {
-        /// Reason.
+        /// Reason why the request was rejected.
         error: String,
-        /// True if a plugin uses a type that the host lacks, so the plugin may be built for another host.
+        /// True if a plugin uses a type that the host lacks. The plugin may have been built for another host.
         lacks_type: bool,
     },
     /// Status, sent several times a second while the host reaches safe points.
     Status(Status),
     /// The watchdog has detected a hang.
     Hang {
-        /// Thread, function, module and duration, as a sentence.
+        /// Description of the hang: thread, function, module and duration.
         text: String,
         /// Kind of the hang.
         of: HangOf,
@@ -105,48 +105,48 @@ pub enum FromHost {
         objects: u64,
         /// Age of the saved world.
         age: Duration,
-        /// Report of the load, with changes of values whose declaration has changed since the save.
+        /// Report of the load, including values whose declaration has changed since the save.
         text: String,
     },
     /// The world was not replaced and is unchanged.
     NotRestored {
-        /// Reason.
+        /// Reason why the world was not replaced.
         error: String,
     },
     /// A save requested by [`ToHost::Save`] has finished.
     Saved,
-    /// The world could not be saved. After a failure, the host sends this message again only after a successful save.
+    /// The world could not be saved. After a failed save, further failures are not reported until a save succeeds.
     NotSaved {
-        /// Reason.
+        /// Reason why the world could not be saved.
         error: String,
     },
     /// Answer of the console to [`ToHost::Line`].
     Answer {
-        /// Text of one or more lines.
+        /// Output of one or more lines.
         text: String,
     },
     /// Answer to [`ToHost::Complete`].
     Completions {
-        /// Line that was completed.
+        /// Line to complete.
         line: String,
-        /// Completions, each a whole line.
+        /// Completed lines.
         lines: Vec<String>,
     },
-    /// The world has ended in order.
+    /// The host has shut down its world.
     Ended {
-        /// Everything that could not be ended, one line each.
+        /// Descriptions of everything that could not be ended.
         left: Vec<String>,
     },
 }
 
-/// Kind of a hang.
+/// Kind of hang, by the activity that hangs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HangOf {
-    /// A call into a module on the game thread: the world is blocked.
+    /// Call into a module on the game thread. The world is blocked.
     Call,
     /// Work of the host on the game thread. In a large world a reload may take this long.
     Work,
-    /// A `Drop` of a module on the finalizer thread: the world continues.
+    /// `Drop` of a module's value on the finalizer thread. The world continues.
     Finalizer,
 }
 
@@ -164,7 +164,7 @@ pub struct Status {
 /// Writes one message.
 ///
 /// # Errors
-/// When the other side is closed, the message is too long, or a path in the message is not UTF-8.
+/// Returns an error if the other side is closed, if the message is too long, or if a path in the message is not UTF-8.
 pub fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     let mut frame = vec![0; size_of::<u32>()];
     ciborium::into_writer(message, &mut frame).map_err(|error| strange(&error))?;
@@ -175,10 +175,10 @@ pub fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     to.flush()
 }
 
-/// Reads one message; `None` when the other side has closed its end.
+/// Reads one message; `None` if the other side has closed its end.
 ///
 /// # Errors
-/// When the stream ends inside a message, or the message is invalid.
+/// Returns an error if the stream ends inside a message, or if the message is invalid.
 pub fn receive<T: DeserializeOwned>(from: &mut impl Read) -> io::Result<Option<T>> {
     let mut len = [0; size_of::<u32>()];
     // The stream may end only before the first byte of a message.

@@ -9,8 +9,8 @@ use alcedo_sys::plain_file;
 /// Maximum size of a source list in bytes.
 const LARGEST_LIST: u64 = 1 << 24;
 
-/// Returns the libraries in the folder of a program, sorted. A library whose sources no longer exist is left out with a warning,
-/// because cargo keeps the library of a plugin that was removed from its workspace. Can be called on any thread.
+/// Returns the libraries in the folder of a program, sorted. Cargo keeps the library of a plugin that was removed from its
+/// workspace. Therefore a library without source folders is omitted with a warning. Can be called on any thread.
 ///
 /// # Examples
 /// ```rust
@@ -41,7 +41,7 @@ fn is_library(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == DLL_EXTENSION)
 }
 
-/// Returns a missing folder from cargo's list of the library's sources. `None` if every folder exists, or the library has no list.
+/// Returns a missing folder from cargo's list of the library's sources. `None` if all folders exist or there is no list.
 fn missing_sources(library: &Path) -> Option<PathBuf> {
     let list = plain_file::read_text(&library.with_extension("d"), LARGEST_LIST).ok()?;
     let (_library, sources) = list.lines().next()?.split_once(": ")?;

@@ -1,19 +1,19 @@
-//! Socket to the tool, and the check of the process at its other end.
+//! Socket to the tool, with a check of the process at the other end.
 
 use std::io;
 use std::path::Path;
 
-/// Placeholder that is never constructed, for platforms without sockets that have paths.
+/// Placeholder for platforms without Unix sockets. Never constructed.
 #[cfg(not(unix))]
 pub(super) use std::net::TcpStream as Stream;
 #[cfg(unix)]
 pub(super) use std::os::unix::net::UnixStream as Stream;
 
-/// Checks that the process at the other end of a connection belongs to the user of this process. On platforms without this information,
-/// only the permissions of the socket's folder restrict access.
+/// Checks that the process at the other end of a connection belongs to the user of this process. On platforms other than Linux, only
+/// the permissions of the socket's folder restrict access.
 ///
 /// # Errors
-/// When the system reports an error.
+/// Returns the error of the system.
 #[cfg(unix)]
 pub fn is_of_this_user(stream: &std::os::unix::net::UnixStream) -> io::Result<bool> {
     #[cfg(target_os = "linux")]
@@ -23,7 +23,7 @@ pub fn is_of_this_user(stream: &std::os::unix::net::UnixStream) -> io::Result<bo
     Ok(is_ours)
 }
 
-/// Connects to the process that listens at `path`, if it belongs to this user.
+/// Connects to the process that listens at `path`, if the process belongs to this user.
 #[cfg(unix)]
 pub(super) fn connect(path: &Path) -> io::Result<Stream> {
     let stream = Stream::connect(path)?;

@@ -1,6 +1,6 @@
-//! Declares the types of all modules of one load. All libraries are declared in one batch. Each package of scripts is a batch
-//! of its own, since its source is checked against the types declared before it. On success everything is declared and every
-//! cell is filled. On an error the caller drops the shadow, and no type is declared.
+//! Declares the types of all modules of one load. All libraries are declared in one batch. Each script package is a batch of
+//! its own, because its source is checked against types that are already declared. On success, all types are declared and all
+//! cells are filled. After an error the caller drops the shadow, and no type is declared.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -23,11 +23,11 @@ use crate::object::decl::Batch;
 use crate::object::refusal::DeclareError;
 use crate::signature::honest_words;
 
-/// A module whose types are declared.
+/// Module whose types are declared.
 #[derive(Clone)]
 pub(crate) struct Declarer<'a> {
     pub(crate) name: &'a str,
-    /// Name, version and build, used in errors about duplicates.
+    /// Name, version and build, for errors about duplicates.
     pub(crate) title: String,
     /// Gate of the module's code.
     pub(crate) gate: &'a Rc<Gate>,
@@ -35,7 +35,7 @@ pub(crate) struct Declarer<'a> {
     pub(crate) leases: &'a Arc<Leases>,
     /// Descriptions of the module.
     pub(crate) described: Described,
-    /// Source of the types, if the module is a package of scripts.
+    /// Source of the types, if the module is a script package.
     #[cfg(feature = "script")]
     pub(crate) scripts: Option<&'a Arc<crate::script::package::Package>>,
     /// Names of the required modules.
@@ -43,7 +43,7 @@ pub(crate) struct Declarer<'a> {
 }
 
 impl Declarer<'_> {
-    /// Returns the data that determines the order of batches.
+    /// Returns the facts that determine the order of batches.
     fn module_needs(&self) -> ModuleNeeds<'_> {
         #[cfg(feature = "script")]
         let is_script = self.scripts.is_some();
@@ -52,7 +52,7 @@ impl Declarer<'_> {
         ModuleNeeds { name: self.name, is_script, needs: &self.needs }
     }
 
-    /// Counts how often the module declares a type path.
+    /// Counts how often the module declares the type path `path`.
     fn declares(&self, path: &str) -> usize {
         #[cfg(feature = "script")]
         if let Some(package) = self.scripts {
@@ -68,11 +68,11 @@ impl Declarer<'_> {
     }
 }
 
-/// Declares the types of `modules` and fills their cells. Returns the classes, bases first. `all` contains all modules of the
-/// generation, including modules that stay loaded.
+/// Declares the types of `modules` and fills their cells. Returns the classes, base classes first. `all` contains all modules
+/// of the generation, including modules that stay loaded.
 ///
 /// # Errors
-/// Returns the first rule that a declaration breaks, or the first import that cannot be resolved.
+/// Returns the first declaration error, or the first import that cannot be resolved.
 pub(crate) fn emit(
     core: &Rc<Core>,
     modules: &[Declarer<'_>],
@@ -98,7 +98,7 @@ pub(crate) fn emit(
     Ok(classes)
 }
 
-/// Declares the types of one batch: some libraries, or one package of scripts.
+/// Declares the types of one batch: several libraries, or one script package.
 fn declare(core: &Rc<Core>, modules: &[&Declarer<'_>], all: &[Declarer<'_>]) -> Result<Vec<Rc<Class>>, EmitError> {
     #[cfg(feature = "script")]
     if let [module] = modules
@@ -126,7 +126,7 @@ fn declare(core: &Rc<Core>, modules: &[&Declarer<'_>], all: &[Declarer<'_>]) -> 
     Ok(declared.classes)
 }
 
-/// Returns the error for a batch that was not declared. Names both owners of a path that is declared twice.
+/// Returns the error for a rejected batch. If a path is declared twice, the error names both owners.
 fn refused(modules: &[&Declarer<'_>], all: &[Declarer<'_>], source: DeclareError) -> EmitError {
     if let DeclareError::Duplicate { path } = &source {
         let declaring = all.iter().flat_map(|module| std::iter::repeat_n(&module.title, module.declares(path)));

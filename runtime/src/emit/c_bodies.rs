@@ -1,5 +1,5 @@
-//! Functions of classes that are implemented in a C library. When the class is declared, the library is opened and each
-//! function is bound. Dropping the class closes the library.
+//! Functions of classes that are implemented in a C library. The declaration of a class opens the library and binds each function.
+//! Dropping the class closes the library.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(crate) use bound::unreadable;
 #[cfg(feature = "dll-bind")]
 pub(crate) use bound::{CBody, bind};
 
-/// Placeholder for the C layouts in a host that calls no C libraries.
+/// Placeholder for C layouts in a host without the feature `dll-bind`.
 #[cfg(all(feature = "script", not(feature = "dll-bind")))]
 #[derive(Debug, Default)]
 pub(crate) struct Layouts {}
@@ -34,7 +34,7 @@ impl Layouts {
     }
 }
 
-/// Returns the C layouts of structs that the host has stated.
+/// Returns the C layouts of structs that the host has specified.
 #[cfg(feature = "script")]
 pub(crate) fn layouts(core: &Core) -> Layouts {
     #[cfg(feature = "dll-bind")]
@@ -47,13 +47,13 @@ pub(crate) fn layouts(core: &Core) -> Layouts {
     layouts
 }
 
-/// Returns the layouts of structs whose `f64` fields are `float` in C.
+/// Returns layouts in which the `f64` fields of these structs are `float` in C.
 #[cfg(any(feature = "dll-bind", feature = "script"))]
 pub(crate) fn floats(structs: &[String]) -> Layouts {
     structs.iter().fold(Layouts::default(), |layouts, path| layouts.floats(path))
 }
 
-/// Returns an empty list: a host without the feature `dll-bind` binds no function.
+/// Returns an empty list, because a host without the feature `dll-bind` binds no functions.
 #[cfg(all(feature = "script", not(feature = "dll-bind")))]
 pub(crate) fn unreadable(_: &[std::rc::Rc<crate::object::class::Class>], _: &Layouts) -> Vec<(String, String, String)> {
     Vec::new()
@@ -63,13 +63,13 @@ fn is_import(function: &FunctionDecl) -> bool {
     function.flags & function_flags::DLL_IMPORT != 0
 }
 
-/// Returns the name of the C library of a class, if one of its functions is imported.
+/// Returns the name of the C library of a class. Returns `None` if no function of the class is imported.
 fn library_of(decl: &ClassDecl) -> Option<&str> {
     decl.functions.iter().filter(|known| is_import(known)).find_map(|known| value_of(&known.meta, c_keys::LIBRARY))
 }
 
-/// Binds the functions of a class that are in a C library. If the library is missing or the host calls no C libraries, one warning
-/// is logged, and the functions do nothing.
+/// Binds the functions of a class that a C library implements. If the library is missing, or the host calls no C libraries, one
+/// warning is logged and the functions do nothing.
 #[cfg(feature = "dll-bind")]
 pub(crate) fn attach(core: &Core, leases: Option<&Arc<Leases>>, decl: &mut ClassDecl) -> Vec<CBody> {
     let Some(name) = library_of(decl) else { return Vec::new() };
@@ -78,8 +78,8 @@ pub(crate) fn attach(core: &Core, leases: Option<&Arc<Leases>>, decl: &mut Class
         return Vec::new();
     };
     let library = code.open_with(name, core.c_layouts.get().cloned().unwrap_or_default());
-    // The lease keeps the module loaded while its library is open, and makes reports name the library. An ending module grants
-    // no lease.
+    // The lease keeps the module loaded while the library is open, and names the library in reports. A module that is unloading
+    // grants no lease.
     let owner = format!("{name} of {}.{}", decl.package, decl.name);
     let lease = leases.and_then(|leases| leases.take_at(LeaseKind::Library, owner, None).ok());
     lease.into_iter().for_each(|lease| library.keep(lease));
@@ -115,7 +115,7 @@ mod bound {
     use crate::object::class::Class;
     use crate::object::decl::{ClassDecl, FunctionDecl};
 
-    /// Body of a C function, which is bound when its class is declared.
+    /// Body of a C function. The body is bound when its class is declared.
     pub(crate) struct CBody {
         /// Path of the class.
         class: String,
@@ -124,7 +124,7 @@ mod bound {
     }
 
     impl CBody {
-        /// Creates the body of `function`, a function of the class with the path `class`.
+        /// Creates the body of `function`, which belongs to the class with the path `class`.
         pub(crate) fn attach(class: &str, library: &Library, function: &mut FunctionDecl, of_script: bool) -> Self {
             let body = Body::new(library, of_script);
             function.thunk = body.thunk();
@@ -136,8 +136,8 @@ mod bound {
         }
     }
 
-    /// Returns the imported functions of these script classes that C cannot call. Each entry has class, function and error.
-    /// Opens no library.
+    /// Returns the imported functions of these script classes that cannot be called in C. Each entry contains class, function and
+    /// error. Opens no library.
     #[cfg(feature = "script")]
     pub(crate) fn unreadable(classes: &[Rc<Class>], layouts: &Layouts) -> Vec<(String, String, String)> {
         let mut found = Vec::new();

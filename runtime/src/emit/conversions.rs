@@ -1,6 +1,6 @@
 //! Conversions of plugin authors, declared by `#[migrate(from = "f64", with = Self::of_number)]`. A conversion is a static
-//! function of a class, with the name of the property in its metadata. This file finds the conversions of a module and checks
-//! them when the module is staged. `reload/conversion.rs` calls them.
+//! function of a class. Its metadata contains the name of the property. This file finds the conversions of a module and checks
+//! them when the module is staged. `reload/conversion.rs` calls the conversions.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -14,13 +14,13 @@ use crate::object::function::Function;
 use crate::object::meta;
 use crate::object::property::{Property, PropertyType};
 
-/// Returns the name of the property that a conversion sets, or an empty string if it converts whole objects. Returns `None` for
-/// functions that are not conversions.
+/// Returns the name of the property that a conversion sets. Returns an empty string for a conversion of whole objects, and
+/// `None` for a function that is not a conversion.
 pub(crate) fn target_of(function: &Function) -> Option<&str> {
     meta::value_of(&function.meta, CONVERTS)
 }
 
-/// Returns the parameter type and the result type of a conversion: the types of the earlier and of the new value. Returns
+/// Returns the parameter type and the result type of a conversion, which are the old and the new type of the value. Returns
 /// `None` if the function has another signature.
 pub(crate) fn types_of(function: &Function) -> Option<(&PropertyType, &PropertyType)> {
     match (function.arguments(), function.result()) {
@@ -37,8 +37,8 @@ pub(crate) fn declared_by(class: &Class) -> impl Iterator<Item = (&str, &Rc<Func
 /// Checks the conversions that a class declares.
 ///
 /// # Errors
-/// Returns [`EmitError::Conversion`] for the first conversion that can convert no value, or that would convert values of the
-/// current declaration.
+/// Returns [`EmitError::Conversion`] for the first unusable conversion: a conversion that can convert no value, or one that
+/// would convert values of the current declaration.
 pub(crate) fn check(module: &str, class: &Class) -> Result<(), EmitError> {
     let mut known = HashSet::new();
     for (target, function) in declared_by(class) {

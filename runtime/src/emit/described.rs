@@ -1,5 +1,5 @@
-//! Descriptions of a module: its types, imports and exports. The image of a library contains them; other kinds of modules build
-//! them.
+//! Descriptions of a module: its types, imports and exports. The image of a library contains the descriptions. Other kinds of
+//! modules create them.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use alcedo_abi::describe::{
 };
 use alcedo_abi::module::ModuleRef;
 
-/// The descriptions of one module. Valid as long as its code is mapped.
+/// Descriptions of one module. Valid while the code of the module is mapped.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Described {
     /// Declared interfaces.
@@ -21,13 +21,13 @@ pub(crate) struct Described {
     pub structs: &'static [&'static StructDesc],
     /// Declared classes.
     pub classes: &'static [&'static ClassDesc],
-    /// Imports. A member may be listed once for each call site.
+    /// Imports. A member may be listed several times, once per call site.
     pub imports: &'static [&'static ImportDesc],
     /// Exported functions.
     pub exports: &'static [&'static ExportDesc],
-    /// Function tables that the entry method exchanges with the host.
+    /// Function tables that the module exchanges with the host.
     pub tables: EntryTables,
-    /// Paths of declared types and members, with their earlier names.
+    /// Paths of declared types and members, each with its earlier names.
     pub earlier_names: &'static [&'static MetaDesc],
 }
 

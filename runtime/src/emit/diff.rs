@@ -1,5 +1,5 @@
-//! Compares two builds of a class. Finds the source of each value, the subobjects to create and to destroy, and the native
-//! ancestor. Reads only the declarations of a class, not the values of its objects.
+//! Compares two builds of a class. Determines the source of each value, the subobjects to create and to destroy, and the change of
+//! the native ancestor. Reads only the declarations of the class, and no values of objects.
 //!
 //! Type redirects are already applied to the paths and type names of the old build.
 
@@ -7,17 +7,17 @@ use std::collections::{HashMap, HashSet};
 
 use crate::object::types::OldNames;
 
-/// Identity of a property type. Values of types with equal keys have the same representation, byte for byte.
+/// Identity of a property type. Types with equal keys represent their values by the same bytes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct TypeKey {
     /// Type as written in signatures, with the path of its struct or class.
     pub signature: String,
-    /// Layout fingerprint of the structs in the type; zero if the type contains no struct. A struct may change its layout and
-    /// keep its path.
+    /// Layout fingerprint of the structs in the type; zero if the type contains no struct. The layout of a struct may change while
+    /// its path stays the same.
     pub layout: u64,
 }
 
-/// Declaration of a property, as far as the comparison needs it.
+/// Parts of a property's declaration that the comparison needs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PropertyShape {
     /// Name, unique in the class and its bases.
@@ -25,15 +25,15 @@ pub(crate) struct PropertyShape {
     pub key: TypeKey,
 }
 
-/// Declaration of a class in one build, as far as the comparison needs it.
+/// Parts of a class declaration in one build that the comparison needs.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct ClassShape {
-    /// Properties, including those of its bases.
+    /// Properties of the class and its bases.
     pub properties: Vec<PropertyShape>,
-    /// Default subobjects, including those of its bases. Each entry has the name of the property that holds the subobject, and
-    /// its class path.
+    /// Default subobjects of the class and its bases. Each entry contains the name of the property that holds the subobject, and
+    /// the class path of the subobject.
     pub subobjects: Vec<(String, String)>,
-    /// Paths of the dynamic classes of the base chain, root first.
+    /// Paths of the dynamic classes in the base chain, root first.
     pub bases: Vec<String>,
     /// Path of the nearest native base.
     pub native_ancestor: String,
@@ -41,42 +41,42 @@ pub(crate) struct ClassShape {
     pub interfaces: Vec<String>,
 }
 
-/// Source of a property's values in the new build. The names in the variants are names of the old build.
+/// Source of a property's values in the new build. All names in the variants are names of the old build.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum PropertyDiff {
-    /// The property of the same name and type.
+    /// Property of the same name and type.
     Carried {
-        /// The name in both builds.
+        /// Name in both builds.
         from: String,
     },
-    /// A property of the same type whose name a redirect maps to the new name.
+    /// Property of the same type that a redirect maps to the new name.
     Renamed {
-        /// The old name.
+        /// Old name.
         from: String,
     },
-    /// A property of another type, if the value can be converted.
+    /// Property of another type. The value is converted if possible.
     Retyped {
-        /// The old name.
+        /// Old name.
         from: String,
     },
-    /// The default of the property.
+    /// Default of the new property.
     Added,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct KeptSubobject {
-    /// The old name.
+    /// Old name.
     pub from: String,
-    /// The new name.
+    /// New name.
     pub name: String,
 }
 
-/// Comparison of the native ancestors, which decides whether an object's native part is kept.
+/// Comparison of the native ancestors. Decides if the native part of an object is kept.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum NativeAncestor {
     /// The native part is kept.
     Same,
-    /// The object is recreated, and keeps its handle.
+    /// The object is constructed again under its handle.
     Changed {
         /// Path of the old ancestor.
         from: String,
@@ -85,34 +85,34 @@ pub(crate) enum NativeAncestor {
     },
 }
 
-/// All changes of a class.
+/// All changes of a class between two builds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Difference {
     /// Source of each property of the new build, in the order of that build.
     pub properties: Vec<PropertyDiff>,
-    /// Old properties without a successor, in the order of the old build.
+    /// Old properties that have no successor, in the order of the old build.
     pub removed: Vec<String>,
-    /// Default subobjects that are kept, in the order of the new build. A subobject whose class changed is listed as removed and as
-    /// added.
+    /// Default subobjects that are kept, in the order of the new build. A subobject whose class has changed is listed as both
+    /// removed and added.
     pub kept_subobjects: Vec<KeptSubobject>,
-    /// Default subobjects to create: name and class path, in the order of the new build.
+    /// Name and class path of each default subobject to create, in the order of the new build.
     pub added_subobjects: Vec<(String, String)>,
-    /// Default subobjects to destroy: name and class path, in the order of the old build.
+    /// Name and class path of each default subobject to destroy, in the order of the old build.
     pub removed_subobjects: Vec<(String, String)>,
-    /// Paths of dynamic classes that are new in the base chain, root first.
+    /// Paths of dynamic classes that were inserted into the base chain, root first.
     pub inserted_bases: Vec<String>,
     /// Change of the nearest native class.
     pub native_ancestor: NativeAncestor,
-    /// Paths of interfaces that are no longer implemented, in the order of the old build.
+    /// Paths of interfaces that the class no longer implements, in the order of the old build.
     pub lost_interfaces: Vec<String>,
 }
 
-/// Compares two builds of one class. `redirects` map old member names to new names. The author declares them, since a
-/// comparison cannot distinguish a rename from a removed and an added member.
+/// Compares two builds of one class. `redirects` map old member names to new names. The author declares redirects, because a
+/// comparison cannot distinguish a renamed member from a removed and an added member.
 ///
-/// A member of the same name wins over a redirect. Redirects are followed in both directions to the nearest name in use, since
-/// an undo restores the old name of a member. If several old members resolve to one name, the nearest member wins; between
-/// equally near members, the order of `redirects` decides.
+/// A member of the same name wins over a redirect. Redirects are followed in both directions to the nearest name in use, because an
+/// undo restores the old name of a member. If several old members resolve to one name, the nearest member wins. If members are
+/// equally near, the order of `redirects` decides.
 pub(crate) fn difference(old: &ClassShape, new: &ClassShape, redirects: &[(String, String)]) -> Difference {
     let (properties, removed) = property_diffs(&old.properties, &new.properties, redirects);
     let (kept_subobjects, added_subobjects, removed_subobjects) =
@@ -182,7 +182,7 @@ fn names<T>(members: &[T], name: impl Fn(&T) -> &String) -> Vec<&str> {
     members.iter().map(|member| name(member).as_str()).collect()
 }
 
-/// Maps each new name to the index of the old name that it continues. Omits new names without an old name.
+/// Maps each new name to the index of its old name. Omits new names without an old name.
 fn origins<'n>(old: &[&'n str], new: &[&'n str], redirects: &'n [(String, String)]) -> HashMap<&'n str, usize> {
     let indexes: HashMap<&str, usize> = old.iter().enumerate().map(|(at, name)| (*name, at)).collect();
     let names = OldNames::new(redirects).resolve(new);
@@ -202,7 +202,7 @@ mod tests {
         text.split_whitespace().map(pair).collect()
     }
 
-    /// Parses property declarations: `a:f64` has a plain type, and `a:S/7` has a struct type whose layout fingerprint is 7.
+    /// Parses property declarations: `a:f64` has a plain type, and `a:S/7` has a struct type with the layout fingerprint 7.
     fn properties(text: &str) -> Vec<PropertyShape> {
         let shape = |(name, ty): (String, String)| {
             let (signature, layout) = ty.split_once('/').unwrap_or((&ty, "0"));
@@ -212,7 +212,8 @@ mod tests {
         pairs(text).into_iter().map(shape).collect()
     }
 
-    /// Formats the changes: `a=` is carried, `a<b` renamed from `b`, `a~b` retyped from `b`, `a+` added, `a-` removed.
+    /// Compares the formatted changes with `expected`: `a=` is carried, `a<b` renamed from `b`, `a~b` retyped from `b`, `a+` added,
+    /// `a-` removed.
     fn check(old: &str, new: &str, redirects: &str, expected: &str) {
         let shape = |text| ClassShape { properties: properties(text), ..ClassShape::default() };
         let found = difference(&shape(old), &shape(new), &pairs(redirects));
@@ -260,13 +261,13 @@ mod tests {
         check("c:f64", "a:f64", "a:b b:c", "a<c");
         check("c:f64", "a:f64 b:f64", "a:b b:c", "a+ b<c");
         check("c:f64", "a:f64 b:f64", "b:c a:c", "a+ b<c");
-        // Two names that were merged into one name do not resolve to each other, unless one was redirected to the other before.
+        // Two names that were merged into one name do not resolve to each other, unless another redirect connects them.
         check("b:f64", "a:f64", "a:c b:c", "a+ b-");
         check("b:f64", "a:f64", "a:c b:c a:b", "a<b");
         check("a:f64 b:f64", "b:f64 c:f64", "a:c a:b", "b= c<a");
     }
 
-    /// Each redirect continues the chain of the previous redirect. Searching the chain once per name would take quadratic time.
+    /// Each redirect continues the chain of the previous redirect. Following the chain for each name would take quadratic time.
     #[test]
     fn a_chain_of_redirects_is_followed_once() {
         const ROW: usize = 100_000;

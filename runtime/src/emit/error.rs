@@ -3,7 +3,7 @@
 use crate::boundary::CallError;
 use crate::object::refusal::DeclareError;
 
-/// Reason for refusing a batch.
+/// Reason why a batch was rejected.
 ///
 /// # Examples
 /// ```rust
@@ -21,82 +21,82 @@ pub enum EmitError {
     /// A declaration of the modules breaks a rule.
     #[error("the types of {modules} cannot be declared: {source}")]
     Declare {
-        /// The modules of the batch.
+        /// Modules of the batch.
         modules: String,
-        /// The rule.
+        /// Declaration error.
         source: DeclareError,
     },
-    /// A function of a C library has a type that C cannot read.
+    /// A function of a C library has a type that C cannot represent.
     #[cfg(feature = "dll-bind")]
     #[error("the types of {modules} cannot be declared: {source}")]
     Bind {
-        /// The modules of the batch.
+        /// Modules of the batch.
         modules: String,
-        /// The type that C cannot read.
+        /// Type that C cannot represent.
         source: alcedo_dll_bind::BindError,
     },
-    /// Two declarations of one path.
+    /// A path is declared twice.
     #[error("{path} is declared already, by {first}, and now by {second}: give one of the two another name")]
     Clash {
-        /// The path of the class, struct or interface.
+        /// Path of the class, struct or interface.
         path: String,
-        /// The first owner: `the host`, or a module's name, version and build.
+        /// First owner: `the host`, or name, version and build of a module.
         first: String,
-        /// The second owner. Equals the first owner if one module declares the path twice.
+        /// Second owner. Equals the first owner if one module declares the path twice.
         second: String,
     },
-    /// A string in a description does not follow its grammar.
+    /// A string in a description violates its grammar.
     #[error("{module} declares {what} \"{found}\": {rule}; build it with this host's alcedo-plugin-api")]
     Text {
-        /// The module.
+        /// Name of the module.
         module: String,
-        /// Item that the string belongs to: `a property of Game.Cube named`.
+        /// Item that contains the string, such as `a property of Game.Cube named`.
         what: String,
-        /// The string, escaped and truncated.
+        /// Invalid string, escaped and truncated.
         found: String,
-        /// The grammar rule that the string breaks.
+        /// Grammar rule that the string violates.
         rule: &'static str,
     },
     /// An imported class, member or struct is missing or differs.
     #[error("{module} uses {path}, {why}: {help}")]
     Import {
-        /// The module.
+        /// Name of the module.
         module: String,
         /// Path of the import.
         path: String,
-        /// Problem with the import.
+        /// Reason why the import cannot be resolved.
         why: String,
-        /// The fix. Also names the older side, host or glue, if a comparison of the members determines that side.
+        /// Help. Names the older side, host or glue, if a comparison of the members determines that side.
         help: String,
     },
-    /// A function named by `#[migrate]` does not fit the class that declares it.
+    /// A function named by `#[migrate]` does not fit the class that declares the conversion.
     #[error("{module} has a conversion for {converted} that cannot be used: {problem}")]
     Conversion {
-        /// The module.
+        /// Name of the module.
         module: String,
-        /// The property, or `objects of` with the class.
+        /// Name of the property, or `objects of` with the class.
         converted: String,
-        /// Problem with the function, and the fix.
+        /// Problem with the function, and help.
         problem: String,
     },
-    /// Scripts have errors in this host. Contains all diagnostics, each with its location.
+    /// The source of a script package has errors in this host.
     #[cfg(feature = "script")]
     #[error("the package {package} has errors, so none of it was loaded:\n\n{diagnostics}")]
     Script {
-        /// The package.
+        /// Name of the package.
         package: String,
-        /// Diagnostics, a paragraph each, with file, line and source.
+        /// All diagnostics, one paragraph each, with file, line and source.
         diagnostics: String,
     },
-    /// Fault injection made a step fail.
+    /// A test injected a fault.
     #[error(transparent)]
     Fault(#[from] crate::faults::FaultInjected),
     /// Two modules export one name.
     #[error("{module}: {error}")]
     Export {
-        /// The module.
+        /// Name of the module.
         module: String,
-        /// The reason.
+        /// Reason for the rejection.
         error: CallError,
     },
 }

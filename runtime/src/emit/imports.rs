@@ -1,5 +1,5 @@
-//! Fills the cells of a module: the cells for its own declarations, and for its imports from the host and other modules. A
-//! missing member or a different signature is reported here, before any hook of the module has run.
+//! Fills the cells of a module: the cells of its own declarations, and of its imports from the host and other modules. A
+//! missing member or a different signature is reported here, before any hook of the module runs.
 #![expect(unsafe_code, reason = "the module trusts the filled cells")]
 
 use std::rc::Rc;
@@ -20,7 +20,7 @@ use crate::object::type_text::TypeText;
 /// Fills the cells of a class that the module declares.
 ///
 /// # Errors
-/// Returns an error if module and host disagree on the layout of a parameter block.
+/// Returns an error if module and host disagree about the layout of a parameter block.
 pub(crate) fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: &Rc<Class>) -> Result<(), EmitError> {
     fill(described.cell, u64::from(class.id.0));
     for property in described.properties.iter() {
@@ -59,7 +59,7 @@ pub(crate) fn fill_own(core: &Core, module: &str, described: &ClassDesc, class: 
 /// Checks that a struct has the same layout in the host and in the module that declares it.
 ///
 /// # Errors
-/// Returns an error if size, alignment, an offset or the fingerprint differ; a zero fingerprint is compared as well.
+/// Returns an error if the size, the alignment, an offset or the fingerprint differs. A zero fingerprint is compared as well.
 pub(crate) fn check_own(module: &str, described: &StructDesc, found: &StructType) -> Result<(), EmitError> {
     let disagree = |why: &str| EmitError::Import {
         module: module.to_owned(),
@@ -74,7 +74,7 @@ pub(crate) fn check_own(module: &str, described: &StructDesc, found: &StructType
             ours.0, ours.1, theirs.0, theirs.1
         )));
     }
-    // The module lists the base struct as its first field.
+    // The module lists the base struct as the first field.
     let offsets = found.base().map(|_| 0).into_iter().chain(found.own_fields().iter().map(|field| field.offset));
     if !offsets.eq(described.fields.iter().map(|field| field.offset)) || found.fingerprint() != described.fingerprint {
         return Err(disagree(&difference(found, &described.fields)));
@@ -85,7 +85,7 @@ pub(crate) fn check_own(module: &str, described: &StructDesc, found: &StructType
 /// Fills the cell of an import. `all` contains all imports of the module.
 ///
 /// # Errors
-/// Returns an error if the import is missing or differs from the declaration that the module was built for.
+/// Returns an error if the import is missing, or differs from the declaration for which the module was built.
 pub(crate) fn fill_import(
     core: &Core,
     module: &str,
@@ -105,7 +105,7 @@ pub(crate) fn fill_import(
     let number = match import.kind {
         ImportKind::CLASS => {
             let class = types.class_by_path(path).ok_or_else(missing)?;
-            // Code reads members of the base through the derived class, at the offsets in the base.
+            // Module code reads members of a base class through the derived class, at the offsets in the base class.
             let is_base = |class: &Rc<Class>| Fingerprint::START.text(&class.path).finish() == import.fingerprint;
             if !class.chain().iter().any(is_base) {
                 let base = class.base.as_ref().map_or("nothing", |base| &*base.path);
@@ -115,7 +115,8 @@ pub(crate) fn fill_import(
         }
         ImportKind::PROPERTY => {
             let property = types.property_by_path(path).ok_or_else(missing)?;
-            // A redirect may resolve to another class. But code uses the offset on objects of the class that the path names.
+            // A redirect may resolve to a member of another class. The module would use this member's offset on objects of the
+            // class in the path.
             let class = path.split_once(':').and_then(|(class, _)| types.class_by_path(class)).ok_or_else(missing)?;
             if !class.chain().iter().any(|class| class.path == property.owner) {
                 return Err(wrong(format!("which is a member of {} here", property.owner)));
@@ -173,11 +174,11 @@ pub(crate) fn fill_import(
     Ok(())
 }
 
-/// Help for layouts that differ although one macro generated both sides.
+/// Help for layouts that differ although one macro generates both sides.
 const REBUILD: &str = "rebuild the module with the alcedo-plugin-api of this host";
 
-/// Compares the members of the imported type in this host with the members that the module was built for. Returns a help text
-/// that names the older side and the fix.
+/// Compares the members of the imported type in this host with the members for which the module was built. Returns the help,
+/// which names the older side and the fix.
 fn older_side(core: &Core, import: &ImportDesc, all: &[&ImportDesc]) -> String {
     let types = &core.world.types;
     let path = import.path.as_str();
@@ -187,7 +188,7 @@ fn older_side(core: &Core, import: &ImportDesc, all: &[&ImportDesc]) -> String {
         let here = found.own_fields().iter().map(|field| Rc::clone(&field.text));
         (here.collect(), there.map(|field| field.name.as_str()).collect(), Some(found.origin))
     } else {
-        // Functions are listed only where they are used. So a function missing from the list may still exist.
+        // The module lists only functions that it uses. A function that is not listed may still exist.
         let found = types.class_by_path(path);
         let here = found.iter().flat_map(|class| class.own_properties.iter().map(|member| Rc::clone(&member.text)));
         let glue = all.iter().filter(|import| import.kind == ImportKind::CLASS && import.path.as_str() == path);
@@ -200,7 +201,7 @@ fn older_side(core: &Core, import: &ImportDesc, all: &[&ImportDesc]) -> String {
     help(origin, &here, &there)
 }
 
-/// Determines the older side from the member names in this host and in the module. Returns the help text.
+/// Determines the older side from the member names in this host and in the module, and returns the help.
 fn help(origin: Option<Origin>, here: &[Rc<str>], there: &[&str]) -> String {
     let (owner, renew) = match origin {
         Some(Origin::Native) => ("the host", "build the host again and restart it"),
@@ -219,14 +220,14 @@ fn help(origin: Option<Origin>, here: &[Rc<str>], there: &[&str]) -> String {
     }
 }
 
-/// Fills a cell. Called only in this file, after a comparison.
+/// Fills a cell. Called only in this file, after declaration and description were compared.
 fn fill(cell: &Cell, number: u64) {
-    // SAFETY: the callers take cell and number from one description, and have compared the description with the declaration
-    // before.
+    // SAFETY: the callers take cell and number from one description, and have already compared the description with the
+    // declaration.
     unsafe { cell.fill(number) };
 }
 
-/// Checks that the path of an import fits its kind. Later code compares and formats the path and embeds it in other strings.
+/// Checks that the path of an import fits its kind. Later code compares and formats the path, and embeds it in other strings.
 fn check_path(kind: ImportKind, path: &str) -> Result<(), PathError> {
     match kind {
         ImportKind::PROPERTY | ImportKind::FUNCTION | ImportKind::FUNCTION_FINAL => {
@@ -253,7 +254,7 @@ fn why(core: &Core, import: &ImportDesc, error: &CallError) -> String {
             let function = core.world.types.function_by_path(import.path.as_str());
             match function.as_ref().map(|function| function.signature_text()).filter(|words| *words != expected) {
                 Some(words) => format!("which has the signature ({words}) here and ({expected}) in the module"),
-                // The signatures are equal, but a type in them has another layout.
+                // The signatures are equal, but the layout of a type in them differs.
                 None => format!("which has the signature ({found}) here, and another in the module"),
             }
         }
@@ -261,7 +262,7 @@ fn why(core: &Core, import: &ImportDesc, error: &CallError) -> String {
     }
 }
 
-/// Describes the first field of a struct that differs from the declaration that a module was built for.
+/// Describes the first field of a struct that differs from the declaration for which the module was built.
 fn difference(found: &StructType, expected: &[PropertyDesc]) -> String {
     let is_base = |field: &&PropertyDesc| field.flags & property_flags::BASE != 0;
     let (here, there) = (found.base().map(|base| &*base.path), expected.iter().find(is_base));

@@ -1,25 +1,25 @@
-//! Groups modules into batches that are declared together, and orders the batches. Libraries may refer to types of each other
-//! in both directions, so each batch has as many libraries as possible. A package of scripts is a batch of its own, declared
-//! after its dependencies, because its source is checked against declared types.
+//! Groups modules into batches that are declared together, and orders the batches. Two libraries may refer to each other's
+//! types, so each batch contains as many libraries as possible. A script package is a batch of its own and is declared after
+//! its dependencies, because its source is checked against declared types.
 
-/// A module to be ordered.
+/// Facts about a module that determine its batch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ModuleNeeds<'a> {
     pub name: &'a str,
     pub is_script: bool,
-    /// Names of required modules. Modules outside of the input are declared already.
+    /// Names of required modules. Modules outside of the input are already declared.
     pub needs: &'a [&'a str],
 }
 
-/// Returns the indices of the modules, batch by batch. The modules of a dependency cycle are the last batch. Callers have
-/// refused such modules before, or declare them as if they did not depend on each other.
+/// Returns the indices of the modules, batch by batch. Modules with cyclic dependencies are the last batch. Callers have
+/// already rejected cycles, or declare the modules of a cycle as if they were independent.
 pub(crate) fn batches(modules: &[ModuleNeeds<'_>]) -> Vec<Vec<usize>> {
     let mut batches = Vec::new();
     let mut left: Vec<usize> = (0..modules.len()).collect();
     while !left.is_empty() {
         let is_left = |name: &str| left.iter().any(|at| modules[*at].name == name);
         let waits = |at: usize| modules[at].needs.iter().any(|need| *need != modules[at].name && is_left(need));
-        // A library must wait only for packages of scripts that it requires, directly or through other modules.
+        // A library must wait only for script packages that it requires, directly or through other modules.
         let mut waiting: Vec<usize> = left.iter().copied().filter(|at| modules[*at].is_script).collect();
         let mut at = 0;
         while at < waiting.len() {
@@ -45,7 +45,8 @@ pub(crate) fn batches(modules: &[ModuleNeeds<'_>]) -> Vec<Vec<usize>> {
 mod tests {
     use super::{ModuleNeeds, batches};
 
-    /// In `a; s*: a; b: s`, `a` is a library, `s` a package of scripts that needs `a`, and `b` a library that needs `s`.
+    /// Parses modules: `a; s*: a; b: s` lists a library `a`, a script package `s` that needs `a`, and a library `b` that needs
+    /// `s`.
     fn check(text: &str, expected: &str) {
         let module = |text: &'static str| {
             let (name, needs) = text.split_once(':').unwrap_or((text, ""));

@@ -1,8 +1,8 @@
-//! Copies the descriptions of one module into declarations of the host. The host owns all data of a declaration except function
-//! pointers, which are called through the module's gate.
+//! Copies the descriptions of one module into declarations of the host. The host owns all data of a declaration except
+//! function pointers, which are called through the module's gate.
 //!
-//! [`Copied`] lists the parts of each description once. The list serves a mapped module and the bytes of a library file whose
-//! code never runs. The layout hash in the manifest was compared before, so the file has the layout of this build.
+//! [`Copied`] lists the parts of each description once, for mapped modules and for library files whose code never runs. The
+//! layout hash in the manifest has been compared, so the descriptions in the file have the layout of this build.
 
 use std::mem::offset_of;
 use std::rc::{Rc, Weak};
@@ -30,19 +30,19 @@ use crate::object::enums::EnumEntry;
 use crate::object::origin::Origin;
 use crate::object::path::TypePath;
 
-/// Upper limit for the length of a string and for the size of a list. A larger number means that the data is damaged.
+/// Maximum length of a string and maximum size of a list. A larger number means that the data is damaged.
 pub(crate) const MOST: u64 = 1 << 20;
 
 /// Size of a machine word of the target, in bytes.
 pub(crate) const WORD: u64 = 8;
 
-/// A constant of a description that the host copies.
+/// Constant of a description that the host copies.
 pub(crate) trait Copied {
     /// Type of the copy.
     type Own;
     /// Copies the constant of a mapped module.
     fn copied(&self) -> Self::Own;
-    /// Copies the constant at an address of a library file. Returns `None` if the file has no such constant at this address.
+    /// Copies the constant at an address in a library file. Returns `None` if the file has no such constant at this address.
     fn read(from: &Constants<'_>, at: u64) -> Option<Self::Own>;
 }
 
@@ -116,13 +116,13 @@ impl<T: Copied + 'static> Copied for RSlice<'static, T> {
 /// Returns the address of the first entry of a slice, and the number of entries.
 fn slice(from: &Constants<'_>, at: u64) -> Option<(u64, u64)> {
     match u64::read(from, at.checked_add(WORD)?)? {
-        // The address of an empty slice is not valid, so it is not read.
+        // The address of an empty slice is invalid and must not be read.
         0 => Some((0, 0)),
         len => Some((from.address(at)?, len)).filter(|(_, len)| *len <= MOST),
     }
 }
 
-/// Reads a field of the description at `at`. The type of the last argument determines the type of the field.
+/// Reads a field of the description at `at`. The last argument determines the type of the field.
 fn field<D, T: Copied>(from: &Constants<'_>, at: u64, offset: usize, _of: fn(&D) -> &T) -> Option<T::Own> {
     T::read(from, at.checked_add(offset as u64)?)
 }
@@ -166,7 +166,7 @@ descriptions! {
         EnumDecl { package, name, origin: Origin::Dynamic, underlying, is_flags, entries, fingerprint, doc }
     };
     DelegateDesc { package, class, name, kind, params, fingerprint, doc } => DelegateDecl: {
-        // An invalid path is refused with the rest of the declaration.
+        // An invalid path is rejected when the declaration is checked.
         let package = class.parse::<TypePath>().map_or(package, |path| path.package);
         DelegateDecl { package, class, name, origin: Origin::Dynamic, kind, params, fingerprint, doc }
     };
@@ -194,7 +194,7 @@ descriptions! {
     ImportDesc { path, kind } => (String, ImportKind): (path, kind);
 }
 
-/// Sign-extends the numbers of an enum with a signed type.
+/// Sign-extends the entry numbers of an enum with a signed type.
 fn signed(underlying: PropertyKind, mut entries: Vec<EnumEntry>) -> Vec<EnumEntry> {
     if [PropertyKind::I8, PropertyKind::I16, PropertyKind::I32, PropertyKind::I64].contains(&underlying) {
         entries.iter_mut().for_each(|entry| entry.number = i128::from(entry.number as i64));
@@ -202,7 +202,7 @@ fn signed(underlying: PropertyKind, mut entries: Vec<EnumEntry>) -> Vec<EnumEntr
     entries
 }
 
-/// Removes the base struct, which a module lists as the first field, and returns its path.
+/// Removes the base struct from the fields, and returns its path. A module lists the base struct as the first field.
 fn based(mut fields: Vec<PropertyDecl>) -> (String, Vec<PropertyDecl>) {
     let extends = |first: &PropertyDecl| first.flags & property_flags::BASE != 0 && first.kind == PropertyKind::STRUCT;
     let base = if fields.first().is_some_and(extends) { fields.remove(0).type_path } else { String::new() };
@@ -221,10 +221,10 @@ pub(crate) fn batch_of(described: Described) -> Batch {
     }
 }
 
-/// Adds the declarations of a module to a batch. The thunks of the functions enter the module.
+/// Adds the declarations of a module to a batch. The thunks of the functions call the module.
 ///
 /// # Errors
-/// Returns [`EmitError::Text`] if a string does not follow its grammar.
+/// Returns [`EmitError::Text`] if a string violates its grammar.
 pub(crate) fn add(
     batch: &mut Batch,
     core: &Weak<Core>,
@@ -238,13 +238,13 @@ pub(crate) fn add(
     for (class, described) in own.classes.iter_mut().zip(described.classes) {
         bind(class, described, core, gate);
     }
-    // Sorts the classes: the linker's order is arbitrary and must not affect the outcome.
+    // Sorts the classes, because the arbitrary order of the linker must not affect the outcome.
     own.classes.sort_by(|one, other| (&one.package, &one.name).cmp(&(&other.package, &other.name)));
     batch.append(own);
     Ok(())
 }
 
-/// Sets the thunks of a class. The thunks enter the module.
+/// Sets the thunks of a class, which call the module.
 fn bind(class: &mut ClassDecl, described: &ClassDesc, core: &Weak<Core>, gate: &Rc<Gate>) {
     class.tag = gate.tag().id.0;
     for (function, described) in class.functions.iter_mut().zip(described.functions.iter()) {
@@ -254,7 +254,7 @@ fn bind(class: &mut ClassDecl, described: &ClassDesc, core: &Weak<Core>, gate: &
     }
 }
 
-/// Returns the functions of a class that support direct calls, by name. Each entry also has the function's name in red frames.
+/// Returns the functions of a class that support direct calls, by name. Entries also contain the name for red frames.
 pub(crate) fn direct_methods(described: &ClassDesc) -> FxHashMap<Box<str>, (Rc<str>, DirectMethod)> {
     let class = format!("{}.{}", described.package, described.name);
     let direct = described.functions.iter().filter_map(|function| Some((function, function.direct.into_option()?)));

@@ -1,6 +1,6 @@
-//! Compiles the source of a package into classes. The package is checked against the types declared so far, and declared as a
-//! batch of its own. Then its bodies are compiled and linked. A call from outside enters a function through the gate of its
-//! module, in a red frame, as for libraries.
+//! Compiles the source of a script package into classes. The package is checked against the types declared so far, and
+//! declared as a batch of its own. Then its bodies are compiled and linked. Calls from other code enter a function in a red
+//! frame, through the gate of its module, as for libraries.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -26,22 +26,22 @@ use crate::object::types::Types;
 use crate::script::declare::{ARRAY_DIM, batch};
 use crate::script::package::{Package, rendered};
 
-/// A checked package without errors, with its warnings.
+/// Checked package without errors, with its warnings.
 pub(crate) struct CheckedSources {
     pub(crate) package: hir::Package,
-    /// Warnings, a paragraph each.
+    /// Warnings, one paragraph each.
     pub(crate) warnings: String,
 }
 
 /// Checks a package against `types`.
 ///
 /// # Errors
-/// Returns all errors.
+/// Returns all errors of the source.
 pub(crate) fn check(types: &Types, package: &Package) -> Result<CheckedSources, EmitError> {
     check_without(types, package, &HashMap::new())
 }
 
-/// Checks a package. `refused` contains the declarations of modules that have errors.
+/// Checks a package against `types`. `refused` maps names in modules with errors to descriptions of these modules.
 fn check_without(
     types: &Types,
     package: &Package,
@@ -68,10 +68,10 @@ pub(crate) fn check_sources(
     Ok(CheckedSources { package: checked.package, warnings: rendered(&checked.warnings, sources) })
 }
 
-/// Checks a package and declares its types without bodies. Used by tools that inspect source.
+/// Checks a package and declares its types without bodies. Used by tools that inspect sources.
 ///
 /// # Errors
-/// Returns the errors of the source, or a rule that a declaration breaks.
+/// Returns the errors of the source, or a declaration error.
 pub(crate) fn check_and_declare(
     world: &World,
     package: &Package,
@@ -86,7 +86,7 @@ pub(crate) fn check_and_declare(
     Ok(checked)
 }
 
-/// Checks whether C can read the types of `dllimport` functions.
+/// Checks that C can represent the types of `dllimport` functions.
 fn check_imports(
     package: &Package,
     checked: &hir::Package,
@@ -107,10 +107,10 @@ fn wrong(package: &Package, diagnostics: String) -> EmitError {
     EmitError::Script { package: package.name.clone(), diagnostics }
 }
 
-/// Declares the types of a package. `refused` creates the error for a batch that reflection does not accept.
+/// Declares the types of a package. `refused` creates the error for a batch that reflection rejects.
 ///
 /// # Errors
-/// Returns the errors of the source, a rule that a declaration breaks, or a body that cannot be linked.
+/// Returns the errors of the source, a declaration error, or a body that cannot be linked.
 pub(super) fn declare(
     core: &Rc<Core>,
     (gate, leases): (&Rc<Gate>, &Arc<Leases>),
@@ -147,7 +147,7 @@ pub(super) fn declare(
     Ok(declared.classes)
 }
 
-/// Sets thunks that route calls from outside of the package through the gate.
+/// Sets thunks that pass calls from other code through the gate.
 fn enter_by_gate(core: &Rc<Core>, gate: &Rc<Gate>, class: &mut ClassDecl) {
     for function in &mut class.functions {
         let what = format!("{}.{}:{}", class.package, class.name, function.name).into();
@@ -155,7 +155,7 @@ fn enter_by_gate(core: &Rc<Core>, gate: &Rc<Gate>, class: &mut ClassDecl) {
     }
 }
 
-/// Converts `DLLBind` and `dllimport` into the metadata that classes of plugins have.
+/// Converts `DLLBind` and `dllimport` to the metadata that classes of plugins have.
 fn bind_to_library(package: &hir::Package, class: &mut ClassDecl) {
     let found = package.classes.iter().find(|found| found.name == class.name);
     let Some(library) = found.and_then(|found| found.dll_bind.as_ref()) else { return };
@@ -168,7 +168,7 @@ fn bind_to_library(package: &hir::Package, class: &mut ClassDecl) {
     }
 }
 
-/// Returns the classes whose static functions scripts can call without naming the class.
+/// Returns the classes whose static functions scripts can call without a class name.
 pub(crate) fn libraries() -> Vec<String> {
     library::PATHS.iter().map(|path| (*path).to_owned()).collect()
 }
@@ -176,11 +176,11 @@ pub(crate) fn libraries() -> Vec<String> {
 /// Base class of the classes in the script library.
 pub(crate) const ROOT: &str = "/Script/Core.Object";
 
-/// Declares the script library, unless it is declared already. A host that loads no scripts does not declare it. No shadow may
-/// be active.
+/// Declares the script library, unless it is already declared. Hosts that load no scripts do not declare the library. No
+/// shadow may be active.
 ///
 /// # Errors
-/// Returns an error if a path of the library is declared already.
+/// Returns an error if a path of the library is already declared.
 pub(crate) fn declare_library(world: &World) -> Result<Vec<Rc<Class>>, DeclareError> {
     if library::PATHS.iter().all(|path| world.types.class_by_path(path).is_some()) {
         return Ok(Vec::new());

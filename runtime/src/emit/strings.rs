@@ -1,6 +1,6 @@
-//! Checks the strings in the descriptions of a mapped module: names of members, paths, defaults, signatures. These strings
-//! become parts of paths and ZCall names, and are written to errors and logs. So each string is checked against its grammar
-//! before its first use. Every load calls this check: Master, reload, Slim, Default and canary.
+//! Checks the strings in the descriptions of a mapped module: member names, paths, defaults and signatures. These strings
+//! become parts of paths and ZCall names, and are written to errors and logs. Therefore each string is checked before its
+//! first use. Every load runs this check: loads of the Master, a Slim and the Default, reloads, and canaries.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ use crate::object::path::MemberPath;
 use crate::zcall::explicit::Ex;
 use crate::zcall::name::ZCallName;
 
-/// Maximum size in bytes of a type specifier, a signature, and a name by which a function is called.
+/// Maximum size in bytes of a type specifier, a signature, and the name of a call.
 const LONGEST_WORDS: usize = 4096;
 /// Maximum size of a default in bytes.
 const LONGEST_DEFAULT: usize = 1 << 16;
@@ -33,7 +33,7 @@ const CALL_NAME: &str = "a function is called by a name without spaces or contro
 /// Checks that every string in the module's descriptions follows its grammar.
 ///
 /// # Errors
-/// Returns [`EmitError::Text`] for the first string that does not.
+/// Returns [`EmitError::Text`] for the first string that violates its grammar.
 pub(crate) fn check(module: &str, described: Described) -> Result<(), EmitError> {
     let check = Check { module };
     let Described { interfaces, enums, delegates, structs, classes, imports, exports, tables, earlier_names } =
@@ -173,8 +173,7 @@ impl Check<'_> {
         self.properties(path, &import.fields)
     }
 
-    /// Returns the call name of an export. The name must parse to the parts it was built from, so that no part can contain a
-    /// separator.
+    /// Returns the call name of an export. The name must parse to its original parts, so that no part can contain a separator.
     fn export(&self, export: &ExportDesc) -> Result<String, EmitError> {
         let (type_path, method) = (export.type_path.as_str(), export.name.as_str());
         let expected = Method { module: self.module, type_path, method };

@@ -1,11 +1,11 @@
 //! Advice on crates that link shared system libraries: how a plugin links these libraries statically instead. Each entry was
 //! checked against the features of the crate on crates.io (November 2026).
 
-/// Crate that links a shared library, and how to avoid that library.
+/// Crate that links a shared library, with help to link the library statically.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Advice {
     pub package: &'static str,
-    /// Instruction, phrased to follow "link it into the plugin: ".
+    /// Help for the plugin author. Messages place the help after "link it into the plugin: ".
     pub help: &'static str,
     /// Prefix of the library's file name, up to `.so`.
     library: &'static str,
@@ -15,7 +15,7 @@ const fn feature(library: &'static str, package: &'static str, help: &'static st
     Advice { package, help, library }
 }
 
-/// Advice, sorted by library.
+/// All entries, sorted by library.
 const TABLE: [Advice; 12] = [
     feature("libbz2", "bzip2-sys", "feature `static`"),
     feature("libcrypto", "openssl-sys", "feature `vendored`, which the crate openssl has as well"),
@@ -31,7 +31,7 @@ const TABLE: [Advice; 12] = [
     feature("libzstd", "zstd-sys", "do without its feature `pkg-config`"),
 ];
 
-/// Prefixes of functions in libraries without symbol versions, each with the prefix of the library's file name. If one
+/// Prefixes of function names in libraries without symbol versions, each with the prefix of the library's file name. If one
 /// prefix begins with another prefix, the longer prefix comes first.
 const FUNCTIONS: [(&str, &str); 13] = [
     ("Py", "libpython"),
@@ -49,7 +49,7 @@ const FUNCTIONS: [(&str, &str); 13] = [
     ("g_", "libglib-"),
 ];
 
-/// Returns the needed library that defines a function. The library is chosen by the prefix of the function's name.
+/// Returns the entry of `needed` that defines a function. The library is selected by the prefix of the function's name.
 pub(crate) fn library_of<'a>(function: &str, needed: &'a [String]) -> Option<&'a str> {
     let (_, library) = FUNCTIONS.iter().find(|(start, _)| function.starts_with(start))?;
     needed.iter().map(String::as_str).find(|needed| needed.starts_with(library))
@@ -60,13 +60,13 @@ pub(crate) fn forgets_nothing(library: &str) -> bool {
     FUNCTIONS.iter().any(|(_, start)| library.starts_with(start))
 }
 
-/// Returns all entries of a library, by its file name such as `libcrypto.so.3`.
+/// Returns all entries for a library. `library` is the file name, such as `libcrypto.so.3`.
 pub(crate) fn on(library: &str) -> impl Iterator<Item = &'static Advice> {
     let name = library.split_once(".so").map_or(library, |(name, _)| name).to_owned();
     TABLE.iter().filter(move |advice| advice.library == name)
 }
 
-/// Functions of the C library for which `module!` has no hook, each with the alternative for plugin authors.
+/// Functions of the C library for which `module!` has no hook, each with an alternative for the plugin author.
 const WITHOUT_HOOK: [(&str, &str); 19] = [
     ("__register_frame_info", FRAME),
     ("__register_frame_info_bases", FRAME),
@@ -108,15 +108,14 @@ pub(crate) fn on_function(function: &str) -> &'static str {
     )
 }
 
-/// Prefixes of functions in libraries with static thread-local storage, each with the help for plugin authors.
+/// Prefixes of function names in libraries with static thread-local storage, each with the help for the plugin author.
 const STATIC_TLS: [(&str, &str); 3] = [
     ("mi_malloc", "mimalloc has the feature `local_dynamic_tls`"),
     ("_rjem_", "jemalloc has the feature `disable_initial_exec_tls`"),
     ("je_malloc", "jemalloc is to be configured with `--disable-initial-exec-tls`"),
 ];
 
-/// Returns the help for a file with static thread-local storage. The help is chosen by the names of the functions in the
-/// file.
+/// Returns the help for a file with static thread-local storage, selected by the function names in the file.
 pub(crate) fn on_static_tls(names: &[u8]) -> &'static str {
     let has = |start: &str| memchr::memmem::find(names, format!("\0{start}").as_bytes()).is_some();
     let known = STATIC_TLS.iter().find(|(start, _)| has(start));

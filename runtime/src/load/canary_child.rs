@@ -1,5 +1,5 @@
-//! Code that runs in the canary process. Maps the modules like a host, attaches a host to each module, and reads all their
-//! declarations. Runs no main and creates no object. Never exits with success: after the last message, the host kills the process.
+//! Code that runs in the canary process. Maps each module as a host does, attaches the module, and reads its declarations. Runs no
+//! main and creates no object. Never exits with success: after the last message, the host kills the process.
 #![expect(unsafe_code, reason = "maps libraries, and keeps their host for good")]
 
 use std::io::{self, Read};
@@ -29,8 +29,8 @@ use crate::object::types::Types;
 /// Exit code of a canary process that receives no request from a host.
 const NO_HOST: i32 = 2;
 
-/// Runs this process as a canary if a host started it as a canary; the call then never returns. Otherwise returns immediately, and
-/// allows this program to be started as a canary of its own host.
+/// Runs this process as a canary and never returns, if a host started the process as a canary. Otherwise returns immediately.
+/// After this call, the host in this process can start its own program as a canary.
 ///
 /// Call this function at the very beginning of `main`, because code before the call also runs in every canary.
 ///
@@ -62,8 +62,8 @@ fn run() -> ! {
         }
     };
     send(&Message::Here);
-    // Ends this process when the host ends, even if an initializer never returns. Otherwise a killed host would leave a process
-    // that nothing ends.
+    // The thread ends this process when the host ends, even if an initializer never returns. Otherwise the canary could outlive a
+    // killed host.
     let lifeline = thread::Builder::new().name("lifeline".to_owned()).spawn(move || hold(lifeline));
     match Core::new() {
         Ok(core) => {
@@ -97,8 +97,8 @@ fn receive_request() -> io::Result<(Wire, Candidates, impl Read + Send + 'static
     }
 }
 
-/// Waits until the host closes its end of the socket. Then aborts the process, because exit handlers of modules might wait for the
-/// loader.
+/// Waits until the host closes its end of the socket, then aborts the process. A normal exit would run exit handlers of modules,
+/// which might wait for the dynamic loader.
 fn hold(mut input: impl Read) {
     let _end = io::copy(&mut input, &mut io::sink());
     abort();
@@ -128,13 +128,13 @@ fn load(
     Ok(())
 }
 
-/// Reads all declarations of a module with the code that a host uses. Returns the length of the imports, exports and tables in
-/// debug format.
+/// Reads all declarations of a module, with the functions that a host uses. Returns the length of the imports, exports and tables
+/// in debug format.
 fn registration(core: &Rc<Core>, described: Described, name: &str) -> Result<usize, String> {
     let gate = Gate::new(ModuleTag { id: ModuleId(1), name: name.into(), generation: Generation(1) });
     let mut batch = Batch::default();
     read::add(&mut batch, &Rc::downgrade(core), &gate, described).map_err(|error| error.to_string())?;
-    // Rejects an unknown kind here, before the host maps the copy.
+    // Rejects an unknown property kind in the canary, before the host maps the copy.
     let unknown = |source| EmitError::Declare { modules: name.to_owned(), source }.to_string();
     Types::check_kinds(&batch).map_err(unknown)?;
     // Formatting reads all strings and numbers of these lists, as a host does while it links them.

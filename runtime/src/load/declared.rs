@@ -55,8 +55,7 @@ pub struct Declared {
     pub interfaces: Vec<DeclaredInterface>,
     /// Exported functions, sorted by name.
     pub exports: Vec<DeclaredExport>,
-    /// Types and members that the module uses, sorted by path. Their owner is the host, another module, or the module
-    /// itself.
+    /// Types and members that the module uses, sorted by path. The host, another module, or the module itself defines them.
     pub imports: Vec<DeclaredImport>,
 }
 
@@ -82,17 +81,18 @@ pub struct ScriptCheck {
     pub package: String,
     /// Version of the package; 0.0.0 if `package.toml` has no version.
     pub version: semver::Version,
-    /// Required modules with their versions. The list is read from `package.toml` and from the types that the source names.
+    /// Required modules, each with the accepted versions. The list is read from `package.toml` and from the types that the
+    /// source names.
     pub dependencies: Vec<(String, semver::VersionReq)>,
     /// Number of source files.
     pub files: usize,
-    /// Declarations, or errors: one paragraph per error, with file, line and source.
+    /// Declarations of the package, or its errors: one paragraph per error, with file, line and source.
     pub declared: Result<Declared, String>,
-    /// Warnings, one paragraph each; empty if there are none.
+    /// Warnings, one paragraph each; empty if the package has no warnings.
     pub warnings: String,
 }
 
-/// A public form of a declaration, converted from the declaration of the host.
+/// Public form of a declaration, converted from the internal type `D`.
 trait Form<D> {
     fn of(found: D) -> Self;
 }
@@ -101,7 +101,7 @@ fn all<D, F: Form<D>>(found: Vec<D>) -> Vec<F> {
     found.into_iter().map(F::of).collect()
 }
 
-/// Defines the public forms. Each line defines one member, with its type and its conversion.
+/// Defines the public structs. Each line defines one field, with its type and its conversion.
 macro_rules! forms {
     ($($(#[$docs:meta])* $form:ident of $found:ident: $decl:ty {
         $($(#[$member:meta])* $field:ident: $ty:ty = $value:expr,)*
@@ -176,7 +176,7 @@ forms! {
         flags: Vec<String> = flags::words(property_flags::WORDS, found.flags),
         /// Default value in the text form of the type; empty if the default is the zero value of the type.
         default: String = found.default,
-        /// Other metadata, by key.
+        /// Metadata of the property, by key.
         meta: BTreeMap<String, String> = found.meta.into_iter().collect(),
         /// Doc comment of the property, field or parameter.
         doc: String = found.doc,
@@ -209,7 +209,7 @@ forms! {
         params: Vec<DeclaredProperty> = arguments(&found.params),
         /// Result type.
         result: Option<String> = result(&found.params),
-        /// Other metadata, by key.
+        /// Metadata of the function, by key.
         meta: BTreeMap<String, String> = found.meta.into_iter().collect(),
         /// Doc comment of the function.
         doc: String = found.doc,
@@ -351,7 +351,7 @@ forms! {
     }
 }
 
-/// Removes the conversions, which only the host calls, during a reload.
+/// Removes conversion functions (`#[migrate]`), because only the host calls them, during a reload.
 fn without_conversions(mut functions: Vec<FunctionDecl>) -> Vec<FunctionDecl> {
     functions.retain(|function| value_of(&function.meta, CONVERTS).is_none());
     functions
@@ -390,7 +390,7 @@ pub struct DeclaredImport {
     pub kind: String,
 }
 
-/// Declarations of a module or a host, in the form of the host.
+/// Declarations of a module or a host, in the internal types of the host.
 pub(crate) struct Declarations {
     /// Types, sorted by path.
     pub(crate) batch: Batch,
@@ -399,7 +399,7 @@ pub(crate) struct Declarations {
 }
 
 impl Declarations {
-    /// Sorts all lists, because the public docs promise the order and the linker keeps no order.
+    /// Sorts all lists, because the public docs promise sorted lists, and the linker does not preserve the order.
     fn new(
         module: &str,
         mut batch: Batch,
@@ -424,7 +424,7 @@ impl Declarations {
         Self { batch, exports, imports }
     }
 
-    /// Converts the declarations into the public forms.
+    /// Converts the declarations to the public structs.
     pub(crate) fn declared(self) -> Declared {
         let Batch { interfaces, enums, delegates, structs, classes, .. } = self.batch;
         Declared {

@@ -68,8 +68,8 @@ impl Entries {
     /// Attaches a module to its host by the first call into the module. Returns an error if the module rejects the host.
     ///
     /// # Safety
-    /// The module must be mapped while the result is used. Everything that `context` refers to must exist while the module is
-    /// mapped.
+    /// The module must stay mapped while the result is used. Everything that `context` refers to must exist while the module
+    /// is mapped.
     pub(crate) unsafe fn of(root: ModuleRef, context: &ModuleContext) -> Result<Self, CallError> {
         let entries = Self(root);
         entries.attach(context).map(|()| entries)

@@ -19,7 +19,7 @@ use crate::object::construction::ConstructionFailed;
 use canary::CanaryStep;
 use context::ContextError;
 
-/// Error of loading a module. The modules that the host has loaded before are not affected.
+/// Error of loading a module. Modules that are already loaded are not affected.
 ///
 /// # Examples
 /// ```rust
@@ -33,7 +33,7 @@ use context::ContextError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
-    /// The path is relative, so its meaning depends on the current folder.
+    /// The path is relative. Loads require absolute paths.
     #[error("{}", not_absolute(path))]
     PathNotAbsolute {
         /// Relative path.
@@ -50,7 +50,7 @@ pub enum LoadError {
         /// Path of the file.
         path: PathBuf,
     },
-    /// The manifest section is damaged or has another format.
+    /// The manifest section is damaged, or its format is unknown.
     #[error("the manifest section of {path} is refused: {source}; build the plugin again with `alcedo build`")]
     Manifest {
         /// Path of the file.
@@ -88,7 +88,7 @@ pub enum LoadError {
         /// Newest API version of the host.
         offered: u32,
     },
-    /// Either the module or the host, but not both, was built with the type byte of slots.
+    /// Only one of module and host was built with the type byte of slots.
     #[error("{module} was built {} the feature slot-types, this host is the other way round: build both alike", if *found { "with" } else { "without" })]
     SlotTypes {
         /// Name of the module.
@@ -116,7 +116,7 @@ pub enum LoadError {
         /// Name of the module.
         module: String,
     },
-    /// A shared library would register the thread-locals of the module, and that library stays loaded after the module.
+    /// The module links a shared libstd, which stays loaded and registers the destructors of the module's thread-locals.
     #[error(
         "{module} links {library} dynamically, so thread exit would run code that is gone: build without -C prefer-dynamic"
     )]
@@ -126,7 +126,7 @@ pub enum LoadError {
         /// Shared libstd that the module is linked with.
         library: String,
     },
-    /// The hook slot of the module, through which the host connects the hooks, is invalid.
+    /// The hook slot of the module is invalid. The host connects the module to its hooks through this slot.
     #[error("{module}: its slot for hooks ({}) {what}; build it again", alcedo_abi::hooks::SECTION)]
     HookSlot {
         /// Name of the module.
@@ -157,7 +157,7 @@ pub enum LoadError {
     /// The private copy could not be created.
     #[error(transparent)]
     Stage(#[from] alcedo_sys::StageError),
-    /// The module needs static thread-local storage, but too little of it is left. A process reserves this storage at startup.
+    /// The module needs more static thread-local storage than is left. A process reserves this storage at startup.
     #[error("cannot map {module}: {reason}")]
     StaticTls {
         /// Name of the module.
@@ -175,7 +175,7 @@ pub enum LoadError {
     RootModule {
         /// Name of the module.
         module: String,
-        /// Message of the checker.
+        /// Message of `abi_stable`.
         difference: String,
     },
     /// Names, versions or dependencies are inconsistent.
@@ -192,7 +192,7 @@ pub enum LoadError {
     Version {
         /// Name of the module.
         module: String,
-        /// The text that is not a valid version or version range.
+        /// Invalid version or version range, as written.
         text: String,
         /// Kind of the text: `version` or `version range of …`.
         what: String,
@@ -220,8 +220,8 @@ pub enum LoadError {
         module: String,
         /// Failure of the main, such as a panic.
         error: CallError,
-        /// Generation of the same module that was live while the main ran. Set only if that generation has no `suspend`, so
-        /// that it has released no resources.
+        /// Generation of the same module that was live while the main ran. Set only if that generation has no `suspend`, and
+        /// therefore still holds its resources.
         live_generation: Option<u64>,
     },
     /// A module to be replaced could not release its resources for the next generation. The module continues to run.
@@ -264,7 +264,7 @@ pub enum LoadError {
     /// A class default object could not be constructed.
     #[error(transparent)]
     Construction(#[from] ConstructionFailed),
-    /// Code of the host panicked, or a listener or native hook that the host called.
+    /// Code of the host panicked. Listeners and native hooks are code of the host.
     #[error(
         "host code panicked: \"{message}\"; this is a fault of the host, not of the modules, and nothing has changed"
     )]
@@ -272,7 +272,7 @@ pub enum LoadError {
         /// Message of the panic.
         message: String,
     },
-    /// Fault that a test has injected.
+    /// A test injected a fault.
     #[error(transparent)]
     Fault(#[from] FaultInjected),
     /// A Master load context already exists.
@@ -295,7 +295,7 @@ pub enum LoadError {
         signal: Option<i32>,
         /// Description of how the process ended.
         how: String,
-        /// Last output of the process, formatted as the end of the message.
+        /// Last output of the canary process, formatted for the end of the error message.
         output: String,
     },
     /// The canary process did not load the new modules within the deadline.
@@ -310,7 +310,7 @@ pub enum LoadError {
         step: CanaryStep,
         /// Deadline for all modules together.
         after: Duration,
-        /// Last output of the process, formatted as the end of the message.
+        /// Last output of the canary process, formatted for the end of the error message.
         output: String,
     },
     /// The canary process sent unexpected data.
@@ -321,11 +321,11 @@ pub enum LoadError {
     CanaryDisturbed {
         /// Name of the module.
         module: String,
-        /// Step of the canary at that time.
+        /// Step of the canary when it sent the data.
         step: CanaryStep,
         /// Description of the unexpected data.
         problem: String,
-        /// Last output of the process, formatted as the end of the message.
+        /// Last output of the canary process, formatted for the end of the error message.
         output: String,
     },
     /// The canary process rejected a new module.
@@ -361,7 +361,7 @@ pub enum LoadError {
         /// Parked images, each with the reason.
         parked: Vec<String>,
     },
-    /// The living Master has no module of this name.
+    /// The current Master has no module of this name.
     #[error("the living Master has no module {module}: `modules` lists its modules")]
     NoModule {
         /// Requested name.
@@ -378,7 +378,7 @@ pub enum LoadError {
     NoMaster,
 }
 
-/// Returns the hint that the main may need resources which the live generation of the module still holds.
+/// Returns the hint that the live generation of the module may still hold a resource that the main needs.
 fn held(live_generation: Option<u64>) -> String {
     let Some(generation) = live_generation else { return String::new() };
     format!(
@@ -389,7 +389,7 @@ fn held(live_generation: Option<u64>) -> String {
 
 /// Returns the hint for a main that failed to set a logger, because the host had already set the logger of the module.
 fn logger(error: &CallError) -> &'static str {
-    // Messages of `log` and `tracing`, and their error types in debug format, as they appear in a panic.
+    // Parts of the panic messages of `log` and `tracing`: error messages, and error types in debug format.
     const WORDS: [&str; 4] = [
         "set a logger after the logging system was already initialized",
         "global default trace dispatcher has already been set",
@@ -411,15 +411,14 @@ fn help(error: &ContextError) -> &'static str {
     }
 }
 
-/// Runs steps of a load. Converts a panic of host code to an error, so that the caller can undo the steps.
+/// Runs steps of a load. Converts a panic of host code to an error. The caller then undoes the completed steps.
 pub(crate) fn caught<T>(steps: impl FnOnce() -> Result<T, LoadError>) -> Result<T, LoadError> {
-    // Unwinding releases the borrows of the `RefCell`s in the stores. The caller records the completed steps outside of this
-    // call, and undoes them.
+    // Unwinding releases the `RefCell` borrows of the stores. The caller records the completed steps outside of this call.
     crate::panic_guard::caught(steps).unwrap_or_else(|message| Err(LoadError::HostPanic { message }))
 }
 
 impl LoadError {
-    /// Checks if the error reports a missing package, class, struct or member of the host that a module depends on.
+    /// Checks if the host lacks a package, class, struct or member that a module depends on.
     pub(crate) fn lacks_type(&self) -> bool {
         use crate::object::refusal::DeclareError::{UnknownBase, UnknownPackage, UnknownType};
         match self {
@@ -431,7 +430,7 @@ impl LoadError {
         }
     }
 
-    /// Returns the file, if it was refused before its module name was known.
+    /// Returns the path of the file, if the file was rejected before its module name was known.
     pub(crate) fn file(&self) -> Option<&Path> {
         match self {
             Self::Image(error) => Some(error.path()),
@@ -443,7 +442,7 @@ impl LoadError {
         }
     }
 
-    /// Checks if the canary process caused the error. The host itself has mapped nothing then.
+    /// Checks if the canary process caused the error. In that case the host has mapped none of the new modules.
     pub(crate) fn is_of_canary(&self) -> bool {
         matches!(
             self,

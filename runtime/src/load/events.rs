@@ -6,8 +6,8 @@ use crate::load::context::event::ContextEventKind;
 pub use crate::unload::subject::MasterEvent;
 
 impl MasterEvent {
-    /// Converts an event of the Master to events in the form for all contexts, and returns the generation with them.
-    /// Repeats `Loaded` for each module in `started`.
+    /// Converts an event of the Master to events of the type that all contexts share, and returns its generation. `Loaded`
+    /// becomes one event per module in `started`.
     pub(super) fn events(&self, started: Vec<String>) -> (Generation, Vec<ContextEventKind>) {
         let (generation, event) = match self {
             Self::Loaded(generation) => {

@@ -1,5 +1,5 @@
-//! Attaches a module to its host before the first instruction of the module runs. For this, the address of a hook context is
-//! written into the private copy of the module's file. The hook context refers to the hook functions of `alcedo-sys`, which
+//! Connects a module to its hooks before the first instruction of the module runs. The host writes the address of a hook
+//! context into the private copy of the module's file. The hook context refers to the hook functions of `alcedo-sys`, which
 //! record process resources of the module in the module's ledger.
 
 use std::ffi::c_void;
@@ -32,15 +32,15 @@ static TABLE: HookTable = {
     }
 };
 
-/// Patch for the private copy of a module, and the ledger that its hooks write.
+/// Patch for the private copy of a module, and the ledger to which the module's hooks write.
 pub(crate) struct Attachment {
-    /// Ledger that the image receives when it is mapped, and holds while it is mapped.
+    /// Ledger of the module. The image holds the ledger while the image is mapped.
     pub ledger: Arc<Ledger>,
     context: usize,
 }
 
-/// Hook contexts. Each context is kept while its ledger exists. The image holds a reference to the ledger, and holds it
-/// permanently if the image is parked.
+/// Hook contexts. Each context is kept while its ledger exists. A mapped image holds its ledger, so a parked image keeps its
+/// context permanently.
 static CONTEXTS: Mutex<Vec<(Weak<Ledger>, Box<HookContext>)>> = Mutex::new(Vec::new());
 
 impl Attachment {
@@ -74,11 +74,10 @@ impl Attachment {
     }
 }
 
-/// Checks that the hook slot of the module is unmodified, or that the slot is missing and the manifest states this.
+/// Checks that the hook slot is unmodified. Accepts a missing slot if the manifest states that the module has no hooks.
 ///
-/// A module whose manifest states that its platform has no hooks needs no slot. Such a module is loaded but never unmapped, and
-/// a warning states this when it is loaded. A modified slot shows that the file was changed after linking, possibly at other
-/// offsets as well. Returns a description of the defect as an error.
+/// A module without hooks is loaded with a warning, and is never unmapped. A modified slot shows that the file was changed
+/// after linking, possibly at other offsets as well. Returns a description of the defect as an error.
 pub(crate) fn check_slot(image: &ImageFile, manifest: &Manifest<'_>) -> Result<(), &'static str> {
     let slot = SlotFacts {
         count: image.count_sections(SECTION),
@@ -113,20 +112,20 @@ fn has_slot(section: &[u8]) -> bool {
     section.strip_prefix(&slot).is_some_and(|rest| rest.iter().all(|byte| *byte == 0))
 }
 
-/// Checks if a module has no hooks. The resources that such a module leaves are unknown.
+/// Checks if a module has no hooks. The host does not know which resources such a module leaves behind.
 pub(crate) fn has_none(image: &ImageFile) -> bool {
     image.section(SECTION).is_none()
 }
 
-/// Parts of mangled function names. These functions set the logger of `log` or the subscriber of `tracing`, or belong to a
-/// crate that sets it.
+/// Parts of mangled function names, each with the logger that the function sets: the logger of `log` or the subscriber of
+/// `tracing`. Functions of the crate `tracing-subscriber` count as setters too.
 const LOGGER_SETTERS: [(&str, u32); 3] = [
     ("3log16set_boxed_logger", SETS_LOG),
     ("7tracing10subscriber18set_global_default", SETS_TRACING),
     ("18tracing_subscriber", SETS_TRACING),
 ];
 
-/// Returns which loggers the code in a file sets, as flags. The loggers are detected by the names of functions in the file.
+/// Returns the loggers that the code of a file sets, as flags. Setters are detected by function names in the file.
 fn sets_loggers(names: &[u8]) -> u32 {
     let is_there = |part: &str| memchr::memmem::find(names, part.as_bytes()).is_some();
     LOGGER_SETTERS.iter().filter(|(part, _)| is_there(part)).fold(0, |all, (_, sets)| all | sets)
@@ -153,8 +152,8 @@ pub(crate) fn bypasses(image: &ImageFile) -> Vec<String> {
     image.bypassed_hooks().into_iter().map(str::to_owned).collect()
 }
 
-/// Returns the reason why other code may own blocks of the module's C heap, if there is a reason. The host does not free any
-/// block of such a module: a new owner may have freed its blocks, and the memory may have been reused.
+/// Returns the reason why other code may own blocks of the module's C heap; `None` if other code cannot. The host frees no
+/// block of such a module, because another owner may have freed the block already.
 pub(crate) fn c_heap_shared(image: &ImageFile) -> Option<String> {
     shared_by(image.imports(), image.needed())
 }

@@ -1,4 +1,4 @@
-//! Load contexts and modules, from the library file to running code and the unmapped image.
+//! Load contexts and modules: loads library files, runs their code, replaces modules and unmaps images.
 
 pub(crate) mod advice;
 pub(crate) mod canary;

@@ -33,8 +33,8 @@ pub(crate) use crate::load::module::library::{Staged, copy};
 #[cfg(feature = "script")]
 pub(crate) mod scripts;
 
-/// Copies a library into `dir` and checks the copy without running its code. Returns the first difference as an error, with the
-/// facts of both sides.
+/// Copies a library into `dir` and checks the copy without running its code. The first mismatch between library and host is
+/// returned as an error.
 pub(crate) fn inspect(path: &Path, dir: &StageDir, require_seal: bool) -> Result<Inspected, LoadError> {
     ensure_absolute(path, |path| LoadError::PathNotAbsolute { path })?;
     #[cfg(feature = "script")]
@@ -48,7 +48,7 @@ pub(crate) fn inspect(path: &Path, dir: &StageDir, require_seal: bool) -> Result
     Ok((Found::Library(Box::new(image)), info))
 }
 
-/// Checks a library without running its code. Errors contain `path` and the facts of both sides.
+/// Checks a library without running its code. Errors contain `path` and the mismatched facts of library and host.
 pub(crate) fn admit_image(image: &ImageFile, path: &Path, require_seal: bool) -> Result<ModuleInfo, LoadError> {
     if require_seal && !image.is_sealed() {
         return Err(LoadError::NotSealed { path: path.to_owned() });
@@ -130,8 +130,8 @@ pub(crate) fn inspect_all(paths: &[PathBuf], dir: &StageDir, require_seal: bool)
     Ok(inspected)
 }
 
-/// Returns the names of modules in start order. Dependencies named in `elsewhere` already run in a permanent context. Returns
-/// an error if the dependencies are inconsistent.
+/// Returns the names of modules in start order. Dependencies named in `elsewhere` are ignored, because they already run in a
+/// permanent context. Returns an error if the dependencies are inconsistent.
 pub(crate) fn start_order<'a>(
     modules: impl Iterator<Item = &'a ModuleInfo>,
     elsewhere: &[String],
@@ -148,9 +148,9 @@ pub(crate) fn start_order<'a>(
     Ok(order(&inputs)?.into_iter().map(|at| inputs[at].name.clone()).collect())
 }
 
-/// Orders libraries by dependency, together with kept modules, and prepares their copies for mapping. Dependencies named in
-/// `elsewhere` already run in a permanent context. Returns an error if the dependencies are inconsistent or a copy cannot be
-/// created. Nothing is mapped then.
+/// Orders libraries and kept modules by dependency, and copies the libraries for mapping. Dependencies named in `elsewhere`
+/// are ignored, because they already run in a permanent context. Maps nothing. Returns an error if the dependencies are
+/// inconsistent or a copy cannot be created.
 pub(crate) fn stage(
     dir: &StageDir,
     inspected: Vec<Inspected>,
@@ -174,7 +174,7 @@ pub(crate) fn stage(
     Ok(staged)
 }
 
-/// Registers the gate of a module in the stores, and creates the module of the Master.
+/// Creates a module of the Master, and registers its gate in the stores.
 fn admitted(core: &Core, module: Module, tag: ModuleTag) -> Rc<MasterModule> {
     let module = MasterModule::new(module, Gate::among(tag, core.red.hot()));
     core.tasks.admit(module.gate(), Arc::clone(module.leases()));

@@ -1,5 +1,5 @@
-//! Start order of modules: each module starts after its dependencies. The order uses manifests only, so that an invalid set is
-//! rejected before any code is mapped.
+//! Start order of modules: each module starts after its dependencies. The order depends only on manifests, so an invalid set
+//! is rejected before any code is mapped.
 
 use std::collections::HashMap;
 
@@ -27,7 +27,7 @@ impl OrderInput {
     }
 }
 
-/// Error of a set of modules that cannot start.
+/// Error of a set of modules that cannot start together.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 pub enum OrderError {
     /// Two modules have the same name.
@@ -72,8 +72,8 @@ pub enum OrderError {
     },
 }
 
-/// Returns the dependencies that are not in the set, in order. Each entry contains the dependent module, the name of the
-/// dependency, and its accepted versions.
+/// Returns the dependencies on modules outside of `modules`, in order. Each entry contains the dependent module, the name of
+/// the dependency, and its accepted versions.
 pub(crate) fn needs_beyond<'a, M: Iterator<Item = (&'a str, &'a [(String, VersionReq)])> + Clone>(
     modules: M,
 ) -> Vec<(&'a str, &'a str, &'a VersionReq)> {

@@ -1,4 +1,4 @@
-//! Reasons why an image must stay mapped, with help for the plugin author. The reasons are read from the file before any of
+//! Reasons why an image must stay mapped, with help for the plugin author. The reasons are derived from the file before any of
 //! its code runs. A crate is named only if the file contains code of that crate.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -130,7 +130,7 @@ fn of_library(facts: &Facts<'_>, library: Option<&str>, names: &[&str]) -> (Stri
     }
 }
 
-/// Returns the reason why the C++ library bypasses the hooks of a plugin.
+/// Describes how the C++ library bypasses the hooks of a plugin.
 fn why_of_cpp(names: &[&str]) -> &'static str {
     let is_thread = |name: &&str| name.starts_with("_ZNSt6thread");
     match (names.iter().any(is_thread), names.iter().all(is_thread)) {
@@ -157,7 +157,7 @@ fn help_without(library: &str, names: &[u8]) -> String {
 }
 
 /// Checks if the file contains functions of a crate. Both manglings of Rust names contain the length of the crate's name,
-/// followed by the name itself. A non-digit precedes the length.
+/// followed by the name itself. A letter or `_` precedes the length.
 fn has_code_of(names: &[u8], package: &str) -> bool {
     let ident = package.replace('-', "_");
     [format!("_ZN{}{ident}", ident.len()), format!("_{}{ident}", ident.len())]
@@ -180,7 +180,7 @@ fn demangled(name: &str) -> String {
     symbol.and_then(|symbol| symbol.demangle_with_options(&options).ok()).unwrap_or_else(|| name.to_owned())
 }
 
-/// Warnings that were reported, by module. Prevents reloads from repeating them.
+/// Reported warnings, by module. A reload does not repeat them.
 #[derive(Debug, Default)]
 pub(crate) struct ReportedWarnings(Mutex<BTreeMap<String, Vec<String>>>);
 

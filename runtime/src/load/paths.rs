@@ -1,5 +1,5 @@
-//! Requires absolute paths for all loads. A load may occur on any thread and at any later time (watch, request, resolver),
-//! when the current folder may have changed.
+//! Rejects relative paths. A load may run later or on another thread (watch, request, resolver), after the current folder has
+//! changed.
 
 use std::path::{Path, PathBuf};
 

@@ -37,8 +37,8 @@ impl fmt::Display for Why {
     }
 }
 
-/// Returns the replaced modules, with reasons. `uses` contains pairs of module names, user and used module. The pairs are the
-/// uses by the currently loaded builds, including uses that no manifest lists.
+/// Returns the replaced modules, with reasons. Each pair in `uses` names a loaded module and a module that it uses, including
+/// uses that no manifest lists.
 pub(crate) fn replaced<D: PartialEq>(
     old: &[Build<D>],
     new: &[Build<D>],
@@ -59,7 +59,7 @@ pub(crate) fn replaced<D: PartialEq>(
         let why = if build.is_scripts { Why::PackageRemoved } else { Why::Removed };
         replaced.insert(build.name.clone(), why);
     }
-    // The number of modules is a sufficient bound: once a round adds no module, no later round does.
+    // A single round per module is sufficient: after a round that adds no module, later rounds add none.
     for _ in old {
         let is_next = |(user, used): &&(String, String)| !replaced.contains_key(user) && replaced.contains_key(used);
         let next: Vec<_> = uses.iter().filter(is_next).cloned().collect();

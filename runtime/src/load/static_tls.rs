@@ -1,6 +1,6 @@
 //! Consumers of static thread-local storage. A process reserves little of this storage for libraries that are loaded later.
-//! Each copy of a module takes its part again, and the loader frees no part. Therefore a load may fail even if the module
-//! itself needs very little.
+//! Each new copy of a module takes more of the storage, and the dynamic linker never frees any. Therefore a load may fail even
+//! if the module itself needs very little.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::sync::lock;
 /// Maximum number of thread-locals that are listed per file.
 const MOST_NAMED: usize = 3;
 
-/// Part of the storage that one file takes, with help on how to avoid this use.
+/// Static thread-local storage of one file, with help on how to avoid it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Part {
     used: StaticTls,
@@ -22,14 +22,14 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Returns the part that a file takes; `None` if the file takes no static storage.
+    /// Returns the static thread-local storage of a file; `None` if the file uses none.
     pub(crate) fn of(image: &ImageFile) -> Option<Box<Self>> {
         let help = || advice::on_static_tls(image.section(".strtab").unwrap_or_default());
         StaticTls::of(image.bytes()).map(|used| Box::new(Self { used, help: help() }))
     }
 }
 
-/// Module or library that takes part of the storage.
+/// Module or library that uses static thread-local storage.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Consumer {
     name: String,
@@ -37,7 +37,7 @@ struct Consumer {
     copies: u64,
 }
 
-/// For each module name, the part of the last mapped copy and the number of mapped copies.
+/// Modules by name, each with the storage of the last mapped copy and the number of mapped copies.
 static MODULES: Mutex<BTreeMap<String, (Part, u64)>> = Mutex::new(BTreeMap::new());
 
 /// Records a mapped copy of a module.
@@ -47,8 +47,8 @@ pub(crate) fn note_mapped(module: &str, part: Part) {
     modules.insert(module.to_owned(), (part, copies + 1));
 }
 
-/// Returns the message of the linker, with all consumers and the help. `library` is the dependency of the module that the
-/// linker rejected; `None` if the linker rejected the module itself.
+/// Returns the message of the dynamic linker, followed by all consumers and the help. `library` is the dependency of the
+/// module that the linker rejected; `None` if the linker rejected the module itself.
 pub(crate) fn reason(module: &str, message: &str, library: Option<&Path>, own: Option<&Part>) -> String {
     let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let libraries = process::static_tls().into_iter().map(|(path, used)| Consumer {
@@ -75,7 +75,7 @@ fn in_words(module: &str, message: &str, library: Option<&str>, own: Option<&Par
         let all: Vec<_> = used.iter().map(Consumer::in_words).collect();
         words += &format!("; taken before: {}", all.join(", "));
     }
-    // The help applies to the largest consumer in this process; the rejected copy is included.
+    // Adds the help for the largest consumer in this process. The rejected copy may be the largest.
     let own = own.filter(|_| library.is_none()).map(|part| (module, part, part.used.bytes));
     let others = used.iter().map(|consumer| (consumer.name.as_str(), &consumer.part, consumer.bytes()));
     match own.into_iter().chain(others).max_by_key(|(_, _, bytes)| *bytes) {

@@ -36,7 +36,7 @@ pub enum TableError {
         module: String,
         /// Name of the table.
         table: String,
-        /// Entries that differ, with the difference.
+        /// Differing entries, each with a description of the difference.
         difference: String,
         /// Entries of the module's table with their signatures, and the fingerprint of the table.
         found: String,
@@ -130,12 +130,12 @@ impl HostTables {
         !self.offered.read().unwrap_or_else(PoisonError::into_inner).contains_key(name)
     }
 
-    /// Offers a table. From now on modules may call its entries.
+    /// Offers a function table. Modules that are loaded afterwards may call its entries.
     pub(crate) fn offer(&self, table: Table) {
         self.offered.write().unwrap_or_else(PoisonError::into_inner).insert(table.name.clone(), table);
     }
 
-    /// Expects a table. From now on modules that define the table differently are rejected.
+    /// Expects a function table. Modules that are loaded afterwards are rejected if they define the table differently.
     pub(crate) fn expect(&self, table: Table) {
         self.expected.write().unwrap_or_else(PoisonError::into_inner).insert(table.name.clone(), table);
     }

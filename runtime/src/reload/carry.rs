@@ -1,4 +1,4 @@
-//! Transfers the values of one object into its new body, according to the plan of its class.
+//! Carries the values of one object into its new body, according to the plan of its class.
 
 use std::rc::Rc;
 
@@ -22,10 +22,10 @@ use crate::reload::sources::{Carried, Sources, Surroundings, has_default, held, 
 /// Values by property name.
 pub(super) type OwnValues = Vec<(Rc<str>, Value)>;
 
-/// Report string for a removed property.
+/// Description in the report for a removed property.
 const REMOVED: &str = "removed";
 
-/// Value source of one property.
+/// Source of the new value of one property.
 enum Decision<'p> {
     /// The object's own value, copied byte for byte.
     Copy(&'p Property),
@@ -33,11 +33,11 @@ enum Decision<'p> {
     /// Result of a conversion that runs later. Until then the property has its default, and the own value is put aside.
     Convert(PendingConversion, &'p PropertyDefault),
     Default(&'p PropertyDefault),
-    /// Leaves the property unset; a later step sets it.
+    /// Leaves the property unset. A later step sets the property.
     Leave,
 }
 
-/// Builds the body of one object in the layout of its new class.
+/// Fills the body of one object in the layout of the object's new class.
 pub(super) fn carry(
     around: Surroundings<'_>,
     carried: impl Into<Carried>,
@@ -78,8 +78,8 @@ pub(super) fn carry(
     Ok(body)
 }
 
-/// Checks that the body of an object can stay in place: its class has the same layout and the same defaults as before, and the
-/// object has no values outside of its memory. Counts the values of such an object, and nothing of another.
+/// Checks if an object can keep its body: its class has the same layout and the same defaults as before, and the object has no
+/// values outside of its body. Counts the values of such an object. Counts no values of other objects.
 pub(super) fn stays(
     around: Surroundings<'_>,
     carried: impl Into<Carried>,
@@ -92,8 +92,8 @@ pub(super) fn stays(
     if is_in_place { carry_plain(around, carried.into(), plan, (None, changes)) } else { Ok(false) }
 }
 
-/// Carries the values by the compiled actions of the class; without a body, only compares them with the defaults. Returns
-/// `false`, and counts nothing, for an object with a value that needs another action.
+/// Carries the values of an object by the compiled actions of its class. Without a new body, only compares the values with the
+/// defaults. Returns `false`, and counts no values, if a value needs another action.
 fn carry_plain(
     around: Surroundings<'_>,
     carried: Carried,
@@ -118,7 +118,7 @@ fn carry_plain(
                 let part = objects.subobject(sources.object, name);
                 are_own[*rule] = part.is_none_or(|part| sources.own.get(property) != Ok(part));
             }
-            // The mapping has the classes of living objects only, so a template may not suit although the mapping is settled.
+            // The mapping has only classes of living objects, so a template may be unsuitable even if the mapping is settled.
             for (_, property) in plain.references.iter().filter(|(rule, _)| are_own[*rule]) {
                 sources.own.read(property)?.visit_objects(&mut |object, _| is_done &= !objects.is_template(object));
             }
@@ -134,8 +134,8 @@ fn carry_plain(
     })
 }
 
-/// Checks that all values that follow a default have the same default in both templates. Most objects of a class have the same
-/// templates, whose values do not change while bodies are staged.
+/// Checks that each value that follows a default has the same default in both templates. The result is cached, because most
+/// objects of a class have the same templates. The values of templates do not change while bodies are staged.
 fn has_same_defaults(plain: &Plain, sources: &Sources<'_>) -> bool {
     let templates = (sources.old_cdo, sources.new_cdo);
     if let Some((known, is_same)) = plain.same_defaults.get()
@@ -149,7 +149,7 @@ fn has_same_defaults(plain: &Plain, sources: &Sources<'_>) -> bool {
 }
 
 /// Returns the values to set after the object is constructed again, and the values for which the new class has no property.
-/// Omits values equal to the old default.
+/// Omits values that equal the old default.
 pub(super) fn own_values(
     around: Surroundings<'_>,
     carried: impl Into<Carried>,
@@ -177,7 +177,7 @@ pub(super) fn own_values(
     })
 }
 
-/// Returns the state that an object keeps while its class does not exist. `fields` are the kept fields of its plugin part.
+/// Returns the state that an object keeps while its class is missing. `fields` are the kept fields of its plugin part.
 pub(super) fn asleep(
     around: Surroundings<'_>,
     carried: impl Into<Carried>,
@@ -198,7 +198,7 @@ pub(super) fn asleep(
                 Some(own) => {
                     let own = own.of_type(&property.ty);
                     let now = own.instead.clone().unwrap_or_else(|| own.value.clone());
-                    // The property may have another type when the class returns.
+                    // The property may have another type when its class returns.
                     removed.put(&property.text, Aside { instead: Some(now.clone()), ..own });
                     KeptValue::Own(now)
                 }
@@ -214,8 +214,8 @@ pub(super) fn asleep(
         bases.pop();
         return Ok(Dormant { class: Rc::clone(&plan.old.path), bases, values, fields });
     };
-    // The object remains dormant and keeps the values that its body cannot hold. If a base class has returned, its properties
-    // can hold some of these values again.
+    // The object remains dormant and keeps the values that its new body cannot hold. If a base class has returned, its
+    // properties can hold some of these values again.
     let restored = plan.restored(&dormant);
     dormant.values.retain(|(name, _)| !restored.contains(&**name));
     for (_, value) in &dormant.values {
@@ -227,7 +227,7 @@ pub(super) fn asleep(
     Ok(dormant)
 }
 
-/// Puts the non-default values of removed properties aside.
+/// Puts the values of removed properties aside, except values that equal the default.
 fn keep_removed(
     sources: &Sources<'_>,
     plan: &ClassPlan,
@@ -237,7 +237,7 @@ fn keep_removed(
     for (property, was, change) in &plan.removed {
         remove(sources, (property, Some(was)), &mut changes[*change], removed)?;
     }
-    // The class of an object that was dormant may lack properties that the object had before.
+    // A dormant object may have kept values for properties that its returned class lacks.
     let asleep = sources.dormant.filter(|_| !matches!(plan.object_plan, ObjectPlan::Dormant { .. }));
     let Some(dormant) = asleep else { return Ok(()) };
     let restored = plan.restored(dormant);
@@ -254,7 +254,7 @@ fn keep_removed(
     Ok(())
 }
 
-/// Puts the own value of a property aside. The property is one of the old class.
+/// Puts the own value of a property of the old class aside.
 fn remove(
     sources: &Sources<'_>,
     (property, was): (&Rc<Property>, Option<&PropertyDefault>),
@@ -266,7 +266,7 @@ fn remove(
     Ok(())
 }
 
-/// Puts an own value aside, and counts it. `own` is `None` for an object that had the default.
+/// Puts an own value aside and counts it. `own` is `None` if the object had the default.
 fn put_aside((name, own): (&Rc<str>, Option<Aside>), change: &mut PropertyChange, removed: &mut RemovedValues) {
     match own {
         Some(own) => {
@@ -277,8 +277,8 @@ fn put_aside((name, own): (&Rc<str>, Option<Aside>), change: &mut PropertyChange
     }
 }
 
-/// Copies the own value of a property. If the value equals the new default, it is also put aside, so that the property does not
-/// follow the next default.
+/// Copies the own value of a property. If the value equals the new default, the value is also put aside, so that the property
+/// does not follow later defaults.
 fn keep<'p>(
     sources: &Sources<'_>,
     property: &Property,
@@ -314,7 +314,7 @@ fn decide<'p>(
                 changes[*change].kept += 1;
                 return keep(sources, property, (from, default), removed);
             }
-            // `earlier` may refer to objects whose class the property accepts again.
+            // `earlier` may refer to objects that the property accepts again.
             let is_as_before = earlier.is_none() && !fixed::has_fixed(property);
             let own = own_value(sources, from, was.as_ref(), earlier)?;
             if is_as_before && own.as_ref().is_some_and(|own| sources.around.suits(&property.ty, &own.value)) {
@@ -324,7 +324,7 @@ fn decide<'p>(
             (own, default, *change, is_checked.then_some(references::MOVED), true)
         }
         Action::Convert { from, was, default, change, is_same } => {
-            // The value put aside has an earlier type. The current type may accept it again.
+            // The value that was put aside has an earlier type. The current type of the property may accept the value again.
             let earlier = removed.take(&from.text);
             (own_value(sources, from, was.as_ref(), earlier)?, default, *change, Some(""), *is_same)
         }
@@ -341,7 +341,7 @@ fn decide<'p>(
                         }
                     };
                     match (**name != *property.text).then(|| removed.take(&property.text)).flatten() {
-                        // Puts the own value aside under its own name, since each of the two values returns under its own name.
+                        // Puts the own value aside under its old name, so that both values can be restored by their own names.
                         Some(restored) => {
                             let change = PropertyChange::line(changes, sources.label, name, REMOVED);
                             put_aside((&Rc::from(&**name), own), &mut changes[change], removed);
@@ -368,7 +368,7 @@ fn decide<'p>(
     let own = redone(sources, property, own);
     let fitting = fitting(sources, property, &own);
     let (words, which): (_, fn(&mut PropertyChange) -> &mut u64) = match (&fitting, lost) {
-        // An earlier reload has already reported that the rest of the value is put aside.
+        // An earlier reload has already reported that a part of the value is put aside.
         (Some((_, Extent::Part)), None) => ("", |change| &mut change.kept),
         (Some((_, Extent::Part)), Some(_)) => (CUT, |change| &mut change.dormant),
         (Some(_), _) if is_same => ("", |change| &mut change.kept),
@@ -401,8 +401,8 @@ fn decide<'p>(
     Ok(fitting.map_or(Decision::Default(default), |(value, _)| Decision::Write(value)))
 }
 
-/// Restores the original value if the property has its type again. Keeps the replaced value for a redo, unless the rules for
-/// conversions compute that value from the original value.
+/// Restores the original value if the property has the original type again. Keeps the replaced value for a redo, unless a
+/// conversion of the original value by the built-in rules produces the same value.
 fn undone(sources: &Sources<'_>, (property, action): (&Property, &Action), own: Aside) -> Result<Aside, CallError> {
     let Action::Convert { from, was, .. } = action else { return Ok(own.undone(&property.ty)) };
     if !own.was_of(&property.ty) {
@@ -416,8 +416,8 @@ fn undone(sources: &Sources<'_>, (property, action): (&Property, &Action), own: 
     Ok(restored.with_redo(own.of_type(&from.ty), is_lost.then_some(&from.ty)))
 }
 
-/// Returns the value of the type of the property that an undo replaced, if the property had the original value until now or if
-/// the current form does not convert. Otherwise returns `own`.
+/// Returns the value that an undo replaced, if it has the type of the property. The object must have had the original value
+/// until now, or its current value must be unconvertible. Otherwise returns `own`.
 fn redone(sources: &Sources<'_>, property: &Property, own: Aside) -> Aside {
     let Some(redone) = own.redone(&property.ty).filter(|redone| fitting(sources, property, redone).is_some()) else {
         return own;
@@ -425,8 +425,8 @@ fn redone(sources: &Sources<'_>, property: &Property, own: Aside) -> Aside {
     if own.instead.is_none() || fitting(sources, property, &own).is_none() { redone } else { own }
 }
 
-/// Restores the value that was put aside under the new name of a renamed property, if the property can hold it. The value of
-/// the earlier name is put aside instead. Each of the two values returns under its own name.
+/// Restores the value that was put aside under the new name of a renamed property, if the property can hold the value. The
+/// value of the old name is put aside instead, so that both values can be restored by their own names.
 fn take_restored(
     sources: &Sources<'_>,
     (property, action): (&Property, &Action),
@@ -446,14 +446,14 @@ fn take_restored(
     Ok(Some(restored))
 }
 
-/// Checks if a value may become invalid although the type of the property is unchanged. Referenced objects may have another
-/// class now, and a type does not contain the length of a fixed array.
+/// Checks if a value may become invalid although the type of the property is unchanged. The class of a referenced object may
+/// have changed, and a type does not contain the length of a fixed array.
 fn is_checked(property: &Property) -> bool {
     !is_subobject(property) && (property.ty.names_objects() || fixed::has_fixed(property))
 }
 
-/// Converts an own value to the type of the property, as far as possible. If the property has the original type again, converts
-/// the original form. Otherwise converts the present form, unless the original form converts better.
+/// Converts an own value to the type of the property, completely or in part. If the property has the original type again,
+/// converts the original value. Otherwise converts the current value, unless the original value converts better.
 fn fitting(sources: &Sources<'_>, property: &Property, own: &Aside) -> Option<(Value, Extent)> {
     let world = &sources.around.core.world;
     let default = if fixed::has_fixed(property) { sources.new_default.read(property).ok() } else { None };
@@ -466,7 +466,7 @@ fn fitting(sources: &Sources<'_>, property: &Property, own: &Aside) -> Option<(V
     let now = own.instead.as_ref().filter(|_| !own.is_of(&property.ty)).and_then(fit);
     match (now, original) {
         (Some((now, extent)), None) => Some((now, extent.max(Extent::OneWay))),
-        // The present form wins, unless the original form has an unknown type and fits without a conversion.
+        // The current value wins, unless the original value has an unknown type and fits without a conversion.
         (Some((now, extent)), Some((value, other)))
             if extent <= other && now != value && !(own.ty == 0 && other == Extent::Whole) =>
         {

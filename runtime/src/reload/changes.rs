@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Phase of the reload transaction.
+/// Phase of a reload.
 ///
 /// # Examples
 /// ```rust
@@ -93,7 +93,7 @@ impl<'de> Deserialize<'de> for Phases {
 }
 
 impl Phases {
-    /// Returns the duration of one phase; zero if it was not reached.
+    /// Returns the duration of one phase. Returns zero if the phase was not reached.
     pub fn get(&self, phase: Phase) -> Duration {
         duration(self.ms(phase))
     }
@@ -115,9 +115,9 @@ impl Phases {
     }
 }
 
-/// Time for which a reload stops the world: from the start of [`Phase::Quiesce`] until the call of the reload returns. Includes all waits
-/// in between, such as waits for finalizers of the old generation, and the rollback of a failed reload. Does not include
-/// [`Phase::Stage`] and [`Phase::Canary`]. Zero if the reload ended before [`Phase::Quiesce`].
+/// Time for which a reload stops the world: from the start of [`Phase::Quiesce`] until the reload call returns. Includes all waits, such
+/// as the wait for finalizers of the old generation, and the rollback of a failed reload. Excludes [`Phase::Stage`] and
+/// [`Phase::Canary`]. Zero if the reload ended before [`Phase::Quiesce`].
 ///
 /// # Examples
 /// ```rust
@@ -146,18 +146,18 @@ impl Pause {
         Self { ms: seconds * 1e3, ns_per_object: (objects != 0).then(|| seconds * 1e9 / objects as f64) }
     }
 
-    /// Returns the whole time.
+    /// Returns the whole pause.
     pub fn total(&self) -> Duration {
         duration(self.ms)
     }
 
-    /// Returns the time divided by the number of living objects. Returns `None` if there were none.
+    /// Returns the pause divided by the number of living objects. Returns `None` if the world had no living objects.
     pub fn per_object(&self) -> Option<Duration> {
         self.ns_per_object.map(|ns| duration(ns / 1e6))
     }
 }
 
-/// Converts milliseconds to a duration. Returns zero for a number that no duration can represent.
+/// Converts milliseconds to a duration. Returns zero if no duration can represent the number.
 fn duration(ms: f64) -> Duration {
     Duration::try_from_secs_f64(ms / 1e3).unwrap_or_default()
 }
@@ -180,29 +180,29 @@ pub struct PropertyChange {
     pub class: String,
     /// Name of the property.
     pub property: String,
-    /// Description of how the declaration has changed.
+    /// Description of the change of the declaration.
     pub change: String,
     /// Number of objects that kept their own value.
     pub kept: u64,
-    /// Number of objects whose own value was converted: without loss, or by a function of the module.
+    /// Number of objects whose own value was converted without loss, or by a function of the module.
     #[serde(default)]
     pub converted: u64,
     /// Number of objects that follow the new default.
     pub followed: u64,
-    /// Number of objects that have the new default because their value could not be converted.
+    /// Number of objects that have the new default, because their own value could not be converted.
     pub defaulted: u64,
-    /// Number of objects whose own value is put aside in this process. A whole value is put aside until a property of that name
-    /// returns. A part is put aside until the property can hold it.
+    /// Number of objects whose own value is put aside in this process. A whole value is put aside until a property of that name returns.
+    /// A part of a value is put aside until the property can hold that part.
     pub dormant: u64,
-    /// Number of objects whose value was discarded with the property. Nonzero only for worlds loaded from a file.
+    /// Number of objects whose value was discarded with its property. Nonzero only after loading a world from a file.
     pub dropped: u64,
 }
 
-/// Report string for a property that can hold only a part of a value.
+/// Description in the report for a property that can hold only a part of a value.
 pub(crate) const CUT: &str = "has no room for all of it now";
 
 impl PropertyChange {
-    /// Returns the index of the line of a property. Adds a line if the property has none.
+    /// Returns the index of a property in the list. Adds the property if the list lacks it.
     pub(crate) fn line(changes: &mut Vec<Self>, class: &str, property: &str, change: &str) -> usize {
         let is_it = |known: &Self| known.class == class && known.property == property;
         let known = changes.iter().position(is_it);
@@ -219,14 +219,14 @@ impl PropertyChange {
         self.converted += 1;
     }
 
-    /// Adds a line and returns its index.
+    /// Adds a property and returns its index.
     pub(crate) fn add(changes: &mut Vec<Self>, class: &str, property: &str, change: String) -> usize {
         changes.push(Self { class: class.to_owned(), property: property.to_owned(), change, ..Self::default() });
         changes.len() - 1
     }
 }
 
-/// Counts of the values in all affected objects, by outcome. Each value is counted once.
+/// Counts of values in all affected objects, by outcome. Each value is counted once.
 ///
 /// # Examples
 /// ```rust
@@ -243,11 +243,11 @@ pub struct ValueCounts {
     pub kept: u64,
     /// Values that follow the new default.
     pub followed: u64,
-    /// Values converted to another type: without loss, or by a function of the module.
+    /// Values that were converted to another type without loss, or by a function of the module.
     pub converted: u64,
-    /// Values that the new type cannot represent: the property has its default, and the value is put aside.
+    /// Values that the new type cannot represent. The property has its default, and the value is put aside.
     pub defaulted: u64,
-    /// Values that are put aside because the property is gone or can hold only a part of the value.
+    /// Values that are put aside, because their property was removed or can hold only a part of the value.
     pub put_aside: u64,
 }
 
@@ -263,13 +263,13 @@ impl ValueCounts {
         }
     }
 
-    /// Returns the total.
+    /// Returns the number of all values.
     pub fn total(&self) -> u64 {
         self.kept + self.followed + self.converted + self.defaulted + self.put_aside
     }
 }
 
-/// Outcome for the objects of a class, if their bodies were not simply migrated.
+/// Change of a class whose objects need more than a migration of their values.
 ///
 /// # Examples
 /// ```rust

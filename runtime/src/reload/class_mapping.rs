@@ -1,5 +1,5 @@
-//! Maps each class to the class that its objects have after the reload. Each class is mapped once, after the new types are
-//! declared. The mapping is then used for every object and every reference.
+//! Maps each class to the class of its objects after the reload. Each class is mapped once, after the new types are declared.
+//! The mapping is used for every object and every reference.
 
 use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
@@ -16,11 +16,11 @@ use crate::reload::plan::native_ancestor;
 /// Returns the living objects whose class belongs to these modules, and all dormant objects, in creation order. Omits class
 /// default objects and their templates.
 pub(crate) fn living_of(core: &Core, modules: &BTreeSet<ModuleId>) -> Vec<ObjectHandle> {
-    // Checks only the most-derived class: replacing the module of a base class always replaces the modules that depend on it.
+    // Checks only the most-derived class: if the module of a base class is replaced, its dependents are replaced too.
     core.world.objects.living_of(|class| modules.contains(&ModuleId(class.tag)))
 }
 
-/// Class of an object's body. For a dormant object, also the path of the class that it waits for.
+/// Class of an object's body. For a dormant object, also the path of its missing class.
 pub(super) type ClassKey = (ClassId, Option<Rc<str>>);
 
 pub(super) fn key_of(core: &Core, object: ObjectHandle) -> Option<ClassKey> {
@@ -32,7 +32,7 @@ pub(super) fn key_of(core: &Core, object: ObjectHandle) -> Option<ClassKey> {
 pub(super) struct ClassTarget {
     pub(super) object_plan: ObjectPlan,
     pub(super) class: Rc<Class>,
-    /// Path of the class that the objects belong to. The class may not exist.
+    /// Path of the objects' class, even if that class is missing.
     pub(super) path: Rc<str>,
     pub(super) objects: u64,
 }
@@ -40,13 +40,13 @@ pub(super) struct ClassTarget {
 #[derive(Default)]
 pub(crate) struct ClassMapping {
     pub(super) targets: FxHashMap<ClassKey, ClassTarget>,
-    /// Set if every object keeps its base classes and interfaces, so that each reference to it suits its property as before.
+    /// Set if every object keeps its base classes and interfaces. All references then remain valid.
     pub(super) is_settled: bool,
 }
 
 impl ClassMapping {
-    /// Returns the class that an object will have once all objects have their new bodies. Returns `None` for destroyed objects
-    /// and for objects that will be dormant.
+    /// Returns the class of an object after the migration. Returns `None` for destroyed objects, and for objects that will be
+    /// dormant.
     pub(super) fn class_after(&self, core: &Core, object: ObjectHandle) -> Option<Rc<Class>> {
         match self.targets.get(&key_of(core, object)?) {
             Some(ClassTarget { object_plan: ObjectPlan::Dormant { .. }, .. }) => None,
@@ -55,7 +55,7 @@ impl ClassMapping {
         }
     }
 
-    /// Returns the new class of the objects of a class, unless the objects will be dormant.
+    /// Returns the new class of the objects of a class. Returns `None` if the objects will be dormant.
     pub(super) fn class_rebuilt(&self, class: ClassId) -> Option<&Rc<Class>> {
         let key: ClassKey = (class, None);
         let target = self.targets.get(&key)?;
@@ -63,18 +63,18 @@ impl ClassMapping {
     }
 }
 
-/// Returns the class of an object, unless it is dormant.
+/// Returns the class of an object. Returns `None` if the object is dormant.
 pub(super) fn class_awake(core: &Core, object: ObjectHandle) -> Option<Rc<Class>> {
     core.world.objects.with_body(object, |body| body.dormant.is_none().then(|| Rc::clone(body.class()))).ok()?
 }
 
-/// Maps the classes of these objects to the newly declared types.
+/// Maps the classes of these objects to the new types.
 pub(crate) fn decide(core: &Core, living: &[ObjectHandle]) -> ClassMapping {
     let (types, objects) = (&core.world.types, &core.world.objects);
     let mut mapping = ClassMapping { is_settled: true, ..ClassMapping::default() };
     let mut decided = FxHashSet::default();
     for object in living {
-        // The class alone is the key of an object that is not dormant.
+        // The key of a non-dormant object contains only its class, so each class is mapped once.
         if !objects.is_dormant(*object) && !decided.insert(objects.class_id(*object)) {
             continue;
         }

@@ -1,5 +1,6 @@
-//! Conversions of plugin authors at a reload. Selects the function that converts a value, and calls it. The functions run after
-//! all objects have their new memory, and before a plugin part is built. If a function fails, the reload is rolled back.
+//! Conversions of plugin authors in a reload. Selects the function that converts a value, and calls the function. The
+//! functions run after all objects have new bodies, and before any plugin part is built. If one fails, the reload is rolled
+//! back.
 
 use std::rc::Rc;
 
@@ -22,7 +23,7 @@ use crate::object::thunk::{ParamBlock, run_over_block};
 use crate::object::value::Value;
 use crate::object::values::fits;
 
-/// Conversions of a class and its bases, by property. The empty name lists the conversions of whole objects, bases first.
+/// Conversions of a class and its bases, by property. The empty key lists the conversions of whole objects, bases first.
 pub(crate) type Conversions = FxHashMap<Rc<str>, Vec<Rc<Function>>>;
 
 /// Returns the conversions of a class and its bases.
@@ -36,23 +37,22 @@ pub(crate) fn conversions_of(class: &Rc<Class>) -> Conversions {
     found
 }
 
-/// Checks that the type `earlier` of the replaced build is the type `now` of this build, possibly under another name.
+/// Checks that the type `earlier` of the replaced build is the type `now` of this build, apart from renamed paths.
 pub(crate) fn is_same_type(world: &World, earlier: &str, now: &PropertyType) -> bool {
     world.types.to_current_paths(earlier) == now.to_string()
 }
 
-/// Returns the function that converts an own value of an object, and the value in the type that the function takes. `ty` is the
-/// type of the property. `held` is the type and value of the property in the replaced build, if that property had a form of the
-/// own value.
+/// Returns the function that converts an object's own value, with the argument of the function. `ty` is the type of the
+/// property. `held` is the type and value of the property in the replaced build, unless the property had its default.
 ///
-/// Converts the value that the property had. If no property had a form of the own value, converts the value that was put aside.
+/// Converts the value in `held`. Without `held`, converts the value that was put aside.
 pub(crate) fn select(
     world: &World,
     functions: &[Rc<Function>],
     own: &Aside,
     (ty, held): (&PropertyType, Option<(&PropertyType, &Value)>),
 ) -> Option<(Rc<Function>, Value)> {
-    // The property has the original type of the value again, as after an undo.
+    // The property has the original type of the value again, for example after an undo.
     if own.is_of(ty) {
         return None;
     }
@@ -63,7 +63,7 @@ pub(crate) fn select(
         let is_for = match &live {
             Some(live) => is_same_type(world, live, from),
             None if own.ty != 0 => own.is_of(from),
-            // A world file contains no types for dormant values.
+            // World files contain no types for dormant values.
             None => fits(from, value).is_ok() && fits(ty, value).is_err(),
         };
         let argument = if is_for { convert(value, from, &world.names, world) } else { None };
@@ -71,11 +71,11 @@ pub(crate) fn select(
     })
 }
 
-/// Calls a conversion. The function may run before the commit, since it belongs to the new build or to a module that was staged
-/// before. No object is in its rebuild turn, so the function cannot write to any object.
+/// Calls a conversion. The call is allowed before the commit, because the function belongs to the new build or to a module
+/// that was staged earlier. During the call no object is being rebuilt, so the function cannot write to any object.
 ///
 /// # Errors
-/// The error or the panic of the function.
+/// Returns the error or the panic of the function.
 fn call(core: &Core, function: &Function, argument: &Value) -> Result<Value, CallError> {
     let (world, mut block) = (&core.world, ParamBlock::new(function));
     block.set(0, argument)?;
@@ -84,20 +84,20 @@ fn call(core: &Core, function: &Function, argument: &Value) -> Result<Value, Cal
     block.result().ok_or_else(|| CallError::other(format!("{} has no result", function.path)))
 }
 
-/// Describes a conversion for errors: `level, which was 2.5 (f64 → i32),`.
+/// Describes a conversion for errors, such as `level, which was 2.5 (f64 → i32),`.
 fn described(world: &World, function: &Function, argument: &Value) -> String {
     let types = types_of(function).map(|(from, to)| format!("{from} → {to}")).unwrap_or_default();
     let subject = target_of(function).filter(|target| !target.is_empty()).unwrap_or("its values");
     format!("{subject}, {} ({types}),", line(&argument.print(&world.names)))
 }
 
-/// Property that receives a converted value. If the object had an own value, also the value that an undo restores.
+/// Property that receives a converted value. If the object had an own value, also contains the value that an undo restores.
 pub(crate) type Target = (Rc<Property>, Option<Aside>);
 
-/// Conversion for one object. Runs when all objects have their new memory.
+/// Conversion for one object. Runs when all objects have their new bodies.
 pub(crate) struct PendingConversion {
     pub(crate) object: ObjectHandle,
-    /// Object with the new defaults: the class default object, or for a subobject its template in the class default object of
+    /// Object with the new defaults: the class default object. For a subobject, its template in the class default object of
     /// the owner's class.
     pub(crate) template: ObjectHandle,
     pub(crate) function: Rc<Function>,
@@ -106,7 +106,7 @@ pub(crate) struct PendingConversion {
 }
 
 impl PendingConversion {
-    /// Calls the function, and returns its result for each target.
+    /// Calls the function, and returns the converted value for each target.
     ///
     /// # Errors
     /// Returns the description of the value and the error if the function fails, or if it returns an object that the property
@@ -133,8 +133,8 @@ impl PendingConversion {
     }
 }
 
-/// Puts the original of a converted value aside, so that an undo restores it. If the result equals the default, the result is
-/// also put aside, so that the property does not follow later defaults.
+/// Puts the original of a converted value aside, so that an undo restores the original. If the converted value equals the
+/// default, it is put aside as well, so that the property does not follow later defaults.
 pub(crate) fn keep_original(
     core: &Core,
     (object, template): (ObjectHandle, ObjectHandle),
@@ -142,9 +142,9 @@ pub(crate) fn keep_original(
     value: &Value,
 ) -> Result<(), CallError> {
     let objects = &core.world.objects;
-    // Discards an original of the type that the property has now: the next reload would restore it.
+    // Discards an original that has the current type of the property, because the next reload would restore this original.
     let before = original.filter(|own| !own.was_of(&property.ty));
-    // The function computed the value again, so values for a redo are out of date.
+    // The function has computed the value again, so older values for a redo are outdated.
     let before = before.map(|own| Box::new(Aside { redo: Vec::new(), ..own }));
     if before.is_some() || objects.read_value(template, &property.text)? == *value {
         let own = Aside { before, ..Aside::from(value.clone()).of_type(&property.ty) };
@@ -196,14 +196,14 @@ mod tests {
         let own = || Aside::from(Value::F64(2.5));
         check(&own(), Some((&f64, Value::F64(2.5))), "of_number(2.5)");
         check(&Aside::from(Value::F32(2.5)), Some((&f32, Value::F32(2.5))), "");
-        // A value that was put aside has a recorded type, or its type is recognized by its form.
+        // The type of a value that was put aside is recorded, or is recognized by the form of the value.
         check(&own().of_type(&f64), None, "of_number(2.5)");
         check(&own().of_type(&f32), None, "");
         check(&own(), None, "of_number(2.5)");
         check(&Value::I32(7).into(), None, "");
-        // The property already has a form of the value.
+        // The property already has a converted form of the value.
         check(&own().of_type(&f64), Some((&i32, Value::I32(2))), "");
-        // Converts the form that the property had. The original is restored if the property has its type again.
+        // Converts the value that the property had. The original is restored when the property has the original type again.
         check(&own().of_type(&f64), Some((&text, Value::Text("warm".into()))), "of_text(\"warm\")");
         check(&Aside::from(Value::I32(7)).of_type(&i32), Some((&f64, Value::F64(7.5))), "");
     }

@@ -1,4 +1,4 @@
-//! Computes the values of one object that conversions of plugin authors provide, according to the plan of its class.
+//! Selects the conversions of plugin authors for the values of one object, according to the plan of its class.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::reload::conversion::{PendingConversion, select};
 use crate::reload::plan::{Action, ClassPlan, OwnReference};
 use crate::reload::sources::{Sources, held, own_value};
 
-/// Work on objects that must wait until all objects have their new memory.
+/// Work that must wait until all objects have their new bodies.
 #[derive(Default)]
 pub(super) struct Later {
     pub(super) conversions: Vec<PendingConversion>,
@@ -48,8 +48,8 @@ pub(super) fn own_conversion(
     }))
 }
 
-/// Returns the conversions of the object as a whole, with its old values. Omits a conversion if all of its old values are
-/// defaults, or if the function cannot take them.
+/// Returns the conversions that apply to the object as a whole, with its old values as arguments. Omits a conversion if all of
+/// its old values are defaults, or if the function does not accept them.
 pub(super) fn whole_conversions(sources: &Sources<'_>, plan: &ClassPlan) -> Result<Vec<PendingConversion>, CallError> {
     let mut found = Vec::new();
     for whole in &plan.whole {
@@ -77,9 +77,8 @@ pub(super) fn whole_conversions(sources: &Sources<'_>, plan: &ClassPlan) -> Resu
     Ok(found)
 }
 
-/// Checks if a conversion of the whole object sets this property; if so, leaves the property to the conversion and counts it.
-/// The own value that the property had becomes the original of the result. A value put aside earlier is discarded, since the
-/// own value is newer.
+/// Checks if a conversion of the whole object sets this property. If so, counts the property and leaves it to the conversion.
+/// The own value of the property becomes the original of the converted value. An older value that was put aside is discarded.
 pub(super) fn leave_to_whole(
     sources: &Sources<'_>,
     (property, action): (&Rc<Property>, &Action),

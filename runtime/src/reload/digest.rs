@@ -1,8 +1,8 @@
-//! Dump of the world as lines of text, grouped into parts. Tests and tools compare two digests of one runtime to verify a
-//! rollback.
+//! Dump of the world as lines of text, grouped into parts. Tests and tools compare two digests of one runtime to verify that a
+//! rollback restored the world.
 //!
-//! Includes identities as well as content, such as addresses of bodies and keys of conjugates. A rollback must restore the old
-//! world itself, not build an equal world.
+//! The dump includes identities in addition to content, such as addresses of bodies and keys of conjugates. A rollback must
+//! restore the same objects, and not create equal objects.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,7 +17,7 @@ use crate::load::module::master::MasterModule;
 use crate::object::body::Body;
 use crate::object::class::Class;
 
-/// State that a rollback must restore, as text. Comparable within one runtime only.
+/// Text form of the state that a rollback must restore. Digests are comparable only within one runtime.
 ///
 /// # Examples
 /// ```rust
@@ -37,7 +37,7 @@ pub struct WorldDigest {
 }
 
 impl WorldDigest {
-    /// Returns the lines of one part; empty if the part does not exist.
+    /// Returns the lines of one part. Returns an empty slice if the part does not exist.
     pub fn part(&self, name: &str) -> &[String] {
         self.parts.get(name).map(Vec::as_slice).unwrap_or_default()
     }
@@ -47,7 +47,8 @@ impl WorldDigest {
         self.parts.keys().copied()
     }
 
-    /// Returns one line per difference: `objects - …` exists only in `self`, `objects + …` only in `after`.
+    /// Returns one line per difference. In the part `objects`, `objects - …` exists only in `self`, `objects + …` only in
+    /// `after`.
     pub fn differences(&self, after: &Self) -> Vec<String> {
         let names: std::collections::BTreeSet<_> = self.parts().chain(after.parts()).collect();
         let only = |sign: char, name: &str, these: &[String], those: &[String]| {
@@ -119,8 +120,7 @@ fn numbers(core: &Core) -> Vec<String> {
     lines
 }
 
-/// Lists the leases of the Master's modules, and the modules that accept no leases. Posted closures are omitted, as in
-/// [`jobs`].
+/// Lists the leases on the Master's modules, and the modules that accept no leases. Omits posted closures, as in [`jobs`].
 fn leases(loads: &Loads) -> Vec<String> {
     let modules = loads.master().map(|master| master.modules).unwrap_or_default();
     let of = |module: &Rc<MasterModule>| {
@@ -135,7 +135,7 @@ fn leases(loads: &Loads) -> Vec<String> {
     lines
 }
 
-/// Lists private copies of libraries. Omits the spare files of removed images, which are not part of the world.
+/// Lists the private copies of libraries. Omits the spare files of removed images, because they are not part of the world.
 fn files(loads: &Loads) -> Vec<String> {
     let entries = std::fs::read_dir(loads.stage_dir.path()).into_iter().flatten().flatten();
     let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
@@ -144,14 +144,14 @@ fn files(loads: &Loads) -> Vec<String> {
     names
 }
 
-/// Lists scheduled jobs of modules. Posted closures are omitted, since they run while the game thread waits, also during a
+/// Lists the scheduled jobs of modules. Omits posted closures, because they run whenever the game thread waits, even during a
 /// rollback.
 fn jobs(core: &Core) -> Vec<String> {
     let infos = core.tasks.infos();
     infos.iter().filter(|job| job.kind != LeaseKind::Posted).map(|job| format!("{job:?}")).collect()
 }
 
-/// Lists the objects, class default objects included, and their relations.
+/// Lists the objects, including class default objects, and their relations.
 fn objects(core: &Core) -> Vec<String> {
     let objects = &core.world.objects;
     let line = |object: &ObjectHandle| {
@@ -245,7 +245,7 @@ fn types(core: &Core) -> Vec<String> {
     lines
 }
 
-/// Lists registered calls. Native calls of the host are omitted, since they may be resolved at any time.
+/// Lists registered calls. Omits native calls of the host, because they may be resolved at any time.
 fn calls(core: &Core) -> Vec<String> {
     let mut lines = core.zcalls.of_modules();
     lines.extend(core.explicit.lines());

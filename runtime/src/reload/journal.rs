@@ -1,5 +1,5 @@
-//! Records a reload in progress. When the outcome is known, the report is built from this record. So the report of a rollback
-//! contains only facts that hold after the rollback.
+//! Records a reload in progress. The report is built from this record when the outcome is known. Therefore the report of a
+//! rollback contains only facts that hold after the rollback.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,13 +18,13 @@ use crate::unload::ticket::UnloadTicket;
 pub(crate) struct Journal {
     /// Generation before the reload.
     pub from: u64,
-    /// Affected modules, in dependency order.
+    /// Affected modules, dependencies first.
     pub modules: Vec<String>,
     pub kept_modules: Vec<String>,
     pub replaced_because: Vec<String>,
     pub changes: Changes,
     pub rebuilt: Rebuilt,
-    /// Class constructors that ran a second time on an object.
+    /// Number of class constructors that ran a second time on an object.
     pub reruns: u64,
     /// Ticket of the unloading generation.
     pub ended: Option<UnloadTicket>,
@@ -46,13 +46,13 @@ pub(crate) struct Changes {
 pub(crate) struct Done {
     /// Events for which listeners were called, and modules whose code ran.
     pub record: Record,
-    /// Objects that were created and destroyed again, by the path of their class.
+    /// Number of objects that were created and destroyed again, by class path.
     pub constructions: BTreeMap<String, u64>,
-    /// Calls from the new modules to code outside of the new modules, by name.
+    /// Calls from the new modules to other code, by name.
     pub calls: BTreeMap<String, CallCount>,
-    /// Objects added to the root set, and objects removed from it.
+    /// Objects that were added to the root set, and objects that were removed from the root set.
     pub roots: (Vec<ObjectHandle>, Vec<ObjectHandle>),
-    /// Names of calls that were resolved during the reload, and that keep their handles.
+    /// Names of calls that were first resolved during the reload. They keep their handles.
     pub resolved: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ impl Journal {
         Self { from, modules: names(modules), ..Self::default() }
     }
 
-    /// Records that `file` was refused. The reload then affects only the module that was loaded from this file, if any.
+    /// Records that `file` was rejected. The reload then affects only the module that was loaded from this file, if any.
     pub(crate) fn record_refused(&mut self, file: &Path, modules: &[Rc<MasterModule>]) {
         let of_file = |module: &&Rc<MasterModule>| module.info().origin.as_deref() == Some(file);
         if let Some(module) = modules.iter().find(of_file) {
@@ -69,7 +69,7 @@ impl Journal {
         }
     }
 
-    /// Records which modules are replaced, and why.
+    /// Records the replaced modules, with the reasons.
     pub(crate) fn record_scope(&mut self, brought_up: &BroughtUp) {
         self.modules = names(&brought_up.new);
         let kept =

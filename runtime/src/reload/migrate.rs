@@ -1,6 +1,7 @@
-//! Migrates living objects to their new classes: copies values by name into new memory, and keeps the old memory until the
-//! commit. Objects whose class changed neither layout nor defaults keep their memory. Objects of removed classes become dormant
-//! until the class returns. Objects whose class has another native base are constructed again under their handles.
+//! Migrates living objects to their new classes: copies values by name into new bodies, and keeps the old bodies until the
+//! commit. Objects keep their bodies if the layout and the defaults of their class are unchanged. Objects of removed classes
+//! become dormant until the class returns. Objects whose class has another native base are constructed again under their
+//! handles.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -34,11 +35,11 @@ pub(crate) struct Migration {
     pub objects: Vec<ObjectHandle>,
     pub kept: u64,
     pub removed_subobjects: Vec<ObjectHandle>,
-    /// Set if the class of an object has other base classes or interfaces now, so that references to the object may be invalid.
+    /// Set if base classes or interfaces of a class have changed, so that references to its objects may be invalid.
     pub have_moved: bool,
 }
 
-/// Object that gets new subobjects, or refers to existing subobjects again.
+/// Object that needs new subobjects, or references to existing subobjects.
 struct Growing {
     object: ObjectHandle,
     plan: Rc<ClassPlan>,
@@ -53,23 +54,22 @@ struct Walk<'a> {
     mapping: ClassMapping,
     kept: KeptFields,
     plans: FxHashMap<ClassKey, Rc<ClassPlan>>,
-    /// Templates of subobjects, by class of the owner and name.
+    /// Templates of subobjects, by class of the owner and name of the subobject.
     templates: FxHashMap<(ClassId, Name), Option<Templates>>,
     doomed: HashSet<ObjectHandle>,
     growing: Vec<Growing>,
     /// Objects that are constructed again, with the values that they keep.
     reconstructed: Vec<(ObjectHandle, OwnValues)>,
-    /// Objects that become dormant and so have no plugin part.
+    /// Objects that become dormant and therefore get no plugin part.
     sleeping: HashSet<ObjectHandle>,
     later: Later,
     removed_subobjects: Vec<ObjectHandle>,
     have_moved: bool,
 }
 
-/// Stages new memory for every living object, or keeps the memory of an object whose class is unchanged. The saved fields of
-/// objects that become dormant are stored in the new memory. Returns the saved fields of all other objects, including objects
-/// that are no longer dormant. Returns an error if a new subobject cannot be constructed, or an object cannot be constructed
-/// again.
+/// Stages new bodies for all living objects, except objects of unchanged classes. Stores the saved fields of objects that
+/// become dormant in their new bodies. Returns the saved fields of all other objects, including objects that are no longer
+/// dormant. Returns an error if an object or a new subobject cannot be constructed.
 pub(crate) fn migrate(
     core: &Core,
     living: &[ObjectHandle],
@@ -92,7 +92,7 @@ pub(crate) fn migrate(
         have_moved: false,
     };
     for object in living {
-        // Owners are staged before their subobjects, so the subobjects to destroy are known here.
+        // Owners are staged before their subobjects, so `doomed` already contains the subobjects to destroy.
         if !walk.doomed.contains(object) {
             walk.stage(*object, changes)?;
         }
@@ -169,8 +169,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Returns the old and the new template of a subobject. The templates are the subobjects of the same name in the class
-    /// default objects of its owner's old and new class.
+    /// Returns the old and the new template of a subobject. The templates have the name of the subobject, and are subobjects
+    /// of the class default objects of the owner's old and new class.
     fn templates_in_owner(&mut self, object: ObjectHandle) -> Option<Templates> {
         let objects = &self.core.world.objects;
         let is_subobject = |object| Some(objects.flags(object)? & object_flags::SUBOBJECT != 0);
@@ -197,7 +197,7 @@ impl Walk<'_> {
             path.push(names.text(objects.name(at)?));
             at = objects.outer(at)?;
         }
-        // Owners are staged before their subobjects, so an owner whose class changes already has its new body here.
+        // Owners are staged before their subobjects, so an owner with a changed class already has its new body.
         let found = objects.class(at)?;
         let (old, new) = match self.plans.iter().find(|(key, plan)| key.1.is_none() && Rc::ptr_eq(&plan.new, &found)) {
             Some((_, plan)) => (Rc::clone(&plan.old), found),
@@ -223,13 +223,13 @@ impl Walk<'_> {
         self.have_moved |= !matches!(target.object_plan, ObjectPlan::Dormant { .. }) && has_moved(&old, &target.class);
         let plan = Rc::new(plan);
         self.plans.insert(key.clone(), Rc::clone(&plan));
-        // Templates in owners of the new class depend on its plan.
+        // The templates of subobjects depend on the plans of the owners' classes.
         self.templates.clear();
         faults::at(ReloadStep::PlanClass)?;
         Ok(Some(plan))
     }
 
-    /// Restores the kept fields of a dormant object, so that its new plugin part receives them.
+    /// Restores the kept fields of an object that is no longer dormant, for its new plugin part.
     fn wake(&mut self, object: ObjectHandle) {
         let fields =
             self.core.world.objects.with_body(object, |body| {
@@ -241,7 +241,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Runs the conversions of plugin authors. All objects have their new memory by now, so the functions may read any object.
+    /// Runs the conversions of plugin authors. All objects have their new bodies, so the functions may read any object.
     /// Objects that are constructed again receive their values later.
     fn convert(&mut self) -> Result<(), LoadError> {
         let (core, objects) = (self.core, &self.core.world.objects);
@@ -267,7 +267,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Creates new subobjects. All objects have their new memory by now, since constructors may access any object.
+    /// Creates new subobjects. All objects have their new bodies, so constructors may access any object.
     fn grow(&mut self) -> Result<(), LoadError> {
         for Growing { object, plan, was_dormant } in std::mem::take(&mut self.growing) {
             for subobject in &plan.added_subobjects {
@@ -284,7 +284,8 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Makes an object that was dormant refer to its existing subobject again, if the class of the subobject matches.
+    /// Restores the reference of a formerly dormant object to its subobject, if the class of the subobject matches. Returns
+    /// true on success.
     fn find_again(&mut self, object: ObjectHandle, class: &Class, subobject: &Subobject) -> Result<bool, CallError> {
         let objects = &self.core.world.objects;
         let Some(child) = objects.subobject(object, &subobject.name) else { return Ok(false) };
@@ -300,7 +301,7 @@ impl Walk<'_> {
         Ok(false)
     }
 
-    /// Removes subobjects that the class no longer declares, or declares with another class.
+    /// Marks for destruction the subobjects that the class no longer declares, or declares with another class.
     fn part_with_others(&mut self, object: ObjectHandle, class: &Rc<Class>) {
         let objects = &self.core.world.objects;
         let chain = class.chain();
@@ -338,7 +339,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Returns report lines of classes whose objects were not simply migrated, sorted by path.
+    /// Returns the report entries of classes whose objects were not simply migrated, sorted by path.
     fn class_changes(&self) -> Vec<ClassChange> {
         let mapping = self.mapping.targets.iter().filter(|(_, target)| target.objects != 0);
         let line = |((_, dormant), target): (&ClassKey, &ClassTarget)| {

@@ -1,11 +1,11 @@
-//! Decides the outcome of a reload for the objects of one class. The decision needs only paths.
+//! Decides the outcome of a reload for the objects of one class. The decision depends only on paths.
 
 use std::rc::Rc;
 
-/// Class of some living objects before the reload.
+/// Class of living objects before the reload.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Before {
-    /// Path of the class; for dormant objects, the path of the class they wait for.
+    /// Path of the class. For dormant objects, the path of the missing class.
     pub path: Rc<str>,
     /// Paths of the dynamic base classes, base first.
     pub bases: Vec<Rc<str>>,
@@ -14,24 +14,24 @@ pub(crate) struct Before {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum ObjectPlan {
-    /// The objects get the new layout and a new plugin part.
+    /// The objects get the new layout and new plugin parts.
     Carried,
-    /// The objects need another native part, so they are constructed again under their handles.
+    /// The objects are constructed again under their handles, because they need another native part.
     Reconstructed {
         /// Path of the native base of the new class.
         onto: Rc<str>,
     },
-    /// The class is gone: the objects become dormant.
+    /// The class is missing, so the objects become dormant.
     Dormant {
-        /// Path of the class whose body they have while dormant.
+        /// Path of the class whose body the objects have while they are dormant.
         seen_as: Rc<str>,
     },
 }
 
-/// Decides the outcome. `native_of` returns the path of the nearest native class of a class, if that class exists after the
-/// reload.
+/// Decides the outcome. `native_of` returns the path of a class's nearest native class, or `None` if the class does not exist
+/// after the reload.
 ///
-/// A dormant object uses the body of its nearest remaining base class with the same native class. So the object need not be
+/// A dormant object uses the body of its nearest existing base class with the same native class, so the object need not be
 /// constructed again.
 pub(crate) fn plan_objects(before: &Before, native_of: impl Fn(&str) -> Option<Rc<str>>) -> ObjectPlan {
     match native_of(&before.path) {
@@ -49,7 +49,7 @@ pub(crate) fn plan_objects(before: &Before, native_of: impl Fn(&str) -> Option<R
 mod tests {
     use super::{Before, ObjectPlan, plan_objects};
 
-    /// Chains run from native to derived: `N A B` is class B, derived from A, derived from the native class N.
+    /// Chains are listed from native to derived: `N A B` is class B, derived from class A, derived from the native class N.
     fn check(before: &str, after: &[&str], expected: &str) {
         let chain: Vec<_> = before.split_whitespace().collect();
         let (path, rest) = chain.split_last().expect("a class");

@@ -1,5 +1,5 @@
-//! Migration plan of one class, property by property. The plan is computed once per class, from the difference between its two
-//! builds. `carry.rs` applies it to each object.
+//! Migration plan of one class, property by property. The plan is computed once per class, from the difference between the two builds of
+//! the class. `carry.rs` applies the plan to each object.
 
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -29,33 +29,33 @@ use crate::reload::changes::PropertyChange;
 use crate::reload::conversion::{Conversions, conversions_of, is_same_type};
 use crate::reload::object_plan::ObjectPlan;
 
-/// Action for one property of the new class. `change` is the index of the property's line in the report.
+/// Action for one property of the new class. `change` is the index of the property in the report.
 pub(super) enum Action {
-    /// Copies the old value, or uses the new default if the old value was the old default.
+    /// Copies the old value. If the old value equals the old default, uses the new default instead.
     Carry { from: Rc<Property>, was: Option<PropertyDefault>, default: PropertyDefault, change: usize },
-    /// Converts the old value to another type, as far as possible. `is_same` is set if the two types differ only in names.
+    /// Converts the old value to another type, completely or in part. `is_same` is set if the two types differ only in names.
     Convert { from: Rc<Property>, was: Option<PropertyDefault>, default: PropertyDefault, change: usize, is_same: bool },
-    /// Restores the value that the object kept under one of these names while it was dormant or while its class lacked the
-    /// property. Without such a value, uses the new default.
+    /// Restores the value that the object kept under one of these names, while the object was dormant or its class lacked the property.
+    /// Without such a value, uses the new default.
     Restore { names: Vec<String>, default: PropertyDefault, change: usize },
-    /// Subobject. Created, or found again, when all objects have their new memory.
+    /// Property that holds a subobject. The subobject is created, or found again, when all objects have their new bodies.
     Subobject,
 }
 
-/// Default of a property in one build of a class. Used to detect objects that have the default, and copied into objects that
-/// follow it.
+/// Default of a property in one build of a class. Objects are compared with the default, and objects that follow the default receive a
+/// copy.
 #[derive(Clone)]
 pub(crate) enum PropertyDefault {
     Value,
-    /// Own subobject of this name. The class default object refers to its own subobject of this name.
+    /// Own subobject of this name. In the class default object, the property refers to the subobject of the class default object.
     OwnSubobject(Rc<str>),
-    /// Value of the class default object. References to its subobjects are replaced by references to the object's own
-    /// subobjects.
+    /// Value of the class default object. References to subobjects of the class default object are replaced by references to the object's
+    /// own subobjects.
     OwnParts,
 }
 
 impl PropertyDefault {
-    /// Reads the default from the value of the class default object.
+    /// Returns the default for a value of the class default object.
     pub(crate) fn of(core: &Core, class: &Class, value: &Value) -> Self {
         match subobject_named(core, class, value) {
             Some(name) => Self::OwnSubobject(name),
@@ -64,8 +64,8 @@ impl PropertyDefault {
         }
     }
 
-    /// Checks if an object has the default of a property, by comparing its body with that of the class default object. Returns
-    /// an error if one of the two bodies lacks the property.
+    /// Checks if an object has the default of a property, by comparing the object's body with the body of the class default object. Returns
+    /// an error if a body lacks the property.
     pub(crate) fn is_had(
         &self,
         core: &Core,
@@ -83,9 +83,9 @@ impl PropertyDefault {
         }
     }
 
-    /// Copies the default from the body of the class default object to an object that follows the default. Returns the default
-    /// if the property must refer to the object's own subobjects. [`refer_to_own`] sets these references once all objects have
-    /// their new memory. Returns an error if one of the two bodies lacks the property.
+    /// Copies the default from the body of the class default object to an object that follows the default. If the property must refer to
+    /// the object's own subobjects, returns the default. [`refer_to_own`] sets these references when all objects have their new bodies.
+    /// Returns an error if a body lacks the property.
     pub(crate) fn give(&self, property: &Property, to: View<'_>, default: View<'_>) -> Result<Option<Self>, CallError> {
         if !matches!(self, Self::OwnSubobject(_)) {
             to.copy_from(property, default, property)?;
@@ -98,46 +98,48 @@ pub(super) struct ClassPlan {
     pub(super) old: Rc<Class>,
     pub(super) new: Rc<Class>,
     pub(super) object_plan: ObjectPlan,
-    /// Actions, one per property of the new class.
+    /// Properties of the new class, each with its action.
     pub(super) actions: Vec<(Rc<Property>, Action)>,
-    /// Removed properties, each with the index of its line in the report.
+    /// Removed properties, each with its default and its index in the report.
     pub(super) removed: Vec<(Rc<Property>, PropertyDefault, usize)>,
-    /// Properties that a dormant object keeps by name, each with the index of its line in the report.
+    /// Properties whose values a dormant object keeps by name, each with its default and its index in the report.
     pub(super) left: Vec<(Rc<Property>, PropertyDefault, usize)>,
-    /// Class of the objects in the report, which may differ from the class of their bodies.
+    /// Class of the objects in the report. May differ from the class of their bodies.
     pub(super) label: String,
-    /// Index of the report line that counts the values that stay dormant.
+    /// Index in the report for the count of values that stay dormant.
     pub(super) asleep: usize,
-    /// Subobjects that the new class declares and the objects lack.
+    /// Subobjects that the new class declares and the old class lacks.
     pub(super) added_subobjects: Vec<Subobject>,
     pub(super) removed_subobjects: Vec<String>,
     /// Functions of plugin authors that convert values of properties.
     pub(super) conversions: Conversions,
-    /// Functions that convert whole objects. Each takes an earlier declaration that the old class has.
+    /// Functions that convert whole objects. Each function takes properties that the old class has.
     pub(super) whole: Vec<WholeConversion>,
-    /// The actions compiled, if their outcome depends on own values and defaults only.
+    /// Compiled actions. `None` if the outcome of an action depends on more than own values and defaults.
     pub(super) plain: Option<Plain>,
 }
 
-/// Compiled actions of a class, for objects without values put aside.
+/// Compiled actions of a class, for objects without values that were put aside.
 pub(super) struct Plain {
     pub(super) transfer: Transfer,
-    /// Index of the report line of each rule.
+    /// Index in the report for each rule.
     pub(super) changes: Vec<usize>,
-    /// Properties of which an own subobject is the default: index of the rule, property, name of the subobject.
+    /// Properties whose default is an own subobject: index of the rule, property, and name of the subobject.
     pub(super) parts: Vec<(usize, Rc<Property>, Rc<str>)>,
-    /// Properties whose values name objects, which must be of their former bases and interfaces: index of the rule, old property.
+    /// Properties whose values refer to objects: index of the rule, and old property. The referenced objects must keep their bases and
+    /// interfaces.
     pub(super) references: Vec<(usize, Rc<Property>)>,
-    /// Memory for the outcomes of one object.
+    /// Buffer for the outcomes of one object, reused for each object.
     pub(super) are_own: Cell<Vec<bool>>,
-    /// Set if the layout is unchanged, and each value is that of the same property.
+    /// Set if the layout is unchanged, and each value comes from the same property.
     pub(super) is_in_place: bool,
-    /// Last two templates that were compared, and whether all values that follow a default have the same default in both.
+    /// Last two templates that were compared. The flag is true if all values that follow a default have the same default in both templates.
     pub(super) same_defaults: Cell<Option<((ObjectHandle, ObjectHandle), bool)>>,
 }
 
 impl Plain {
-    /// Compiles the actions. `None` if one needs more than comparisons and a copy. `stays` is true for a subobject that every object keeps.
+    /// Compiles the actions. Returns `None` if an action needs more than comparisons and a copy. `stays` returns true for a subobject that
+    /// every object keeps.
     fn of(
         (old, new): (&Class, &Class),
         actions: &[(Rc<Property>, Action)],
@@ -156,7 +158,7 @@ impl Plain {
                     references.extend(to.ty.names_objects().then(|| (rules.len(), Rc::clone(from))));
                     (Rule::Follow { from: &**from, to: &**to }, change)
                 }
-                // The object's own subobject is the default before and after, so its handle is carried.
+                // Before and after the reload, the default is the object's own subobject, so the handle of the subobject is carried.
                 Action::Carry { from, was: Some(Of::OwnSubobject(was)), default: Of::OwnSubobject(name), change }
                     if was == name && stays(name) =>
                 {
@@ -185,18 +187,17 @@ impl Plain {
     }
 }
 
-/// A function that converts whole objects of the old class.
+/// Function that converts whole objects of the old class.
 pub(super) struct WholeConversion {
     pub(super) function: Rc<Function>,
-    /// Properties of the old class whose values the function takes, with their defaults.
+    /// Properties of the old class that the function takes, with their defaults.
     pub(super) sources: Vec<(Rc<Property>, PropertyDefault)>,
     /// Properties of the new class that the function sets.
     pub(super) targets: Vec<Rc<Property>>,
 }
 
 impl ClassPlan {
-    /// Returns the names of values of a dormant object that are restored: for each property, the first of its names that has a
-    /// value.
+    /// Returns the names of the dormant values that are restored. For each property, this is the first of its names that has a value.
     pub(super) fn restored(&self, dormant: &Dormant) -> FxHashSet<&str> {
         let kept: FxHashSet<&str> = dormant.values.iter().map(|(name, _)| &**name).collect();
         let mut restored = FxHashSet::default();
@@ -214,8 +215,8 @@ pub(super) struct Notes<'a> {
     pub(super) structure: &'a mut Vec<String>,
 }
 
-/// Plans the migration from bodies of `old` to bodies of `new`. If the objects are dormant, `waits_for` is the path of the
-/// class that they wait for. A report line without a description only counts values.
+/// Plans the migration from bodies of `old` to bodies of `new`. `waits_for` is the path of the missing class if the objects are dormant. A
+/// report entry without a description only counts values.
 pub(super) fn plan_class(
     core: &Core,
     (old, new): (&Rc<Class>, &Rc<Class>),
@@ -267,8 +268,8 @@ pub(super) fn plan_class(
                     let change = note(&property.text, words, notes.changes);
                     Action::Convert { from: source, was, default, change, is_same }
                 } else {
-                    // Every class default object has its own subobjects, so a different reference is not a change of the
-                    // declaration.
+                    // Every class default object has its own subobjects. A reference to another subobject of the same name is therefore no
+                    // change of the declaration.
                     let is_change = should_report && before != after && !refers(&after);
                     let words = || format!("default {} → {}", print(core, &before), print(core, &after));
                     let words = if is_change { words() } else { String::new() };
@@ -312,7 +313,7 @@ pub(super) fn plan_class(
     let stays = |part: &str| !changed.clone().any(|(name, _)| *name == part);
     let is_plain = should_report && *object_plan == ObjectPlan::Carried && whole.is_empty();
     let plain = if is_plain { Plain::of((old, new), &actions, &removed, stays) } else { None };
-    // A dormant object keeps its subobjects, since they are objects of their own.
+    // A dormant object keeps its subobjects, because its class may need them when it returns.
     let removed_subobjects = difference.removed_subobjects.into_iter().filter(|_| !is_dormant);
     Ok(ClassPlan {
         old: Rc::clone(old),
@@ -331,8 +332,8 @@ pub(super) fn plan_class(
     })
 }
 
-/// Returns the conversions of whole objects that apply to the old class. A conversion applies if the class has the earlier
-/// properties that the function takes. Returns at most one conversion per property.
+/// Returns the conversions of whole objects that apply to the old class. A conversion applies if the old class has all properties that the
+/// function takes. Returns at most one conversion for each property of the new class.
 fn whole_conversions(
     core: &Core,
     (old, new): (&Rc<Class>, &Rc<Class>),
@@ -346,7 +347,7 @@ fn whole_conversions(
             is_same_type(&core.world, &source.ty.to_string(), &field.ty).then_some(source)
         };
         let Some(sources) = from.fields().iter().map(source).collect::<Option<Vec<_>>>() else { continue };
-        // A derived class may still declare the earlier properties itself. Its objects have no values to convert.
+        // A derived class may still declare the earlier properties itself. Its objects then have no values to convert.
         let is_current = |field: &Property| {
             new.find_property(&field.text).is_some_and(|found| found.ty.to_string() == field.ty.to_string())
         };
@@ -362,7 +363,7 @@ fn whole_conversions(
             targets: to.fields().iter().filter_map(|field| new.find_property(&field.text).cloned()).collect(),
         });
     }
-    // Prefers the conversion that takes the most properties, since its declaration is nearest to the replaced build.
+    // Prefers the conversion that takes the most properties, because its declaration is closest to the replaced build.
     found.sort_by_key(|whole| Reverse(whole.sources.len()));
     let mut known = FxHashSet::default();
     found.retain(|whole| {
@@ -406,7 +407,7 @@ fn report_structure(short: &str, difference: &diff::Difference, is_reconstructed
     }
 }
 
-/// Returns the name of the default subobject that `value` refers to. `value` is a value of the class default object of `class`.
+/// Returns the name of the default subobject to which `value` refers. `value` is a value of the class default object of `class`.
 fn subobject_named(core: &Core, class: &Class, value: &Value) -> Option<Rc<str>> {
     let Value::Object(template) = value else { return None };
     let objects = &core.world.objects;
@@ -416,7 +417,7 @@ fn subobject_named(core: &Core, class: &Class, value: &Value) -> Option<Rc<str>>
     objects.name(*template).map(|name| core.world.names.text(name))
 }
 
-/// Checks if a value of a class default object refers to a subobject of this object.
+/// Checks if a value of a class default object refers to a subobject of the class default object.
 fn has_parts(core: &Core, class: &Class, value: &Value) -> bool {
     let (objects, cdo) = (&core.world.objects, class.cdo.get());
     let mut found = false;
@@ -462,20 +463,20 @@ pub(crate) fn native_ancestor(class: &Rc<Class>) -> Rc<str> {
     class.nearest_native().map_or_else(|| "".into(), |class| Rc::clone(&class.path))
 }
 
-/// Checks if a property is transient. Its value is not saved to a file, and is not kept when its object is constructed again.
+/// Checks if a property is transient: its value is not saved to a file, and is lost when the object is constructed again.
 pub(crate) fn is_transient(property: &Property) -> bool {
     property.flags & property_flags::TRANSIENT != 0
 }
 
-/// Reference to an own subobject. Set when all subobjects exist.
+/// Reference to an own subobject. The reference is set when all subobjects exist.
 pub(crate) struct OwnReference {
     pub object: ObjectHandle,
     pub property: Rc<str>,
-    /// Default that determines the target.
+    /// Default that determines the referenced subobject.
     pub to: PropertyDefault,
 }
 
-/// Makes a property whose default names subobjects refer to the object's own subobjects. All subobjects must exist.
+/// Sets the references of a property to the object's own subobjects. All subobjects must exist.
 pub(crate) fn refer_to_own(core: &Core, own: &OwnReference) -> Result<(), CallError> {
     let (objects, object) = (&core.world.objects, own.object);
     match &own.to {
@@ -493,13 +494,14 @@ pub(crate) fn refer_to_own(core: &Core, own: &OwnReference) -> Result<(), CallEr
     }
 }
 
-/// Returns a value of a class default object. References to its subobjects are replaced by references to those of the object.
+/// Adapts a value of a class default object to an object: replaces references to its subobjects by references to the object's own
+/// subobjects.
 pub(crate) fn with_own_parts(core: &Core, value: Value, cdo: ObjectHandle, object: ObjectHandle) -> Value {
     let pairs = parts_of(core, cdo, object);
     with_objects(&value, &mut |named| pairs.iter().find(|(part, _)| *part == named).map_or(named, |(_, own)| *own))
 }
 
-/// Pairs each subobject of a class default object with the object's subobject of the same name.
+/// Pairs each subobject of a class default object with the subobject of the same name in the object.
 fn parts_of(core: &Core, cdo: ObjectHandle, object: ObjectHandle) -> Vec<(ObjectHandle, ObjectHandle)> {
     let objects = &core.world.objects;
     let own = |part: ObjectHandle| {

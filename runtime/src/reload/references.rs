@@ -1,6 +1,6 @@
-//! Checks references in objects that a reload does not migrate. If the module of a referenced object was replaced, the class of
-//! the object may have another base now. The property may then no longer accept the object. References in migrated objects are
-//! checked when their values are carried.
+//! Checks references in objects that a reload does not migrate. If the module of a referenced object was replaced, the
+//! object's class may have other bases than before. The property may then no longer accept the object. References in migrated
+//! objects are checked when their values are carried.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -18,12 +18,12 @@ use crate::object::values::fits;
 use crate::reload::class_mapping::class_awake;
 use crate::reload::plan::{OwnReference, PropertyDefault, is_subobject, refer_to_own, with_own_parts};
 
-/// Report string for a property that refers to objects whose class has changed.
+/// Description in the report for a property that refers to objects whose class has changed.
 pub(super) const MOVED: &str = "what it refers to is of another class now";
 
-/// Checks the references in all properties. A property that refers to an object of a wrong class is reset to its default, and
-/// its value is put aside. A value that was put aside is restored if the property accepts the classes of all its objects again.
-/// All objects must have their new bodies. Returns one line per property, with the number of objects.
+/// Checks the references in all properties. If the property does not accept a referenced object, the property is reset to its
+/// default, and its value is put aside. A value that was put aside is restored if the property accepts all of its objects
+/// again. All objects must have their new bodies. Returns one line per property, with the number of objects.
 pub(super) fn check_all(core: &Core) -> Vec<String> {
     let mut lines = BTreeMap::new();
     let refers = |property: &Property| property.ty.names_objects() && !is_subobject(property);
@@ -31,7 +31,7 @@ pub(super) fn check_all(core: &Core) -> Vec<String> {
     for object in with_references {
         let Some(class) = class_awake(core, object) else { continue };
         for property in references.get(&class.id).into_iter().flatten() {
-            // Skips objects that are destroyed or borrowed; the next reload checks them again.
+            // Skips destroyed and borrowed objects. The next reload checks borrowed objects again.
             if let Ok(Some(what)) = check(core, object, &class, property) {
                 *lines.entry((format!("{}.{}", class.short_path(), property.text), what)).or_insert(0_u64) += 1;
             }

@@ -33,15 +33,15 @@ pub enum Outcome {
     Committed,
     /// The old generation continues unchanged.
     RolledBack {
-        /// The phase that failed.
+        /// Phase that failed.
         phase: Phase,
-        /// Description of the failure, with a hint how to fix it.
+        /// Description of the failure, with a hint.
         error: String,
     },
 }
 
-/// Effects of a rolled back reload that the rollback cannot undo, such as calls of listeners and of module code. The world, the
-/// plugin parts and the registries are restored except for the effects listed here.
+/// Effects of a rolled back reload that the rollback cannot undo, such as calls of listeners and of module code. Except for
+/// these effects, the world, the plugin parts and the registries are restored.
 ///
 /// # Examples
 /// ```rust
@@ -61,37 +61,37 @@ pub enum Outcome {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Remainder {
-    /// Events for which listeners of the load context were called, in order, including those of the rollback: `Unloading 3`,
-    /// `PreStartup 4`, `Resumed 3`.
+    /// Events for which listeners of the load context were called, in order: `Unloading 3`, `PreStartup 4`, `Resumed 3`.
+    /// Includes events of the rollback.
     pub events: Vec<String>,
     /// Priorities of the unloading callbacks that were called, in order.
     pub unloading_callbacks: Vec<i32>,
-    /// New modules whose main was called, in order. Effects of a main outside of the host's world are not undone.
+    /// New modules whose main was called, in order. Effects of a main outside of the host's world remain.
     pub mains: Vec<String>,
     /// New modules whose exit hook was called, in order.
     pub exit_hooks: Vec<String>,
-    /// Kept modules whose `suspend` was called, in order.
+    /// Replaced modules whose `suspend` was called, in order.
     #[serde(default)]
     pub suspended: Vec<String>,
     /// Modules whose `resume` was called, in order. Contains all suspended modules.
     #[serde(default)]
     pub resumed: Vec<String>,
-    /// Objects that were created and destroyed again, usually class default objects. The native constructors of their bases
-    /// have run.
+    /// Objects that were created and destroyed again, usually class default objects. The native constructors of their base
+    /// classes have run.
     pub constructions: Vec<Named>,
-    /// Functions outside of the new modules that were called before the failure because they are declared pure.
+    /// Functions outside of the new modules that were called before the failure. They are declared pure.
     pub pure_calls: Vec<Named>,
-    /// Calls and functions that new code tried to call. Each call was refused before any code of the function ran.
+    /// Calls and functions that new code tried to call. Each call was rejected before the function ran.
     pub refused_calls: Vec<Named>,
-    /// Objects that a listener added to the root set, as text. The objects remain in the root set.
+    /// Descriptions of objects that a listener added to the root set. The objects remain in the root set.
     pub roots_added: Vec<String>,
-    /// Objects that a listener removed from the root set, as text. The objects remain outside of it.
+    /// Descriptions of objects that a listener removed from the root set. The objects are not added again.
     pub roots_removed: Vec<String>,
-    /// Names of calls that were resolved for the first time. The names keep their handles.
+    /// Names of calls that were resolved for the first time. They keep their handles.
     pub names_resolved: Vec<String>,
 }
 
-/// A name, and the number of its occurrences.
+/// Name with the number of its occurrences.
 ///
 /// # Examples
 /// ```rust
@@ -135,7 +135,7 @@ impl Remainder {
         }
     }
 
-    /// Formats the modules whose code ran as one line. Effects of this code outside of the host's world remain.
+    /// Formats the modules whose code ran, as one line. Effects of this code outside of the host's world remain.
     fn outside(&self) -> Option<String> {
         let ran =
             [("main", &self.mains), ("exit hook", &self.exit_hooks)].into_iter().filter(|(_, list)| !list.is_empty());
@@ -169,7 +169,7 @@ impl Remainder {
     }
 }
 
-/// Report of one reload. The default value is the report of a commit that changed nothing.
+/// Report of one reload. The default value is the report of a commit without changes.
 ///
 /// # Examples
 /// ```rust
@@ -194,13 +194,13 @@ impl Remainder {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ReloadReport {
-    /// Number of requests merged into this reload; zero for a direct call.
+    /// Number of requests that were merged into this reload; zero for a direct call.
     pub requests: u64,
-    /// Affected modules, in dependency order.
+    /// Affected modules, dependencies first.
     pub modules: Vec<String>,
-    /// Modules that were not replaced, with their generation. Filled only for a reload of changed modules.
+    /// Modules that were not replaced, with their generations. Filled only for a reload of changed modules.
     pub kept_modules: Vec<String>,
-    /// Reason for each replaced module. Filled only for a reload of changed modules.
+    /// Reasons for replacing each module. Filled only for a reload of changed modules.
     pub replaced_because: Vec<String>,
     /// Generation before the reload.
     pub from: u64,
@@ -209,7 +209,7 @@ pub struct ReloadReport {
     /// Outcome of the reload.
     #[serde(flatten)]
     pub outcome: Outcome,
-    /// Number of surviving objects, of every class.
+    /// Number of surviving objects of all classes.
     pub objects_kept: u64,
     /// Number of living objects whose plugin part was rebuilt.
     pub conjugates_rebuilt: u64,
@@ -217,23 +217,22 @@ pub struct ReloadReport {
     pub class_constructors_rerun: u64,
     /// Number of kept fields of plugin parts that were restored.
     pub fields_kept: u64,
-    /// Kept fields that no longer fit: class, field, reason, and number of objects.
+    /// Kept fields that no longer fit their plugin parts: class, field, reason, and number of objects.
     pub fields_lost: Vec<String>,
-    /// Counts per changed property.
+    /// Changed properties, each with counts of its values.
     pub properties: Vec<PropertyChange>,
     /// Counts of all values of the affected objects, including unchanged values. Omits references to default subobjects.
     #[serde(default)]
     pub values: ValueCounts,
-    /// Classes that are gone, have returned, were renamed, or have another native base. Includes the number of objects of each
-    /// class.
+    /// Classes that are gone, have returned, were renamed, or have another native base, each with the number of objects.
     pub classes: Vec<ClassChange>,
-    /// Default subobjects created for or removed from living objects, and inserted base classes.
+    /// Default subobjects that were created for or removed from living objects, and inserted base classes.
     pub structure: Vec<String>,
-    /// Images that stay mapped, with the reason.
+    /// Images that stay mapped, each with the reason.
     pub parked: Vec<String>,
-    /// Unload report of the old generation, if its images were unmapped by the end of the reload.
+    /// Unload report of the old generation, if its unload was complete at the end of the reload.
     pub retired: Option<UnloadReport>,
-    /// Blockers of the old generation, if its images were still mapped at the end of the reload.
+    /// Blockers of the old generation, if its unload was still in progress at the end of the reload.
     pub blocked: Option<BlockerReport>,
     /// Effects that the rollback could not undo; empty after a commit.
     pub remainder: Remainder,
@@ -281,7 +280,7 @@ impl ReloadReport {
         }
     }
 
-    /// Creates a report with the fields that are common to all outcomes.
+    /// Creates a report with the fields that all outcomes have in common.
     fn of(journal: Journal, generation: u64, outcome: Outcome) -> Self {
         let Journal { from, modules, reruns, ended, warnings, phases, .. } = journal;
         let (parked, retired) = ended.as_ref().map(|it| (it.parked_lines(), it.end_report())).unwrap_or_default();
@@ -328,8 +327,8 @@ impl ReloadReport {
         if self.is_committed() { Ok(self) } else { Err(Box::new(self)) }
     }
 
-    /// Returns the changes of types and values, one line each. Lists the reasons for replacing modules whose own files are
-    /// unchanged, then classes, properties, default subobjects and lost fields. Empty if only code has changed.
+    /// Returns the changes of types and values, one line each. First lists the reasons for replacing modules with unchanged
+    /// files, then classes, properties, default subobjects and lost fields. Empty if only code has changed.
     ///
     /// # Examples
     /// ```rust
@@ -353,9 +352,9 @@ impl ReloadReport {
         lines
     }
 
-    /// Returns the remarks that need attention, one line each: resources that the host could not release, images that stay
-    /// mapped, a late unload, effects of a rollback outside of the world, warnings. Empty after most reloads.
-    /// [`Display`](fmt::Display) also prints durations, counts, and resources that were released.
+    /// Returns the remarks that need attention, one line each: unreleased resources, images that stay mapped, a late unload,
+    /// remaining effects of a rollback, and warnings. Empty after most reloads. [`Display`](fmt::Display) also prints
+    /// durations, counts, and released resources.
     ///
     /// # Examples
     /// ```rust
@@ -413,7 +412,7 @@ impl fmt::Display for ReloadReport {
         }
         let phases: Vec<_> = Phase::ALL
             .iter()
-            // Omits this phase for hosts without a canary.
+            // Omits the canary phase for hosts without a canary.
             .filter(|phase| **phase != Phase::Canary || self.phases.0.contains_key(phase.name()))
             .map(|phase| format!("{phase} {:.1}", self.phases.ms(*phase)))
             .collect();
@@ -502,7 +501,7 @@ mod tests {
     use crate::object::mode::CallCount;
     use crate::reload::journal::{Done, Journal};
 
-    /// Creates the journal of a reload of the cube, up to the commit.
+    /// Creates the journal of a reload of the module `magic-cube`, up to the commit.
     fn journal(from: u64) -> Journal {
         let mut journal = Journal { from, modules: vec!["magic-cube".into()], ..Journal::default() };
         journal.rebuilt = Rebuilt { conjugates: 1000, ..Rebuilt::default() };
@@ -583,7 +582,7 @@ mod tests {
         let text = serde_json::to_value(&report).expect("a report");
         assert_eq!((&text["pause_ms"], &text["pause_ns_per_object"]), (&2.0.into(), &2000.0.into()));
         assert_eq!(serde_json::from_value::<ReloadReport>(text.clone()).expect("the same report"), report);
-        // An older host does not report the pause.
+        // Older hosts do not report the pause.
         let serde_json::Value::Object(mut fields) = text else { panic!("a report is an object") };
         fields.retain(|name, _| !name.starts_with("pause_"));
         let older: ReloadReport = serde_json::from_value(fields.into()).expect("a report without a pause");

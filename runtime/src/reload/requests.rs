@@ -1,5 +1,5 @@
-//! Merges the requests made inside calls into one plan for the safe point. This file only computes the plan; the root module
-//! executes it.
+//! Merges reload and unload requests into one plan for the next safe point. This file only computes the plan. The root module
+//! executes the plan.
 
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ pub(crate) enum Request {
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum ReloadScope {
-    /// Replaces modules whose library has changed, and the modules that depend on them.
+    /// Replaces the modules whose library has changed, and the modules that depend on them.
     Changed,
     /// Replaces all modules of the Master.
     #[default]
@@ -43,17 +43,17 @@ pub(crate) enum Plan {
         /// Number of requests merged into this reload.
         answers: u64,
     },
-    /// Unload of the Master. Requests for reloads are dropped.
+    /// Unload of the Master. Reload requests are dropped.
     Unload {
         /// Number of dropped reload requests.
         moot: u64,
     },
 }
 
-/// Merges all requests since the last safe point, in order.
+/// Merges all requests since the last safe point. `requests` are in order.
 ///
-/// An unload wins over every reload, since the result of the reload would be unloaded. Several reloads become one reload from
-/// the libraries of the last request, with the widest scope.
+/// An unload wins over every reload, because the reloaded modules would be unloaded anyway. Several reloads become one reload
+/// with the libraries of the last request and the widest scope.
 pub(crate) fn plan(requests: &[Request]) -> Option<Plan> {
     let mut reload: Option<(&[PathBuf], ReloadScope)> = None;
     let mut answers = 0;
@@ -75,7 +75,7 @@ mod tests {
 
     use super::{Plan, ReloadScope, Request, plan};
 
-    /// Parses requests: `ab` is a reload of a and b, `ab?` is this reload with the scope `Changed`, `!` is an unload.
+    /// Parses requests: `ab` is a reload of a and b, `ab?` is the same reload with the scope `Changed`, and `!` is an unload.
     fn check(requests: &str, expected: &str) {
         let libraries = |names: &str| names.chars().map(|name| PathBuf::from(name.to_string())).collect();
         let request = |word: &str| match (word, word.strip_suffix('?')) {

@@ -1,5 +1,5 @@
-//! Bodies from which a reload computes the new values of one object: the body of the object, and the bodies of the class
-//! default objects.
+//! Bodies from which a reload computes the new values of one object: the body of the object, and the bodies of the old and new
+//! templates.
 
 use std::rc::Rc;
 
@@ -20,13 +20,13 @@ use crate::reload::plan::{ClassPlan, PropertyDefault};
 #[derive(Clone, Copy)]
 pub(super) struct Surroundings<'a> {
     pub(super) core: &'a Core,
-    /// Class mapping of the other objects, some of which already have their new bodies.
+    /// Class mapping of the other objects. Some of these objects already have their new bodies.
     pub(super) mapping: &'a ClassMapping,
 }
 
 impl Surroundings<'_> {
-    /// Checks if the type accepts each object in the value, judged by the class that the object will have after the reload.
-    /// Objects that will have no class (destroyed or dormant) pass.
+    /// Checks if the type accepts each object in the value, judged by the object's class after the reload. Accepts objects
+    /// that will have no class, because they are destroyed or dormant.
     pub(super) fn suits(self, ty: &PropertyType, value: &Value) -> bool {
         let class_of = |object| self.mapping.class_after(self.core, object);
         self.core.world.check_objects_as(ty, value, String::new, &class_of).is_ok()
@@ -36,7 +36,7 @@ impl Surroundings<'_> {
 #[derive(Clone, Copy)]
 pub(super) struct Carried {
     pub(super) object: ObjectHandle,
-    /// Old and new template, if these are not the class default objects. The templates of a subobject are inside the class
+    /// Old and new template, if these are not the class default objects. The templates of a subobject belong to the class
     /// default objects of its owner's class, and may have other defaults.
     pub(super) templates: Option<(ObjectHandle, ObjectHandle)>,
 }
@@ -47,9 +47,9 @@ impl From<ObjectHandle> for Carried {
     }
 }
 
-/// An object, and the three bodies from which its new values are computed.
+/// Object with the three bodies from which its new values are computed.
 pub(super) struct Sources<'a> {
-    /// Name of the object's class in the report.
+    /// Class of the object in the report.
     pub(super) label: &'a str,
     pub(super) around: Surroundings<'a>,
     pub(super) object: ObjectHandle,
@@ -96,8 +96,8 @@ pub(super) fn with_sources<R>(
     })???
 }
 
-/// Returns the own value of a property of the old class, merged with the value that was put aside. Also returns the present
-/// form of the value if the two differ. Returns `None` if the object has the default.
+/// Returns the own value of a property of the old class, merged with the value that was put aside. Also contains the current
+/// value of the property if the two differ. Returns `None` if the object has the default.
 pub(super) fn own_value(
     sources: &Sources<'_>,
     property: &Property,
@@ -111,7 +111,7 @@ pub(super) fn own_value(
     let now = sources.own.read(property)?;
     let default = sources.old_default.read(property)?;
     let world = &sources.around.core.world;
-    // If the value was overwritten, the original of an author's function and the values for a redo are discarded.
+    // A write to the property discards the original of an author's conversion and the values for a redo.
     let is_written = earlier.instead.as_ref().map_or(!has_default, |instead| *instead != now);
     if is_written && !earlier.discard_derived() {
         return Ok((!has_default).then(|| now.into()));
@@ -121,13 +121,13 @@ pub(super) fn own_value(
         let held = convert_in_part(&earlier.value, property, Some(&default), &world.names, world);
         let extent = held.as_ref().map_or(Extent::OneWay, |(_, extent)| *extent);
         match earlier.instead.clone().or(held.map(|(part, _)| part)) {
-            // The property still contains the part of the value that it could hold.
+            // The property still has the part of the value that it can hold.
             Some(part) if part == now => {
                 let instead = joined().and_then(|own| own.instead);
                 return Ok(Some(Aside { instead, ..earlier }));
             }
             Some(part) if !(names_object(&part) && names_object(&earlier.value)) => {
-                // The property contained the whole value, so the default was written later.
+                // The property had the whole value, so the default was written later.
                 if extent == Extent::OneWay {
                     return Ok(None);
                 }
@@ -139,7 +139,7 @@ pub(super) fn own_value(
     Ok(Some(joined().unwrap_or_else(|| now.clone().into())))
 }
 
-/// Returns the present value of a property of the old class. Returns `None` if the property has a default because it cannot
+/// Returns the current value of a property of the old class. Returns `None` if the property has a default because it cannot
 /// hold the own value.
 pub(super) fn held(
     sources: &Sources<'_>,

@@ -1,5 +1,5 @@
-//! Runs the steps of a reload in order, and measures the time of each. Steps that can fail run before the commit. The commit
-//! swaps pointers, runs no plugin code and cannot fail. A failure while unloading the old generation does not undo the commit.
+//! Runs the steps of a reload in order, and measures the time of each step. All steps that can fail run before the commit. The
+//! commit swaps pointers, runs no plugin code and cannot fail. A failed unload of the old generation does not undo the commit.
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -36,10 +36,10 @@ use crate::unload::steps::{UnloadCause, UnloadStep};
 use crate::unload::subject::GenerationUnload;
 use crate::zcall::table::Issued;
 
-/// Replaces the modules of the Master by the modules in `paths`: all modules, or only changed modules and their dependents. The
-/// caller must be at a safe point. Returns an error if no Master is loaded. A failed reload does not return an error: the
-/// report contains the failure, and the world is unchanged. Also returns the start of the pause, unless the reload ended before
-/// it. The caller reports the pause, since the work of the caller is part of it.
+/// Replaces modules of the Master by the modules in `paths`. `scope` selects all modules, or only changed modules and their
+/// dependents. The caller must be at a safe point. Returns an error if no Master is loaded. If the reload fails, the report
+/// contains the failure, and the world is unchanged. Also returns the start of the pause, unless the reload ended earlier. The
+/// caller reports the pause, because work of the caller is part of the pause.
 pub(crate) fn reload(
     core: &Rc<Core>,
     loads: &Loads,
@@ -71,7 +71,7 @@ pub(crate) fn reload(
         paused_since: None,
     };
     loads.recorder.begin();
-    // Discards the calls that were recorded before this reload.
+    // Discards calls that were recorded before this reload.
     let _earlier = core.world.mode.take_calls();
     let forward = run.forward(paths);
     let paused_since = run.paused_since;
@@ -83,7 +83,7 @@ pub(crate) fn reload(
         Ok(Some(committed)) => {
             let objects_kept = committed.objects_kept;
             run.report_warnings();
-            // The new generation is live even if unloading the old one fails.
+            // The new generation is live even if the unload of the old generation fails.
             if let Err(error) = caught(|| {
                 run.unload_old(committed);
                 Ok(())
@@ -114,15 +114,15 @@ struct Committed {
     objects_kept: u64,
 }
 
-/// State before the reload that the stores themselves do not record.
+/// State before the reload that is not recorded elsewhere.
 struct Before {
-    /// Number of class constructors that had run a second time.
+    /// Number of class constructors that ran a second time before this reload.
     reruns: u64,
-    /// Handles of calls that had been issued.
+    /// Call handles that existed before this reload.
     issued: Issued,
-    /// Ids of lazy references after the unloading listeners of the old generation were called.
+    /// Ids of lazy references, recorded after the unloading listeners of the old generation were called.
     lazy: lazy::Table,
-    /// Root set after the unloading listeners of the old generation were called.
+    /// Root set, recorded after the unloading listeners of the old generation were called.
     roots: Bits,
 }
 
@@ -136,12 +136,12 @@ struct Run<'a> {
     scope: ReloadScope,
     generation: Generation,
     journal: Journal,
-    /// New modules. `None` before they are mapped and after the commit.
+    /// New modules. `None` before the modules are mapped, and after the commit.
     staged: Option<Staged>,
-    /// Set until the commit; in a rollback, until the end of the rollback.
+    /// Set until the commit. In a rollback, set until the end of the rollback.
     coming_up: Option<ComingUp>,
     before: Before,
-    /// Start of the pause. `None` during staging, when the old generation is still in use.
+    /// Start of the pause. `None` during staging, while the old generation is still in use.
     paused_since: Option<Instant>,
 }
 
@@ -150,7 +150,7 @@ type Step<T> = Result<T, (Phase, LoadError)>;
 type Classes = Vec<Rc<Class>>;
 
 impl Run<'_> {
-    /// Runs all steps up to the commit. Returns `None` if there is nothing to replace.
+    /// Runs all steps up to the commit. Returns `None` if no module needs to be replaced.
     fn forward(&mut self, paths: &[PathBuf]) -> Step<Option<Committed>> {
         let staged = self.phase(Phase::Stage, |run| run.stage(paths));
         let Some(classes) = self.without_canary(staged)? else { return Ok(None) };
@@ -187,7 +187,8 @@ impl Run<'_> {
         staged.map_err(|(phase, error)| (if error.is_of_canary() { Phase::Canary } else { phase }, error))
     }
 
-    /// Maps the new modules next to the old ones and declares their types in a shadow that the old generation does not see.
+    /// Maps the new modules next to the old modules, and declares their types in a shadow, which the old generation does not
+    /// use.
     fn stage(&mut self, paths: &[PathBuf]) -> Result<Option<Classes>, LoadError> {
         let core = self.core;
         let keep = (self.scope == ReloadScope::Changed).then_some(&self.old);
@@ -217,7 +218,7 @@ impl Run<'_> {
         Ok(Some(emit(core, &master::declarers(&modules), &master::declarers(&staged.all))?))
     }
 
-    /// Records warnings about the new generation's files, except warnings that an earlier report contains.
+    /// Adds warnings about files of the new generation to the report, except warnings that an earlier report contains.
     fn report_warnings(&mut self) {
         let Some(master) = self.loads.master() else { return };
         for info in master.modules.iter().map(|module| module.info()) {
@@ -226,11 +227,11 @@ impl Run<'_> {
         }
     }
 
-    /// Suspends the old generation without dropping it. Its conjugates are stale from this step on.
+    /// Suspends the old generation without dropping it. From now on, its conjugates are stale.
     fn quiesce(&mut self) -> Result<(Vec<ObjectHandle>, ClassMapping, KeptFields), LoadError> {
         let core = self.core;
         self.notify_unloading()?;
-        // The rollback can undo all changes after this line.
+        // The rollback can undo all changes from here on.
         self.before.lazy = core.world.lazy.snapshot();
         self.before.roots = core.world.objects.root_set();
         core.world.objects.begin_shadow();
@@ -261,8 +262,9 @@ impl Run<'_> {
         Ok((living, mapping, kept))
     }
 
-    /// Calls the unloading listeners while the old generation is alive. Listeners use the old types, objects that they create
-    /// persist, and no call reaches the new modules. The old modules are suspended last, since any listener may call them.
+    /// Calls the unloading listeners while the old generation is alive. During these calls, listeners use the old types, new
+    /// objects persist, and no call reaches the new modules. The old modules are suspended last, because any listener may call
+    /// them.
     fn notify_unloading(&mut self) -> Result<(), LoadError> {
         let (core, new) = (self.core, self.staged.as_ref().map(|staged| &*staged.modules).unwrap_or_default());
         let _lowered = core.world.types.lower_shadow();
@@ -333,7 +335,7 @@ impl Run<'_> {
         };
         let ticket = generation::unload(core, self.loads, &unload, &mut |step| {
             if step == UnloadStep::EndObjects {
-                // Dropping the last class bound to a C library closes the library. The end of the generation waits for this.
+                // Dropping the last class bound to a C library closes the library. The unload waits for the close.
                 let classes = replaced.take().map(|(_objects, classes)| classes).unwrap_or_default();
                 self.journal.changes.structure.extend(unbind_broken(core));
                 let defaults = classes.iter().map(|class| class.cdo.get());
@@ -346,7 +348,7 @@ impl Run<'_> {
         self.journal.phases.0.insert(Phase::Retire.name(), begun.elapsed().as_secs_f64() * 1e3);
     }
 
-    /// Closes the journal. Later events are not part of this reload.
+    /// Closes the journal, so that it records no later events.
     fn close(mut self) -> Journal {
         let (core, mut journal) = (self.core, std::mem::take(&mut self.journal));
         journal.reruns = core.world.counters.class_constructors_rerun.get() - self.before.reruns;
@@ -391,7 +393,7 @@ impl Run<'_> {
             });
             self.journal.warnings.extend(self.loads.unloads.take_problems(self.old.generation));
             self.journal.ended = Some(ticket);
-            // The new generation has released its resources, so the suspended modules can acquire them again.
+            // The new generation has released its resources, so the suspended modules can now acquire them again.
             self.journal.warnings.extend(master::resume(core, self.loads, &self.suspended));
             // A failure in `Phase::Stage` occurs before the old generation is suspended, so no `Resumed` event is raised.
             if phase != Phase::Stage {

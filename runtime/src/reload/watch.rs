@@ -1,6 +1,6 @@
 //! Watches the files of a Master, so that the host can reload them after a build. A build writes a library in many steps, so a
-//! change is reported only once the files are quiet. A script package is a folder. Changes, additions and removals of its
-//! source files are reported.
+//! change is reported only when the files are quiet. For a script package, which is a folder, the watch reports changed, added
+//! and removed source files.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crossbeam_channel::{Receiver, Select, unbounded};
 use notify::event::{AccessKind, AccessMode};
 use notify::{Event, EventKind, RecursiveMode};
 
-/// Time without changes after which a file is quiet. Linkers never pause for this long while writing.
+/// Time without changes after which a file is quiet. Linkers make no longer pauses while they write.
 const QUIET: Duration = Duration::from_millis(15);
 
 /// File extension of script sources.
@@ -30,7 +30,7 @@ pub struct WatchError {
     source: notify::Error,
 }
 
-/// Debouncer of changed files. Reads no clock: the time is an argument.
+/// Debouncer of changed files. Reads no clock: the caller passes the time.
 #[derive(Debug, Default)]
 struct Debounce {
     changed: BTreeSet<PathBuf>,
@@ -53,7 +53,7 @@ impl Debounce {
     }
 }
 
-/// Watch over some files. A watcher thread collects events, and [`FileWatch::is_quiet`] reads them at safe points.
+/// Watch of several files. A watcher thread collects events, and [`FileWatch::is_quiet`] reads the events at safe points.
 pub(crate) struct FileWatch {
     files: Vec<PathBuf>,
     events: Receiver<Event>,
@@ -63,8 +63,8 @@ pub(crate) struct FileWatch {
 }
 
 impl FileWatch {
-    /// Watches `files` through their folders, because a build may replace a file rather than write it. Returns an error if a
-    /// folder cannot be watched.
+    /// Watches `files` through their folders, because a build may replace a file instead of writing to it. Returns an error if
+    /// a folder cannot be watched.
     pub(crate) fn new(files: &[PathBuf]) -> Result<Self, WatchError> {
         let (sender, events) = unbounded();
         let failed = |path: &Path| {
@@ -72,9 +72,9 @@ impl FileWatch {
             move |source| WatchError { path, source }
         };
         let mut watcher = FolderWatch::new(move |event: notify::Result<Event>| {
-            // Ignores read events: a reload itself reads the file, and would cause another reload.
+            // Ignores read events. A reload reads the file itself, and would otherwise cause another reload.
             if let Some(event) = event.ok().filter(|event| is_change(event.kind)) {
-                // Fails only after the receiver is dropped, which happens before the watcher is dropped.
+                // Fails only after the receiver was dropped. The watcher is dropped immediately afterwards.
                 let _sent = sender.send(event);
             }
         })
@@ -90,12 +90,12 @@ impl FileWatch {
         for package in &packages {
             watcher.add(package, RecursiveMode::Recursive).map_err(failed(package))?;
         }
-        watcher.refresh(); // Watches the parents.
+        watcher.refresh(); // Watches the parent folders.
         Ok(Self { files, events, debounce: Debounce::default(), start: Instant::now(), folders: watcher })
     }
 
     /// Blocks until a watched file has changed and is quiet, then returns true. Returns false if `stop` receives a message or
-    /// loses its sender. Also returns false if `is_over` returns true, which is checked a few times per second.
+    /// its sender is dropped. Also returns false when `is_over` returns true; `is_over` is called a few times per second.
     pub(crate) fn wait(&mut self, stop: &Receiver<()>, is_over: impl Fn() -> bool) -> bool {
         loop {
             let mut select = Select::new();
@@ -112,7 +112,7 @@ impl FileWatch {
         }
     }
 
-    /// Checks if a watched file has changed since the last call and is quiet now. Does not block.
+    /// Checks if a watched file has changed since the last call, and all files are quiet. Does not block.
     pub(crate) fn is_quiet(&mut self) -> bool {
         let now = self.start.elapsed();
         let mut arrived = self.folders.poll();
@@ -134,7 +134,7 @@ impl FileWatch {
     }
 }
 
-/// Checks if the changed path is the watched file, or a source or the manifest of the watched package.
+/// Checks if the changed path is the watched file, or a source file or the manifest of the watched package.
 fn concerns(watched: &Path, changed: &Path) -> bool {
     let is_hidden = || changed.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
     let is_text = || changed.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(TEXT)) && !is_hidden();
@@ -142,7 +142,7 @@ fn concerns(watched: &Path, changed: &Path) -> bool {
     watched == changed || (changed.starts_with(watched) && (is_text() || is_manifest()))
 }
 
-/// Checks if an event modifies the file; opening and reading do not.
+/// Checks if an event changes the file. Opening and reading a file do not.
 fn is_change(kind: EventKind) -> bool {
     match kind {
         EventKind::Access(access) => matches!(access, AccessKind::Close(AccessMode::Write | AccessMode::Any)),

@@ -1,6 +1,6 @@
 //! Background unloader: continues unloads that no thread waits for. Its threads exist only while unloads are in progress. A
-//! blocked context is polled about fifty times per second. Polling may run an exit hook or a listener, so a supervisor thread
-//! replaces a polling thread that does not return.
+//! blocked context is polled about fifty times per second. A poll may run an exit hook or a listener, so a supervisor thread
+//! replaces a polling thread that hangs.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -11,10 +11,10 @@ use crate::panic_guard;
 use crate::sync::lock;
 use crate::unload::ticket::UnloadTicket;
 
-/// Initial and maximum sleep.
+/// Initial and maximum sleep between rounds.
 const SLEEP_RANGE: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(20));
 
-/// Maximum time for polling all tickets. After this time a new thread polls.
+/// Maximum time to poll all tickets. After this time, a new thread polls the tickets.
 const LONGEST_POLL: Duration = Duration::from_millis(250);
 
 #[derive(Default)]
@@ -27,7 +27,7 @@ pub(crate) struct BackgroundUnloader {
 struct Kept {
     tickets: Vec<UnloadTicket>,
     is_running: bool,
-    /// Age at which a context is parked.
+    /// Time after which an unfinished unload is parked.
     park_after: Option<Duration>,
 }
 
@@ -48,7 +48,7 @@ impl BackgroundUnloader {
         }
     }
 
-    /// Sets the age at which contexts are parked.
+    /// Sets the time after which unfinished unloads are parked.
     pub(crate) fn set_park_after(&self, park_after: Option<Duration>) {
         lock(&self.kept).park_after = park_after;
     }
@@ -86,7 +86,7 @@ impl BackgroundUnloader {
     }
 }
 
-/// Tickets to poll, and the age at which a context is parked.
+/// Tickets to poll, and the time after which an unfinished unload is parked.
 struct Round {
     tickets: Vec<UnloadTicket>,
     park_after: Option<Duration>,
@@ -95,7 +95,7 @@ struct Round {
 impl Round {
     fn poll(self) {
         for ticket in self.tickets {
-            // A panic of a log subscriber or a host callback does not prevent polling the other tickets.
+            // A panic of a log subscriber or a host callback does not prevent the polls of the other tickets.
             let polled = panic_guard::caught(|| {
                 let state = ticket.poll();
                 if !state.is_over() && self.park_after.is_some_and(|after| ticket.age() >= after) {
@@ -109,7 +109,7 @@ impl Round {
     }
 }
 
-/// Polling thread. The thread exits when this value is dropped and the current round has returned.
+/// Polling thread. Dropping this value ends the thread after its current round.
 struct Poller {
     rounds: Sender<Round>,
     done: Receiver<()>,
@@ -131,7 +131,7 @@ impl Poller {
         Some(Self { rounds, done })
     }
 
-    /// Polls the tickets of one round. Returns `None` if the thread has not returned in time.
+    /// Polls the tickets of one round on the thread. Returns `None` if the round takes too long.
     fn poll(self, round: Round) -> Option<Self> {
         self.rounds.send(round).ok()?;
         self.done.recv_timeout(LONGEST_POLL).ok()?;

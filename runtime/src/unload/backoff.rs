@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Shortest and longest sleep.
+/// Initial and maximum sleep.
 const SLEEP_RANGE: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(2));
 
 /// Sleeps with increasing durations.

@@ -5,8 +5,8 @@ use alcedo_sys::{Holder, HolderKind};
 
 use crate::lease::{Blocker, LeaseKind};
 
-/// Converts holders to blockers. A running thread is listed once. Its thread-locals are omitted, because the thread
-/// drops them when it ends.
+/// Converts holders to blockers. Each running thread is listed once. Its thread-locals are omitted, because the thread drops
+/// them when it ends.
 pub(super) fn blockers_of(holders: Vec<Holder>) -> Vec<Blocker> {
     let threads: Vec<_> = holders.iter().filter(|holder| holder.kind == HolderKind::Thread).cloned().collect();
     let is_of_a_thread = |holder: &Holder| threads.iter().any(|thread| thread.thread == holder.thread);
@@ -31,22 +31,22 @@ fn blocker(holder: Holder) -> Blocker {
     Blocker { kind, owner, thread, age: holder.since.elapsed(), place: None }
 }
 
-/// Formats the blockers of an image as the reason for keeping the image mapped.
+/// Formats the blockers of an image as the reason why the image stays mapped.
 pub(crate) fn kept_by(blockers: &[Blocker]) -> String {
     let words = blockers.iter().map(Blocker::lasting);
     let words: Vec<_> = words.chain(hints(blockers).into_iter().map(str::to_owned)).collect();
     format!("kept by {}", words.join("; "))
 }
 
-/// Thread names of crates, as prefixes because the system truncates names. Each entry contains help on how to end such a
-/// thread.
+/// Prefixes of thread names that crates use, because the system truncates names. Each prefix has help on how to end the
+/// threads.
 const THREADS_OF_CRATES: [(&str, &str); 3] = [
     ("\"tokio-r", "drop its tokio runtime in `exit`, with the servers and clients that run on it"),
     ("\"actix-", "stop its actix server in `exit` (`ServerHandle::stop`), and wait for the end of its `System`"),
     ("\"reqwest-intern", "drop its `reqwest::blocking::Client` in `exit`"),
 ];
 
-/// Returns the help for threads of crates that end only when they are stopped.
+/// Returns the help for threads that run until the plugin stops them.
 pub(super) fn hints(blockers: &[Blocker]) -> Vec<&'static str> {
     let has = |start: &str| {
         blockers.iter().any(|blocker| blocker.kind == LeaseKind::Thread && blocker.owner.starts_with(start))

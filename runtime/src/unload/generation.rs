@@ -1,5 +1,5 @@
-//! Unloads a generation of the Master in the order of `steps.rs`. Causes are an unload, a shutdown, a committed or rolled back
-//! reload, and a failed create. The caller performs its own part of each step, such as choosing the objects to destroy.
+//! Unloads a generation of the Master in the order of `steps.rs`. Used for unloads, shutdowns, committed and rolled back reloads,
+//! and failed creations. The caller performs its own part of each step, such as the destruction of objects.
 
 use std::collections::BTreeSet;
 use std::mem::ManuallyDrop;
@@ -18,12 +18,12 @@ use crate::unload::subject::{GenerationUnload, UnloadHost, UnloadModule};
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::unloads::{DelayedExits, Unloads};
 
-/// Maximum number of queued plugin parts for whose finalizers a committed reload waits. With more parts, the world would stand
-/// still for most of the grace period, although no code of the new generation depends on the finalizers.
+/// Maximum number of queued plugin parts for whose finalizers a committed reload waits. With more parts, the wait would block the
+/// world for most of the grace period. No code of the new generation depends on the finalizers.
 const SHORT_QUEUE: u64 = 2048;
 
-/// Unloads a generation as far as possible within the grace period; finalizers that make progress may extend the wait. Calls
-/// `own` after each performed step for the caller's part of the step. Safe points perform the other steps.
+/// Unloads a generation as far as possible within the grace period. The wait is longer while finalizers make progress. After each
+/// performed step, `own` performs the caller's part of the step. Safe points perform the remaining steps.
 pub(crate) fn unload<M: UnloadModule>(
     core: &Core,
     host: &dyn UnloadHost,
@@ -40,23 +40,23 @@ pub(crate) fn unload<M: UnloadModule>(
         step_now(core, host, unload, step);
         own(step);
     }
-    // Allowed, because the caller is at a safe point. Destroyed objects keep their class, which may hold a C library.
+    // Safe points may free destroyed objects. A destroyed object keeps its class, which may hold a C library.
     core.world.objects.free_graveyard();
     in_progress::hand_over(core, host, unload, &LATER, (begun, exits))
 }
 
-/// Returns the exit hooks of the modules for a later safe point, and keeps the images mapped until then.
+/// Returns a closure that runs the exit hooks of the modules at a later safe point. The closure keeps the images mapped.
 fn delay_exits<M: UnloadModule>(unload: &GenerationUnload<'_, M>) -> DelayedExits {
     let (generation, modules) = (unload.generation, unload.modules.to_vec());
     let lease = |module: &Rc<M>| {
         let owner = format!("{}, after the finalizers", module.name());
         module.leases().take_in_unload(LeaseKind::ExitHook, owner, None)
     };
-    // Keeps the images mapped permanently if a panic prevents an exit hook.
+    // If a panic prevents an exit hook, the images stay mapped permanently.
     let leases = ManuallyDrop::new(modules.iter().map(lease).collect::<Vec<_>>());
     Box::new(move |core: &Core, unloads: &Unloads| {
         modules.iter().rev().for_each(|module| exit(core, unloads, generation, module));
-        // Uses `thread_locals`, because the ticket owns the images.
+        // Calls the functions from `thread_locals`, because the ticket owns the images.
         modules.iter().rev().filter_map(|module| module.thread_locals()).for_each(|end_here| end_here());
         drop(ManuallyDrop::into_inner(leases));
     })
@@ -71,7 +71,7 @@ fn step_now<M: UnloadModule>(core: &Core, host: &dyn UnloadHost, unload: &Genera
             for module in modules {
                 module.shut();
                 core.value_types.wind_down(module.id());
-                // Requests the stop before the exit hooks, because an exit hook may join a thread that waits for this request.
+                // Requests the stop before the exit hooks run, because an exit hook may join a thread that waits for this request.
                 module.request_stop();
             }
         }
@@ -85,7 +85,7 @@ fn step_now<M: UnloadModule>(core: &Core, host: &dyn UnloadHost, unload: &Genera
         }
         UnloadStep::ReleasePluginParts => release(core, &modules.iter().map(|module| module.id()).collect()),
         UnloadStep::AwaitFinalizers => {
-            // Excludes failed generations: no older generation uses their modules, and their unload restricts calls.
+            // Excludes failed generations. No older generation uses their modules, and calls are restricted during their unload.
             if matches!(unload.cause, UnloadCause::Unloaded | UnloadCause::Replaced) {
                 in_progress::exit_up_to(core, host.unloads(), generation);
             }
@@ -100,7 +100,7 @@ fn step_now<M: UnloadModule>(core: &Core, host: &dyn UnloadHost, unload: &Genera
         }
         UnloadStep::EndThreadLocals => {
             modules.iter().rev().for_each(|module| module.end_thread_locals_here());
-            // No code of the modules calls the host after this point.
+            // From now on, no code of the modules calls the host.
             core.world.mode.end_staging();
         }
         // The caller performs these steps.
@@ -140,7 +140,7 @@ fn release(core: &Core, modules: &BTreeSet<ModuleId>) {
     }
 }
 
-/// Waits for the finalizers, so that exit hooks follow them. Returns false if the exit hooks must be delayed to a later safe point.
+/// Waits for the finalizers before the exit hooks run. Returns false if a later safe point must run the exit hooks.
 fn await_finalizers<M>(core: &Core, unloads: &Unloads, unload: &GenerationUnload<'_, M>, begun: Instant) -> bool {
     let limit = wait_limit(&unloads.policy, unload.cause);
     if unload.cause == UnloadCause::Replaced && core.finalizer.queued() > SHORT_QUEUE {
@@ -151,7 +151,7 @@ fn await_finalizers<M>(core: &Core, unloads: &Unloads, unload: &GenerationUnload
     }
     match unload.cause {
         UnloadCause::Replaced => return false,
-        // No main of the modules has run, so the finalizers are those of other modules.
+        // No main of these modules has run, so all queued finalizers belong to other modules.
         UnloadCause::NotStaged => return true,
         UnloadCause::Unloaded | UnloadCause::RolledBack | UnloadCause::NotCreated | UnloadCause::Slim => {}
     }
@@ -163,8 +163,8 @@ fn await_finalizers<M>(core: &Core, unloads: &Unloads, unload: &GenerationUnload
     true
 }
 
-/// Returns the maximum wait for finalizers that make progress. The new generation of a reload does not depend on the finalizers
-/// of the old generation, which safe points complete.
+/// Returns the maximum wait for finalizers that make progress. A committed reload waits less: its new generation does not depend on
+/// finalizers of the old generation, and safe points continue the unload.
 fn wait_limit(policy: &UnloadPolicy, cause: UnloadCause) -> Duration {
     match cause {
         UnloadCause::Replaced | UnloadCause::NotStaged | UnloadCause::Slim => policy.grace,
@@ -172,9 +172,9 @@ fn wait_limit(policy: &UnloadPolicy, cause: UnloadCause) -> Duration {
     }
 }
 
-/// Waits until the finalizer thread has dropped its queue, or until `limit` has passed since `begun`. Ends the wait after
-/// `grace` if a finalizer hangs. Returns false if finalizers are left and none of them hangs. Runs posted closures during the
-/// wait, because a finalizer may wait for a posted closure.
+/// Waits until the finalizer thread has dropped its queue, or until `limit` has passed since `begun`. If a finalizer hangs, the
+/// wait ends after `grace`. Returns false if finalizers are left and none of them hangs. Runs posted closures during the wait,
+/// because a finalizer may wait for a posted closure.
 fn wait_for_finalizers(core: &Core, grace: Duration, limit: Duration, begun: Instant) -> bool {
     core.finalizer.release();
     if core.finalizer.pending() == 0 {

@@ -1,4 +1,4 @@
-//! Unloads the image of a module, in an order that leaves no pointer into the image.
+//! Unloads the image of a module. The order of the steps ensures that no pointer into the image is left.
 #![expect(unsafe_code, reason = "ends images of unused modules")]
 
 use std::path::Path;
@@ -13,16 +13,16 @@ use crate::unload::job::{CodeStep, CodeUnload};
 use crate::unload::policy::UnloadPolicy;
 use crate::unload::report::{ModuleEnd, OpenFile, ParkedImage, UnwaitedProcess};
 
-/// Facts about an image that the image itself does not contain.
+/// Facts about an image that its file does not contain.
 pub(crate) struct ImageFacts {
     pub module: String,
-    /// Clears the module's link to the host. This is the last call into the module.
+    /// Function that clears the module's link to the host, as the last call into the module.
     pub detach: extern "C" fn(),
-    /// Returns the bytes in use on the module's own heap. `None` if the module was built with an older API.
+    /// Function that returns the bytes in use on the module's own heap. `None` if the module was built with an older API.
     pub heap_bytes: Option<extern "C" fn() -> u64>,
     /// Reason why the image must stay mapped, if any.
     pub will_park: Option<String>,
-    /// Reason why the host must not free the module's C heap blocks, if other code may free them.
+    /// Reason why the host must not free the module's C heap blocks: other code may free them.
     pub c_heap_shared: Option<String>,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct ImageUnload {
     detach: extern "C" fn(),
     will_park: Option<String>,
     ledger: Option<Arc<Ledger>>,
-    /// Time at which the last lease had ended, after a delayed exit hook.
+    /// Time at which the last lease ended, including leases of delayed exit hooks.
     unused: OnceLock<Instant>,
     evict_after: Option<Duration>,
     policy: EndPolicy,
@@ -82,7 +82,7 @@ impl ImageUnload {
         self.ledger.as_ref().map(|ledger| ledger.holders()).unwrap_or_default()
     }
 
-    /// Drops the thread-locals of this thread, whose destructors may log, and then detaches the module.
+    /// Drops the thread-locals of this thread, and then detaches the module. Destructors may log, so they run first.
     fn let_go_of_host(&self) {
         if let Some(ledger) = &self.ledger {
             ledger.run_thread_locals_here();
@@ -105,9 +105,9 @@ impl CodeUnload for ImageUnload {
         }
     }
 
-    /// Checks that no thread of the module runs and that no thread-locals of the module are left on host threads. Threads and
-    /// destructors may log, so the module stays attached until they have ended or are about to be evicted. Drops the
-    /// thread-locals of this thread.
+    /// Checks that no thread of the module runs, and that no thread-locals of the module are left on host threads. Drops the
+    /// thread-locals of this thread. Threads and destructors may log, so the module stays attached until they have ended, or
+    /// until the time of their eviction.
     fn is_quiet(&self) -> bool {
         if self.evict_after.is_some_and(|after| self.unused.get_or_init(Instant::now).elapsed() >= after) {
             return true;
@@ -123,8 +123,8 @@ impl CodeUnload for ImageUnload {
         self.stage = match self.will_park.take() {
             Some(reason) => Stage::WillPark(image, reason),
             None => {
-                // SAFETY: the leases are sealed and none is held. The caller of `new` promised that no other code called by the
-                // host uses any part of the image. The ledger records the remaining uses by the image itself.
+                // SAFETY: the leases are sealed and none is held. The caller of `new` promised that no other code called by
+                // the host uses any part of the image. The ledger records all other uses, which the image itself causes.
                 let ending = unsafe { image.begin_end(self.policy) };
                 Stage::Ending(Box::new(ending))
             }
@@ -144,7 +144,7 @@ impl CodeUnload for ImageUnload {
                     CodeStep::Parked(self.parked(&path, reason))
                 }
             },
-            // Parks the image: calls are still active, or the image was parked or unmapped before.
+            // Parks the image: calls are active, or the unload of the image is already over.
             Stage::Mapped(_) | Stage::WillPark(..) | Stage::Over => {
                 self.park().map_or_else(|| CodeStep::Waiting(Vec::new()), CodeStep::Parked)
             }

@@ -1,5 +1,5 @@
-//! Polls unloading generations in every safe point, and parks a generation when the policy requires it. The game thread sleeps
-//! only in `hand_over`, within the grace period, and in `wait_for_all`.
+//! Polls unloading generations at every safe point, and parks a generation when the policy requires it. The game thread sleeps only
+//! in `hand_over`, within the grace period, and in `wait_for_all`.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -18,8 +18,8 @@ use crate::unload::subject::{GenerationUnload, MasterEvent, UnloadHost, UnloadMo
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::unloads::{DelayedExits, OneUnload, Unloads};
 
-/// Starts the remaining steps, once no module code except delayed exit hooks needs the game thread. Polls them within the grace
-/// period, which began with the unload, unless exit hooks are delayed. Safe points poll the unload afterwards.
+/// Starts the remaining steps, when no module code except delayed exit hooks needs the game thread. Polls the steps within the rest
+/// of the grace period, unless exit hooks are delayed. Afterwards safe points poll the unload.
 pub(super) fn hand_over<M: UnloadModule>(
     core: &Core,
     host: &dyn UnloadHost,
@@ -29,19 +29,19 @@ pub(super) fn hand_over<M: UnloadModule>(
 ) -> UnloadTicket {
     let GenerationUnload { generation, modules, is_known, .. } = *unload;
     let unloads = host.unloads();
-    // Releases the values that exit hooks and objects of other modules have dropped since the last release.
+    // Releases values that exit hooks and objects of other modules have dropped since the last release.
     core.finalizer.release();
     let policy = &unloads.policy;
     let jobs = modules.iter().rev().filter_map(|module| Some(ModuleUnload::new(module.unload_job(policy)?)));
     let jobs = jobs.collect();
     let thread_locals: Vec<_> = modules.iter().rev().filter_map(|module| module.thread_locals()).collect();
     let ids: Vec<_> = modules.iter().map(|module| module.id()).collect();
-    // Only the finalizer thread can drop thread-locals that finalizers have created on it.
+    // Finalizers may create thread-locals on the finalizer thread. Only this thread can drop them.
     let barrier = core.finalizer.barrier(generation, ids.clone(), move || {
         thread_locals.iter().for_each(|end_here| end_here());
     });
     let work = ModuleUnloads::new(jobs, Some((barrier, policy.grace)));
-    // Remaining part of the grace period.
+    // Rest of the grace period.
     let patience = unloads.policy.grace.saturating_sub(begun.elapsed());
     let ticket = UnloadTicket::new(format!("generation {generation}"), patience, work);
     unloads.begin_unload(generation, &ticket);
@@ -62,7 +62,7 @@ pub(super) fn hand_over<M: UnloadModule>(
     };
     let unload = Rc::new(unload);
     if is_delayed {
-        // Updates the blockers for the report of the reload.
+        // Updates the blockers that the report of the reload contains.
         let _state = ticket.poll();
         unloads.in_progress.borrow_mut().push(unload);
         return ticket;
@@ -89,7 +89,7 @@ pub(crate) fn tend_all(core: &Core, host: &dyn UnloadHost) {
     if !unloads.is_busy() {
         return;
     }
-    // Copies the list, because a listener may access the list during its call.
+    // Copies the list, because a listener may access the list.
     let in_progress = unloads.in_progress.borrow().clone();
     for unload in in_progress {
         let is_over = tend(core, host, &unload);
@@ -102,8 +102,8 @@ pub(crate) fn tend_all(core: &Core, host: &dyn UnloadHost) {
     unloads.in_progress.borrow_mut().retain(|unload| !unload.ticket.state().is_over());
 }
 
-/// Waits until all generations are unloaded or `deadline` has passed. Returns true if all are unloaded. Runs posted closures
-/// during the wait.
+/// Waits until all generations are unloaded or `deadline` has passed. Returns true if all generations are unloaded. Runs posted
+/// closures during the wait.
 pub(crate) fn wait_for_all(core: &Core, host: &dyn UnloadHost, deadline: Duration) -> bool {
     let until = crate::deadline::after(deadline);
     let mut backoff = Backoff::default();
@@ -129,14 +129,14 @@ pub(crate) fn park(core: &Core, host: &dyn UnloadHost, only: Option<Generation>)
     parked
 }
 
-/// Runs the delayed exit hooks of all generations up to `last`, oldest first: a module of an older generation may use a module that
+/// Runs the delayed exit hooks of all generations up to `last`, oldest first. A module of an older generation may use a module that
 /// a newer generation has kept. The caller must be at a safe point.
 pub(super) fn exit_up_to(core: &Core, unloads: &Unloads, last: Generation) {
     let in_progress = unloads.in_progress.borrow().clone();
     in_progress.iter().filter(|unload| unload.generation <= last).for_each(|unload| exit(core, unloads, unload));
 }
 
-/// Runs the delayed exit hooks of one generation. Later calls have no effect.
+/// Runs the delayed exit hooks of one generation. Further calls have no effect.
 fn exit(core: &Core, unloads: &Unloads, unload: &OneUnload) {
     let exits = unload.exits.take();
     if let Some(exits) = exits {
@@ -147,7 +147,8 @@ fn exit(core: &Core, unloads: &Unloads, unload: &OneUnload) {
     }
 }
 
-/// Checks if delayed exit hooks are due: every finalizer has run, or a finalizer has run for the whole grace period.
+/// Checks if delayed exit hooks are due. They are due when every finalizer has run, or when one finalizer has run for the whole
+/// grace period.
 fn must_exit(core: &Core, unloads: &Unloads, unload: &OneUnload, is_drained: bool) -> bool {
     let is_delayed = unload.exits.borrow().is_some();
     is_delayed && (is_drained || core.finalizer.hangs(unloads.policy.grace))
@@ -156,14 +157,13 @@ fn must_exit(core: &Core, unloads: &Unloads, unload: &OneUnload, is_drained: boo
 fn park_one(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) {
     exit_up_to(core, host.unloads(), unload.generation);
     end_values(core, unload);
-    // Parks before abandoning the finalizers, so that the report names the running finalizer.
+    // Parks the unload before the finalizers are abandoned, so that the report names the running finalizer.
     unload.ticket.park();
     core.finalizer.abandon(&unload.modules);
     tend(core, host, unload);
 }
 
-/// Destroys the values that the modules own. Called after all finalizers have run or were abandoned. Later calls have no
-/// effect.
+/// Destroys the values that the modules own. Called after all finalizers have run or were abandoned. Further calls have no effect.
 fn end_values(core: &Core, unload: &OneUnload) {
     unload.left.take().iter().for_each(|step| step_later(core, &unload.modules, *step));
 }
@@ -172,7 +172,8 @@ fn end_values(core: &Core, unload: &OneUnload) {
 fn tend(core: &Core, host: &dyn UnloadHost, unload: &OneUnload) -> bool {
     let OneUnload { generation, ticket, .. } = unload;
     let mut state = ticket.poll();
-    // Reads this only once, because another thread may poll the ticket: the values must not end before delayed exit hooks.
+    // Reads the flag only once, because another thread may poll the ticket. The values must not be destroyed before delayed exit
+    // hooks run.
     let is_drained = ticket.is_drained();
     if must_exit(core, host.unloads(), unload, is_drained) {
         exit_up_to(core, host.unloads(), *generation);
@@ -228,7 +229,7 @@ fn raise(host: &dyn UnloadHost, unload: &OneUnload, event: impl FnOnce(Generatio
     }
 }
 
-/// Runs a step that must follow the end or abandonment of all finalizers. Game thread only.
+/// Runs a step that is allowed only after all finalizers have run or were abandoned. Game thread only.
 fn step_later(core: &Core, modules: &[ModuleId], step: UnloadStep) {
     match step {
         UnloadStep::EndOwnedValues => drop(core.owned_values.end_modules(&modules.iter().copied().collect())),

@@ -1,5 +1,5 @@
-//! Unload job of a module: the work that is left after the part of the game thread. Any holder of the ticket may continue
-//! the job, on any thread. The job depends on the kind of module only through [`CodeUnload`].
+//! Unload job of a module: the work that remains after the part of the game thread. Any holder of the ticket may continue the
+//! job, on any thread. [`CodeUnload`] hides the kind of the module.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -10,26 +10,26 @@ use crate::lease::{Blocker, Lease, LeaseKind, Leases};
 use crate::unload::blockers::kept_by;
 use crate::unload::report::{ModuleEnd, ParkedImage};
 
-/// State that a module hands over once it accepts no calls.
+/// State of a module that accepts no more calls.
 pub(crate) struct UnloadJob {
     pub name: String,
     /// Leases on the module's code. The leases are sealed.
     pub leases: Arc<Leases>,
-    /// Leases on other modules. The leases are released after this module is gone.
+    /// Leases on other modules. Released when the module's code is gone.
     pub keeps: Vec<Lease>,
-    /// Number of active calls. Not zero if the host shuts down inside a call; the code then stays mapped.
+    /// Number of active calls. If the host shuts down inside a call, the number is not zero, and the code stays mapped.
     pub calls: u32,
     pub code: Box<dyn CodeUnload>,
-    /// Called once the code is gone.
+    /// Callback for the time when the code is gone.
     pub forget: Box<dyn FnOnce() + Send>,
 }
 
 /// Code of a module that is no longer called. Usable on any thread.
 pub(crate) trait CodeUnload: Send {
-    /// Returns the holders in the code itself, such as running threads and registered callbacks.
+    /// Returns the blockers inside the code, such as running threads and registered callbacks.
     fn holders(&self) -> Vec<Blocker>;
 
-    /// Checks that everything in the code that may still call the host has ended.
+    /// Checks that no part of the code can still call the host.
     fn is_quiet(&self) -> bool;
 
     /// Detaches the code from the host. Called once, after the last lease has ended and `is_quiet` has returned true.
@@ -38,7 +38,7 @@ pub(crate) trait CodeUnload: Send {
     /// Continues the unload without blocking.
     fn advance(&mut self) -> CodeStep;
 
-    /// Leaves the code mapped permanently. Returns `None` if the code is already gone or parked.
+    /// Leaves the code mapped permanently. Returns `None` if the code is already unmapped or parked.
     fn park(&mut self) -> Option<ParkedImage>;
 }
 
@@ -48,7 +48,7 @@ pub(crate) enum CodeStep {
     Parked(ParkedImage),
 }
 
-/// Unload of a module that accepts no calls. The unload first waits until the leases of the module have ended.
+/// Unload of a module that accepts no calls. First waits until the leases of the module have ended.
 pub(crate) struct ModuleUnload {
     job: UnloadJob,
     begun: Instant,
@@ -59,9 +59,9 @@ pub(crate) struct ModuleUnload {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Leases or calls of the module are active, or its threads may still call the host.
+    /// Leases or calls of the module are active, or threads of the module may still call the host.
     Used,
-    /// The code is detached; only the code itself must still end.
+    /// The code is detached from the host, and is being unmapped.
     Ending,
     Over,
 }
@@ -100,7 +100,7 @@ impl ModuleUnload {
             if self.job.calls != 0 || self.job.leases.count() != 0 || !self.job.code.is_quiet() {
                 return Some(CodeStep::Waiting(self.blockers()));
             }
-            // If `begin` panics in module code, the unload is over and the code stays.
+            // If `begin` panics in module code, the unload ends and the code stays mapped.
             self.stage = Stage::Over;
             self.job.code.begin();
             self.stage = Stage::Ending;
@@ -137,7 +137,7 @@ impl ModuleUnload {
         Some(image)
     }
 
-    /// Ends the unload of code that stays. Leaks the leases on other modules, because the code may access these modules.
+    /// Ends the unload of code that stays mapped. Leaks the leases on other modules, which the code may access.
     fn leak_keeps(&mut self) {
         self.stage = Stage::Over;
         std::mem::forget(std::mem::take(&mut self.job.keeps));
@@ -152,7 +152,7 @@ mod tests {
     use super::{CodeStep, CodeUnload, ModuleUnload, ParkedImage, UnloadJob};
     use crate::lease::{Blocker, LeaseKind, Leases};
 
-    /// Code that is reported as gone once the flag is set.
+    /// Code whose end is reported once the flag is set.
     struct Slow(Arc<AtomicBool>);
 
     impl CodeUnload for Slow {

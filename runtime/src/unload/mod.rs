@@ -1,5 +1,5 @@
-//! Unloads a generation and its images, after an unload, a reload, a rollback or a shutdown. Contains the ordered steps, the
-//! host's ticket, the jobs of the modules, and the report. Independent of loading.
+//! Unloads a generation and its images. Contains the ordered steps, the host's ticket, the jobs of the modules, and the
+//! report. Independent of loading.
 
 pub(crate) mod background;
 pub(crate) mod backoff;

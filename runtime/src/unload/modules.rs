@@ -4,9 +4,10 @@ use crate::conjugate::finalizer::Barrier;
 use crate::unload::job::{CodeStep, ModuleUnload};
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
-/// Modules of an unloading context, which wait for the last finalizer of the context.
+/// Modules of an unloading context. The modules wait for the last finalizer of the context.
 pub(crate) struct ModuleUnloads {
-    /// Barrier after the last finalizer of the modules, and the time after which a running finalizer blocks the barrier.
+    /// Barrier after the last finalizer of the modules. A finalizer that runs longer than the duration is reported as a
+    /// blocker.
     finalizers: Option<(Barrier, Duration)>,
     /// Unloads of the modules, dependents first.
     modules: Vec<ModuleUnload>,
@@ -14,13 +15,13 @@ pub(crate) struct ModuleUnloads {
 }
 
 impl ModuleUnloads {
-    /// Creates the work for these modules, dependents first. The barrier `finalizers` is passed after the last finalizer of the
-    /// modules. A finalizer that runs for the duration blocks the barrier.
+    /// Creates the work for these modules, dependents first. `finalizers` is the barrier after the last finalizer of the
+    /// modules. A finalizer that runs longer than the duration is reported as a blocker.
     pub(crate) fn new(modules: Vec<ModuleUnload>, finalizers: Option<(Barrier, Duration)>) -> Box<Self> {
         Box::new(Self { finalizers, modules, unloaded: Unloaded::default() })
     }
 
-    /// Appends modules, which are unloaded after the existing modules.
+    /// Appends modules. Their unload follows the unloads of the existing modules.
     pub(crate) fn add(&mut self, modules: impl IntoIterator<Item = ModuleUnload>) {
         self.modules.extend(modules);
     }

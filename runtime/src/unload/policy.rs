@@ -1,4 +1,4 @@
-//! Policy of unloads: decides when an unload counts as blocked and when it is parked. Reads no clock.
+//! Policy of unloads: decides when an unload is blocked and when it is parked. Reads no clock.
 #![expect(unsafe_code, reason = "two options of a host are sound for some modules only")]
 
 use std::time::Duration;
@@ -28,39 +28,40 @@ use alcedo_sys::{EndPolicy, ReferenceSearch};
 #[non_exhaustive]
 pub struct UnloadPolicy {
     /// Maximum wait of the game thread for images to be unmapped, in [`Runtime::reload`](crate::Runtime::reload) and
-    /// [`Runtime::unload_master`](crate::Runtime::unload_master). Remaining unloads count as blocked and are polled in every
-    /// safe point. An unload that waits for finalizers counts as blocked only if a single finalizer has run for this time.
-    /// Until then an unload or a rollback waits longer, at most for `shutdown`, so that exit hooks run after the finalizers. A
-    /// reload does not wait longer: a later safe point runs the exit hooks. Default: 50 ms.
+    /// [`Runtime::unload_master`](crate::Runtime::unload_master). After that, the unload counts as blocked and is polled at
+    /// every safe point. An unload that waits for finalizers counts as blocked only if a single finalizer has run for this time.
+    /// Until then, an unload or a rollback waits for at most `shutdown`, so that exit hooks run after the finalizers. A
+    /// committed reload does not wait longer than `grace`: a later safe point runs the exit hooks. Default: 50 ms.
     pub grace: Duration,
-    /// Time between the end of `grace` and parking a blocked context. Begins again while finalizers make progress. The images of
-    /// a parked context stay mapped, and the report names the blockers. With `None` a context is never parked. Default: 10 s.
+    /// Time from the end of `grace` until a blocked context is parked. The time begins again when finalizers make progress. The
+    /// images of a parked context stay mapped, and the report names the blockers. With `None` a context is never parked.
+    /// Default: 10 s.
     pub park_after: Option<Duration>,
     /// Maximum number of images that may be parked. If more images are parked, no more modules are loaded. Default: 64.
     pub parked_budget: usize,
-    /// Maximum time that the host's shutdown waits for unloading contexts. Also the maximum time that an unload or a rollback
-    /// waits for finalizers before the exit hooks. Default: 5 s.
+    /// Maximum time that the host's shutdown waits for unloading contexts. An unload or a rollback waits at most this time for
+    /// finalizers before it runs the exit hooks. Default: 5 s.
     pub shutdown: Duration,
-    /// Waits for child processes of a module that the module has not waited for. Processes that have ended are waited for when
-    /// the module is unloaded, and the others at the first safe point after their end. By default these processes are only
-    /// reported, and an ended process remains a zombie. Intended for hosts in which only the module waits for these processes.
+    /// Reaps child processes that a module has started and not waited for. An ended process is reaped when the module is
+    /// unloaded, and a running process at the first safe point after its end. By default these processes are only reported, and
+    /// an ended process remains a zombie. Intended for hosts in which only the module waits for these processes.
     pub reap_children: bool,
     /// Set by [`UnloadPolicy::evict_after`].
     pub(crate) evict_after: Option<Duration>,
     /// Set by [`UnloadPolicy::close_fds`].
     close_fds: bool,
-    /// Frees the C heap blocks that a module left. Blocks are kept if the module may have passed some to other code. This is
-    /// assumed if the module dynamically links a library of its own, or calls `getline`. Default: true.
+    /// Frees the C heap blocks that a module left. Blocks are kept if the module may have passed a block to other code. The host
+    /// assumes this if the module dynamically links a library of its own, or calls `getline`. Default: true.
     pub free_c_heap: bool,
-    /// Selects modules whose image is unmapped only after a memory search. The search looks up references to the image in the
-    /// memory of the process, such as a callback in a table of a library. While a reference exists, the image stays mapped,
-    /// and a report states the location and the target of the reference. Default: modules that use system libraries; in
+    /// Selects modules whose image is unmapped only after a memory search. The search finds references to the image in the
+    /// memory of the process, such as a callback in a table of a library. While a reference exists, the image stays mapped, and
+    /// a report states the location and the target of the reference. Default: modules that use system libraries; in
     /// [development](crate::Builder::development) all modules.
     ///
-    /// In a small host a search took 0.3 to 0.5 ms. It took 0.8 s where variables of a library pointed to 100 MB on the C heap
-    /// in blocks of 1 kB (debug build). A search stops after 64 MiB, 262,144 blocks or one second; the image then stays
-    /// mapped, and a report states the limit. Pointers in the program's own variables are not followed, and few of the
-    /// pointers in the C library's variables are. An unrelated value may look like an address and keep an image mapped.
+    /// In a small host a search took 0.3 to 0.5 ms. A search took 0.8 s when variables of a library pointed to 100 MB on the C
+    /// heap in blocks of 1 kB (debug build). A search stops after 64 MiB, 262,144 blocks or one second; the image then stays
+    /// mapped, and a report states the limit. The search does not follow pointers in the program's own variables, and follows
+    /// few pointers in variables of the C library. An unrelated number that equals an address may keep an image mapped.
     pub search_references: ReferenceSearch,
 }
 
@@ -82,14 +83,14 @@ impl Default for UnloadPolicy {
 
 impl UnloadPolicy {
     /// Sets the time after which threads that a module left in a blocking system call are evicted by force. Default: never.
-    /// The values on the stack of an evicted thread and its thread-locals are not dropped. Intended for plugins whose threads
-    /// cannot be stopped otherwise. A thread that blocks all signals, or waits for a condition variable of the C library,
-    /// cannot be evicted: the image then stays mapped.
+    /// Values on the stack of an evicted thread are not dropped, and neither are its thread-locals. Intended for plugins whose
+    /// threads cannot be stopped otherwise. A thread cannot be evicted if it blocks all signals or waits for a condition
+    /// variable of the C library; the image then stays mapped.
     ///
     /// # Safety
     ///
     /// No address in the stack of an evicted thread may be used after the eviction. For example, a thread that waits in
-    /// [`std::thread::scope`] has lent its stack to other threads.
+    /// [`std::thread::scope`] shares its stack with other threads.
     pub unsafe fn evict_after(&mut self, after: Option<Duration>) {
         self.evict_after = after;
     }
@@ -104,13 +105,13 @@ impl UnloadPolicy {
         self.close_fds = closes;
     }
 
-    /// Checks if a context has been unloading for so long that it must be parked.
+    /// Checks if an unload has lasted so long that it must be parked.
     pub(crate) fn should_park(&self, age: Duration) -> bool {
         self.park_after.is_some_and(|after| age >= self.grace.saturating_add(after))
     }
 
-    /// Returns the policy of one image. The grace period of an image is zero, because polling must not wait; the caller that
-    /// drives the unload waits instead.
+    /// Returns the policy of one image. The grace period of an image is zero, because a poll must not wait; the caller of the
+    /// poll waits.
     pub(crate) fn of_an_image(&self) -> EndPolicy {
         EndPolicy {
             grace: Duration::ZERO,

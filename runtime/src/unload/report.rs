@@ -10,8 +10,7 @@ use crate::lease::Blocker;
 use crate::unload::blockers::hints;
 use crate::unload::state::ContextState;
 
-/// Resources that an unmapped module had left, and how the host released them. A module that releases its own resources leaves
-/// none.
+/// Resources that a module had left when it was unmapped, and how the host released them.
 ///
 /// # Examples
 /// ```rust
@@ -27,42 +26,42 @@ use crate::unload::state::ContextState;
 pub struct ModuleEnd {
     /// Name of the module.
     pub module: String,
-    /// Number of thread-local destructors that the host ran, each on its own thread.
+    /// Number of thread-local destructors that the host ran, each on the thread of the thread-local.
     pub thread_locals_run: u64,
-    /// Number of ended threads that the module had not joined; the host joined them.
+    /// Number of ended threads that the host joined, because the module had not joined them.
     pub threads_joined: u64,
-    /// Number of threads evicted from a system call, if the host allows this.
+    /// Number of threads that were evicted from a system call, if the host allows evictions.
     pub threads_evicted: u64,
-    /// Number of process exit handlers of the module; the host ran them during the unload.
+    /// Number of process exit handlers of the module that the host ran during the unload.
     pub exit_handlers: u64,
     /// Number of removed signal handlers.
     pub signals: u64,
     /// Number of deleted keys of thread-specific data.
     pub keys: u64,
-    /// Bytes that were not freed on the module's own heap, for example because of `forget`, `leak` or statics.
+    /// Bytes on the module's own heap that were not freed, for example because of `forget`, `leak` or statics.
     pub leaked_heap_bytes: u64,
     /// Bytes of the C heap freed by the host.
     pub c_heap_bytes: u64,
     /// Blocks of the C heap freed by the host.
     pub c_heap_blocks: u64,
-    /// Bytes of the C heap that are kept, because other code may own them.
+    /// Bytes of the C heap that the host keeps, because other code may own them.
     #[serde(default)]
     pub c_heap_kept_bytes: u64,
-    /// Blocks of the C heap that are kept.
+    /// Blocks of the C heap that the host keeps.
     #[serde(default)]
     pub c_heap_kept_blocks: u64,
-    /// Reason for keeping C heap blocks; empty if none are kept.
+    /// Reason why C heap blocks are kept; empty if no block is kept.
     #[serde(default)]
     pub c_heap_kept_for: String,
-    /// Number of unwind tables deregistered from the unwinder.
+    /// Number of unwind tables that were deregistered from the unwinder.
     #[serde(default)]
     pub frames: u64,
-    /// Number of addresses in the module that the host replaced, in the environment or in variables of the C library (`putenv`,
-    /// `stdout`).
+    /// Number of addresses in the module that the host replaced in the environment (`putenv`) or in variables of the C library
+    /// (`stdout`).
     #[serde(default)]
     pub addresses: u64,
-    /// Process limits whose signals the module has handled, and timers that the module set by direct system calls, each with
-    /// its outcome.
+    /// Process limits whose signals the module handled, and timers that the module set by direct system calls, each with its
+    /// outcome.
     #[serde(default)]
     pub put_back: Vec<String>,
     /// Number of memory searches for references to the module.
@@ -73,8 +72,8 @@ pub struct ModuleEnd {
     pub search_time: Duration,
     /// Bytes of memory maps released by the host.
     pub maps_bytes: u64,
-    /// Number of memory maps that are kept because their owner is unknown. Either the module referenced such a map but created
-    /// it by a direct system call, or the host owns the map.
+    /// Number of memory maps that are kept because their owner is unknown. Each of these maps belongs to the host, or the module
+    /// created it by a direct system call.
     #[serde(default)]
     pub maps_unknown: u64,
     /// Bytes of the memory maps that are kept because their owner is unknown.
@@ -82,15 +81,15 @@ pub struct ModuleEnd {
     pub maps_unknown_bytes: u64,
     /// File descriptors that the module left open.
     pub fds_left: Vec<OpenFile>,
-    /// Number of file descriptors closed, if the host allows this.
+    /// Number of file descriptors that the host closed, if it is configured to do so.
     pub fds_closed: u64,
-    /// Child processes of the module that the module had not waited for.
+    /// Child processes that the module started and did not wait for.
     pub children_left: Vec<UnwaitedProcess>,
-    /// Number of ended child processes that the host waited for, if the host enables this.
+    /// Number of ended child processes that the host reaped, if it is configured to do so.
     pub children_reaped: u64,
 }
 
-/// File descriptor that a module has opened and left open.
+/// File descriptor that a module left open.
 ///
 /// # Examples
 /// ```rust
@@ -149,7 +148,7 @@ pub struct ParkedImage {
     pub reason: String,
 }
 
-/// Report of a completed unload. All images of the subject are gone.
+/// Report of a completed unload. All images of the subject are unmapped.
 ///
 /// # Examples
 /// ```rust
@@ -169,11 +168,11 @@ pub struct ParkedImage {
 pub struct UnloadReport {
     /// Subject of the unload, such as `generation 3` or `Slim "reports"`.
     pub subject: String,
-    /// Resources that each module had left.
+    /// Resources that each module left.
     pub modules: Vec<ModuleEnd>,
     /// Non-fatal problems: panics of callbacks, exit hooks and finalizers, and resources that cannot be released.
     pub problems: Vec<String>,
-    /// Counts of the tasks, timers and posted closures that were dropped. Empty for Slims.
+    /// Counts of dropped tasks, timers and posted closures. Empty for Slims.
     #[serde(default)]
     pub jobs: Vec<JobCount>,
     /// Time from sealing the modules to unmapping the last image.
@@ -181,7 +180,7 @@ pub struct UnloadReport {
     pub duration: Duration,
 }
 
-/// Report of an incomplete unload, with the blockers of the unload.
+/// Report of an unload in progress, with its blockers.
 ///
 /// # Examples
 /// ```rust
@@ -209,17 +208,18 @@ pub struct BlockerReport {
     pub parked: Vec<ParkedImage>,
     /// Non-fatal problems.
     pub problems: Vec<String>,
-    /// Counts of the tasks, timers and posted closures that were dropped. Empty for Slims.
+    /// Counts of dropped tasks, timers and posted closures. Empty for Slims.
     #[serde(default)]
     pub jobs: Vec<JobCount>,
 }
 
-/// Minimum duration of a blocked unload that is logged. An ending thread needs some milliseconds, so shorter unloads are normal.
+/// Minimum duration of a blocked unload that is logged. Shorter unloads are normal, because a thread needs some milliseconds to
+/// end.
 const ORDINARY_UNLOAD: Duration = Duration::from_secs(1);
 
 impl BlockerReport {
-    /// Checks if the unload is blocked and has taken so long that its blockers warrant a warning. A long unload is normal while its
-    /// finalizers make progress.
+    /// Checks if the unload has been blocked for so long that its blockers must be logged as a warning. While finalizers make
+    /// progress, a long unload is normal.
     pub(crate) fn is_late(&self) -> bool {
         self.state == ContextState::Blocked && self.since >= ORDINARY_UNLOAD
     }
@@ -271,8 +271,8 @@ impl fmt::Display for UnloadReport {
 const ORDINARY_HEAP: u64 = 64 << 10;
 
 impl ModuleEnd {
-    /// Formats the resources that the module left, as one line. Returns `None` if nothing is left except resources that every
-    /// module leaves: heap of statics and thread-local destructors.
+    /// Formats the resources that the module left, as one line. Returns `None` if the module left only heap of statics and
+    /// thread-local destructors, as every module does.
     #[must_use]
     pub fn line(&self) -> Option<String> {
         let ordinary = Self {
@@ -312,8 +312,8 @@ impl ModuleEnd {
         self.sentence(&words)
     }
 
-    /// Formats the resources that the host could not release, as one line. These resources are leaks of the module. Returns
-    /// `None` if the host could release all resources.
+    /// Formats the resources that the host could not release, as one line. These resources are leaks of the module. Returns `None`
+    /// if the host released all resources.
     #[must_use]
     pub fn leaks(&self) -> Option<String> {
         self.sentence(&self.unreleased())

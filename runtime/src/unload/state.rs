@@ -1,5 +1,5 @@
-//! State machine of a load context, from construction to the unmapping of its image. Leases are counted and images are unmapped
-//! elsewhere; the results are passed in as events.
+//! State machine of a load context, from its construction until its images are unmapped. The caller counts leases and unmaps
+//! images, and passes the results as events.
 
 use thiserror::Error;
 
@@ -20,13 +20,13 @@ use thiserror::Error;
 pub enum ContextState {
     /// The context accepts calls, loads and leases.
     Alive,
-    /// The context is sealed. Callbacks, finalizers and exit hooks run; then leases are counted and the image is unmapped.
+    /// The context is sealed. Callbacks, finalizers and exit hooks run. Then the leases must end, and the image is unmapped.
     Unloading,
-    /// A lease or the platform's loader holds the image. The unload is tried again later.
+    /// A lease or the dynamic linker holds the image. The unload is retried later.
     Blocked,
     /// The image stays mapped permanently, on purpose.
     Parked,
-    /// The image is gone.
+    /// The image is unmapped.
     Dead,
 }
 
@@ -59,7 +59,7 @@ pub enum StateChange {
     LeasesRemain,
     /// All leases have ended: the image may be unmapped.
     LeasesGone,
-    /// The image is verified to be unmapped.
+    /// The image was unmapped, which was verified.
     ImageGone,
     /// The image is still mapped after an attempt to unmap it.
     ImageRemains,
@@ -86,7 +86,7 @@ impl ContextState {
         match (self, event) {
             (Self::Alive, StateChange::BeginUnload) => Ok(Self::Unloading),
             (Self::Unloading, StateChange::LeasesRemain | StateChange::ImageRemains) => Ok(Self::Blocked),
-            // The last lease has ended: a blocked context continues, and an unloading context starts to unmap.
+            // The last lease has ended. A blocked context continues, and an unloading context starts to unmap its image.
             (Self::Unloading | Self::Blocked, StateChange::LeasesGone) => Ok(Self::Unloading),
             // A blocked context is polled repeatedly, and usually remains blocked.
             (Self::Blocked, StateChange::LeasesRemain | StateChange::ImageRemains) => Ok(Self::Blocked),
@@ -152,7 +152,7 @@ mod tests {
         StateChange::Park,
     ];
 
-    /// Transition table: one row per state, one column per event, in the orders above. `-` means that the event is rejected.
+    /// Transition table with one row per state and one column per event, in the orders above. `-` marks a rejected event.
     const TABLE: [&str; 5] = [
         "unloading - - - - -",
         "- blocked unloading dead blocked -",

@@ -1,5 +1,5 @@
 //! Order of the unload steps for each cause. `generation.rs`, `in_progress.rs` and, for Slims, `load/context/unloading.rs`
-//! perform the steps. A step that runs module code precedes every step that destroys something which module code may access.
+//! perform the steps. All steps that run module code precede the steps that destroy data which module code may access.
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum UnloadCause {
@@ -11,7 +11,7 @@ pub(crate) enum UnloadCause {
     RolledBack,
     /// The Master could not be created.
     NotCreated,
-    /// Some modules were mapped, but another module could not be mapped.
+    /// Some modules were mapped, but mapping another module failed.
     NotStaged,
     /// A Slim is unloaded or replaced. Slims have no objects, values or jobs.
     Slim,
@@ -21,26 +21,26 @@ pub(crate) enum UnloadCause {
 pub(crate) enum UnloadStep {
     /// Rejects new leases.
     Seal,
-    /// Calls unloading listeners, unloading callbacks and object end listeners. At this step all objects exist, and all calls
-    /// work.
+    /// Calls unloading listeners, unloading callbacks and object end listeners. All objects still exist, and all calls are
+    /// allowed.
     Notify,
-    /// Closes the gates, so that new calls fail with `Unavailable`. Values owned by the modules remain. Requests the threads
-    /// of the modules to stop.
+    /// Closes the gates, so that new calls fail with `Unavailable`, and requests the threads of the modules to stop. Values
+    /// owned by the modules remain.
     ShutGates,
     DropJobs,
-    /// Destroys the objects of the generation and the state of their classes.
+    /// Destroys the objects of the generation, and the per-module state of their classes.
     EndObjects,
     /// Invalidates all references to the modules and passes plugin parts to the finalizer thread.
     ReleasePluginParts,
     /// Makes the suspended generation callable again.
     Resume,
     /// Waits for finalizers, but no longer than the host's limit. A hanging finalizer does not prevent the remaining steps.
-    /// A replaced generation with many or slow finalizers performs this step and the following steps at later safe points.
+    /// For a replaced generation with many or slow finalizers, later safe points perform this step and the following steps.
     AwaitFinalizers,
-    /// Runs the exit hooks of modules whose mains have returned, dependents first. Also drops the values that were deferred to
-    /// the exit of each module.
+    /// Runs the exit hooks of modules whose mains have returned, dependents first. Also drops the values whose drop was
+    /// deferred to the exit of the module.
     ExitHooks,
-    /// Drops the thread-locals of the current thread. The thread-locals of the finalizer thread are dropped after its last
+    /// Drops the thread-locals of the current thread. The finalizer thread drops its own thread-locals after its last
     /// finalizer.
     EndThreadLocals,
     /// Drops owned values in host memory, after every finalizer has run or was abandoned.
@@ -60,11 +60,11 @@ impl UnloadCause {
         let has_parts = self != Self::Slim;
         let all = [
             (UnloadStep::Seal, true),
-            // A replaced generation has already called these listeners when it was suspended.
+            // A replaced generation has already called these listeners.
             (UnloadStep::Notify, self == Self::Unloaded),
             (UnloadStep::ShutGates, true),
             (UnloadStep::DropJobs, has_parts),
-            // A generation that was not staged has declared no type and run no main, so it has no objects.
+            // A generation that was not staged has declared no types and run no mains, so it has no objects.
             (UnloadStep::EndObjects, has_parts && self != Self::NotStaged),
             (UnloadStep::ReleasePluginParts, has_parts),
             (UnloadStep::Resume, self == Self::RolledBack),
@@ -101,7 +101,7 @@ mod tests {
         UnloadStep::EndThreadLocals,
     ];
 
-    /// Steps that destroy things which module code may access.
+    /// Steps that destroy data which module code may access.
     const GOES: [UnloadStep; 3] = [UnloadStep::EndOwnedValues, UnloadStep::EndTypeNumbers, UnloadStep::EndImages];
 
     fn at(end: UnloadCause, step: UnloadStep) -> Option<usize> {

@@ -14,13 +14,13 @@ use crate::unload::steps::UnloadCause;
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::unloads::Unloads;
 
-/// Unloading generation. If a reload replaces only some modules, this is the replaced part of the generation.
+/// Unloading generation. If a reload replaces only some modules, only the replaced modules of the generation.
 pub(crate) struct GenerationUnload<'a, M> {
     pub cause: UnloadCause,
     pub generation: Generation,
     /// Modules, dependencies first.
     pub modules: &'a [Rc<M>],
-    /// Set if listeners know the generation. A generation that never started ends without events.
+    /// Set if listeners know the generation. For a generation that never started, no events are raised.
     pub is_known: bool,
 }
 
@@ -32,17 +32,17 @@ pub(crate) trait UnloadModule: 'static {
     /// Closes the gate, so that new calls fail.
     fn shut(&self);
     fn request_stop(&self);
-    /// Checks if the main has returned, so that the exit hook must run.
+    /// Checks if the main has returned. Only then does the exit hook run.
     fn has_started(&self) -> bool;
-    /// Runs the exit hook if the main has returned, and drops the values that were deferred to the exit. This is the last call
-    /// into the module. Returns an error if the module panics.
+    /// Runs the exit hook if the main has returned, and drops the values whose drop was deferred to the exit. This is the last
+    /// call into the module. Returns an error if the module panics.
     fn exit(&self, red: &RedStack) -> Result<(), CallError>;
     /// Runs the destructors of the module's thread-locals on this thread. Must precede [`UnloadModule::unload_job`].
     fn end_thread_locals_here(&self);
     /// Returns a function that runs the destructors of the module's thread-locals on the calling thread, while the image is
     /// mapped. Returns `None` for modules without thread-locals.
     fn thread_locals(&self) -> Option<Box<dyn Fn() + Send>>;
-    /// Returns the remaining unload job, once the module accepts no calls. Returns `None` if the job was already taken.
+    /// Returns the unload job of a module that accepts no calls. Returns `None` if the job was already taken.
     fn unload_job(&self, policy: &UnloadPolicy) -> Option<UnloadJob>;
 }
 
@@ -51,10 +51,10 @@ pub(crate) trait UnloadHost {
     fn unloads(&self) -> &Unloads;
     /// Calls all listeners that are registered for the end of a generation.
     fn notify_unloading(&self, generation: Generation);
-    /// Records that the exit hook of this module is about to run.
+    /// Records that the exit hook of this module will now run.
     fn runs_exit_hook(&self, module: &str);
     fn begins(&self, generation: Generation, ticket: &UnloadTicket);
-    /// Removes a generation that is completely gone.
+    /// Removes a generation whose images are all unmapped.
     fn is_gone(&self, generation: Generation);
     /// Calls all listeners for an event of the Master.
     fn raise(&self, event: &MasterEvent);
@@ -94,9 +94,9 @@ pub enum MasterEvent {
     Kept(Generation, Vec<String>),
     /// A reload failed, and the old generation continues.
     Resumed(Generation),
-    /// All conjugates and finalizers of the generation have ended.
+    /// All conjugates of the generation are destroyed, and its finalizers have run.
     Unloaded(Generation),
-    /// These blockers hold images of the generation. This event is raised once. The unload is polled in every safe point.
+    /// These blockers hold images of the generation. This event is raised once. The unload is polled at every safe point.
     Blocked(Generation, Vec<String>),
     /// The images of the generation are unmapped.
     Dead(Generation),

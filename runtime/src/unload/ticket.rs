@@ -1,6 +1,6 @@
-//! Ticket of the unload of a generation or a Slim. The ticket is returned immediately when the unload is requested. Any thread
-//! can check the unload, continue it by polling, and wait for it. Polling continues the unload as far as possible without
-//! blocking. The remaining work does not need the game thread.
+//! Ticket of the unload of a generation or a Slim. A request for an unload returns the ticket immediately. Any thread can
+//! check the unload, continue it by polling, and wait for it. A poll continues the unload as far as possible without blocking.
+//! The remaining work does not need the game thread.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -17,14 +17,14 @@ use crate::unload::report::{BlockerReport, UnloadReport};
 use crate::unload::state::{ContextState, StateChange};
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
-/// Maximum time that a waiting thread sleeps before it polls again. Polling is required, because the end of a thread signals no
-/// condition variable.
+/// Maximum sleep of a waiting thread between polls. Polling is required, because the end of a thread notifies no condition
+/// variable.
 const POLL_INTERVAL: Duration = Duration::from_millis(2);
 
-/// Polling time after which reports name the polling thread. An exit hook, a destructor or a listener is then assumed to hang.
+/// Duration of a poll after which an exit hook, a destructor or a listener may hang. Reports then name the polling thread.
 const LONG_POLL: Duration = Duration::from_millis(100);
 
-/// Maximum time that a park request waits for a poll on another thread to return.
+/// Maximum time that a park request waits for the end of a poll on another thread.
 const PARK_WAIT: Duration = Duration::from_secs(1);
 
 struct Status {
@@ -35,7 +35,7 @@ struct Status {
     problems: Vec<String>,
     jobs: Vec<JobCount>,
     duration: Option<Duration>,
-    /// Time of the last poll that found other threads making progress.
+    /// Time of the last poll during which other threads made progress for the unload.
     moved: Option<Instant>,
 }
 
@@ -47,11 +47,11 @@ struct Shared {
     status: Mutex<Status>,
     changed: Condvar,
     work: Mutex<Work>,
-    /// Request to park the unload after the current poll.
+    /// Set to park the unload after the current poll.
     is_to_be_parked: AtomicBool,
 }
 
-/// Remaining work. The polling thread takes the work out of the ticket, so that no lock is held while module code runs.
+/// Remaining work. A polling thread takes the work out of the ticket, so that no lock is held while module code runs.
 enum Work {
     Here(Box<dyn UnloadWork>),
     Driven(Driver),
@@ -74,7 +74,7 @@ impl Driver {
         self.thread.id() == thread::current().id()
     }
 
-    /// Returns the blocker that reports the polling thread.
+    /// Returns a blocker that names the polling thread.
     fn blocker(&self) -> Blocker {
         Blocker {
             kind: LeaseKind::Call,
@@ -86,15 +86,15 @@ impl Driver {
     }
 }
 
-/// Poll in progress. Dropping the value returns the work to the ticket, also if module code panics. Otherwise waiting threads
+/// Poll in progress. Dropping this value returns the work to the ticket, even if module code panics. Otherwise waiting threads
 /// would block permanently.
 struct Poll<'a> {
     ticket: &'a UnloadTicket,
     work: Option<Box<dyn UnloadWork>>,
 }
 
-/// Handle of an unload that has begun. Clones refer to the same unload. A ticket may be kept without limit and dropped at any
-/// time. Usable on any thread.
+/// Handle of an unload that has begun. Clones refer to the same unload. A ticket may be kept or dropped at any time. Usable on
+/// any thread.
 ///
 /// # Examples
 /// ```rust
@@ -121,7 +121,7 @@ pub struct UnloadTicket {
 
 impl UnloadTicket {
     /// Creates a ticket for `work`; the unload begins now. The state is unloading until `patience` has passed. After that, an
-    /// unload with blockers is blocked, unless other threads make progress for it.
+    /// unload with blockers counts as blocked, unless other threads make progress for the unload.
     pub(crate) fn new(subject: impl Into<String>, patience: Duration, work: Box<dyn UnloadWork>) -> Self {
         let status = Status {
             state: ContextState::Unloading,
@@ -163,7 +163,7 @@ impl UnloadTicket {
         self.shared.begun.elapsed()
     }
 
-    /// Returns the time since a poll has last found other threads making progress; the age if no poll has.
+    /// Returns the time since the last poll during which other threads made progress. Without such a poll, returns the age.
     pub(crate) fn idle(&self) -> Duration {
         let moved = self.status().moved;
         moved.map_or_else(|| self.age(), |moved| moved.elapsed())
@@ -175,7 +175,7 @@ impl UnloadTicket {
     /// finalizers.
     pub fn poll(&self) -> ContextState {
         let Some(mut poll) = self.take_work() else { return self.state() };
-        // Holds no lock, because `advance` runs module code, and a listener may poll this ticket.
+        // No lock is held here, because `advance` runs module code, and a listener may poll this ticket.
         match poll.work().advance() {
             Progress::Waiting { blockers, drained } => {
                 let is_moving = poll.work().is_moving();
@@ -190,7 +190,7 @@ impl UnloadTicket {
                 status.blockers = blockers;
                 drop(status);
                 drop(poll);
-                // Checks the flag after the work was returned: an earlier park request has set the flag, and a later park
+                // Checks the flag after the work was returned. An earlier park request has set the flag, and a later park
                 // request takes the work itself.
                 if self.shared.is_to_be_parked.load(Ordering::Acquire)
                     && let Some(poll) = self.take_work()
@@ -207,13 +207,13 @@ impl UnloadTicket {
         self.state()
     }
 
-    /// Waits until the images are gone, `deadline` has passed, or the host has parked the unload.
+    /// Waits until the images are unmapped, `deadline` has passed, or the host has parked the unload.
     ///
     /// Allowed on the game thread of a Master. Work that requires a safe point does not run during the wait. Events of the
     /// Master are raised at the next safe point.
     ///
     /// # Errors
-    /// Returns the blockers if some image is not gone.
+    /// Returns the blockers if an image is still mapped.
     pub fn wait(&self, deadline: Duration) -> Result<UnloadReport, BlockerReport> {
         let until = deadline::after(deadline);
         loop {
@@ -250,7 +250,7 @@ impl UnloadTicket {
         }
     }
 
-    /// Returns the resources that the modules had left. Returns `None` until the context is dead.
+    /// Returns the report of the completed unload. Returns `None` until the context is dead.
     #[must_use]
     pub fn end_report(&self) -> Option<UnloadReport> {
         let status = self.status();
@@ -279,8 +279,8 @@ impl UnloadTicket {
     }
 
     /// Parks the unload: the remaining images stay mapped, and their blockers are recorded as the reason. Does nothing if the
-    /// unload is complete. If another thread polls the unload, waits up to one second for the end of that poll. If the poll
-    /// does not end in time, or the caller is inside a poll, the unload is parked when the poll ends.
+    /// unload is complete. If another thread is polling the unload, waits up to one second for the end of the poll. If the
+    /// poll does not end in time, or the caller is inside a poll, the unload is parked at the end of the poll.
     pub(crate) fn park(&self) {
         self.park_within(PARK_WAIT);
     }
@@ -313,7 +313,7 @@ impl UnloadTicket {
         }
     }
 
-    /// Takes the remaining work to continue the unload on this thread. Returns `None` during another poll and after completion.
+    /// Takes the remaining work to continue the unload on this thread. Returns `None` during a poll and after the unload.
     fn take_work(&self) -> Option<Poll<'_>> {
         let mut work = self.work();
         match std::mem::replace(&mut *work, Work::Driven(Driver::this())) {

@@ -1,5 +1,5 @@
-//! State of the generations of the Master until they are gone: tickets, problems noted before a ticket exists, unloading
-//! callbacks, and parked images.
+//! State of the generations of the Master until their images are unmapped: tickets, problems noted before a ticket exists,
+//! unloading callbacks, and parked images.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use crate::unload::ticket::UnloadTicket;
 /// Maximum number of problems that are kept for a generation without a ticket.
 const MOST_PROBLEMS: usize = 32;
 
-/// Callback of the host that is called before a generation ends. The argument is the number of the generation.
+/// Callback of the host that runs before a generation ends. The argument is the number of the generation.
 pub(crate) type UnloadingCallback = Rc<dyn Fn(u64)>;
 
 /// Delayed exit hooks of a generation, with the destructors of its thread-locals on the game thread.
@@ -31,21 +31,21 @@ pub(super) struct OneUnload {
     /// Modules that are unloading. A reload may have kept other modules of this generation.
     pub(super) modules: Vec<ModuleId>,
     pub(super) ticket: UnloadTicket,
-    /// `None` unless exit hooks are delayed and have not run.
+    /// Delayed exit hooks that have not run yet.
     pub(super) exits: RefCell<Option<DelayedExits>>,
-    /// Time at which the delayed exit hooks have run. The module's threads may only end afterwards.
+    /// Time at which the delayed exit hooks ran. Threads of the module may run until then.
     pub(super) exited: Cell<Option<Instant>>,
     pub(super) left: Cell<&'static [UnloadStep]>,
-    /// Set if listeners know the generation. A generation that never started ends without events.
+    /// Set if listeners know the generation. For a generation that never started, no events are raised.
     pub(super) is_known: bool,
     pub(super) raised_unloaded: Cell<bool>,
     pub(super) raised_blocked: Cell<bool>,
     pub(super) logged_blocked: Cell<bool>,
-    /// Set once the end was reported. Prevents a second report if a listener polls the unload during its call.
+    /// Set once the end was reported. A listener may poll the unload, which must not report the end again.
     pub(super) raised_end: Cell<bool>,
 }
 
-/// State of a generation that is not gone.
+/// State of a generation that still exists.
 #[derive(Default)]
 struct GenerationRecord {
     /// `None` while the generation is alive.
@@ -71,14 +71,14 @@ impl Unloads {
         self.lives.borrow_mut().insert(generation, GenerationRecord::default());
     }
 
-    /// Removes a generation that was rejected before it was mapped, or whose images are gone.
+    /// Removes a generation that was rejected before its libraries were mapped, or whose images are unmapped.
     pub(crate) fn forget(&self, generation: Generation) {
         let ended = self.lives.borrow_mut().remove(&generation);
         // Drops the record after the borrow has ended, because the record may contain the last clone of the ticket.
         drop(ended);
     }
 
-    /// Checks if the generation exists or has images left.
+    /// Checks if the generation is alive or has images left.
     pub(crate) fn is_known(&self, generation: Generation) -> bool {
         self.lives.borrow().contains_key(&generation)
     }
@@ -102,14 +102,14 @@ impl Unloads {
         self.parked.borrow().clone()
     }
 
-    /// Returns the parked images if their number exceeds the host's budget. No more modules are loaded then.
+    /// Returns the parked images if their number exceeds the host's budget. In that case no more modules may be loaded.
     pub(crate) fn beyond_budget(&self) -> Option<Vec<String>> {
         let parked = self.parked.borrow();
         self.policy.is_spent(parked.len()).then(|| parked.clone())
     }
 
-    /// Calls every callback. A panic does not prevent the other callbacks, and is noted as a problem of the generation.
-    /// Returns the priorities, in the order of the calls.
+    /// Calls every callback. If a callback panics, the other callbacks are still called, and the panic is noted as a problem
+    /// of the generation. Returns the priorities in call order.
     pub(crate) fn call_back(&self, generation: Generation) -> Vec<i32> {
         let mut called = Vec::new();
         self.callbacks.each(|priority, callback| {
@@ -127,14 +127,14 @@ impl Unloads {
         called
     }
 
-    /// Notes a non-fatal problem of a generation. If the generation is gone, the problem is not stored and appears only in the
-    /// log: a kept module may outlive the generation that mapped it.
+    /// Notes a non-fatal problem of a generation. A kept module may outlive the generation that mapped it. If the generation
+    /// is gone, the problem appears only in the log.
     pub(crate) fn note(&self, generation: Generation, problem: String) {
         let mut lives = self.lives.borrow_mut();
         let Some(life) = lives.get_mut(&generation) else { return };
         match &life.ticket {
             Some(ticket) => ticket.note(problem),
-            // Limits the number, because a plugin part may fail to drop in every frame. The log contains all failures.
+            // Limits the number, because a plugin part may fail to drop in every frame. The log contains all problems.
             None if life.problems.len() < MOST_PROBLEMS => life.problems.push(problem),
             None => {}
         }
@@ -150,7 +150,7 @@ impl Unloads {
         lives.get_mut(&generation).map(|life| mem::take(&mut life.problems)).unwrap_or_default()
     }
 
-    /// Moves the notes of a generation to its ticket.
+    /// Moves the noted problems and jobs of a generation to its ticket.
     pub(super) fn begin_unload(&self, generation: Generation, ticket: &UnloadTicket) {
         let mut lives = self.lives.borrow_mut();
         let life = lives.entry(generation).or_default();

@@ -6,7 +6,7 @@ pub(crate) trait UnloadWork: Send {
     /// Continues the unload as far as possible without blocking.
     fn advance(&mut self) -> Progress;
 
-    /// Checks that other threads make progress for the unload. Such an unload waits, but is not blocked.
+    /// Checks if other threads make progress for the unload. In that case the unload waits, but is not blocked.
     fn is_moving(&self) -> bool {
         false
     }
@@ -17,7 +17,7 @@ pub(crate) trait UnloadWork: Send {
 
 pub(crate) enum Progress {
     Waiting {
-        /// Blockers of the unload. Empty if only another poll is needed.
+        /// Blockers of the unload. Empty if the unload only needs another poll.
         blockers: Vec<Blocker>,
         /// Set if every finalizer has run.
         drained: bool,
@@ -27,7 +27,7 @@ pub(crate) enum Progress {
 
 #[derive(Debug, Default)]
 pub(crate) struct Unloaded {
-    /// Resources left by modules whose images are gone.
+    /// Resources left by modules whose images are unmapped.
     pub modules: Vec<ModuleEnd>,
     pub parked: Vec<ParkedImage>,
 }

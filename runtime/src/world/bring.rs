@@ -1,4 +1,4 @@
-//! Creates the objects of a file next to the existing objects: memory, values, subobjects, plugin parts. If a step fails, the
+//! Creates the objects of a world file next to the existing objects: memory, values, subobjects, and plugin parts. If a step fails, the
 //! surrounding transaction undoes all steps.
 
 use std::collections::HashSet;
@@ -41,11 +41,11 @@ pub(super) struct Bringing<'a> {
     file: &'a WorldFile,
     plans: &'a [ClassPlan],
     report: &'a mut WorldLoadReport,
-    /// Object of each record.
+    /// Created object of each record.
     objects: Vec<ObjectHandle>,
     /// Subobjects that their owner's class no longer declares.
     doomed: HashSet<ObjectHandle>,
-    /// References to own subobjects that follow from defaults. Set when all subobjects exist.
+    /// References to own subobjects that come from defaults. Resolved when all subobjects exist.
     to_own: Vec<OwnReference>,
     /// Conversions of saved values. Run when all objects have their values.
     conversions: Vec<PendingConversion>,
@@ -73,7 +73,7 @@ impl FromFile for References<'_> {
             FileReference::None => ObjectHandle::NONE,
             FileReference::In(index) => self.objects.get(*index as usize).copied().unwrap_or_default(),
             FileReference::Path(path) => {
-                // Accepts only templates. A reference by path is saved only for objects that belong to the code, and the load
+                // Accepts only templates. A file refers to an object by path only if the object belongs to the code, and the load
                 // destroys all other objects of the old world.
                 let world = &self.core.world;
                 world.object_at(path).filter(|object| world.objects.is_template(*object)).unwrap_or_else(|| {
@@ -96,7 +96,7 @@ impl<'a> Bringing<'a> {
         Self { core, file, plans, report, objects, doomed, to_own, conversions }
     }
 
-    /// Creates memory, values and subobjects of all objects. Runs plugin code only if a class has gained a subobject, has another native
+    /// Creates memory, values and subobjects of all objects. Plugin code runs only if a class has a new subobject, has another native
     /// base class, or converts a value.
     pub(super) fn make(&mut self) -> Result<(), WorldError> {
         self.allocate()?;
@@ -114,7 +114,7 @@ impl<'a> Bringing<'a> {
         Ok(())
     }
 
-    /// Builds the plugin parts in the order in which the objects were constructed originally, and restores their kept fields.
+    /// Builds the plugin parts in the original construction order of the objects, and restores their kept fields.
     pub(super) fn build_plugin_parts(&mut self) -> Result<(), WorldError> {
         let (mut kept, mut objects) = (KeptFields::default(), Vec::new());
         for (object, record, plan) in self.all() {
@@ -179,7 +179,7 @@ impl<'a> Bringing<'a> {
                 core.world.lazy.put(LazyRaw { high: id.0, low: id.1 }, object);
             }
         }
-        // Sets the outer of objects whose outer was created after them.
+        // Sets each outer that was created after its inner object.
         for index in later {
             let record = &file.objects[index];
             let outer = record.outer.map(|outer| self.objects[outer as usize]).unwrap_or_default();
@@ -196,7 +196,7 @@ impl<'a> Bringing<'a> {
         Ok(())
     }
 
-    /// Writes the defaults and then the saved values. A reconstructed object receives its values after the reconstruction.
+    /// Writes the defaults, then the saved values. An object that is constructed again receives its values after the construction.
     fn fill(&mut self, object: ObjectHandle, record: &ObjectRecord, plan: &ClassPlan) -> Result<(), CallError> {
         if matches!(plan.object_plan, ObjectPlan::Reconstructed { .. }) {
             return Ok(());
@@ -234,8 +234,8 @@ impl<'a> Bringing<'a> {
         Ok(())
     }
 
-    /// Splits the saved values into values written to properties, dormant values, and values put aside. Omits values that
-    /// functions of plugin authors convert.
+    /// Splits the saved values into values for properties, dormant values, and values that are put aside. Omits values that conversions
+    /// of plugin authors handle.
     fn saved(
         &mut self,
         object: ObjectHandle,
@@ -301,7 +301,7 @@ impl<'a> Bringing<'a> {
                 }
             }
         }
-        // Handles the properties that had their default when the object was saved.
+        // Handles the properties that had their default values when the object was saved.
         for index in (0..plan.targets.len()).filter(|index| is_default[*index]) {
             match &plan.targets[index] {
                 Target::Sleep => asleep.push((class.properties[index].name.as_str().into(), KeptValue::Default)),
@@ -315,7 +315,7 @@ impl<'a> Bringing<'a> {
         (own, asleep, aside)
     }
 
-    /// Runs the conversions of plugin authors, and writes their results.
+    /// Runs the conversions of plugin authors, and writes the converted values.
     fn convert(&mut self) -> Result<(), WorldError> {
         let core = self.core;
         for pending in std::mem::take(&mut self.conversions) {
@@ -328,7 +328,7 @@ impl<'a> Bringing<'a> {
         Ok(())
     }
 
-    /// Constructs an object again if its class has another native base class now, and then writes its values.
+    /// Constructs an object again if the native base class of its class has changed, and then writes its values.
     fn reconstruct_object(
         &mut self,
         object: ObjectHandle,
@@ -350,8 +350,8 @@ impl<'a> Bringing<'a> {
         Ok(())
     }
 
-    /// Makes an object refer to its subobjects of the right class, marks the other subobjects for destruction, and creates missing
-    /// subobjects.
+    /// Sets the references of an object to its subobjects, creates missing subobjects, and marks subobjects of the wrong class for
+    /// destruction.
     fn gather_parts(&mut self, object: ObjectHandle, _: &ObjectRecord, plan: &ClassPlan) -> Result<(), CallError> {
         let objects = &self.core.world.objects;
         let chain = plan.class.chain();
@@ -400,7 +400,7 @@ impl<'a> Bringing<'a> {
     }
 }
 
-/// Creates the conversion of a saved value. Returns `None` if the function cannot take the value.
+/// Creates the conversion of a saved value. Returns `None` if the function does not accept the value.
 fn pending(
     core: &Core,
     object: ObjectHandle,
@@ -416,7 +416,7 @@ fn pending(
     Some(PendingConversion { object, template, function: Rc::clone(function), argument, targets })
 }
 
-/// Runs a conversion, and writes its result.
+/// Runs a conversion, and writes the converted value.
 fn convert_one(core: &Core, pending: PendingConversion) -> Result<(), CallError> {
     let (object, template) = (pending.object, pending.template);
     let converted = pending.run(core).map_err(|(what, error)| {

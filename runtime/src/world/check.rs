@@ -1,5 +1,5 @@
-//! Validates a whole file: names of records are valid, unique items are unique, and references resolve to records. An invalid
-//! file is rejected before any object is created. The error contains the index of the invalid record.
+//! Validates a whole file: names are valid, unique items are unique, and references resolve to records. An invalid file is
+//! rejected before any object is created. The error contains the index of the invalid record.
 
 use alcedo_abi::names::{is_identifier, is_type_path};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -10,7 +10,7 @@ use crate::object::type_text::TypeText;
 use crate::world::file_value::FileValue;
 use crate::world::records::{ClassRecord, FormatError, KeptRecord, ObjectRecord, PropertyRecord, WorldFile, malformed};
 
-/// Maximum number of names of a path in an error.
+/// Maximum number of names that an error shows of a path.
 const MAX_NAMES: usize = 8;
 
 /// Checks that every record of the file is valid. Returns the first violation.
@@ -114,7 +114,7 @@ fn object(file: &WorldFile, at: usize, record: &ObjectRecord) -> Result<(), Form
     Ok(())
 }
 
-/// Returns the name of a struct field in the value, if the name is invalid or occurs twice in one struct.
+/// Returns the first struct field name in the value that is invalid or occurs twice in one struct.
 fn bad_field(value: &FileValue) -> Option<&str> {
     match value {
         FileValue::Struct(fields) => {
@@ -131,9 +131,9 @@ fn bad_field(value: &FileValue) -> Option<&str> {
     }
 }
 
-/// Checks that the chain of outers of every object ends, so that it has no cycle.
+/// Checks that no chain of outers has a cycle.
 fn outers(file: &WorldFile) -> Result<(), FormatError> {
-    // Start of the walk that visited each object. The chain of an object that an earlier walk visited is known to end.
+    // Start of the walk that first visited each object. If an earlier walk visited an object, its chain is known to end.
     let mut seen = vec![usize::MAX; file.objects.len()];
     for start in 0..file.objects.len() {
         let mut at = Some(start);
@@ -151,7 +151,7 @@ fn outers(file: &WorldFile) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Checks that no two objects have one path, one role as a default subobject of an outer, or one lazy reference id.
+/// Checks that paths, roles as default subobjects of an outer, and lazy reference ids are unique.
 fn once(file: &WorldFile) -> Result<(), FormatError> {
     let (mut paths, mut parts, mut ids) = (FxHashMap::default(), FxHashSet::default(), FxHashMap::default());
     for (at, record) in file.objects.iter().enumerate() {
@@ -171,7 +171,7 @@ fn once(file: &WorldFile) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Returns the path of an object for errors. A long path is cut to its innermost names.
+/// Returns the path of an object for errors. A long path is truncated to its innermost names.
 fn path_of(file: &WorldFile, at: usize) -> String {
     let outer = |at: &usize| file.objects[*at].outer.map(|outer| outer as usize);
     let mut around: Vec<_> = std::iter::successors(Some(at), outer).take(MAX_NAMES + 1).collect();

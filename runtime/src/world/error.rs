@@ -7,7 +7,7 @@ use crate::escape::line;
 use crate::object::construction::ConstructionFailed;
 use crate::world::records::FormatError;
 
-/// Error of saving or loading a world. On an error the world is unchanged, and so is an existing file.
+/// Error of saving or loading a world. After an error, the world and an existing file are unchanged.
 ///
 /// # Examples
 /// ```rust
@@ -39,18 +39,18 @@ pub enum WorldError {
     /// The path is a folder, a pipe or a device.
     #[error("{} is not a regular file: name one that `save_world` wrote", path.display())]
     NotAFile {
-        /// The path.
+        /// Path that is not a regular file.
         path: PathBuf,
     },
-    /// The file is not a complete world that this host can read.
+    /// The file is not a complete world file that this host can read.
     #[error("{}: {source}", path.display())]
     Format {
         /// Path of the file.
         path: PathBuf,
-        /// Problem of the file.
+        /// Defect of the file.
         source: FormatError,
     },
-    /// The native base of a class is missing, so its objects cannot even be dormant.
+    /// The host lacks the native base of a class, so objects of the class cannot even be dormant.
     #[error(
         "objects of {class} extend the native class {native}, which this host does not have: build the host with the \
          natives that it was saved with, or redirect the path"
@@ -58,10 +58,10 @@ pub enum WorldError {
     NoNative {
         /// Path of the class.
         class: String,
-        /// Path of its nearest native class.
+        /// Path of the nearest native base class.
         native: String,
     },
-    /// A class that was saved as native is not native in this host.
+    /// A class that was native when the world was saved is not native in this host.
     #[error(
         "objects of {class} are stated to extend the native class {native}, which is not native here: redirect its path \
          to that of the native class"
@@ -69,7 +69,7 @@ pub enum WorldError {
     NotNative {
         /// Path of the class.
         class: String,
-        /// Saved path of its nearest native class.
+        /// Path of the nearest native base class when the world was saved.
         native: String,
     },
     /// A kept field of a plugin part cannot be serialized.
@@ -83,7 +83,7 @@ pub enum WorldError {
     /// An object could not be created.
     #[error("{}: {error}", line(object))]
     Object {
-        /// Name of the object in the file.
+        /// Path of the object in the file.
         object: String,
         /// Error of the creation.
         error: CallError,

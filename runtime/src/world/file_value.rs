@@ -1,5 +1,5 @@
-//! A value in a file. Contains its kind, strings instead of interned names, and file indices of objects instead of handles. The
-//! value is valid in any process, and can be converted if the type of its property has changed.
+//! Value in a world file. Contains strings instead of interned names, and file indices instead of object handles. The value is
+//! valid in any process, and can be converted if the type of its property has changed.
 
 use alcedo_abi::value::LazyRaw;
 use serde::{Deserialize, Serialize};
@@ -42,7 +42,7 @@ pub(crate) enum FileValue {
     Bool(bool),
     #[serde(rename = "String")]
     Text(String),
-    /// An enum entry by name, with the number that the entry had when it was written.
+    /// Enum entry by name, with the number that the entry had when the value was saved.
     Enum(String, String),
     #[serde(rename = "Utf8String")]
     Utf8(String),
@@ -74,7 +74,7 @@ pub(crate) enum FileValue {
     #[serde(rename = "SparseDelegate")]
     Sparse(Vec<FileBinding>),
     FieldPath(String),
-    /// A value of a kind that has no variant here: the name of the kind, and the value as a string.
+    /// Value of a kind that has no variant here: the name of the kind, and the value as a string.
     #[serde(rename = "printed")]
     Printed(String, String),
 }
@@ -82,39 +82,39 @@ pub(crate) enum FileValue {
 /// Binding of a delegate.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct FileBinding {
-    /// The object; `None` if the delegate is unbound.
+    /// Bound object; `None` if the delegate is unbound.
     pub(crate) object: FileReference,
     pub(crate) function: String,
 }
 
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum FileReference {
-    /// An empty reference, or a reference to a destroyed object.
+    /// Empty reference, or reference to a destroyed object.
     #[serde(rename = "none")]
     None,
     /// Reference to the object with this index in the file.
     #[serde(rename = "in")]
     In(u32),
-    /// Reference to an object that is not saved because it belongs to the code: a class default object, or an object inside a
+    /// Reference to an object that is not saved because the code creates it: a class default object, or an object inside a
     /// class default object.
     #[serde(rename = "path")]
     Path(String),
 }
 
-/// Converts references when a value is written.
+/// Converts object handles to saved references when a value is written.
 pub(crate) trait ToFile {
     /// Returns the saved reference for an object.
     fn reference(&self, object: ObjectHandle) -> FileReference;
 }
 
-/// Resolves references when a value is read.
+/// Resolves saved references to object handles when a value is read.
 pub(crate) trait FromFile {
     /// Returns the object of a saved reference. Returns `NONE` if the object does not exist.
     fn object(&mut self, reference: &FileReference) -> ObjectHandle;
 }
 
 impl FileValue {
-    /// Converts a value for a file.
+    /// Converts a value to its form in the file.
     pub(crate) fn of(value: &Value, names: &Names, to: &impl ToFile) -> Self {
         let text = |name: &Name| names.text(*name).to_string();
         let all = |values: &[Value]| values.iter().map(|value| Self::of(value, names, to)).collect::<Vec<_>>();
@@ -172,7 +172,7 @@ impl FileValue {
         }
     }
 
-    /// Converts the value to a value of this world.
+    /// Converts the value from its form in the file.
     pub(crate) fn value(&self, names: &Names, from: &mut impl FromFile) -> Value {
         match self {
             Self::U8(value) => Value::U8(*value),
@@ -207,7 +207,7 @@ impl FileValue {
             Self::FieldPath(path) => Value::FieldPath(names.intern(path)),
             Self::Printed(kind, text) => {
                 let parsed = PropertyType::plain_named(kind).and_then(|ty| Value::parse(text, &ty, names).ok());
-                // A value of a kind unknown to this host becomes a string, so that reports can print it.
+                // Converts a value of an unknown kind to a string, so that reports can format it.
                 parsed.unwrap_or_else(|| Value::Text(text.clone()))
             }
             Self::LazyObject(high, low) => Value::LazyObject(LazyRaw { high: *high, low: *low }),
@@ -233,7 +233,7 @@ impl FileValue {
         }
     }
 
-    /// Returns a file index in the value that is out of range: not below `objects`.
+    /// Returns a file index in the value that is not below `objects`, the number of objects in the file.
     pub(crate) fn object_beyond(&self, objects: usize) -> Option<u32> {
         match self {
             Self::Object(reference) | Self::WeakObject(reference) | Self::ScriptInterface(reference) => {
@@ -272,7 +272,7 @@ impl FileReference {
     }
 }
 
-/// Checks if a number must be saved by its bits: CBOR preserves neither the bits of a NaN nor the sign of zero.
+/// Checks if a number must be saved by its bits. CBOR preserves neither the bits of a NaN nor the sign of a zero.
 fn needs_bits(value: f64) -> bool {
     value.is_nan() || (value == 0.0 && value.is_sign_negative())
 }

@@ -1,5 +1,5 @@
-//! File format of a world. An envelope identifies a complete file and its version. Inside is one CBOR value that contains the
-//! records. Converts between bytes and records without access to objects. `docs/world-format.md` documents the format.
+//! File format of a world. An envelope identifies a complete file and its version. The envelope contains the records as one
+//! CBOR value. Converts between bytes and records, without access to objects. `docs/world-format.md` documents the format.
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -9,16 +9,16 @@ use crate::world::records::{FormatError, WorldFile, malformed};
 
 /// First bytes of every file.
 pub(super) const MAGIC: [u8; 8] = *b"ALCWORLD";
-/// Version that is written. Must be incremented with every change that older readers would misread.
+/// Version of written files. Must be incremented with every change that older readers would misread.
 pub(super) const VERSION: u32 = 1;
 
-/// Size in bytes of magic, version, a reserved word and the length of the body.
+/// Size in bytes of the head: magic, version, a reserved word, and the length of the body.
 pub(super) const HEAD: usize = 24;
-/// Size in bytes of the digest at the end. The digest covers all bytes before it.
+/// Size in bytes of the digest at the end. The digest covers all preceding bytes.
 const TAIL: usize = 8;
 
 impl WorldFile {
-    /// Encodes the whole file. Equal worlds have equal bytes. Fails if a record does not serialize.
+    /// Encodes the whole file. Equal worlds have equal bytes. Fails if a record cannot be serialized.
     pub(crate) fn encode(&self) -> Result<Vec<u8>, FormatError> {
         let mut bytes = Vec::new();
         bytes.extend(MAGIC);
@@ -32,7 +32,7 @@ impl WorldFile {
         Ok(bytes)
     }
 
-    /// Decodes a complete file of a known version and validates its records with [`check`].
+    /// Decodes a complete file of a known version, and validates its records with [`check`].
     pub(crate) fn decode(bytes: &[u8]) -> Result<Self, FormatError> {
         let mut rest = body(bytes)?;
         let file: Self = ciborium::from_reader(&mut rest).map_err(of_cbor)?;
@@ -56,7 +56,7 @@ fn of_cbor(error: ciborium::de::Error<std::io::Error>) -> FormatError {
     })
 }
 
-/// Checks the head of a file that has `found` bytes: magic, version and length.
+/// Checks the head of a file: magic, version and length. `found` is the number of bytes in the file.
 pub(super) fn check_head(bytes: &[u8], found: u64) -> Result<(), FormatError> {
     let is_ours = bytes.iter().zip(MAGIC).all(|(found, expected)| *found == expected);
     if !is_ours || bytes.is_empty() {
@@ -77,7 +77,7 @@ pub(super) fn check_head(bytes: &[u8], found: u64) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Returns the body of a whole file, after checking its digest.
+/// Checks the digest of a whole file and returns the body.
 fn body(bytes: &[u8]) -> Result<&[u8], FormatError> {
     check_head(bytes, bytes.len() as u64)?;
     let (whole, tail) = bytes.split_at(bytes.len() - TAIL);
@@ -322,7 +322,7 @@ mod tests {
     fn an_invalid_body_is_malformed() {
         let mut bytes = file().encode().unwrap();
         bytes.truncate(bytes.len() - 8);
-        // Replaces the first byte of the body, so that the body is a number instead of a map of records.
+        // Replaces the first byte of the body. The body is then a number instead of a map of records.
         bytes[24] = 0x07;
         bytes.extend(xxh3_64(&bytes).to_le_bytes());
         assert!(matches!(refusal(&bytes), FormatError::Malformed { .. }));
@@ -350,7 +350,7 @@ mod tests {
             (vec![0xff], "its body has an invalid value: "),
             (vec![0x80], "its body has an invalid value: "),
             (arrays, "its body "),
-            // The bodies state more bytes, strings and values than they contain.
+            // Lengths in these bodies exceed the bytes, strings and values that the bodies contain.
             (vec![0x5b, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], "its body "),
             (
                 [&[0xa1, 0x67][..], b"objects", &[0x9b, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]].concat(),

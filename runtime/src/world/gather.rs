@@ -25,16 +25,16 @@ use crate::world::records::{ClassRecord, KeptRecord, ObjectRecord, PropertyRecor
 struct ClassNotes {
     /// Index of the class in the file.
     index: u32,
-    /// Class of the bodies.
+    /// Class of the objects' bodies.
     class: Rc<Class>,
-    /// Saved properties, with the default of each.
+    /// Saved properties, each with its default.
     properties: Vec<(Rc<Property>, PropertyDefault)>,
 }
 
 /// Saved values, each with the index of its property.
 type Saved = Vec<(u32, FileValue)>;
 
-/// Index of each object in the file.
+/// Maps each object to its index in the file.
 struct FileIndexes<'a> {
     world: &'a World,
     indexes: FxHashMap<ObjectHandle, u32>,
@@ -49,12 +49,12 @@ impl ToFile for FileIndexes<'_> {
     }
 }
 
-/// Checks if objects of the class are closures, which exist only in this process.
+/// Checks if objects of the class are closures. Closures exist only in this process.
 fn is_closure(class: &Class) -> bool {
     &*class.package == "Core" && class.name.starts_with(CLOSURE)
 }
 
-/// Converts the whole world. Fails if a kept field does not serialize.
+/// Converts the whole world. Fails if a kept field cannot be serialized.
 pub(super) fn gather(core: &Core) -> Result<WorldFile, WorldError> {
     let world = &core.world;
     let mut living = world.objects.living();
@@ -82,10 +82,10 @@ pub(super) fn gather(core: &Core) -> Result<WorldFile, WorldError> {
     Ok(file)
 }
 
-/// Makes names unique within each outer. Two cases cause duplicates. An object whose outer was destroyed is saved without an
-/// outer, and its name may already be in use there. And a class may have gained a subobject with the name of an existing
-/// object. In both cases the object gets a new name in the file; subobjects keep their names. `orphans` are the objects whose
-/// outer is not saved. Orphans are named last, since no saved reference uses their path.
+/// Makes names unique within each outer. Duplicates have two causes. An object whose outer was destroyed is saved without an
+/// outer, where its name may already be in use. A class may have gained a subobject with the name of an existing object. In
+/// both cases the object gets a new name in the file; subobjects keep their names. `orphans` are the objects whose outer is
+/// not saved. Orphans are named last, because no saved reference uses their path.
 fn name_apart(file: &mut WorldFile, orphans: &FxHashSet<usize>) {
     let mut used_names: FxHashSet<(Option<u32>, String)> = FxHashSet::default();
     let parts = file.objects.iter().filter(|record| record.part.is_some());
@@ -117,7 +117,7 @@ fn name_apart(file: &mut WorldFile, orphans: &FxHashSet<usize>) {
 struct Gathering<'a> {
     core: &'a Core,
     indexes: FileIndexes<'a>,
-    /// Key: class of the body, and for a dormant object the path of the class that it waits for.
+    /// Keys: the class of the body. For a dormant object, also the path of its missing class.
     classes: FxHashMap<(ClassId, Option<Rc<str>>), Rc<ClassNotes>>,
     structs: BTreeMap<Rc<str>, StructRecord>,
     file: WorldFile,
@@ -200,7 +200,7 @@ impl Gathering<'_> {
                 if !is_default {
                     let [own, default] = [body, cdo].map(|body| body.view().read(property));
                     let [own, default] = [own?, default?].map(|it| FileValue::of(&it, &world.names, &self.indexes));
-                    // A reference to a destroyed object equals a reference to none.
+                    // A reference to a destroyed object equals an empty reference.
                     if own != default {
                         values.push((index, own));
                     }
@@ -213,7 +213,7 @@ impl Gathering<'_> {
         Ok((values, dormant.fields.clone()))
     }
 
-    /// Returns the dormant values by name. The class of the object is missing, so the types of the values are used.
+    /// Returns the dormant values by name. The class of the object is missing, so the types are derived from the values.
     fn asleep(&mut self, dormant: &Dormant, class: usize) -> Saved {
         let record = &mut self.file.classes[class];
         let mut values = Vec::new();
@@ -240,7 +240,7 @@ fn property_record(property: &Property) -> PropertyRecord {
     PropertyRecord { name: property.text.to_string(), ty: property.ty.to_string() }
 }
 
-/// Records every struct that values of the type contain.
+/// Records every struct type that values of this type contain.
 fn describe_structs(ty: &PropertyType, structs: &mut BTreeMap<Rc<str>, StructRecord>) {
     let PropertyType::Struct(of) = ty else {
         return ty.inner_types(&mut |inner| describe_structs(inner, structs));

@@ -1,5 +1,5 @@
 //! Loads a world as a transaction. All steps that may fail run before the commit. The commit makes the new objects permanent.
-//! Afterwards the old objects are destroyed one by one.
+//! After the commit, the old objects are destroyed one by one.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,7 +23,7 @@ use crate::world::plan::{ClassPlan, plan_class};
 use crate::world::records::WorldFile;
 use crate::world::report::WorldLoadReport;
 
-/// Replaces the current world by the world in a file. Must be called at a safe point. On an error the world is unchanged.
+/// Replaces the current world by the world in a file. Must be called at a safe point. After an error the world is unchanged.
 pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoadReport, WorldError> {
     let bytes = disk::read(path)?;
     let file = WorldFile::decode(&bytes).map_err(|source| WorldError::Format { path: path.to_owned(), source })?;
@@ -55,7 +55,7 @@ pub(crate) fn load(core: &Rc<Core>, path: &Path) -> Result<WorldLoadReport, Worl
     Ok(report)
 }
 
-/// Runs all steps that may fail and so precede the commit.
+/// Runs all steps that may fail. The caller then commits.
 fn bring(core: &Rc<Core>, file: &WorldFile, report: &mut WorldLoadReport) -> Result<(), WorldError> {
     let plans = file.classes.iter().map(|class| plan_class(core, class, report));
     let plans = plans.collect::<Result<Vec<_>, _>>()?;
@@ -74,7 +74,7 @@ fn bring(core: &Rc<Core>, file: &WorldFile, report: &mut WorldLoadReport) -> Res
     ready.map_err(|fault| WorldError::Object { object: "the last step".to_owned(), error: fault.into() })
 }
 
-/// Returns the classes whose objects become dormant or are constructed again, ordered by path.
+/// Returns the classes whose objects become dormant or are constructed again, sorted by path.
 fn class_changes(file: &WorldFile, plans: &[ClassPlan]) -> Vec<ClassChange> {
     let mut counts = BTreeMap::new();
     for object in &file.objects {

@@ -1,6 +1,5 @@
-//! Saves all alive objects to a file, and loads them. Saving does not change the world. Loading is a transaction like a reload.
-//! The new world is created completely next to the old world, and values are converted by the rules of a reload. Only then is
-//! the old world destroyed.
+//! Saves all alive objects to a file, and loads them. Saving does not change the world. Loading is a transaction like a
+//! reload, and converts values by the rules of a reload. The old world is destroyed only after the new world is complete.
 
 mod bring;
 mod check;
@@ -25,7 +24,7 @@ use std::path::Path;
 use crate::bridge::core::Core;
 
 /// Saves all alive objects and returns their number. Replaces the file atomically. Must be called at a safe point. Fails if a
-/// kept field does not serialize or the file cannot be written.
+/// kept field cannot be serialized or the file cannot be written.
 pub(crate) fn save(core: &Core, path: &Path) -> Result<u64, WorldError> {
     let file = gather::gather(core)?;
     let bytes = file.encode().map_err(|source| WorldError::Format { path: path.to_owned(), source })?;

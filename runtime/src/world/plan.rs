@@ -1,5 +1,5 @@
-//! Plans the migration of the objects of one saved class. Compares the saved with the current declaration of the class, by the
-//! rules of a reload.
+//! Plans the migration of the objects of one saved class. Compares the saved declaration of the class with the current
+//! declaration, by the rules of a reload.
 
 use std::rc::Rc;
 
@@ -25,13 +25,13 @@ use crate::world::error::WorldError;
 use crate::world::records::{ClassRecord, PropertyRecord};
 use crate::world::report::WorldLoadReport;
 
-/// Destination of a saved value. `change` is the index of the property's line in the report.
+/// Destination of a saved value. `change` is the index of the property in the report.
 pub(super) enum Target {
-    /// A property. `conversion` is the function of a plugin author that converts the value, if any.
+    /// The value is written to a property. `conversion` is the function of a plugin author that converts the value, if any.
     Property { to: Rc<Property>, change: Option<usize>, conversion: Option<Rc<Function>> },
-    /// Dormant: the value is kept by name until the class returns.
+    /// The value becomes dormant: it is kept by name until the class returns.
     Sleep,
-    /// Dropped: the property was removed.
+    /// The value is dropped, because its property was removed.
     Nowhere { change: usize },
 }
 
@@ -39,15 +39,15 @@ pub(super) enum Target {
 pub(super) struct ClassPlan {
     /// Class of the new bodies.
     pub(super) class: Rc<Class>,
-    /// Outcome of the load for the objects.
+    /// Outcome of the load for objects of the class.
     pub(super) object_plan: ObjectPlan,
     /// Destination of each saved property.
     pub(super) targets: Vec<Target>,
     /// Initial value of each property of the new class, except properties of default subobjects.
     pub(super) defaults: Vec<(Rc<Property>, PropertyDefault)>,
-    /// Report lines of properties that were added since the save.
+    /// Indices in the report of properties that were added since the save.
     pub(super) added: Vec<usize>,
-    /// Current name of each default subobject, by its saved name.
+    /// Current names of default subobjects, by saved name.
     part_names: FxHashMap<String, Rc<str>>,
 }
 
@@ -57,15 +57,15 @@ impl ClassPlan {
         self.part_names.get(saved).map_or_else(|| saved.into(), Rc::clone)
     }
 
-    /// Returns the default that provides the missing elements of a fixed array saved with fewer elements.
+    /// Returns the default that provides missing elements of fixed arrays. `None` if the property has no fixed array.
     pub(super) fn fixed_default(&self, core: &Core, property: &Property) -> Option<Value> {
         let read = || core.world.objects.read_value(self.class.cdo.get(), &property.text).ok();
         if fixed::has_fixed(property) { read() } else { None }
     }
 }
 
-/// Returns the current name of each default subobject, by all of its former names. If several subobjects had one name, this
-/// name resolves to the nearest of these subobjects.
+/// Returns the current name of each default subobject, by its former names. If several subobjects had the same name, the
+/// nearest of them is used.
 fn part_names(class: &Rc<Class>, redirects: &[(String, String)]) -> FxHashMap<String, Rc<str>> {
     let chain = class.chain();
     let subobjects: Vec<&Rc<str>> =
@@ -79,8 +79,8 @@ fn part_names(class: &Rc<Class>, redirects: &[(String, String)]) -> FxHashMap<St
     names
 }
 
-/// Plans the migration of a saved class, and creates its class default object if that is missing. Fails if the native class of
-/// the saved class is missing or not native, or if a class default object cannot be constructed.
+/// Plans the migration of a saved class, and creates a missing class default object. Fails if the native base class is missing
+/// or not native, or if the class default object cannot be constructed.
 pub(super) fn plan_class(
     core: &Core,
     record: &ClassRecord,
@@ -183,8 +183,8 @@ fn added_words(core: &Core, class: &Class, property: &Property) -> String {
     }
 }
 
-/// Returns the type string of a saved property. A property that was saved while its class was missing has no type, so the
-/// current type is returned.
+/// Returns the type string of a saved property. For a property that was saved while its class was missing, returns the current
+/// type.
 fn now(saved: &PropertyRecord, class: &Class) -> String {
     match class.find_property(&saved.name) {
         Some(property) if saved.ty.is_empty() => property.ty.to_string(),
@@ -193,7 +193,7 @@ fn now(saved: &PropertyRecord, class: &Class) -> String {
 }
 
 fn shape(name: &str, ty: &str) -> PropertyShape {
-    // Leaves the layout zero: a saved struct value lists its fields, so a changed struct needs no separate handling.
+    // Leaves the layout zero. A saved struct value contains its field names, so a changed struct needs no separate handling.
     PropertyShape { name: name.to_owned(), key: TypeKey { signature: ty.to_owned(), layout: 0 } }
 }
 

@@ -6,11 +6,11 @@ use crate::world::file_value::FileValue;
 
 #[derive(Serialize, Deserialize, Clone, PartialEq, Debug, Default)]
 pub(crate) struct WorldFile {
-    /// Structs that values use, in order of their paths. Readers without a host need these declarations.
+    /// Structs that values use, sorted by path. Readers without a host need these declarations.
     pub(crate) structs: Vec<StructRecord>,
     /// Classes of the objects, in the order of first use.
     pub(crate) classes: Vec<ClassRecord>,
-    /// Objects in order of creation. References are indices into this list.
+    /// Objects in creation order. References are indices into this list.
     pub(crate) objects: Vec<ObjectRecord>,
 }
 
@@ -25,7 +25,7 @@ pub(crate) struct StructRecord {
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct PropertyRecord {
     pub(crate) name: String,
-    /// Type, formatted as in signatures.
+    /// Type as written in signatures.
     #[serde(rename = "type")]
     pub(crate) ty: String,
 }
@@ -34,9 +34,9 @@ pub(crate) struct PropertyRecord {
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ClassRecord {
     pub(crate) path: String,
-    /// Paths of its dynamic base classes, base first.
+    /// Paths of the dynamic base classes, base first.
     pub(crate) bases: Vec<String>,
-    /// Path of its nearest native class, or its own path if native.
+    /// Path of the nearest native base class, or of the class itself if it is native.
     pub(crate) native: String,
     /// Properties, base first, without transient properties and default subobjects.
     pub(crate) properties: Vec<PropertyRecord>,
@@ -44,21 +44,21 @@ pub(crate) struct ClassRecord {
 
 #[derive(Serialize, Deserialize, Clone, PartialEq, Debug, Default)]
 pub(crate) struct ObjectRecord {
-    /// Index of its class.
+    /// Index of the object's class.
     pub(crate) class: u32,
     pub(crate) name: String,
-    /// Index of its outer object.
+    /// Index of the outer object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) outer: Option<u32>,
-    /// Name of the default subobject in its outer, if it is one.
+    /// Name of the default subobject in the outer. `None` if the object is no default subobject.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) part: Option<String>,
     #[serde(default, skip_serializing_if = "is_false")]
     pub(crate) root: bool,
-    /// Id that lazy references use, if such a reference to the object was ever made.
+    /// Id that lazy references use. `None` if no lazy reference to the object was ever created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) lazy: Option<(u64, u64)>,
-    /// Values that differ from the default. Each value has the index of its property in the class.
+    /// Values that differ from the defaults. Each value has the index of its property in the class.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) values: Vec<(u32, FileValue)>,
     /// Kept fields of the plugin part.
@@ -69,15 +69,15 @@ pub(crate) struct ObjectRecord {
 /// Saved field of a plugin part.
 #[derive(Serialize, Deserialize, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct KeptRecord {
-    /// Path of the declaring class.
+    /// Path of the class that declares the field.
     pub(crate) class: String,
     pub(crate) name: String,
-    /// Value in CBOR.
+    /// Field value in CBOR.
     #[serde(with = "serde_bytes")]
     pub(crate) data: Vec<u8>,
 }
 
-/// Error of an invalid world file. The function that reads the file adds the path.
+/// Error of an invalid world file. The caller adds the path of the file.
 ///
 /// # Examples
 /// ```rust
@@ -95,10 +95,10 @@ pub(crate) struct KeptRecord {
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FormatError {
-    /// The file is not a world.
+    /// The file is not a world file.
     #[error("it does not begin like a saved world: name a file that `save_world` wrote")]
     NotAWorld,
-    /// The file was written by a later version.
+    /// The file was written by a newer version.
     #[error(
         "it has format {found}, this host reads up to {known}: load it with the host that saved it, or a newer one"
     )]
@@ -118,7 +118,7 @@ pub enum FormatError {
         /// Expected number of bytes.
         expected: u64,
     },
-    /// The file was changed since it was written.
+    /// The file was changed after it was written.
     #[error("its checksum is {found:016x}, it was saved with {expected:016x}: it was damaged since; use another copy")]
     Damaged {
         /// Digest of the current content.
@@ -129,7 +129,7 @@ pub enum FormatError {
     /// Two objects have the same path.
     #[error("{path} is object {first} and object {second}: names are unique in an outer, so rename one and save again")]
     SamePath {
-        /// The path, truncated if long.
+        /// Path of the objects, truncated if long.
         path: String,
         /// Index of the first object in the file.
         first: usize,
@@ -141,15 +141,15 @@ pub enum FormatError {
     ObjectName {
         /// Index of the object in the file.
         object: usize,
-        /// The name, escaped and truncated if long.
+        /// Name of the object, escaped, and truncated if long.
         name: String,
-        /// Problem of the name.
+        /// Reason why the name is invalid.
         problem: &'static str,
     },
-    /// The file is complete but invalid. Only a program that writes world files itself can cause this error.
+    /// The file is complete but invalid. Only programs that write world files themselves cause this error.
     #[error("{problem}: the program that wrote this file does not follow the format")]
     Malformed {
-        /// Problem of the content.
+        /// Description of the defect.
         problem: String,
     },
 }

@@ -1,4 +1,4 @@
-//! Report of loading a world: how many objects were loaded, and changes of values in classes that have changed.
+//! Report of loading a world: the number of loaded objects, and the changes of values in changed classes.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::reload::changes::{ClassChange, PropertyChange};
 
-/// Report of a loaded world. All items that are not listed were restored unchanged.
+/// Report of a loaded world. Everything that the report does not list was restored unchanged.
 ///
 /// # Examples
 /// ```rust
@@ -26,23 +26,23 @@ use crate::reload::changes::{ClassChange, PropertyChange};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct WorldLoadReport {
-    /// Objects now alive, including default subobjects.
+    /// Number of loaded objects, including default subobjects.
     pub objects: u64,
-    /// Old objects that were destroyed.
+    /// Number of old objects that were destroyed.
     pub replaced: u64,
-    /// Plugin parts built.
+    /// Number of plugin parts that were built.
     pub conjugates_built: u64,
-    /// Kept fields of plugin parts that were restored.
+    /// Number of kept fields that were restored.
     pub fields_kept: u64,
-    /// Kept fields of plugin parts that no longer fit: class, field, reason and number of objects.
+    /// Kept fields that no longer fit their plugin parts: class, field, reason and number of objects.
     pub fields_lost: Vec<String>,
-    /// Counts of values per property, for properties whose declaration has changed.
+    /// Properties whose declaration has changed, each with counts of its values.
     pub properties: Vec<PropertyChange>,
-    /// Classes that are missing or have another native base class, with the number of their objects.
+    /// Classes that are missing or have another native base class, each with the number of objects.
     pub classes: Vec<ClassChange>,
-    /// Default subobjects added to or removed from objects, and renamed members.
+    /// Added and removed default subobjects, and renamed members.
     pub structure: Vec<String>,
-    /// References and bindings that cannot be resolved. Each line names the owner and the former target.
+    /// Unresolved references and bindings. Each line names the owner and the saved target.
     pub unresolved: Vec<String>,
 }
 

@@ -1,10 +1,10 @@
-//! The canary: a child process that loads new modules before the host does. Mapping a library runs its initializers, and a crash or
-//! hang there would affect the host. `canary_child.rs` runs in the child process, and `watch.rs` waits for that process.
-//! `protocol.rs` defines the frames, and `wire.rs` contains the socket. This file decides whether a canary is started. Every load
-//! uses a canary: of the Master, a reload, a Slim and the Default. Callable on any thread.
+//! The canary: a child process that loads new modules before the host does. Mapping a library runs its initializers. An initializer
+//! that crashes or hangs then ends the child process, and not the host. `canary_child.rs` runs in the child process, and `watch.rs`
+//! waits for that process. `protocol.rs` defines the frames, and `wire.rs` contains the socket. This file decides whether a canary
+//! is started. Every load may use a canary: loads of the Master, a Slim and the Default, and reloads. Callable on any thread.
 //!
-//! A canary finds mistakes, not malice. A module can detect that it runs in a canary, for instance by how its process was started,
-//! and can behave differently there. A canary guarantees only that no module passes by accident.
+//! A canary finds mistakes, not malice. A module can detect that it runs in a canary, for instance by the arguments of the process,
+//! and can behave differently there.
 
 pub(super) mod protocol;
 mod watch;
@@ -22,7 +22,7 @@ use crate::load::error::LoadError;
 /// Default deadline of a canary.
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// True after a call of `run_if_child` in this process. Only then can the program of this process be started as a canary.
+/// True once this process has called `run_if_child`. Without this call, its program cannot be started as a canary.
 static ARMED: AtomicBool = AtomicBool::new(false);
 
 /// Selects the process that loads new modules first, so that a crash there does not affect the host.
@@ -49,7 +49,7 @@ pub enum Canary {
     Program(PathBuf),
 }
 
-/// Allows this program to be started as a canary of its own host.
+/// Allows the host in this process to start its own program as a canary.
 pub(super) fn arm() {
     ARMED.store(true, Ordering::Relaxed);
 }
@@ -69,7 +69,7 @@ impl Rehearsal {
         Self { canary, deadline: deadline.unwrap_or(DEADLINE) }
     }
 
-    /// Returns a copy of the settings. If `canary` is not `None`, it replaces the canary of the copy.
+    /// Returns a copy of the settings. If `canary` is `Some`, it replaces the canary of the copy.
     pub(crate) fn with(&self, canary: Option<Canary>) -> Self {
         Self { canary: canary.unwrap_or_else(|| self.canary.clone()), deadline: self.deadline }
     }
@@ -82,9 +82,9 @@ enum Choice<'a> {
     Start(&'a Path),
     /// Start the host's own program.
     StartSelf,
-    /// Start no canary, because the host's settings disable it.
+    /// Start no canary, because the settings disable canaries.
     Disabled,
-    /// Start no canary, because none was set and the host's program cannot be started as a canary.
+    /// Start no canary: the settings name no program, and the host's own program cannot be started as a canary.
     Unavailable,
 }
 
@@ -102,7 +102,7 @@ impl Rehearsal {
     /// copy, which has passed every other check. Returns the duration, or `None` if no canary was used.
     ///
     /// # Errors
-    /// Returns the failure of the canary. No copy was mapped in this process then.
+    /// Returns the failure of the canary. After a failure, no copy has been mapped in this process.
     pub(crate) fn run(&self, candidates: Candidates) -> Result<Option<Duration>, LoadError> {
         if candidates.is_empty() {
             return Ok(None);

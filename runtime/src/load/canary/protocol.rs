@@ -1,7 +1,7 @@
-//! Protocol between a host and its canary: length-prefixed frames on a socket of their own. Decodes frames from pieces of any size,
-//! without I/O. A frame starts with a magic number and a version. It also contains a token of this conversation, the process id of
-//! the sender, a sequence number and a digest. Bytes that a module writes to the socket by mistake are therefore rejected. Frames
-//! are also rejected if they are interrupted, repeated or missing, or were sent by another canary or by a fork of the process.
+//! Protocol between a host and its canary: length-prefixed frames on a dedicated socket. Decodes frames from pieces of any size,
+//! without I/O. Each frame contains a magic number, a version, a token of this conversation, the process id of the sender, a
+//! sequence number and a digest. Therefore the receiver rejects bytes that a module writes to the socket by mistake. It also
+//! rejects frames that are cut off, repeated or out of sequence, and frames of another canary or of a fork of the process.
 
 use std::ffi::OsString;
 
@@ -10,13 +10,12 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::load::error::canary::CanaryStep;
 
-/// The only argument of a program that is started as a canary.
+/// Only argument of a program that is started as a canary.
 pub(crate) const ARGUMENT: &str = "--alcedo-canary";
 
 /// The first bytes of every frame.
 const MAGIC: [u8; 4] = *b"ACF\n";
-/// Version of the frame format after the magic number. Host and canary are the same program, unless the host sets another program
-/// as its canary.
+/// Version of the frame format. A canary program that the host sets may have been built with another version.
 const VERSION: u16 = 3;
 /// Length of the header: magic number, version, sequence number, length, process id and token.
 const HEAD: usize = 34;
@@ -24,24 +23,24 @@ const HEAD: usize = 34;
 const TAIL: usize = 8;
 /// Maximum length of the message between header and digest. The message is encoded in CBOR.
 const LONGEST: usize = 1 << 20;
-/// Maximum number of bytes of a refusal; longer refusals are truncated.
+/// Maximum length of the reason in a `Refused` message, in bytes. Longer reasons are truncated.
 const LONGEST_TEXT: usize = 1 << 16;
 
 /// Modules to load, dependencies first. Each entry is the name of a module and the path of its copy.
 pub(crate) type Candidates = Vec<(String, OsString)>;
 
-/// A message of either side.
+/// Message between host and canary.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Message {
     /// Sent by the host: requests that the canary loads these modules.
     Request(Candidates),
-    /// Sent by the canary: it has received the request.
+    /// Sent by the canary: confirms the request.
     Here,
-    /// Sent by the canary: it begins this step with the module at this index.
+    /// Sent by the canary: announces this step for the module at this index.
     Begins(u32, CanaryStep),
-    /// Sent by the canary: it refuses the current module for this reason.
+    /// Sent by the canary: rejects the current module for this reason.
     Refused(String),
-    /// Sent by the canary: it has loaded all modules. Contains the number of modules.
+    /// Sent by the canary: reports that all modules are loaded, with their number.
     Done(u32),
 }
 
@@ -82,7 +81,7 @@ pub(super) struct Speaker {
 }
 
 impl Speaker {
-    /// Creates an encoder that has sent nothing.
+    /// Creates an encoder for a new conversation.
     pub(super) fn new(token: Token) -> Self {
         Self { token, next: 0 }
     }
@@ -153,7 +152,7 @@ impl Listener {
     /// Decodes the next message. Returns `None` until the message is complete.
     ///
     /// # Errors
-    /// Returns an error if the received bytes cannot become the next frame.
+    /// Returns an error if the received bytes are not the beginning of the next frame.
     pub(super) fn next(&mut self) -> Result<Option<Message>, FrameError> {
         let beginning = self.bytes.len().min(MAGIC.len());
         if self.bytes[..beginning] != MAGIC[..beginning] {
@@ -216,8 +215,8 @@ fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     Some(*field)
 }
 
-/// Progress of a canary, tracked from its messages. A canary passes only if it reports every step with every module, in order. No
-/// accident in a module can simulate these messages, not even a fork of the process that also sends frames.
+/// Progress of a canary, tracked from its messages. A canary passes only if it reports every step of every module, in order. A
+/// module cannot send these messages by accident, not even from a fork of the process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Course {
     modules: u32,
@@ -256,10 +255,10 @@ impl Course {
         self.at
     }
 
-    /// Applies a message. Returns the outcome if the message is the last message.
+    /// Applies a message. Returns the outcome after the last message.
     ///
     /// # Errors
-    /// Returns an error if the canary must not send this message now.
+    /// Returns an error if the message is not expected in the current state.
     pub(super) fn take(&mut self, message: Message) -> Result<Option<Arrival>, OutOfTurn> {
         match (message, self.is_here, self.next()) {
             (Message::Here, false, _) => self.is_here = true,
@@ -328,7 +327,7 @@ mod tests {
         messages.iter().flat_map(|message| speaker.frame(PROCESS, message).expect("it fits a frame")).collect()
     }
 
-    /// Decodes all messages in these bytes, fed in pieces of `piece` bytes. Also returns the error at the end.
+    /// Decodes all messages in `bytes`, in pieces of `piece` bytes. Also returns the result of `Listener::end`, or the first error.
     fn decode(bytes: &[u8], piece: usize) -> (Vec<Message>, Result<(), FrameError>) {
         let mut listener = Listener::new(TOKEN);
         let mut messages = Vec::new();

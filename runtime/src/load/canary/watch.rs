@@ -1,5 +1,5 @@
 //! Host side of a canary: starts the canary, reads its messages until it ends, and reports the outcome. The wait is bounded, even
-//! if a module blocks the process.
+//! if a module blocks the canary.
 
 use std::io::{self, BufRead as _, BufReader, PipeReader};
 use std::path::{Path, PathBuf};
@@ -16,8 +16,8 @@ use crate::load::error::LoadError;
 use crate::load::error::canary::CanaryStep;
 use crate::sync::lock;
 
-/// Number of bytes that are kept from the beginning of a canary's output and from its end, for the report. The beginning contains
-/// the panic message.
+/// Maximum length in bytes of the two excerpts in a report: the beginning and the end of a canary's output. The beginning
+/// contains the panic message.
 const EXCERPT: usize = 1000;
 /// Maximum number of bytes that are read as one line, because a module may print without line breaks.
 const LONGEST_LINE: usize = 8000;
@@ -59,7 +59,7 @@ pub(super) fn run(program: &Path, candidates: Candidates, deadline: Duration) ->
     if let End::Done = end {
         return Ok(());
     }
-    // Ends the process, which closes the output unless a child of the process keeps it open.
+    // Kills the canary. Its output then ends, unless a child of the canary keeps the pipe open.
     drop(child);
     end_of(end, program, &names, &course, deadline, printed.excerpt())
 }
@@ -127,8 +127,8 @@ fn watch(course: &mut Course, wire: &mut Wire, child: &mut Child, until: Instant
     }
 }
 
-/// Reads the remaining messages after the process has ended. Another process may keep the socket open. The canary has failed in
-/// any case: after the last step, a successful canary waits until the host kills it.
+/// Reads the remaining messages of a canary that has ended. Does not wait, because another process may keep the socket open. A
+/// canary that ends by itself has failed, because a successful canary waits until the host kills it.
 fn last_words(course: &mut Course, wire: &mut Wire, end: End) -> End {
     while let Ok(Received::Message(message)) = wire.receive(Some(Duration::ZERO)) {
         match course.take(message) {
@@ -157,14 +157,14 @@ impl Printed {
         Ok(Self { words, over })
     }
 
-    /// Waits until the output is complete, with a timeout, and returns the output.
+    /// Waits for the end of the output, up to a timeout, and returns the excerpts.
     fn excerpt(&self) -> String {
         let _over = self.over.recv_timeout(LAST_WORDS);
         lock(&self.words).excerpt()
     }
 }
 
-/// Reads lines until every writer has closed the pipe. Returning drops the sender, which signals that the output is complete.
+/// Reads lines until every writer has closed the pipe. The caller then drops the sender, which signals the end of the output.
 fn read(output: PipeReader, words: &Mutex<Words>, _end: &Sender<()>) {
     let mut output = BufReader::new(output);
     loop {
@@ -176,7 +176,7 @@ fn read(output: PipeReader, words: &Mutex<Words>, _end: &Sender<()>) {
     }
 }
 
-/// Beginning and end of the output.
+/// First and last part of a canary's output.
 #[derive(Debug, Default)]
 struct Words {
     head: String,
@@ -199,7 +199,7 @@ impl Words {
         }
     }
 
-    /// Formats the output to be appended to a sentence. Returns an empty string if the output is empty.
+    /// Formats the output for the end of an error message. Returns an empty string if the output is empty.
     fn excerpt(&self) -> String {
         let cut = if self.is_cut { "\n…\n" } else { "" };
         let whole = format!("{}{cut}{}", self.head, self.tail);
@@ -212,7 +212,7 @@ impl Words {
     }
 }
 
-/// Returns the error of a canary that did not pass. `names` are the modules of the canary. `output` is appended to the message.
+/// Converts the end of a canary to a result. `names` are the modules of the canary. `output` is appended to error messages.
 fn end_of(
     end: End,
     program: &Path,

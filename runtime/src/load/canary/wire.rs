@@ -58,7 +58,7 @@ mod socket {
         /// Takes the canary's end of the socket from standard input.
         ///
         /// # Errors
-        /// Returns an error if standard input is not a socket, because the process was then not started as a canary.
+        /// Returns an error if standard input is not a socket. In that case no host has started the process as a canary.
         pub(crate) fn take_standard_input() -> io::Result<Self> {
             let stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
             // This call fails if standard input is not a socket.
@@ -124,7 +124,7 @@ mod socket {
             }
         }
 
-        /// Replaces the socket at standard input.
+        /// Replaces the socket.
         #[cfg(test)]
         pub(in super::super) fn put(&mut self, stream: UnixStream) {
             self.stream = stream;
@@ -146,7 +146,7 @@ mod socket {
     use super::super::protocol::{Message, Token};
     use super::{Received, WireError};
 
-    /// Canaries are not supported on this platform.
+    /// Empty type, because canaries are not supported on this platform.
     pub(crate) enum Wire {}
 
     fn none<T>() -> io::Result<T> {

@@ -1,8 +1,8 @@
 //! Raises events at process exit, for registries whose host has enabled these events. A C exit handler has no argument, so a
-//! static must refer to the registries. `HUBS` is the only static that refers to registries, and it keeps no registry alive.
+//! static must refer to the registries. Only the static `HUBS` refers to registries, by weak references.
 //!
-//! Modules are not unloaded at exit: other threads may run code of the images, and the loader itself runs the remaining
-//! destructors of the images.
+//! Modules are not unloaded at exit: other threads may run code of the images, and the dynamic linker itself runs the
+//! remaining destructors of the images.
 
 use std::mem;
 use std::sync::{Arc, Mutex, Weak};
@@ -30,7 +30,7 @@ pub(super) fn enable(registry: &Arc<ContextRegistry>) -> Result<(), ContextError
     Ok(())
 }
 
-/// Calls the listeners of the registry that was enabled last. Exit handlers also run in reverse order of registration.
+/// Calls the listeners of the most recently enabled registry, because exit handlers run in reverse order of registration.
 extern "C" fn notify_next() {
     let Some(registry) = lock(&HUBS).pop().and_then(|registry| registry.upgrade()) else { return };
     // Discards a panic that occurs outside of a listener, such as a panic of a log subscriber.

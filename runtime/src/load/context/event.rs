@@ -1,4 +1,4 @@
-//! Events of load contexts, in a common form for all kinds of contexts.
+//! Events of load contexts, with one type for all kinds of contexts.
 
 use std::fmt;
 use std::sync::Arc;
@@ -92,7 +92,7 @@ pub enum ContextEventKind {
     Unloading,
     /// A reload failed, and the old generation continues.
     Resumed,
-    /// All conjugates and finalizers of the generation have ended.
+    /// All conjugates of the generation are destroyed, and its finalizers have run.
     Unloaded,
     /// These blockers hold images of the generation. This event is raised once.
     Blocked(Vec<String>),
@@ -130,8 +130,7 @@ impl fmt::Display for ContextEvent {
 /// Listener for events of contexts. The thread that raises the event calls the listener.
 pub(super) type Listener = dyn Fn(&ContextEvent) + Send + Sync;
 
-/// Listeners of one registry or context. Listeners are called by priority, if they have one, and otherwise in order of
-/// registration.
+/// Listeners of one registry or context. Smaller priorities are called first, equal priorities in order of registration.
 pub(super) type Listeners = Callbacks<Arc<Listener>>;
 
 /// Calls all listeners. A panic does not prevent the other listeners from being called. Returns a message for each panic.

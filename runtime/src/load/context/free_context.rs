@@ -1,6 +1,6 @@
-//! Context as a sequence of generations. One generation is current, and callers read it without a lock. A replacement first installs
-//! the new generation and then seals the old generation. A caller that finds a closed gate can therefore retry with the new
-//! generation.
+//! Context that any thread may use, as a sequence of generations. Callers read the current generation without a lock. A replacement
+//! first installs the new generation and then seals the old generation. A caller that finds a closed gate can therefore retry with the
+//! new generation.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, Weak};
@@ -28,7 +28,7 @@ pub(super) struct FreeContext {
     pub(super) name: Arc<str>,
     pub(super) resolvers: Arc<Resolvers>,
     pub(super) unloading: Listeners,
-    /// Number of bytes that calls leave free on the stack of each thread.
+    /// Number of stack bytes that each call leaves free on its thread.
     stack_reserve: usize,
     current: ArcSwapOption<FreeGeneration>,
     /// Unique number that distinguishes replacements of this context from replacements of other contexts.
@@ -45,7 +45,7 @@ struct Generations {
 }
 
 impl FreeContext {
-    /// Creates a context of `registry` with an empty first generation. Calls leave `stack_reserve` bytes free on the stack of their
+    /// Creates a context of `registry` with an empty first generation. Each call leaves `stack_reserve` bytes free on the stack of its
     /// thread.
     pub(super) fn new(registry: Above, index: u64, kind: ContextKind, name: &str, stack_reserve: usize) -> Arc<Self> {
         let name: Arc<str> = name.into();
@@ -67,8 +67,7 @@ impl FreeContext {
         })
     }
 
-    /// Drops the callbacks of the context, when the context or its host has ended. `host` identifies handles that the callbacks may
-    /// own.
+    /// Drops the callbacks of the context when the context or its host ends. Logs callbacks that own handles to the host `host`.
     pub(super) fn let_go(&self, host: HostId) {
         let (modules, natives) = self.resolvers.take();
         let_go(host, self.unloading.take());
@@ -76,7 +75,7 @@ impl FreeContext {
         let_go(host, natives);
     }
 
-    /// Checks if only parked images are left of the context, once the generation `ended` has ended.
+    /// Checks if all generations of the context except `ended` are parked, and the context is unloading.
     pub(super) fn is_over(&self, ended: &Arc<FreeGeneration>) -> bool {
         let is_parked = |generation: &FreeGeneration| {
             generation.ticket().is_some_and(|ticket| ticket.state() == ContextState::Parked)
@@ -161,8 +160,8 @@ impl FreeContext {
         FreeGeneration::new(id, self.kind, &self.name, &self.resolvers, self.stack_reserve)
     }
 
-    /// Makes `next` the current generation, and returns the previous generation. Returns `None` if the context is unloading. Even then
-    /// `next` is listed until it has ended.
+    /// Makes `next` the current generation, and returns the previous generation. Returns `None` if the context is unloading. In both
+    /// cases, `next` is listed until its unload has ended.
     pub(super) fn set_current(&self, next: &Arc<FreeGeneration>) -> Option<Arc<FreeGeneration>> {
         let mut life = lock(&self.life);
         life.generations.push(Arc::clone(next));
@@ -170,7 +169,7 @@ impl FreeContext {
     }
 
     /// Removes the current generation, and stores the ticket that `begin` creates for this generation. If the unload has already
-    /// begun, returns its ticket as an error.
+    /// begun, returns the existing ticket as an error.
     pub(super) fn take_current(
         &self,
         begin: impl FnOnce(&Arc<FreeGeneration>) -> (UnloadTicket, bool),
@@ -186,7 +185,7 @@ impl FreeContext {
         Ok((generation, begun))
     }
 
-    /// Removes a generation that is gone. Returns true if the context is unloading and this was its last generation.
+    /// Removes a generation whose unload has ended. Returns true if the context is unloading and has no other generation.
     pub(super) fn forget(&self, generation: &Arc<FreeGeneration>) -> bool {
         let mut life = lock(&self.life);
         life.generations.retain(|known| !Arc::ptr_eq(known, generation));

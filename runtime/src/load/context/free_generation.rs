@@ -1,4 +1,4 @@
-//! Generation of a context that every thread may use: its modules, the gate for calls, and its leases.
+//! Generation of a context that any thread may use: its modules, the gate for calls, and its leases.
 
 use std::collections::HashMap;
 use std::panic::Location;
@@ -31,10 +31,10 @@ pub(super) struct FreeGeneration {
     pub kind: ContextKind,
     pub name: Arc<str>,
     pub resolvers: Arc<Resolvers>,
-    /// Leases that keep the generation. Calls that entered the gate are recorded in the gate instead.
+    /// Leases that keep the generation loaded. Active calls are recorded in the gate instead.
     pub leases: Arc<Leases>,
     pub gate: Arc<EntryGate>,
-    /// Native libraries that the generation has found.
+    /// Native libraries that were found for the generation.
     pub natives: Natives,
     /// Unique number that distinguishes loads of this generation from loads of other generations.
     scope: u64,
@@ -42,7 +42,7 @@ pub(super) struct FreeGeneration {
     ticket: OnceLock<UnloadTicket>,
     /// Set before the unloading listeners are called, so that they are called only once.
     pub is_notified: AtomicBool,
-    /// Set after every unloading listener was called. The images must not be unmapped before.
+    /// Set after all unloading listeners were called. The images stay mapped until then.
     pub announced: AtomicBool,
 }
 
@@ -52,9 +52,9 @@ struct Table {
     modules: Vec<Arc<FreeModule>>,
     /// Modules of other contexts that resolvers have returned, with the leases that keep these modules.
     foreign: Vec<Foreign>,
-    /// Requested version ranges, by module. A resolver has answered each of these requests with a version outside of the range.
+    /// Version ranges by module name. For each range, a resolver has returned a version outside of the range.
     granted: HashMap<String, Vec<VersionReq>>,
-    /// Set once the modules were taken for unloading. A module that is added later, and its dependencies, would never be unloaded.
+    /// Set when the modules are taken for unloading. A module added later would never be unloaded, nor would its dependencies.
     is_closed: bool,
 }
 
@@ -64,14 +64,14 @@ struct Foreign {
     _need: Need,
 }
 
-/// Function, with the generation that owns it. Calls pass the gate of that generation. The value does not keep the generation alive.
+/// Function of a module, with the gate and the leases of the generation that owns the function. Does not keep that generation alive.
 pub(super) struct Target {
     pub gate: Arc<EntryGate>,
     pub leases: Arc<Leases>,
     pub owner: ContextId,
     /// Slot of the function in the generation that owns it.
     pub slot: u64,
-    /// Slot of the function in the generation that searched it. `None` if that generation has not borrowed the module.
+    /// Slot of the function in the generation that looked it up. `None` if that generation has not borrowed the module.
     pub borrowed_slot: Option<u64>,
     pub export: FreeExport,
 }
@@ -83,8 +83,8 @@ impl Target {
         self.enter_gate(&self.gate, self.slot, from)
     }
 
-    /// Enters the gate of the generation that searched the function. While calls are active, that generation keeps a module that it
-    /// has borrowed. Returns `None` if the module is not borrowed or the gate is closed. Returns the errors of [`Target::enter`].
+    /// Enters the gate of `searching`, the generation that looked up the function. While calls are active, the generation keeps its
+    /// borrowed modules. Returns `None` if the module is not borrowed or the gate is closed. Returns the errors of [`Target::enter`].
     pub(super) fn enter_borrowed<'a>(
         &self,
         searching: &'a FreeGeneration,
@@ -103,8 +103,8 @@ impl Target {
         inside.map_err(|no_room| self.too_deep(&no_room))
     }
 
-    /// Begins a call that is kept by `lease`, even if the gate is closed. Returns [`CallError::TooDeep`] if the stack of the thread is
-    /// nearly exhausted.
+    /// Begins a call under `lease`, even if the gate is closed. Returns [`CallError::TooDeep`] if the stack of the thread is nearly
+    /// exhausted.
     pub(super) fn enter_by(&self, lease: Lease) -> Result<Inside<'_>, CallError> {
         self.gate.enter_by(lease).map_err(|no_room| self.too_deep(&no_room))
     }
@@ -117,7 +117,7 @@ impl Target {
 }
 
 impl FreeGeneration {
-    /// Creates an empty generation. Its calls leave `stack_reserve` bytes free on the stack of their thread.
+    /// Creates an empty generation. Each call leaves `stack_reserve` bytes free on the stack of its thread.
     pub(super) fn new(
         id: ContextId,
         kind: ContextKind,
@@ -173,7 +173,7 @@ impl FreeGeneration {
         }
     }
 
-    /// Takes a lease on the generation for an operation. Like a call, the operation delays an unload until it has ended.
+    /// Takes a lease on the generation for an operation. Like a call, the operation delays an unload.
     pub(super) fn busy(&self, action: &str) -> Result<Lease, ContextError> {
         let lease = self.leases.take_inside(LeaseKind::Call, action);
         lease.map_err(|sealed| ContextError::sealed(sealed, action))
@@ -213,12 +213,12 @@ impl FreeGeneration {
         own.chain(table.foreign.iter().map(|foreign| (Arc::clone(&foreign.module), foreign.owner))).collect()
     }
 
-    /// Returns the requested version ranges of a module for which a resolver has returned a version outside of the range.
+    /// Returns the version ranges of a module that `grant` has recorded.
     pub(super) fn granted(&self, name: &str) -> Vec<VersionReq> {
         lock(&self.table).granted.get(name).cloned().unwrap_or_default()
     }
 
-    /// Records that a resolver has answered a request for this range with a version outside of it.
+    /// Records that a resolver has returned a version of `name` outside of `range`.
     pub(super) fn grant(&self, name: &str, range: &VersionReq) {
         let mut table = lock(&self.table);
         let granted = table.granted.entry(name.to_owned()).or_default();
@@ -239,14 +239,15 @@ impl FreeGeneration {
         Ok(())
     }
 
-    /// Returns the modules, dependencies first. The caller must unload them. No module can be added afterwards.
+    /// Closes the generation and returns its modules, dependencies first. The caller must unload them. No module can be added
+    /// afterwards.
     pub(super) fn close(&self) -> Vec<Arc<FreeModule>> {
         let mut table = lock(&self.table);
         table.is_closed = true;
         table.modules.clone()
     }
 
-    /// Returns an error if the generation was closed, so that no module can be added.
+    /// Returns an error if the generation was closed and no longer accepts modules.
     pub(super) fn expect_open(&self, action: &str) -> Result<(), ContextError> {
         let is_closed = lock(&self.table).is_closed;
         if is_closed { Err(self.unloading_error(action.to_owned())) } else { Ok(()) }
@@ -257,8 +258,8 @@ impl FreeGeneration {
         self.ticket.get().map_or(Ok(()), |_| Err(self.unloading_error(action())))
     }
 
-    /// Borrows a module that a resolver has found in another context. The generation keeps the module until it is unloading and no
-    /// call is active. After that, only dependent modules keep the borrowed module. Returns an error if the other context is
+    /// Borrows a module that a resolver has found in another context. The generation keeps the module until its own unload has begun
+    /// and no call is active. After that, only dependent modules keep the borrowed module. Returns an error if the other context is
     /// unloading, or if this generation was closed.
     pub(super) fn borrow(&self, module: &Arc<FreeModule>, owner: ContextId) -> Result<(), ContextError> {
         let name = module.name();
@@ -279,8 +280,8 @@ impl FreeGeneration {
         drop(foreign);
     }
 
-    /// Returns a function as the target of calls from this generation. The function belongs to a module of `owner`. Returns `None` if
-    /// `owner` does not have the module.
+    /// Returns the target of calls from this generation to a function in a module of `owner`. Returns `None` if `owner` does not have
+    /// the module.
     pub(super) fn target(&self, owner: &Self, module: &Arc<FreeModule>, export: usize) -> Option<Target> {
         let at = lock(&owner.table).modules.iter().position(|known| Arc::ptr_eq(known, module))?;
         let borrowed_slot = lock(&self.table).foreign.iter().position(|known| Arc::ptr_eq(&known.module, module));
@@ -313,8 +314,8 @@ impl FreeGeneration {
         blockers
     }
 
-    /// Returns the blockers of `held_by`, and the modules and contexts that depend on modules of this generation. Modules of the
-    /// generation itself are omitted.
+    /// Returns the blockers of `held_by`, and the modules and contexts that depend on modules of this generation. Dependents in this
+    /// generation are omitted.
     pub(super) fn kept_by(&self) -> Vec<Blocker> {
         let mut blockers = self.held_by();
         let (modules, owner) = (self.modules(), self.full_title());
@@ -331,8 +332,8 @@ impl FreeGeneration {
         self.ticket.get()
     }
 
-    /// Seals the generation and returns the ticket of its unload. Also returns true for the first call, whose caller must announce the
-    /// unload.
+    /// Seals the generation and returns the ticket of its unload. The returned flag is true for the first call; the first caller must
+    /// announce the unload.
     pub(super) fn seal(&self, ticket: impl FnOnce() -> UnloadTicket) -> (UnloadTicket, bool) {
         let mut is_first = false;
         let ticket = self.ticket.get_or_init(|| {
@@ -349,7 +350,7 @@ impl FreeGeneration {
         ContextError::ContextUnloading { context: self.title(), since, action }
     }
 
-    /// Calls listeners for an event of the generation. A failure is logged, and noted on the ticket if the ticket exists.
+    /// Calls listeners for an event of the generation. A failure is logged, and noted on the ticket if the unload has begun.
     pub(super) fn notify(&self, listeners: &Listeners, event: ContextEventKind) {
         let (name, owner) = (self.name.to_string(), self.resolvers.owner.clone());
         for problem in notify(listeners, &ContextEvent { id: self.id, kind: self.kind, name, event, owner }) {
@@ -358,7 +359,7 @@ impl FreeGeneration {
     }
 }
 
-/// Describes a module as the dependent of another module, for reports. The dependent belongs to the generation `owner`.
+/// Describes a module of the generation `owner` that depends on the module `needs`, for reports.
 pub(super) fn dependent(info: &ModuleInfo, owner: &str, needs: &str) -> String {
     let ModuleInfo { name, version, build_id, .. } = info;
     format!("{name} {version} (build {build_id:032x}) of {owner}, which needs {needs}")

@@ -1,5 +1,4 @@
-//! Module that every thread may call: a module core without classes. The gate and the leases of the context decide which calls
-//! may enter.
+//! Module without classes, callable on any thread. The gate and the leases of its context decide which calls may enter.
 #![expect(unsafe_code, reason = "attaches a module, calls its functions and hands its code over")]
 
 use std::ops::Deref;
@@ -41,7 +40,7 @@ pub(super) struct FreeExport {
     /// Signature as a string.
     pub signature: Arc<str>,
     invoke: ZCallInvoke,
-    /// Trampoline for direct calls. `None` if a value is not plain.
+    /// Trampoline for direct calls. `None` if the signature contains a value that is not plain.
     pub direct: Option<DirectTrampoline>,
 }
 
@@ -64,7 +63,7 @@ pub(super) struct ModuleHost<'a> {
 
 impl FreeModule {
     /// Maps a staged library, checks its root module and attaches it, on this thread. If the linker rejects the library, its
-    /// layout differs, or the attachment fails, the image is unloaded and an error is returned.
+    /// layout differs, or the attachment fails, the image is unmapped and an error is returned.
     pub(super) fn open(staged: Staged, needs: Vec<Need>, host: ModuleHost<'_>) -> Result<Arc<Self>, LoadError> {
         let generation = Generation(host.context.generation);
         crash::module(generation.0, &staged.info.name, staged.path());
@@ -104,13 +103,13 @@ impl FreeModule {
         &self.exports
     }
 
-    /// Returns the leases of all possible callers. The holders are dependent modules that have not ended, and contexts that have
-    /// borrowed the module.
+    /// Returns the leases of all possible callers. Dependent modules hold these leases until they end, and contexts that have
+    /// borrowed the module hold them too.
     pub(super) fn users(&self) -> &Arc<Leases> {
         &self.users
     }
 
-    /// Keeps the module for a dependent. Reports name the dependent as `owner`. Returns an error if the module is unloading.
+    /// Takes leases on the module for a dependent, which reports name as `owner`. Returns an error if the module is unloading.
     pub(super) fn add_dependent(&self, owner: &str) -> Result<Need, Sealed> {
         let use_of = self.users.take_inside(LeaseKind::Dependent, owner)?;
         let code = self.leases().take_inside(LeaseKind::Dependent, owner)?;
@@ -137,8 +136,8 @@ impl FreeModule {
         self.context.generation
     }
 
-    /// Returns the remaining unload job. Returns `None` if the job was already taken. Must be called after the last call into
-    /// the context has returned, or to park the module.
+    /// Returns the unload job. Returns `None` if the job was already taken. Must be called after the last call into the context
+    /// has returned, or to park the module.
     pub(super) fn unload(&self, policy: &UnloadPolicy) -> Option<ModuleUnload> {
         self.seal();
         // SAFETY: the gate of the context is closed, no call is active, and the leases are sealed. The module has no conjugates,

@@ -1,5 +1,5 @@
 //! Calls from any thread into contexts. A call enters the gate of the current generation before it uses an address. The lookup of the
-//! generation takes no lock. If that generation is sealed before the call enters, the call continues with the next generation.
+//! generation takes no lock. If the generation is sealed before the call enters, the call is retried with the next generation.
 #![expect(unsafe_code, reason = "calls functions whose image a lease keeps, with slots that fit their signature")]
 
 use std::fmt;
@@ -31,8 +31,9 @@ use crate::object::value::Value;
 use crate::signature::Signature;
 
 /// Function of a context, by name. Calls use the current generation of the context. If the function belongs to a dependency in
-/// another context, the call runs there and keeps that context loaded. The resolved target is cached for the generation. Does not
-/// keep the context alive. Usable on any thread. Cloning only increments a reference count; clones refer to the same function.
+/// another context, each call runs there and keeps that context loaded. The resolved target is cached per generation. A
+/// `ContextFunction` does not keep the context alive. Usable on any thread. Cloning only increments a reference count; clones refer
+/// to the same function.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -58,14 +59,14 @@ struct NamedFunction {
     type_path: String,
     method: String,
     signature: Signature,
-    /// Set if calls on a thread in a scope of the context use the entered generation.
+    /// Set if calls on a thread in a scope of the context use the generation of that scope.
     follows_scope: bool,
     bound: ArcSwapOption<Bound>,
 }
 
-/// Function as resolved in one generation.
+/// Function after its lookup in one generation.
 struct Bound {
-    /// Gate number of the generation that resolved the function.
+    /// Number of the gate of the generation that resolved the function.
     resolved_in: u64,
     target: Target,
 }
@@ -79,7 +80,7 @@ impl Deref for Bound {
 }
 
 impl Bound {
-    /// Resolves a function in a generation, and checks that its signature is `signature`.
+    /// Resolves a function in a generation, and checks that the function has this signature.
     fn find(
         registry: impl Fn() -> Result<Arc<ContextRegistry>, ContextError>,
         generation: &Arc<FreeGeneration>,
@@ -105,9 +106,9 @@ impl Bound {
 }
 
 impl ContextFunction {
-    /// Resolves the function and checks its signature. `here` is the generation whose scope this thread has entered, if any. If
-    /// `here` is passed, the function is resolved in that generation. Calls on a thread in a scope of `line` then use the generation
-    /// of that scope. Returns an error if the context is unloading, the function does not exist, or the signature differs.
+    /// Resolves the function and checks its signature. `here` is the generation whose scope this thread has entered, if any. With
+    /// `here`, the function is resolved in that generation, and calls on a thread in a scope of `line` use the generation of the
+    /// scope. Returns an error if the context is unloading, the function does not exist, or the signature differs.
     pub(super) fn new(
         registry: &ContextRegistry,
         line: &Arc<FreeContext>,
@@ -131,7 +132,7 @@ impl ContextFunction {
         Ok(Self { named: Arc::new(named) })
     }
 
-    /// Calls the function on this thread. Arguments and result are strings and plain values.
+    /// Calls the function on this thread. Arguments and results are strings or plain values.
     ///
     /// # Errors
     /// Returns [`ContextError::ContextUnloading`] once the context is unloading, and [`CallError::TooDeep`] if the stack of the
@@ -158,9 +159,9 @@ impl NamedFunction {
         let call = |bound: &Bound| {
             dynamic_call::call_plainly(&bound.export.full, &self.signature, arguments, |buffer| {
                 // SAFETY: the image stays mapped until this call returns. Either a lease keeps the generation of the scope (below),
-                // or this thread is inside a gate. The gate belongs to the generation that owns the image, or to a generation that
-                // has borrowed the module. A generation keeps borrowed modules while calls are active. The slots were created from
-                // the signature whose fingerprint the function has.
+                // or this thread is inside the gate of the generation that owns the image or has borrowed the module. A generation
+                // keeps borrowed modules while calls are active. The slots were created from the signature whose fingerprint the
+                // function has.
                 unsafe { bound.export.call(buffer) }
             })
         };
@@ -173,7 +174,7 @@ impl NamedFunction {
         loop {
             let current = self.line.load_current();
             let Some(generation) = &*current else { return Err(self.line.unloading(self.action())) };
-            // Reads the cache without writing memory that threads share, not even a reference count.
+            // Reads the cache without a write to shared memory. Even a reference count would be a shared write.
             let (cached, fresh) = (self.bound.load(), &mut None);
             let bound = match &*cached {
                 Some(bound) if bound.resolved_in == generation.gate.number() => bound,
@@ -222,7 +223,7 @@ impl NamedFunction {
         self.follows_scope.then(scope::entered).flatten().filter(|(generation, _)| is_of_context(generation))
     }
 
-    /// Checks that a newer generation has replaced `resolved_in`, whose gate was closed.
+    /// Checks that a newer generation has replaced `resolved_in`. Called after a call found the gate of `resolved_in` closed.
     fn check_replaced(&self, resolved_in: &Arc<FreeGeneration>) -> Result<(), ContextError> {
         match &*self.line.load_current() {
             Some(current) if !Arc::ptr_eq(current, resolved_in) => Ok(()),
@@ -269,14 +270,14 @@ pub struct FunctionPointer {
 }
 
 impl FunctionPointer {
-    /// Returns the address of the function, which is valid while this value exists. Like every function called by name, the function
-    /// takes a buffer of slots and a record for its failure.
+    /// Returns the address of the function, which is valid while this value exists. The function has the calling convention of all
+    /// functions that are called by name: a buffer of slots and a record for the failure.
     #[must_use]
     pub fn address(&self) -> *const () {
         self.export.address()
     }
 
-    /// Returns the function itself, for callers that fill the slots themselves.
+    /// Returns the function pointer, for callers that fill the slots themselves.
     #[must_use]
     pub fn invoke(&self) -> ZCallInvoke {
         self.export.invoke()
@@ -306,7 +307,7 @@ impl fmt::Debug for FunctionPointer {
     }
 }
 
-/// Module that implements a table, in one generation of a context.
+/// Module that implements a function table, in one generation of a context.
 #[doc(hidden)]
 pub struct TableModule {
     registry: Arc<ContextRegistry>,
@@ -315,8 +316,8 @@ pub struct TableModule {
 }
 
 impl TableModule {
-    /// Finds the module in the current generation, and compares its table with the table of the host. Returns an error if the context
-    /// is unloading, the module is missing, or its table is missing or differs.
+    /// Finds the module in the current generation, and compares its function table with the table of the host. Returns an error if
+    /// the context is unloading, the module is missing, or its table is missing or differs.
     pub(super) fn new(
         registry: &Arc<ContextRegistry>,
         line: &FreeContext,
@@ -339,7 +340,7 @@ impl TableModule {
         Ok(Self { registry: Arc::clone(registry), generation, module: module.to_owned() })
     }
 
-    /// Binds an entry of the table. Returns an error if the module lacks an entry with this signature.
+    /// Returns an entry of the table. Fails if the module lacks an entry with this signature.
     pub(crate) fn entry<A: ValueParams, R: NativeResult>(
         &self,
         table: &str,
@@ -354,8 +355,8 @@ impl TableModule {
     }
 }
 
-/// Entry of a table in one generation of a context. Does not keep the generation alive. Usable on any thread; clones refer to the
-/// same entry.
+/// Entry of a function table in one generation of a context. Does not keep the generation alive. Usable on any thread; clones refer
+/// to the same entry.
 #[derive(Clone)]
 pub(crate) struct TableEntry {
     bound: Arc<Bound>,
@@ -365,7 +366,7 @@ pub(crate) struct TableEntry {
 }
 
 impl TableEntry {
-    /// Runs `code` with the pointer of the entry. An unload of the generation waits until `code` has returned. Returns
+    /// Calls `code` with the pointer of the entry. An unload of the generation waits until `code` has returned. Returns
     /// [`ContextError::ContextUnloading`] once the generation is unloading, and [`CallError::TooDeep`] if the stack of the thread is
     /// nearly exhausted.
     #[inline]
@@ -383,7 +384,7 @@ impl TableEntry {
     #[cold]
     fn gone(&self) -> ContextError {
         let (leases, action) = (&self.bound.leases, format!("calling {}", self.bound.export.full));
-        // A closed gate means that the generation is unloading: its leases are sealed immediately afterwards.
+        // A closed gate means that the generation is unloading. Its leases are sealed immediately after the gate is closed.
         let just_now = || Sealed { owner: leases.owner().to_owned(), kind: LeaseKind::Call, since: Duration::ZERO };
         let sealed = leases.take(LeaseKind::Call, &*action).err().unwrap_or_else(just_now);
         ContextError::sealed(sealed, action)

@@ -1,6 +1,5 @@
-//! Functions of the host that modules of Slims, pinned contexts and the Default call by `ex:/` name, on any thread. If all
-//! values of a function fit into slots, the function is called directly: a leaf at its own address, and other functions
-//! through their body.
+//! Functions of the host that modules of Slims, pinned contexts and the Default call by `ex:/` name, on any thread. A function
+//! whose values all fit into slots is called directly: a leaf at its own address, and any other function through its body.
 #![expect(unsafe_code, reason = "declares the code of direct calls")]
 
 use std::collections::HashMap;
@@ -38,8 +37,8 @@ pub(crate) struct HostFunction {
 }
 
 impl HostFunction {
-    /// Calls the function on this thread. Returns [`CallError::Unavailable`] once the host has ended, and the errors of the
-    /// body.
+    /// Calls the function on this thread. Returns the errors of the body, and [`CallError::Unavailable`] once the host has
+    /// ended.
     pub(crate) fn call(&self, buffer: &mut BufferMut<'_>) -> Result<(), CallError> {
         // Keeps the body during the call without changing a shared reference count.
         let body = self.body.load();
@@ -47,8 +46,8 @@ impl HostFunction {
         body(buffer)
     }
 
-    /// Returns the code for direct calls, with the version of the gate word for which it is valid. Returns `NONE` if a value
-    /// does not fit into a slot. The context of the code is this function, except for a leaf.
+    /// Returns the code for direct calls, valid for this version of the gate word. Returns `NONE` if a value does not fit into
+    /// a slot. The code receives this function as its context, except for a leaf.
     pub(crate) fn direct(self: &Arc<Self>, version: u64) -> DirectCallee {
         let Some((parameters, _)) = self.slots.as_ref().filter(|_| version != CLOSED) else {
             return DirectCallee::NONE;
@@ -81,8 +80,8 @@ impl HostFunction {
 struct InSlots;
 
 impl<Bits: DirectBits> DirectBody<Bits> for InSlots {
-    /// `HostFunction::direct` returns this context with the code. The table of calls of the module keeps the function while
-    /// the module is mapped.
+    /// `HostFunction::direct` returns this context with the code. The call table of the module keeps the function while the
+    /// module is mapped.
     type Context = HostFunction;
 
     #[inline]
@@ -94,7 +93,7 @@ impl<Bits: DirectBits> DirectBody<Bits> for InSlots {
 /// All functions of a host. Usable on any thread.
 pub(crate) struct HostFunctions {
     by_name: RwLock<HashMap<Box<str>, Arc<HostFunction>>>,
-    /// Gate word that modules compare before each direct call.
+    /// Gate word that a module compares before each direct call.
     word: Arc<AtomicU64>,
 }
 
@@ -105,7 +104,7 @@ impl Default for HostFunctions {
 }
 
 impl HostFunctions {
-    /// Adds a function under the name `ex:/name`, which must be unique. The code of a leaf must be equivalent to the body.
+    /// Adds a function under the name `ex:/name`, which must be unique. The code of a leaf must be equivalent to its body.
     pub(crate) fn add(
         &self,
         name: &str,

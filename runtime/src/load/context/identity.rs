@@ -1,5 +1,5 @@
-//! Identity of types, and owners of addresses. A type belongs to the module that declares it and to the context of that module.
-//! Two contexts that load one file therefore have two distinct types with one name.
+//! Identity of types, and owners of addresses. Each type belongs to its module and to the context of that module. Two contexts
+//! that load one file therefore have two distinct types with one name.
 
 use std::fmt;
 use std::path::Path;
@@ -53,7 +53,7 @@ impl fmt::Display for TypeRef {
     }
 }
 
-/// Error of using a value as a value of a different type.
+/// Error of a cast between two different types.
 ///
 /// # Examples
 /// ```rust

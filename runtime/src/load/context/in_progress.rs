@@ -1,5 +1,5 @@
-//! Loads in progress in all contexts of this process. `waits.rs` decides which steps may begin, and this file blocks the
-//! threads of the other steps. No lock is held during a wait, or while resolvers, mains and listeners run.
+//! Loads in progress in all contexts of this process. `waits.rs` decides which steps may begin, and this file blocks threads
+//! whose step must wait. No lock is held during a wait, or while resolvers, mains and listeners run.
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use crate::load::context::waits::{DEEPEST, Never, Sort, Table, Work};
 use crate::load::error::context::ContextError;
 use crate::sync::lock;
 
-/// Table for the whole process, because contexts of one runtime may load modules into contexts of another runtime.
+/// Loads of the whole process, because contexts of one runtime may load modules into contexts of another runtime.
 static TABLE: LazyLock<Mutex<Table<ThreadId>>> = LazyLock::new(Mutex::default);
 static ENDED: Condvar = Condvar::new();
 
@@ -28,7 +28,7 @@ pub(super) struct StepGuard {
     not_send: PhantomData<*const ()>,
 }
 
-/// Begins a step on this thread. Waits while another thread has claimed one of the units of work. Returns
+/// Begins a step on this thread. Waits while another thread holds a claim on one of `works`. Returns
 /// [`ContextError::LoadCycle`] if the wait would be a deadlock, and [`ContextError::LoadTooDeep`] if too many resolver calls
 /// are nested.
 pub(super) fn begin(sort: Sort, works: &[Work]) -> Result<StepGuard, ContextError> {

@@ -1,4 +1,4 @@
-//! Snapshots of contexts and their modules. Any thread may keep, format and compare them.
+//! Snapshots of contexts and their modules, usable on any thread.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -32,8 +32,7 @@ pub struct MasterModuleInfo {
     pub name: String,
     /// Version of the module.
     pub version: semver::Version,
-    /// Generation that loaded the module. If a reload kept the module, this generation is older than the generation of the
-    /// Master.
+    /// Generation that loaded the module. If a reload kept the module, this generation is older than that of the Master.
     pub generation: u64,
     /// Id of the build, as returned by the running code. `None` if the module accepts no calls now, or was built without the
     /// function that returns the id.
@@ -66,7 +65,7 @@ pub struct ModuleSummary {
     pub origin: Option<PathBuf>,
     /// Path of the mapped private copy, as seen by debuggers.
     pub image: PathBuf,
-    /// Paths of the types that the module declares, and of the types whose functions it offers.
+    /// Paths of the types that the module declares, and of other types whose functions the module offers.
     pub types: Vec<String>,
 }
 
@@ -84,7 +83,7 @@ impl ModuleSummary {
         }
     }
 
-    /// Adds the types whose functions the module offers. A function refers to a declared type by the bare name of the type.
+    /// Adds the types whose functions the module offers. A function may name a declared type without its package.
     pub(crate) fn offering<'a>(mut self, types: impl Iterator<Item = &'a str>) -> Self {
         for ty in types.filter(|ty| !ty.is_empty()) {
             if !self.types.iter().any(|known| is_type(known, ty)) {

@@ -1,5 +1,5 @@
-//! Loads a library and its dependencies into a context, in dependency order. All mains run on this thread. A load adds either
-//! all its modules or none.
+//! Loads a library and its dependencies into a context, in dependency order. All mains run on this thread. A failed load adds
+//! no module.
 
 use std::io::Read;
 use std::path::Path;
@@ -30,7 +30,7 @@ pub(super) struct Library {
     pub info: ModuleInfo,
     image: ImageFile,
     symbols: Option<Vec<u8>>,
-    /// Accepted versions, if the library is the answer to a request by name. In this case another build that was loaded
+    /// Accepted versions, if the library was found for a request by name. In this case another build that was loaded
     /// concurrently is also accepted.
     range: Option<VersionReq>,
 }
@@ -68,14 +68,14 @@ impl Library {
         Self::from_bytes(name, &image, symbols.transpose()?, dir)
     }
 
-    /// Marks the library as the answer to a request by name for versions in `range`.
+    /// Records that the library was found for a request by name. `range` contains the accepted versions.
     pub(super) fn found_for(self, range: &VersionReq) -> Self {
         Self { range: Some(range.clone()), ..self }
     }
 }
 
-/// Reads at most `largest + 1` bytes; the additional byte detects a longer source. Returns an error if the source is longer
-/// than `largest`.
+/// Reads at most `largest + 1` bytes. Returns an error if the source is longer than `largest`, which the additional byte
+/// detects.
 fn read_all(name: &str, reader: impl Read, largest: u64) -> Result<Vec<u8>, ContextError> {
     let mut bytes = Vec::new();
     let read = reader.take(largest.saturating_add(1)).read_to_end(&mut bytes);
@@ -87,8 +87,8 @@ fn read_all(name: &str, reader: impl Read, largest: u64) -> Result<Vec<u8>, Cont
 }
 
 /// Loads a library and its dependencies into `generation`. If `generation` is to replace `old`, the modules of `old` are
-/// suspended before the first main runs. The modules are resumed if the load fails after that. After an error the context is
-/// unchanged.
+/// suspended before the first main runs. If the load fails afterwards, these modules are resumed. After an error the context
+/// is unchanged.
 pub(super) fn load(
     registry: &ContextRegistry,
     generation: &Arc<FreeGeneration>,
@@ -101,13 +101,13 @@ pub(super) fn load(
         return Ok(module);
     }
     let loading = in_progress::begin(Sort::Loading, &[generation.module_work(&library.info.name)])?;
-    // A concurrent load of the module has ended by now, successfully or not.
+    // A concurrent load of this module has now ended, successfully or not.
     if let Some(module) = present(generation, &library)? {
         return Ok(module);
     }
     let mut plan = gather(registry, generation, library)?;
     let claimed = in_progress::begin(Sort::Claiming, &plan.works(generation))?;
-    // From here on, no other load can add modules of the plan. A resolver or another thread may have added some modules before.
+    // From now on, no other load can add modules of the plan. Resolvers and other threads may have added some already.
     if let Some(module) = plan.leave_out_present(generation)? {
         return Ok(module);
     }
@@ -146,7 +146,7 @@ pub(super) fn replace(
     let _one_at_a_time = in_progress::begin(Sort::Claiming, &[line.replacement_work()])?;
     let action = format!("replacing it by {}", library.info.name);
     let current = line.open(action.as_str())?;
-    // Delays an unload that starts now, until the new generation is installed or is known to be unloading.
+    // Delays the end of an unload that starts now, until `set_current` has decided about the new generation.
     let busy = current.busy(&action)?;
     let next = line.next_to(&current);
     load(registry, &next, library, Some(&current))?;
@@ -203,7 +203,7 @@ fn gather(
     while at < plan.libraries.len() {
         let info = plan.libraries[at].info.clone();
         let _loading = match at {
-            // The requested library needs no further step, because its step covers the whole load.
+            // The step of the requested library already covers the whole load.
             0 => None,
             _ => Some(in_progress::begin(Sort::Loading, &[generation.module_work(&info.name)])?),
         };
@@ -241,12 +241,12 @@ fn refuse_classes(generation: &FreeGeneration, info: &ModuleInfo) -> Result<(), 
 }
 
 impl Plan {
-    /// Returns the [`Work`] of each library of the plan; the requested library is the first.
+    /// Returns the [`Work`] of each library of the plan. The first entry belongs to the requested library.
     fn works(&self, generation: &FreeGeneration) -> Vec<Work> {
         self.libraries.iter().map(|library| generation.module_work(&library.info.name)).collect()
     }
 
-    /// Removes the libraries whose modules are already loaded. Returns the requested module if it has been loaded.
+    /// Removes the libraries whose modules are already loaded. Returns the requested module if it is already loaded.
     fn leave_out_present(&mut self, generation: &FreeGeneration) -> Result<Option<Arc<FreeModule>>, ContextError> {
         let mut there = Vec::new();
         for library in &self.libraries {
@@ -268,7 +268,7 @@ impl Plan {
             let present = self.present.iter().map(|module| module.info());
             loaded.iter().copied().chain(present).find(|info| info.name == *name).map(|info| info.version.clone())
         };
-        // A version that a resolver has returned for a range satisfies that range.
+        // If a resolver returned a version for a range, the version satisfies the range.
         let met = |(name, range): &(String, VersionReq)| match version(name) {
             Some(found) if will_do(&found, range, &generation.granted(name)) => (name.clone(), VersionReq::STAR),
             _ => (name.clone(), range.clone()),
@@ -291,14 +291,14 @@ impl Plan {
     }
 }
 
-/// Removes the pre-release part, because `*` does not match pre-releases. The complete version was compared with the range
-/// before.
+/// Removes the pre-release part, because `*` does not match pre-releases. The complete version has already been compared with
+/// the range.
 fn without_stage(version: &semver::Version) -> semver::Version {
     semver::Version::new(version.major, version.minor, version.patch)
 }
 
-/// Copies the libraries in the order `row`, loads the copies in a canary, maps them, runs their mains, and adds them to the
-/// context. Returns all new modules and the requested module.
+/// Copies the libraries in the order `row`, loads the copies in a canary, maps the copies, runs the mains, and adds the
+/// modules to the context. Returns all new modules, and the requested module.
 fn bring_up(
     registry: &ContextRegistry,
     generation: &Arc<FreeGeneration>,
@@ -345,7 +345,7 @@ fn bring_up(
         .map_err(ContextError::from)
         .and_then(|()| generation.add(&opened));
     if let Err(error) = live {
-        // Abandons the new modules first, so that they release their resources before the old modules acquire them again.
+        // Abandons the new modules first. They release their resources before the old modules acquire these resources again.
         registry.abandon(generation, &opened);
         resume(&suspended);
         return Err(error);
@@ -354,8 +354,8 @@ fn bring_up(
     Ok((opened, requested))
 }
 
-/// Suspends modules that are to be replaced, dependents first, so that they release resources for the new modules. Appends each
-/// module that was called to `called`, in order.
+/// Suspends modules that are to be replaced, dependents first. The modules release resources for the new modules. Appends each
+/// called module to `called`, in order.
 fn suspend(before: &[Arc<FreeModule>], called: &mut Vec<Arc<FreeModule>>) -> Result<(), LoadError> {
     for module in before.iter().rev().filter(|module| module.code().suspends()) {
         called.push(Arc::clone(module));

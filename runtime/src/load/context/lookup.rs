@@ -1,5 +1,5 @@
-//! Finds types and functions in the search order of modules: own and borrowed modules, the resolver, the Default, the handlers.
-//! Also finds modules of the Default that modules of the Master depend on.
+//! Finds types and functions in the search order of modules: own and borrowed modules, the resolver, the Default, the
+//! handlers. Also finds dependencies of the Master in the Default.
 
 use std::sync::Arc;
 
@@ -20,9 +20,9 @@ use crate::load::context_id::{ContextId, ContextKind, title};
 use crate::load::error::LoadError;
 use crate::load::error::context::{Attempt, ContextError};
 
-/// Finds a function for `generation` by type and method; see [`TypeName`] for the forms of type names. If a named module is not
-/// loaded, it is searched like a dependency and loaded. Returns an error if no module or more than one module offers the
-/// function, if the named module is not found, or if the context is unloading.
+/// Finds a function for `generation` by type and method; see [`TypeName`] for the forms of type names. If the name contains a
+/// module that is not loaded, the module is searched and loaded like a dependency. Returns an error if no module or more than
+/// one module offers the function, if the named module is not found, or if the context is unloading.
 pub(super) fn function(
     generation: &Arc<FreeGeneration>,
     registry: impl Fn() -> Result<Arc<ContextRegistry>, ContextError>,
@@ -62,7 +62,7 @@ pub(super) fn function(
     };
     let owner = match owner == generation.id {
         true => Arc::clone(generation),
-        // The generation of a dependency exists, because the dependency keeps it alive.
+        // The generation of a dependency exists, because the dependent module keeps it alive.
         false => registry()?.generation(owner).ok_or_else(|| no_such("the context that offers it is gone".into()))?,
     };
     generation.target(&owner, &module, at).ok_or_else(|| no_such("the module that offers it is gone".into()))
@@ -84,7 +84,7 @@ pub(super) fn type_of(
     one_of(registry, context, path, found, &known)
 }
 
-/// Finds a type for a context of which only a snapshot exists, such as the Master. Searches the modules of the snapshot, then
+/// Finds a type for a context that is known only by a snapshot, such as the Master. Searches the modules of the snapshot, then
 /// the Default. Returns the errors of [`type_of`].
 pub(super) fn type_in_picture(
     registry: &Arc<ContextRegistry>,
@@ -126,8 +126,7 @@ pub(crate) struct BorrowedModule {
 }
 
 /// Returns a module of the Default that a module of the Master depends on. The caller has already searched the modules of the
-/// Master. Returns an error with the steps of the search if the Default does not find the module. Also returns an error if the
-/// version differs or the Default's resolver fails.
+/// Master. Returns an error if the Default lacks the module, if the version differs, or if the Default's resolver fails.
 pub(crate) fn borrow_for_master(
     registry: &ContextRegistry,
     needed_by: &str,
@@ -140,7 +139,7 @@ pub(crate) fn borrow_for_master(
     Ok(BorrowedModule { name: module.name().to_owned(), leases: Arc::clone(module.leases()) })
 }
 
-/// Creates a request of a context of which only a snapshot exists. The Default searches for the module.
+/// Creates a request on behalf of a context that is known only by a snapshot. The Default searches for the module.
 fn request(registry: &ContextRegistry, context: &str, name: &str, needed_by: Option<&str>) -> ModuleRequest {
     let request = registry.default_generation().request(name, &VersionReq::STAR, needed_by);
     ModuleRequest { context: context.to_owned(), ..request }
@@ -200,7 +199,7 @@ fn read<'a>(path: &'a str, context: impl FnOnce() -> String) -> Result<TypeName<
     })
 }
 
-/// Returns the types of these modules that match the name. Adds a description of all types of the modules to `known`.
+/// Returns the types of these modules that match the name. Adds a description of all types that the modules have to `known`.
 fn types_in(
     step: Step,
     held: &[ModuleSummary],
@@ -217,7 +216,7 @@ fn types_in(
     found
 }
 
-/// Describes the names that are available in a search step. Returns `None` for a Default without names.
+/// Describes the names that exist in a search step. Returns `None` for a Default without names.
 fn describe_available(name: &TypeName<'_>, step: Step, has: &str, all: &[&str]) -> Option<String> {
     let owner = name.module.unwrap_or(if step == Step::Default { "Default" } else { "it" });
     match (all.is_empty(), name.module, step) {

@@ -1,10 +1,9 @@
-//! Calls by name from a module of a Slim, a pinned context or the Default. A target is searched in the generation of the
-//! caller, its borrowed modules, the Default, and the functions of the host, in this order. Like a call of the host, each call
-//! passes the gate of the generation that owns the function, so the image stays mapped. After that gate is closed, a call
-//! succeeds only while the caller keeps the module: either the caller's generation has borrowed the module, or the caller
-//! depends on it.
+//! Calls by name from a module of a Slim, a pinned context or the Default. A function is searched in the generation of the
+//! caller, its borrowed modules, the Default, and the functions of the host, in this order. Each call enters the gate of the
+//! generation that owns the function, so the image stays mapped. After the gate is closed, a call succeeds only if the
+//! caller's generation has borrowed the module, or if the caller depends on the module.
 //!
-//! Calls do not load modules, because the calling module may be inside a load. A resolved name is cached as long as the caller
+//! Calls do not load modules, because the calling module may be inside a load. A resolved name is cached while the caller
 //! exists.
 #![expect(unsafe_code, reason = "calls functions whose image a gate keeps, with slots that fit their fingerprint")]
 
@@ -30,7 +29,7 @@ use crate::zcall::buffer::BufferMut;
 use crate::zcall::free::FreeCalls;
 use crate::zcall::name::ZCallName;
 
-/// Calls by name of one module. Usable on any thread. No lock is held while a callee runs.
+/// Table of calls by name for one module. Usable on any thread. No lock is held while a callee runs.
 pub(super) struct ModuleCalls {
     /// Generation that contains the calling module.
     generation: Weak<FreeGeneration>,
@@ -44,7 +43,7 @@ pub(super) struct ModuleCalls {
 
 #[derive(Default)]
 struct Table {
-    /// Resolved functions. Handle -1 refers to the first entry. Handles are negative, because modules implement the functions.
+    /// Resolved functions. Handle -1 refers to the first entry. Handles of functions in modules are negative.
     bound: Vec<Arc<Bound>>,
     handles: HashMap<ZCallName, ZCallHandle>,
 }
@@ -74,13 +73,14 @@ impl ModuleCalls {
         let _first = self.caller.set((Arc::downgrade(module), needs));
     }
 
-    /// Takes a lease on a module for one call. Returns `None` if the caller does not depend on the module.
+    /// Takes a lease on a module for one call, after the gate of its generation was closed. Returns `None` if the caller does
+    /// not depend on the module.
     fn use_again(&self, bound: &Exported) -> Option<Lease> {
         let (caller, _needs) = self.caller.get()?;
         caller.upgrade()?.use_again(&bound.users, &bound.target.export.full)
     }
 
-    /// Returns the modules that the generation has or has borrowed, and the dependencies of the calling module.
+    /// Returns the generation's own and borrowed modules, and the dependencies of the calling module.
     fn held(&self, generation: &FreeGeneration) -> Vec<Held> {
         let mut held = generation.held();
         let needs = self.caller.get().into_iter().flat_map(|(_caller, needs)| needs).filter_map(Weak::upgrade);
@@ -124,9 +124,9 @@ impl ModuleCalls {
 
     fn call_module(&self, exported: &Exported, buffer: BufferMut<'_>) -> Result<(), CallError> {
         let bound = &exported.target;
-        // Passes no source location, because the image that contains the location may be unmapped before a report is formatted.
+        // Passes no source location, because the image with the location may be unmapped before a report is formatted.
         let inside = bound.enter(None)?;
-        // The caller's generation keeps its borrowed modules until it has no active calls.
+        // The caller's generation keeps its borrowed modules while it has active calls.
         let own = if inside.is_none() && bound.borrowed_slot.is_some() { self.generation.upgrade() } else { None };
         let borrowed = own.as_deref().map_or(Ok(None), |own| bound.enter_borrowed(own, None))?;
         let used = match inside.is_none() && borrowed.is_none() {
@@ -137,8 +137,8 @@ impl ModuleCalls {
             return Err(CallError::Unavailable { what: format!("`{}`", bound.export.full) });
         }
         // SAFETY: the image stays mapped until this call returns. Either this thread is inside the gate of the generation that
-        // owns the image or of a generation that keeps the module, or it holds a lease of a user of the module. The caller
-        // created the slots for the fingerprint that was compared when the name was resolved.
+        // owns the image or of a generation that keeps the module, or it holds a lease of a dependent of the module. The
+        // caller created the slots for the fingerprint that was compared when the name was resolved.
         unsafe { bound.export.call(buffer) }
     }
 }
@@ -152,7 +152,7 @@ impl FreeCalls for ModuleCalls {
         let bound = self.bind(&name)?;
         bound.agree(fingerprint)?;
         let mut table = self.table.write().unwrap_or_else(PoisonError::into_inner);
-        // If another thread has resolved the name concurrently, keeps the result of that thread.
+        // If another thread has resolved the name concurrently, the result of that thread is kept.
         if let Some(&handle) = table.handles.get(&name) {
             return table.find(handle).map_or(Ok(()), |bound| bound.agree(fingerprint)).map(|()| handle);
         }
@@ -192,8 +192,9 @@ impl Table {
 }
 
 impl Bound {
-    /// Checks the fingerprint that a caller expects. Returns [`CallError::Signature`] if the fingerprint differs. Also returns
-    /// an error for a fingerprint of zero, which means values of any type: modules without objects cannot pass such values.
+    /// Checks the fingerprint that a caller expects. Returns [`CallError::Signature`] if the fingerprint differs. A
+    /// fingerprint of zero stands for values of any type. Such calls are rejected, because modules without objects cannot pass
+    /// these values.
     fn agree(&self, expected: u64) -> Result<(), CallError> {
         let (full, fingerprint, signature) = match self {
             Self::Module(Exported { target: Target { export, .. }, .. }) => {
@@ -222,7 +223,7 @@ enum Found {
     Host(Arc<HostFunction>),
 }
 
-/// Finds a function by name, in the first search step that has the function.
+/// Finds a function by name. The first search step that finds a function determines the result.
 fn find(
     generation: &FreeGeneration,
     held: Vec<Held>,

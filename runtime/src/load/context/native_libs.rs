@@ -1,5 +1,5 @@
-//! Native libraries that modules of a context use. The context keeps these libraries open. After the end of the context, a
-//! library is closed only if the host has declared this safe. `alcedo-sys` finds and opens libraries.
+//! Native libraries that modules of a context use. The context keeps these libraries open. After the context has ended, a
+//! library is closed only if the host has marked the library as unloadable. `alcedo-sys` finds and opens libraries.
 #![expect(unsafe_code, reason = "vouches for the native libraries that the host's configuration names")]
 
 use std::collections::BTreeMap;
@@ -18,8 +18,8 @@ struct Opened {
     library: alcedo_sys::NativeLibrary,
 }
 
-/// Native library that a context has found. Clones share the library. The library stays open while a clone exists; unless it
-/// was marked as unloadable, it stays open permanently. Usable on any thread.
+/// Native library that a context has found. Clones refer to the same library. A library that is marked as unloadable stays
+/// open while a clone exists. Any other library stays open permanently. Usable on any thread.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -43,7 +43,7 @@ impl NativeLibrary {
         &self.opened.name
     }
 
-    /// Returns the path of the library, or the name that was passed to the system's loader.
+    /// Returns the path of the library, or the name that was passed to the dynamic linker.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.opened.library.path()
@@ -60,8 +60,8 @@ impl NativeLibrary {
     /// Allows closing the library once its context is dead and no handle to the library is left.
     ///
     /// # Safety
-    /// The library must have no thread, handler or destructor that would run after it is closed. No address in the library may
-    /// be used after it is closed.
+    /// The library must have no thread, handler or destructor that would run after it is closed. After the close, no address
+    /// in the library may be used.
     pub unsafe fn mark_unloadable(&self) {
         // SAFETY: the caller of this function makes the same promise.
         unsafe { self.opened.library.mark_unloadable() };
@@ -74,7 +74,7 @@ impl fmt::Debug for NativeLibrary {
     }
 }
 
-/// Native library that a context holds, or has left open.
+/// Native library that a context holds open, or has left open.
 ///
 /// # Examples
 /// ```rust
@@ -96,8 +96,8 @@ pub struct RetainedNative {
     pub path: PathBuf,
     /// Set if the library is closed after the end of its context.
     pub unloadable: bool,
-    /// State of a closable library after the end of its context. `None` while the context holds the library, and for a library
-    /// that stays open permanently.
+    /// Weak reference to an unloadable library after its context has ended. `None` while the context holds the library, and
+    /// for a library that stays open permanently.
     open: Option<Weak<Opened>>,
 }
 
@@ -118,13 +118,13 @@ pub(super) struct Natives {
 }
 
 impl Natives {
-    /// Lists the libraries that the context holds.
+    /// Lists the libraries that the generation holds.
     pub(super) fn list(&self, generation: ContextId) -> Vec<RetainedNative> {
         lock(&self.found).values().map(|library| retained(generation, library, true)).collect()
     }
 
-    /// Releases the libraries at the end of the generation. Unloadable libraries are closed once no handle to them is left; the
-    /// others stay open. Returns the released libraries.
+    /// Releases the libraries at the end of the generation. An unloadable library is closed when its last handle is dropped;
+    /// other libraries stay open. Returns the released libraries.
     pub(super) fn retire(&self, generation: ContextId) -> Vec<RetainedNative> {
         let found = std::mem::take(&mut *lock(&self.found));
         found.values().map(|library| retained(generation, library, false)).collect()
@@ -134,8 +134,8 @@ impl Natives {
         lock(&self.found).get(name).cloned()
     }
 
-    /// Opens a library and holds it under `name`. Returns `None` if the location does not contain the library. Returns an error
-    /// if the loader rejects the library.
+    /// Opens a library and holds it under `name`. Returns `None` if the location does not contain the library. Returns an
+    /// error if the dynamic linker rejects the library.
     pub(super) fn open(&self, name: &str, source: Source<'_>) -> Result<Option<NativeLibrary>, ContextError> {
         // SAFETY: the host's configuration or resolver names the library. The library runs as its author intended.
         let found = unsafe {
@@ -149,7 +149,7 @@ impl Natives {
         let found = found.map_err(|NativeFailure { path, error }| refused(&path, &error))?;
         Ok(found.map(|library| {
             let opened = Arc::new(Opened { name: name.to_owned(), library });
-            // Keeps one library per name. If another thread has opened the library first, keeps the library of that thread.
+            // Keeps one library per name. If another thread has opened a library first, that library is kept.
             lock(&self.found).entry(name.to_owned()).or_insert(NativeLibrary { opened }).clone()
         }))
     }

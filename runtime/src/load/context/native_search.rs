@@ -16,7 +16,7 @@ use crate::load::error::context::{Attempt, ContextError};
 use crate::load::paths::ensure_absolute;
 
 /// Finds a native library for `generation`, optionally for one of its modules. Returns an error if no library is found, if a
-/// resolver fails or returns a relative path, or if the loader rejects the library.
+/// resolver fails or returns a relative path, or if the dynamic linker rejects the library.
 pub(super) fn find(
     generation: &Arc<FreeGeneration>,
     name: &str,
@@ -25,7 +25,7 @@ pub(super) fn find(
     let _busy = generation.busy(&format!("looking up the native library {name}"))?;
     let mut search = Search { generation, name, trace: Vec::new() };
     if name.is_empty() {
-        // Rejects an empty name, which the system's loader would resolve to this program.
+        // Rejects an empty name, which the dynamic linker would resolve to this program.
         let trace = vec![Attempt::new("the name", "is empty")];
         return Err(ContextError::NativeNotFound { context: generation.title(), name: name.to_owned(), trace });
     }

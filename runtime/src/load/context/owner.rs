@@ -5,14 +5,14 @@ use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Weak};
 
-/// Weak reference to a value whose type only the handles know.
+/// Weak reference with an erased type, which only the handles know.
 pub(super) type Above = Weak<dyn Any + Send + Sync>;
 
-/// Weak handles of a context and its registry. The default value refers to no context.
+/// Weak references to a context and its registry. The default value refers to no context.
 #[derive(Clone)]
 pub(super) struct Owner {
     pub(super) registry: Above,
-    /// Weak handle of the context. Empty for the Master.
+    /// Weak reference to the context. Empty for the Master.
     pub(super) line: Above,
 }
 
@@ -26,7 +26,7 @@ pub(super) fn upgrade<T: Any + Send + Sync>(above: &Above) -> Option<Arc<T>> {
     above.upgrade()?.downcast().ok()
 }
 
-/// Comparisons of events and requests ignore their handles, so all values are equal.
+/// Compares all values as equal, so comparisons of events and requests ignore their handles.
 impl PartialEq for Owner {
     fn eq(&self, _other: &Self) -> bool {
         true

@@ -40,7 +40,7 @@ impl ManifestInfo {
         Self::peek_declarations(path).map(|(info, found)| (info, found.declared()))
     }
 
-    /// Reads the manifest and the declarations. The declarations have the form of the host, without bodies.
+    /// Reads the manifest and the declarations. The declarations have the internal types of the host, without bodies.
     pub(crate) fn peek_declarations(path: &Path) -> Result<(Self, Declarations), ContextError> {
         ensure_absolute(path, |path| ContextError::PathNotAbsolute { path })?;
         let (image, info) = check(path, ImageFile::read(path))?;
@@ -77,7 +77,7 @@ fn of_image(path: &Path, error: ImageError) -> ContextError {
     let path: PathBuf = path.to_owned();
     match error {
         ImageError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => ContextError::NoFile { path },
-        // These errors concern the host, its disk or the timing, not the content of the file.
+        // These errors are caused by the host, its disk or the timing, and not by the content of the file.
         error @ (ImageError::NotTrusted { .. }
         | ImageError::TooLarge { .. }
         | ImageError::Copy { .. }

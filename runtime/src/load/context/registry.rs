@@ -1,5 +1,5 @@
 //! Registry of the load contexts of one runtime: the Default, every Slim and pinned context, and a snapshot of the Master for
-//! other threads. The runtime and all handles share the registry. The registry is not stored in a static.
+//! other threads. The runtime and all handles share the registry.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -48,14 +48,14 @@ fn is_name(name: &str) -> bool {
 
 pub(crate) struct ContextRegistry {
     own: Weak<Self>,
-    /// Host context for modules of these contexts. Each module receives a copy with its own calls by name.
+    /// Host context for modules of these contexts. Each module receives a copy with its own table of calls by name.
     pub(super) host_context: Arc<SharedHostContext>,
     /// Receives log records of modules.
     pub(super) logs: Arc<Logs>,
     pub(super) stage_dir: Arc<StageDir>,
     pub(super) args: Vec<String>,
     pub(super) require_seal: bool,
-    /// Settings of the canary that loads new modules first, including modules of the Master.
+    /// Settings of the canary that loads new modules before the host, including modules of the Master.
     pub(crate) rehearsal: Rehearsal,
     pub(super) listeners: Listeners,
     /// Host functions that modules of these contexts call.
@@ -63,18 +63,18 @@ pub(crate) struct ContextRegistry {
     pub(crate) tables: HostTables,
     pub(super) unloader: Arc<BackgroundUnloader>,
     policy: Mutex<UnloadPolicy>,
-    /// Number of bytes that calls of these contexts leave free on the stack of each thread.
+    /// Number of bytes that each call leaves free on the stack of its thread.
     stack_reserve: usize,
     last_module: Arc<AtomicU64>,
     default: Arc<FreeContext>,
     slims: Mutex<Slims>,
     master: Mutex<BTreeMap<Generation, Picture>>,
     retained: Mutex<Vec<RetainedNative>>,
-    /// Parked images, one line for each image.
+    /// Descriptions of the parked images.
     parked: Mutex<Vec<String>>,
-    /// Warnings about images that stay mapped, as far as they were logged.
+    /// Logged warnings about images that stay mapped.
     reported_warnings: ReportedWarnings,
-    /// Set once the runtime has ended, so that a second call of `close` does not wait.
+    /// Set when the runtime ends, so that a second call of `close` does not wait.
     pub(super) has_closed: AtomicBool,
 }
 
@@ -103,7 +103,7 @@ impl Drop for Inside {
     }
 }
 
-/// Contexts with unique names: Slims and pinned contexts.
+/// Slims and pinned contexts, with unique names.
 #[derive(Default)]
 struct Slims {
     last: u64,
@@ -165,7 +165,7 @@ impl ContextRegistry {
         })
     }
 
-    /// Logs the warnings of a module that is about to be mapped, unless they were logged before.
+    /// Logs the warnings of a module that is about to be mapped, except warnings that were already logged.
     pub(crate) fn announce(&self, info: &ModuleInfo) {
         for warning in self.reported_warnings.unreported(&info.name, info.warnings()) {
             tracing::warn!("{} {warning}", info.name);
@@ -289,11 +289,11 @@ impl ContextRegistry {
         *lock(&self.policy) = policy.clone();
     }
 
-    /// Continues an unload as far as possible. If the unload is not over then, passes it to the background unloader.
+    /// Continues an unload as far as possible. Passes an unfinished unload to the background unloader.
     ///
     /// Unloads may nest, because the end of a context drops its callbacks. A callback may own the last handle to another
-    /// context, whose unload then starts here. Deeply nested unloads are passed to the background unloader, to limit the
-    /// stack use.
+    /// context, whose unload then starts here. Deeply nested unloads are passed to the background unloader to limit the stack
+    /// depth.
     pub(super) fn drive(&self, ticket: UnloadTicket) {
         let is_over = Inside::enter().is_some_and(|_inside| ticket.poll().is_over());
         if !is_over {
@@ -316,7 +316,7 @@ impl ContextRegistry {
     }
 
     pub(super) fn ended(&self, generation: &Arc<FreeGeneration>, parked: Vec<String>) {
-        // Holds no lock, because closing libraries runs destructors of C libraries.
+        // No lock is held here, because closing libraries runs destructors of C libraries.
         let retired = generation.natives.retire(generation.id);
         lock(&self.retained).extend(retired);
         lock(&self.parked).extend(parked.iter().cloned());
@@ -329,7 +329,7 @@ impl ContextRegistry {
         let line = line.filter(|line| line.is_over(generation));
         let event = if parked.is_empty() { ContextEventKind::Dead } else { ContextEventKind::Parked(parked) };
         generation.notify(&self.listeners, event);
-        // Drops the callbacks, because a callback that owns a handle to the context would keep the context in memory
+        // Drops the callbacks. Otherwise a callback that owns a handle to the context would keep the context in memory
         // permanently.
         line.iter().for_each(|line| line.let_go(self.id()));
     }
@@ -370,7 +370,7 @@ impl ContextRegistry {
         }
     }
 
-    /// Removes a generation of the Master that is unmapped or was never mapped. Its ticket continues to provide the report.
+    /// Removes a generation of the Master that is unmapped or was never mapped. Its ticket still provides the report.
     pub(crate) fn master_is_gone(&self, generation: Generation) {
         let gone = lock(&self.master).remove(&generation);
         // Drops the snapshot outside of the lock, because it may contain the last clone of the ticket.
@@ -383,8 +383,8 @@ impl ContextRegistry {
         }
     }
 
-    /// Returns the generation of the Master that contains a module. During a reload, and until the old generation is gone,
-    /// two generations contain a kept module. In this case returns the generation `living` of the living Master if it
+    /// Returns the generation of the Master that contains a module. During a reload, and until the old generation is unmapped,
+    /// two generations contain a kept module. In this case returns `living`, the generation of the living Master, if it
     /// contains the module, and otherwise the latest generation.
     pub(crate) fn master_with(&self, module: ModuleId, living: Option<Generation>) -> Option<Generation> {
         let pictures = lock(&self.master);

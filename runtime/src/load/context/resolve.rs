@@ -1,5 +1,5 @@
 //! Search order for the names of modules, types and functions. `search` applies the order to modules, and `lookup` applies it
-//! to types and functions. Also checks whether a found module satisfies a request.
+//! to types and functions. This file also checks that a found module satisfies a request.
 //!
 //! The order is: own modules, the resolver of the context, the Default, and the handlers in order of registration. The search
 //! ends with the first answer, even if that answer is invalid.
@@ -18,21 +18,21 @@ pub(super) enum Step {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Guidance {
-    /// Set if the searching context is the Default, which is not searched twice.
+    /// Set if the searching context is the Default. The Default is not searched twice.
     pub is_default: bool,
     pub has_resolver: bool,
     pub handlers: usize,
 }
 
 impl Guidance {
-    /// Returns the guidance for a search without resolver and handlers. Contexts such as the Master have none. A lookup
-    /// without a module name does not use them, because resolvers and handlers accept only module names.
+    /// Returns the guidance for a search without resolver and handlers. Contexts such as the Master have none. Resolvers and
+    /// handlers accept only module names, so a lookup without a module name does not use them.
     pub(super) fn of_modules_only(is_default: bool) -> Self {
         Self { is_default, has_resolver: false, handlers: 0 }
     }
 }
 
-/// Returns the next step of a search, after `step` has found nothing.
+/// Returns the next step of a search after `step` has found no result.
 pub(super) fn after(step: Step, guidance: Guidance) -> Step {
     let handler = |at: usize| if at < guidance.handlers { Step::Handler(at) } else { Step::NotFound };
     match step {
@@ -44,8 +44,8 @@ pub(super) fn after(step: Step, guidance: Guidance) -> Step {
     }
 }
 
-/// Checks if a loaded module satisfies `range`. A module that a resolver has returned for this range satisfies it, regardless
-/// of its version. `*` matches any version, including pre-releases.
+/// Checks if a loaded module satisfies `range`. If a resolver has returned the module for this range, any version satisfies
+/// the range. `*` matches any version, including pre-releases.
 pub(super) fn will_do(found: &Version, range: &VersionReq, granted: &[VersionReq]) -> bool {
     *range == VersionReq::STAR || range.matches(found) || granted.contains(range)
 }
@@ -64,7 +64,7 @@ pub(super) enum Name {
     },
 }
 
-/// Compares the loaded build of a name, if any, with the requested build. A context has at most one build per name.
+/// Compares the requested build with the loaded build of the same name, if any. A context has at most one build per name.
 pub(super) fn claim(loaded: Option<u128>, requested: u128) -> Name {
     match loaded {
         None => Name::Free,

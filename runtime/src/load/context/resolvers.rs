@@ -1,5 +1,5 @@
-//! Resolvers and handlers of a context, for missing modules and native libraries. Resolvers and handlers belong to the
-//! context and not to a generation, so they remain after a replacement.
+//! Resolvers and handlers of a context, for missing modules and native libraries. A replacement keeps them, because they
+//! belong to the context and not to a generation.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -51,7 +51,7 @@ impl fmt::Display for ModuleRequest {
     }
 }
 
-/// Module that a resolver has found.
+/// Result of a resolver for a module.
 ///
 /// # Examples
 /// ```rust
@@ -76,19 +76,19 @@ pub enum FoundModule {
         /// Content of the file with separate debug symbols, if any.
         symbols: Option<Vec<u8>>,
     },
-    /// Loaded module. If the module belongs to another context, it stays loaded while a module depends on it.
+    /// Loaded module. A module of another context stays loaded while another module depends on it.
     Loaded(ModuleSummary),
 }
 
 /// Error that a resolver returns.
 pub type ResolverFailure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Function that finds modules. Returns `Ok(None)` if it does not know the module. May be called on any thread,
-/// repeatedly, and concurrently with equal requests. Must return equal results for equal requests. May load other
-/// modules, but not the requested module (`ContextError::LoadCycle`).
+/// Function that finds modules. Returns `Ok(None)` for an unknown module. May be called on any thread, repeatedly, and
+/// concurrently with equal requests. Must return equal results for equal requests. May load other modules; loading the
+/// requested module fails with `ContextError::LoadCycle`.
 pub type ModuleResolver = dyn Fn(&ModuleRequest) -> Result<Option<FoundModule>, ResolverFailure> + Send + Sync;
 
-/// Function that finds native libraries by name. Must return an absolute path or `None`.
+/// Function that finds native libraries by name. Must return an absolute path, or `None` for an unknown library.
 pub type NativeResolver = dyn Fn(&str) -> Result<Option<PathBuf>, ResolverFailure> + Send + Sync;
 
 /// Resolvers, handlers and canary setting of a context.
@@ -143,8 +143,8 @@ impl Resolvers {
     /// handler.
     pub(super) fn add(&self, rank: Rank, resolver: Known<ModuleResolver>) {
         let before = add(&mut lock(&self.settings).modules, rank, resolver);
-        // Drops the replaced resolver outside of the lock, because values that it owns may call this registry when they
-        // are dropped. `add_native` and `remove` do this for the same reason.
+        // Drops the replaced resolver outside of the lock, because its captured values may call this registry when dropped.
+        // `add_native` and `remove` do the same.
         drop(before);
     }
 
@@ -169,7 +169,7 @@ impl Resolvers {
         (of_rank(&settings.modules, &Rank::Resolver).next(), of_rank(&settings.modules, &Rank::Handler).collect())
     }
 
-    /// Returns the resolver of the module, the resolver of the context, and the handlers.
+    /// Returns the resolver of `module`, the resolver of the context, and the handlers, for native libraries.
     pub(super) fn of_natives(&self, module: Option<&str>) -> NativeResolvers {
         let settings = lock(&self.settings);
         let natives = &settings.natives;
@@ -201,15 +201,14 @@ pub(super) struct NativeResolvers {
     pub(super) handlers: Vec<Share<NativeResolver>>,
 }
 
-/// Calls a resolver, and converts a panic to an error. Errors are returned as [`ContextError::ResolverError`], and end
-/// the search.
+/// Calls a resolver. An error or panic of the resolver is returned as [`ContextError::ResolverError`] and ends the search.
 pub(super) fn call_resolver<T>(
     context: &str,
     resolver: &str,
     requested: &str,
     question: impl FnOnce() -> Result<Option<T>, ResolverFailure>,
 ) -> Result<Option<T>, ContextError> {
-    // A resolver is code of the host. The host is responsible for the state of its resolver after a panic.
+    // A resolver is code of the host. The host is responsible for the resolver's state after a panic.
     let answer =
         panic_guard::caught(question).unwrap_or_else(|message| Err(format!("it panicked: \"{message}\"").into()));
     answer.map_err(|source| ContextError::ResolverError {

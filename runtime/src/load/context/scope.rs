@@ -1,6 +1,5 @@
-//! Scopes select the context for operations that name no context, per thread or task. Leaving a scope restores the state
-//! from before the scope was entered, even if other scopes were entered or left since. A lease keeps the context of the
-//! scope.
+//! Scopes select the context for operations that name no context, per thread or task. Leaving a scope restores the previous
+//! state, even if other scopes were entered or left since then. A lease keeps the context of a scope.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -36,8 +35,7 @@ fn at<T>(of: impl FnOnce(&(Weak<FreeGeneration>, Weak<Lease>)) -> Option<T>) -> 
     HERE.try_with(|here| here.borrow().as_ref().and_then(of)).ok().flatten()
 }
 
-/// Scope of a context on this thread. Dropping the guard leaves the scope and restores the state from before the scope was
-/// entered.
+/// Scope of a context on this thread. Dropping the guard leaves the scope and restores the previous state.
 ///
 /// # Examples
 /// ```rust
@@ -70,7 +68,7 @@ impl ContextScope {
         Ok(Self { before: swap(Some(here)), _lease: Some(lease), not_send: PhantomData })
     }
 
-    /// Leaves every scope of this thread while the guard is held.
+    /// Leaves all scopes of this thread until the guard is dropped.
     pub(super) fn none() -> Self {
         Self { before: swap(None), _lease: None, not_send: PhantomData }
     }
@@ -120,7 +118,7 @@ impl<F: Future> Future for Scoped<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        // The lease of the future keeps the context, so this scope needs no lease and only marks the thread.
+        // The future holds a lease on the context, so this scope needs no lease of its own.
         let before = swap(Some((Arc::downgrade(&self.generation), Arc::downgrade(&self.lease))));
         let _scope = ContextScope { before, _lease: None, not_send: PhantomData };
         self.future.as_mut().poll(context)
@@ -140,6 +138,6 @@ fn lease(generation: &Arc<FreeGeneration>) -> Result<Arc<Lease>, ContextError> {
 }
 
 fn swap(here: Here) -> Here {
-    // The thread-local may already be destroyed, because another thread-local that is dropped later may contain a scope.
+    // The thread-local may already be destroyed, because another thread-local that is dropped later may contain a scope guard.
     HERE.try_with(|cell| cell.replace(here)).ok().flatten()
 }

@@ -1,4 +1,4 @@
-//! Searches for a module by name, in the order of `resolve`, and checks the answers.
+//! Searches for a module by name, in the order of `resolve`, and checks the answers of resolvers.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,8 +23,8 @@ pub(super) enum Answer {
     Library(Box<Library>),
 }
 
-/// Searches the requested module for `generation`. Returns an error if the module is not found, if an answer is invalid, or if
-/// a resolver fails.
+/// Searches for the requested module. Returns an error if the module is not found, if an answer is invalid, or if a resolver
+/// fails.
 pub(super) fn search(
     registry: &ContextRegistry,
     generation: &Arc<FreeGeneration>,
@@ -33,7 +33,7 @@ pub(super) fn search(
     if let Some(answer) = known(generation, request)? {
         return Ok(answer);
     }
-    // Waits while another thread is loading the module. The module is then found in the first step.
+    // Waits while another thread is loading the module. The first step then finds the loaded module.
     let _asking = in_progress::begin(Sort::Asking, &[generation.module_work(&request.name)])?;
     let (resolver, handlers) = generation.resolvers.of_modules();
     let guidance = Guidance {
@@ -57,8 +57,8 @@ pub(super) fn search(
             }
             Step::Default => {
                 let found = match in_default(registry, request) {
-                    // Continues after a version mismatch, because a handler may find a matching version, which is then loaded
-                    // into this context.
+                    // Continues after a version mismatch. A handler may find a matching version, which is then loaded into
+                    // this context.
                     Err(ContextError::VersionMismatch { name, found, .. }) if name == request.name => {
                         outcome = format!("has {name} {found}");
                         None
@@ -86,7 +86,7 @@ pub(super) fn search(
     }
 }
 
-/// Searches the modules that a generation has or has borrowed.
+/// Searches the generation's own and borrowed modules.
 fn known(generation: &FreeGeneration, request: &ModuleRequest) -> Result<Option<Answer>, ContextError> {
     let Some((module, owner)) = generation.find(&request.name) else { return Ok(None) };
     let found = module.info().version.clone();
@@ -101,8 +101,8 @@ fn known(generation: &FreeGeneration, request: &ModuleRequest) -> Result<Option<
     Ok(Some(Answer::Module(module, owner)))
 }
 
-/// Searches the Default: first its modules, then its own resolver. A library that the resolver finds is loaded into the
-/// Default. Returns an error if the version does not match, or if the resolver fails.
+/// Searches the Default: first its modules, then its resolver. A library that the resolver returns is loaded into the Default.
+/// Returns an error if the version does not match, or if the resolver fails.
 pub(super) fn in_default(registry: &ContextRegistry, request: &ModuleRequest) -> Result<Option<Answer>, ContextError> {
     let generation = &registry.default_generation();
     if let Some(answer) = known(generation, request)? {
@@ -183,7 +183,7 @@ fn put(
     }
 }
 
-/// Records that a resolver has answered a request with a version outside of the requested range.
+/// Records that a resolver has returned a version outside of the requested range.
 fn grant(generation: &FreeGeneration, request: &ModuleRequest, found: &semver::Version) {
     if !request.range.matches(found) {
         generation.grant(&request.name, &request.range);

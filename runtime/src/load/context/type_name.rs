@@ -7,8 +7,7 @@
 //! | `/Script/Game.Cube` | type with its full path |
 //! | `cubes::Cube`, `cubes:Cube` | type of the module `cubes`; the part after the colons has any of the three forms |
 //!
-//! A function that a module offers under its own name (`ex`) belongs to no type. The type of such a function is the empty
-//! string.
+//! Functions without a type (`ex`) are looked up with the empty string as type name.
 
 use std::fmt;
 

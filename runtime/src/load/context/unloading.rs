@@ -1,9 +1,9 @@
 //! Unload of a generation of a Slim. First, all active calls must return and all leases must end. Then the exit hooks run
-//! module by module, dependents first, and the images are unmapped. Any holder of the ticket may continue the unload, and so
-//! may the background unloader.
+//! module by module, dependents first, and the images are unmapped. Holders of the ticket and the background unloader continue
+//! the unload.
 //!
-//! The dependencies of a module are complete before the module is mapped, and leases are counted per module. Therefore modules
-//! never wait for each other in a cycle, regardless of their contexts and of the order of the unloads.
+//! The dependencies of a module are loaded before the module is mapped, and leases are counted per module. Therefore modules
+//! never wait for each other in a cycle, regardless of their contexts and of the order of unloads.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -25,13 +25,13 @@ use crate::unload::steps::{UnloadCause, UnloadStep};
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
-/// Time until an unload counts as blocked. Independent of the grace period in the policy, which is the wait of a game thread.
+/// Time after which an unload counts as blocked. Independent of the grace period, for which a game thread waits.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Contexts and images that are left when the host has ended.
+/// Contexts and images that still exist after the host has ended.
 #[derive(Default)]
 pub(crate) struct Unended {
-    /// Lines, one for each parked image and each unfinished generation.
+    /// Descriptions of each parked image and each unfinished generation.
     pub left: Vec<String>,
     /// Blockers of the unfinished generations.
     pub blockers: Vec<Blocker>,
@@ -53,9 +53,10 @@ struct Going {
 }
 
 impl Going {
-    /// Starts the unload of modules that the host no longer calls. `modules` are in load order. Problems are passed to `note`.
+    /// Starts the unload of modules that the host no longer calls. `modules` are in load order. `note` receives a message for
+    /// each problem.
     fn new(modules: Vec<Arc<FreeModule>>, policy: UnloadPolicy, note: impl Fn(String) + Send + 'static) -> Self {
-        // Requests the stop before the exit hooks, because an exit hook may join a thread that waits for this request.
+        // Requests the stop before the exit hooks run, because an exit hook may join a thread that waits for this request.
         modules.iter().for_each(|module| {
             module.seal();
             module.code().request_stop();
@@ -64,7 +65,7 @@ impl Going {
         Self { used: modules, ended: Vec::new(), images, unloaded: Unloaded::default(), policy, note: Box::new(note) }
     }
 
-    /// Starts the unload of the modules of a failed load, in the order in which they were mapped. No event has named these
+    /// Starts the unload of the modules of a failed load. `modules` are in the order of mapping. No event was raised for these
     /// modules.
     fn of_failed_load(modules: &[Arc<FreeModule>], policy: UnloadPolicy) -> Box<Self> {
         Box::new(Self::new(modules.to_vec(), policy, |problem| tracing::warn!(problem, "while a load was undone")))
@@ -77,8 +78,8 @@ impl Going {
         Self::new(generation.close(), policy, note)
     }
 
-    /// Runs the exit hooks of unused modules, dependents first, so that their dependencies become unused. After a panic, the
-    /// next poll continues with the modules that are still in `used`.
+    /// Runs the exit hooks of unused modules, dependents first. Dependencies become unused when their dependents have ended.
+    /// If an exit hook panics, the next poll continues with the modules that are still in `used`.
     fn end_unused(&mut self) {
         for step in UnloadCause::Slim.steps() {
             match step {
@@ -98,9 +99,9 @@ impl Going {
                 UnloadStep::EndThreadLocals => {
                     self.ended.iter().for_each(|module| module.code().end_thread_locals_here());
                 }
-                // Performed when the unload was requested.
+                // The request for the unload has performed these steps.
                 UnloadStep::Seal | UnloadStep::ShutGates => {}
-                // Performed by `ModuleUnloads` once the images are unused.
+                // `ModuleUnloads` performs this step once the images are unused.
                 UnloadStep::EndImages => {}
                 UnloadStep::Notify
                 | UnloadStep::DropJobs
@@ -180,7 +181,7 @@ impl UnloadWork for SpaceUnload {
             if !self.generation.held_by().is_empty() {
                 return Self::kept(self.generation.kept_by());
             }
-            // No load is in progress any more, so only dependent modules may still need the borrowed modules.
+            // All loads have ended, so only dependent modules may still need the borrowed modules.
             self.generation.return_borrowed();
         }
         let going = || Going::of_generation(&self.generation, self.policy.clone());
@@ -192,12 +193,12 @@ impl UnloadWork for SpaceUnload {
     }
 
     fn park(&mut self) -> Unloaded {
-        // Runs no exit hooks, because active calls continue in the images that stay, and an exit hook would end what these
+        // Runs no exit hooks, because active calls continue in the parked images. An exit hook would destroy data that these
         // calls use.
         let unloaded = match &mut self.modules {
             Some(modules) => modules.park(),
             None => {
-                // This closes the generation. A load in progress then fails to add its modules, and unloads them.
+                // Closes the generation. A load in progress then fails to add its modules, and unloads them.
                 let mut unloaded = Going::of_generation(&self.generation, self.policy.clone()).park();
                 let blockers = self.generation.held_by();
                 if !blockers.is_empty() {
@@ -233,7 +234,7 @@ impl FreeContext {
         self.announce(registry, generation, begin(registry, generation, generation.full_title()))
     }
 
-    /// For the first call, calls the unloading listeners and continues the unload as far as possible. Returns the ticket.
+    /// In the first call, calls the unloading listeners and continues the unload as far as possible. Returns the ticket.
     fn announce(
         &self,
         registry: &ContextRegistry,
@@ -249,8 +250,8 @@ impl FreeContext {
         ticket
     }
 
-    /// Calls the unloading listeners of a generation, unless they were called before. Called when the generation is sealed, or
-    /// when the process ends.
+    /// Calls the unloading listeners of a generation, if they were not called before. Used when the generation is sealed, and
+    /// at process exit.
     fn notify_unloading(&self, registry: &ContextRegistry, generation: &FreeGeneration) {
         if !generation.is_notified.swap(true, Ordering::AcqRel) {
             generation.notify(&registry.listeners, ContextEventKind::Unloading);
@@ -272,14 +273,14 @@ impl ContextRegistry {
         }
     }
 
-    /// Ends the host: calls the listeners of all contexts and unloads every Slim. Returns the contexts and images that are left
-    /// at `deadline`. A second call does not wait.
+    /// Ends the host: calls the listeners of all contexts and unloads every Slim. Returns the contexts and images that still
+    /// exist at `deadline`. A second call does not wait.
     pub(crate) fn close(&self, deadline: Duration) -> Unended {
         let deadline = if self.has_closed.swap(true, Ordering::AcqRel) { Duration::ZERO } else { deadline };
         let until = crate::deadline::after(deadline);
         let mut lines = self.lines();
         lines.push(Arc::clone(self.default_context()));
-        // The listeners of permanent contexts are called last, after the other contexts are gone.
+        // Calls the listeners of permanent contexts last, after the other contexts have ended.
         lines.retain(|line| {
             matches!(line.begin_unload(self, "the host ends"), Err(ContextError::NotCollectible { .. }))
         });
@@ -298,7 +299,7 @@ impl ContextRegistry {
         end
     }
 
-    /// Calls the listeners of all contexts that are not unloading. Called at process exit, and runs no module code.
+    /// Calls the listeners of all contexts that are not unloading. Called at process exit. Runs no module code.
     pub(super) fn notify_exit(&self) {
         self.lines().iter().chain([self.default_context()]).for_each(|line| self.notify_context(line));
     }

@@ -1,11 +1,10 @@
-//! Decides which loads may begin, from the loads in progress on each thread and the waits between threads. `in_progress.rs`
-//! blocks the waiting threads.
+//! Decides which loads may begin. The decision depends on the loads in progress on each thread and on the waits between
+//! threads. `in_progress.rs` blocks the waiting threads.
 //!
 //! The steps of a thread nest, because a resolver that is called during a load may itself load modules. Only one kind of step
 //! excludes other threads. A load that knows all its dependencies *claims* the names of all modules that it will start,
-//! atomically. Another thread that needs a claimed name waits. A wait that would be a deadlock is rejected. A deadlock would
-//! occur if the waiting thread itself has claimed the name. It would also occur if the claiming thread waits for a name that
-//! the waiting thread has claimed.
+//! atomically. Another thread that needs a claimed name waits. A wait that would cause a deadlock is rejected: the waiting
+//! thread itself has claimed the name, or the claiming thread waits, directly or indirectly, for the waiting thread.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -43,7 +42,7 @@ impl PartialEq for Work {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Sort {
-    /// Resolvers and handlers are being called.
+    /// Resolvers and handlers are called.
     Asking,
     /// The library is read, and its dependencies are being gathered.
     Loading,
@@ -72,7 +71,7 @@ struct Row {
 
 struct Step {
     sort: Sort,
-    /// Units of work of the step. Only a claim has several units; the first unit is the requested unit.
+    /// Units of work of the step. A claim may have several units, starting with the requested unit. Other steps have one unit.
     works: Vec<Work>,
 }
 
@@ -106,8 +105,8 @@ impl<T: Copy + Eq + Hash> Table<T> {
     }
 
     /// Begins a step of a thread, nested in the thread's current steps. Returns false if another thread has claimed one of
-    /// `works`. The caller must then wait until that thread has ended its claim, and retry. Returns an error if the wait
-    /// would be permanent. The steps of the thread are unchanged then.
+    /// `works`. The caller must then wait until that thread has ended its claim, and retry. Returns an error if the wait would
+    /// be permanent; the steps of the thread are then unchanged.
     pub(super) fn begin(&mut self, thread: T, sort: Sort, works: &[Work]) -> Result<bool, Never> {
         self.threads.entry(thread).or_default().waits_for = None;
         let begun = self.check(thread, sort, works);
@@ -127,8 +126,7 @@ impl<T: Copy + Eq + Hash> Table<T> {
         has_begun
     }
 
-    /// Ends the steps of a thread from the index `depth` on. Returns true if other threads may be waiting for one of these
-    /// steps.
+    /// Ends the steps of a thread from the index `depth` on. Returns true if other threads may be waiting for these steps.
     pub(super) fn end(&mut self, thread: T, depth: usize) -> bool {
         let Some(row) = self.threads.get_mut(&thread) else { return false };
         let ended = row.steps.split_off(depth.min(row.steps.len()));
@@ -136,7 +134,7 @@ impl<T: Copy + Eq + Hash> Table<T> {
         ended.iter().any(|step| step.sort == Sort::Claiming)
     }
 
-    /// Returns the first unit of work for which the step would wait. Returns an error if the step must never begin.
+    /// Returns the first unit of work for which the step would wait. Returns an error if the step can never begin.
     fn check(&self, thread: T, sort: Sort, works: &[Work]) -> Result<Option<Work>, Never> {
         let steps = self.threads.get(&thread).map_or(&[][..], |row| &row.steps);
         for work in works {
@@ -168,7 +166,7 @@ impl<T: Copy + Eq + Hash> Table<T> {
     /// would be no cycle.
     fn cycle(&self, thread: T, holder: T, work: &Work) -> Option<Vec<LoadStep>> {
         let mut hops = vec![(holder, work)];
-        // Each hop visits a thread that no earlier hop has visited, because earlier cycles were rejected.
+        // Each hop visits another thread, because earlier cycles were rejected.
         while let Some((at, _)) = hops.last().filter(|_| hops.len() <= self.threads.len()) {
             let next = self.threads.get(at)?.waits_for.as_ref()?;
             let holder = self.holder(next)?;
@@ -181,15 +179,15 @@ impl<T: Copy + Eq + Hash> Table<T> {
         None
     }
 
-    /// Returns the links of a cycle. For each hop, these are the required unit of work and the later steps of the hop's
-    /// thread. The first unit is repeated at the end.
+    /// Returns the links of a cycle. Each hop adds the required unit of work and the later steps of the hop's thread. The last
+    /// link repeats the first link.
     fn chain(&self, hops: &[(T, &Work)]) -> Vec<LoadStep> {
         let mut chain: Vec<&Work> = Vec::new();
         for (thread, expected) in hops {
             let steps = self.threads.get(thread).map_or(&[][..], |row| &row.steps);
             let since = steps.iter().skip_while(|step| !step.is_of(expected)).filter_map(|step| step.works.first());
             for work in std::iter::once(*expected).chain(since) {
-                // Several steps for one module (lookup, load, claim) form a single link.
+                // Several steps for one module (lookup, load, claim) are merged into one link.
                 if chain.last() != Some(&work) {
                     chain.push(work);
                 }

@@ -1,5 +1,5 @@
 //! Reads the declarations of a module from its file, without running its code, or from its loaded image. The declarations are
-//! constants in the library, in lists that the linker creates.
+//! constants in lists that the linker creates in the library.
 
 use alcedo_abi::describe::{ClassDesc, DelegateDesc, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc};
 use alcedo_sys::{Constants, ImageFile};
@@ -9,7 +9,7 @@ use crate::emit::described::Described;
 use crate::emit::read::{Copied, MOST, WORD, all, batch_of};
 use crate::object::decl::Batch;
 
-/// Reads the declarations of the library named `name`. An error states which declaration could not be read.
+/// Reads the declarations of the module `module` from its file. An error states which declaration could not be read.
 pub(crate) fn of_file(module: &str, image: &ImageFile) -> Result<Declarations, String> {
     let from = &image.constants().ok_or("its headers cannot be read a second time")?;
     let batch = Batch {
@@ -24,7 +24,7 @@ pub(crate) fn of_file(module: &str, image: &ImageFile) -> Result<Declarations, S
     Ok(Declarations::new(module, batch, exports, imports))
 }
 
-/// Copies the declarations of the loaded module named `name`.
+/// Copies the declarations of the loaded module `module`.
 pub(crate) fn of_loaded(module: &str, described: Described) -> Declared {
     let (exports, imports) = (all(described.exports), all(&described.all_imports()));
     Declarations::new(module, batch_of(described), exports, imports).declared()

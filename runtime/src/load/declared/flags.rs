@@ -1,9 +1,9 @@
-//! Keywords for numbers in the ABI: kinds, flags and types.
+//! Keywords for the numbers of kinds, flags and types in the ABI.
 
 use alcedo_abi::describe::ImportKind;
 use alcedo_abi::kinds::{KindForm, PropertyKind};
 
-/// Returns the keywords of the set bits. Bits that have no keyword in this build are formatted together as one number.
+/// Returns the keywords of the set bits. Bits without a keyword are formatted together as one number.
 pub(super) fn words(table: &[(u64, &str)], flags: u64) -> Vec<String> {
     let known = table.iter().filter(|(bit, _)| flags & bit != 0).map(|(_, word)| (*word).to_owned());
     let rest = table.iter().fold(flags, |rest, (bit, _)| rest & !bit);
@@ -21,7 +21,7 @@ pub(super) fn type_text(kind: PropertyKind, of: &str) -> String {
     }
 }
 
-/// Returns the keyword for a kind of delegate, which states how many functions the delegate calls.
+/// Returns the keyword for a kind of delegate: `single`, `multicast` or `sparse`.
 pub(super) fn of_delegate(kind: PropertyKind) -> String {
     match kind {
         PropertyKind::DELEGATE => "single".into(),

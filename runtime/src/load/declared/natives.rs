@@ -1,4 +1,4 @@
-//! Reads the native types that a host declares from the registry of the host.
+//! Converts the native types in a host's registry to public declarations.
 
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ use crate::object::origin::Origin;
 use crate::object::property::Property;
 use crate::object::structs::StructType;
 
-/// The root class, which every plugin knows.
+/// Root class, which every plugin knows without an import.
 const ROOT: &str = "/Script/Core.Object";
 
 /// Path prefix of the types that only scripts use.
@@ -142,7 +142,7 @@ mod tests {
     };
     use crate::object::testing::world;
 
-    /// Declares a struct, an interface, two delegates, and a class that has every kind of member.
+    /// Declares a struct, an interface, two delegates, and a class with members of every kind.
     fn declared(origin: Origin) -> Batch {
         let structs = vec![StructDecl {
             fields: vec![PropertyDecl::new("x", PropertyKind::F64)],

@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Step of a canary with one module.
+/// Step in which a canary tests one module.
 ///
 /// # Examples
 /// ```rust
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub enum CanaryStep {
     /// Maps the module, which runs its initializers.
     Mapping,
-    /// Compares the root module and attaches the host.
+    /// Compares the root module and attaches the module to the host.
     Attaching,
     /// Reads the declarations of the module.
     Registering,

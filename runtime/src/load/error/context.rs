@@ -1,5 +1,5 @@
 //! Errors of load contexts. Each message names the context, the operation, and a hint. `ContextError` and `LoadError` may
-//! contain each other: a context reports a failed load, and a load reports a dependency that a context does not have.
+//! contain each other: a context reports a failed load, and a load reports a missing dependency.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::load::context_id::{ContextId, ContextKind};
 use crate::load::error::LoadError;
 use crate::load::paths::not_absolute;
 
-/// Error of an operation on a load context. The context is unchanged after the error.
+/// Error of an operation on a load context. After an error the context is unchanged.
 ///
 /// # Examples
 /// ```rust
@@ -27,12 +27,12 @@ use crate::load::paths::not_absolute;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContextError {
-    /// The name of a new context is invalid or already used.
+    /// The name of a new context is invalid or already in use.
     #[error("{} cannot be named {name:?}: {reason}", kind.any())]
     Name {
         /// Kind of the new context: a Slim or a pinned context.
         kind: ContextKind,
-        /// Name of the new context. If the name is invalid, only its beginning.
+        /// Name of the new context. For an invalid name, only the beginning.
         name: String,
         /// Owner of the name, or the reason why the name is invalid.
         reason: String,
@@ -63,7 +63,7 @@ pub enum ContextError {
         /// Cycle of requests. The last link repeats the first link.
         chain: Vec<LoadStep>,
     },
-    /// Resolver calls on this thread are nested too deeply.
+    /// Too many resolver calls are nested on this thread.
     #[error(
         "{requested} is requested inside of {limit} other look-ups: let a resolver answer without looking up another name"
     )]
@@ -73,7 +73,7 @@ pub enum ContextError {
         /// Maximum depth of nested resolver calls.
         limit: usize,
     },
-    /// The context is the Default or a pinned context, which are never unloaded.
+    /// The context is the Default or a pinned context. Both are never unloaded.
     #[error("{context} is never unloaded: load modules that shall be unloaded into a Slim or the Master")]
     NotCollectible {
         /// Name of the context.
@@ -89,7 +89,7 @@ pub enum ContextError {
         /// Reason why the generation cannot be parked, and a hint.
         reason: String,
     },
-    /// The path is relative, so its meaning depends on the current folder.
+    /// The path is relative. Contexts require absolute paths.
     #[error("{}", not_absolute(path))]
     PathNotAbsolute {
         /// Relative path.
@@ -131,7 +131,7 @@ pub enum ContextError {
     /// No module of that name was found.
     #[error("{context} finds no module {request}: {}", steps(trace))]
     NotFound {
-        /// Name of the context that searched the module.
+        /// Name of the context that searched for the module.
         context: String,
         /// Requested name and version range.
         request: String,
@@ -222,7 +222,7 @@ pub enum ContextError {
     PinnedDependsOnCollectible {
         /// Name of the permanent context.
         context: String,
-        /// Name of the dependent module, or the name that the host requested in the permanent context.
+        /// Name of the dependent module. If the host itself made the request, the requested name.
         module: String,
         /// Name of the dependency in the collectible context.
         dependency: String,
@@ -252,17 +252,17 @@ pub enum ContextError {
     /// No type of that name exists.
     #[error("{context} has no type {path}: {known}")]
     NoSuchType {
-        /// Name of the context, or of the part of it that was searched.
+        /// Name of the context, or of the searched part of the context.
         context: String,
         /// Requested path of the type.
         path: String,
-        /// Types that exist, or the reason for the failure.
+        /// Existing types, or the reason why the search failed.
         known: String,
     },
     /// No native library of that name was found.
     #[error("{context} finds no native library {name}: {}", steps(trace))]
     NativeNotFound {
-        /// Name of the context that searched the library.
+        /// Name of the context that searched for the library.
         context: String,
         /// Requested name of the library.
         name: String,
@@ -272,21 +272,21 @@ pub enum ContextError {
     /// The native library cannot be opened, or does not define the symbol.
     #[error("the native library {path}: {reason}")]
     Native {
-        /// Path of the library, or the name that was passed to the system's loader.
+        /// Path of the library, or the name that was passed to the dynamic linker.
         path: PathBuf,
-        /// Message of the loader.
+        /// Message of the dynamic linker.
         reason: String,
     },
     /// The module could not be loaded.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// The call failed, or could not be started.
+    /// The call failed or could not begin.
     #[error(transparent)]
     Call(#[from] CallError),
-    /// The system refused an operation, such as registering a handler for the end of the process.
+    /// The system rejected an operation, such as registering an exit handler.
     #[error("{doing}: {source}")]
     System {
-        /// Operation that the system refused.
+        /// Operation that the system rejected.
         doing: String,
         /// Error of the system.
         source: std::io::Error,
@@ -294,7 +294,7 @@ pub enum ContextError {
 }
 
 impl ContextError {
-    /// Creates the error of an operation whose lease was rejected.
+    /// Creates the error of an operation that could not take a lease.
     pub(crate) fn sealed(sealed: Sealed, action: impl Into<String>) -> Self {
         Self::ContextUnloading { context: sealed.owner, since: sealed.since, action: action.into() }
     }

@@ -1,4 +1,4 @@
-//! Loads a set of libraries as the modules of a generation that is not live yet.
+//! Loads a set of libraries as the modules of a generation that is not yet live.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -33,12 +33,12 @@ pub(crate) struct BroughtUp {
     pub kept: Vec<Rc<MasterModule>>,
     /// Reason for replacing each module; empty if all modules are replaced unconditionally.
     pub why: BTreeMap<String, Why>,
-    /// Names of the modules in the Default that these modules depend on.
+    /// Names of modules in the Default that these modules depend on.
     pub elsewhere: Vec<String>,
 }
 
 impl BroughtUp {
-    /// Returns all modules of the new Master, dependencies first. Does not fail in practice, because the dependencies were
+    /// Returns all modules of the new Master, dependencies first. An error is not expected, because the dependencies were
     /// checked before mapping.
     pub(crate) fn all(&self) -> Result<Vec<Rc<MasterModule>>, LoadError> {
         let modules = || self.new.iter().chain(&self.kept);
@@ -48,8 +48,8 @@ impl BroughtUp {
 }
 
 /// Reads, checks, copies and maps a set of libraries for `generation`, dependencies first. With `keep`, replaces only the
-/// modules of that Master that have changed, and their dependents. Returns the first error; modules that were mapped before
-/// the error are unmapped.
+/// modules of that Master that have changed, and their dependents. Returns the first error; modules that are already mapped
+/// are then unmapped.
 pub(crate) fn bring_up(
     core: &Rc<Core>,
     loads: &Loads,
@@ -113,8 +113,7 @@ pub(crate) fn bring_up(
     Ok(BroughtUp { new, kept, why, elsewhere })
 }
 
-/// Declares the classes of host functions for scripts. The classes remain declared even if the first package cannot be
-/// loaded.
+/// Declares the classes of the script library. The classes remain declared even if the first package cannot be loaded.
 #[cfg(feature = "script")]
 fn declare_library(core: &Core) -> Result<(), LoadError> {
     let refused = |source| EmitError::Declare { modules: "the library of scripts".to_owned(), source };
@@ -124,8 +123,8 @@ fn declare_library(core: &Core) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// Requests the dependencies that are not in the set from the Default. A dependency that is loaded into the Default remains
-/// there, even if this load fails.
+/// Requests dependencies outside of the set from the Default. The Default keeps a dependency that it has loaded, even if this
+/// load fails.
 fn request_default<'a>(
     loads: &Loads,
     modules: impl Iterator<Item = &'a ModuleInfo> + Clone,
@@ -155,14 +154,14 @@ fn to_replace(master: &Master, inspected: &[Inspected]) -> BTreeMap<String, Why>
     replaced(&old, &new, &uses)
 }
 
-/// Takes leases on the dependencies of each module, because a module may hold code of its dependencies.
+/// Takes leases on the dependencies of each module, because a module may refer to code of its dependencies.
 fn hold_dependencies(modules: &[Rc<MasterModule>], kept: &[Rc<MasterModule>], borrowed: &[BorrowedModule]) {
     for module in modules {
         for (name, _) in &module.info().dependencies {
             let found = modules.iter().chain(kept).find(|other| other.name() == name).map(|other| other.leases());
             let found = found
                 .or_else(|| borrowed.iter().find(|borrowed| borrowed.name == *name).map(|borrowed| &borrowed.leases));
-            // No lease is rejected, because modules that are new, kept or in the Default are not sealed at this point.
+            // No lease is rejected, because new and kept modules and modules of the Default are not sealed at this point.
             let lease = found.map(|leases| leases.take_at(LeaseKind::Dependent, module.name(), None));
             lease.into_iter().flatten().for_each(|lease| module.keep(lease));
         }

@@ -33,8 +33,8 @@ pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Resul
     let modules = brought_up.new;
     core.world.types.begin_shadow();
     core.world.objects.begin_shadow();
-    // Restricts modules to reversible changes until the commit. If the start fails, the restriction lasts until their exit
-    // hooks have run.
+    // Restricts modules to reversible changes until the commit. If the start fails, the restriction lasts until the exit hooks
+    // of the modules have run.
     let staging = core.world.mode.enter(mode::STAGING);
     match go_live(core, loads, generation, &modules) {
         Ok(()) => {
@@ -59,8 +59,8 @@ pub(crate) fn create(core: &Rc<Core>, loads: &Loads, paths: &[PathBuf]) -> Resul
     }
 }
 
-/// Declares the types, starts the modules and creates the class default objects. An error contains true if a listener was
-/// called for the generation.
+/// Declares the types, starts the modules and creates the class default objects. The flag in an error is true if a listener
+/// was called for the generation.
 fn go_live(
     core: &Rc<Core>,
     loads: &Loads,
@@ -73,7 +73,7 @@ fn go_live(
     caught(|| make_cdos(core, &classes)).map_err(|error| (true, error))
 }
 
-/// Result of an unload of the Master. The images are unmapped or still being unloaded.
+/// Result of an unload of the Master. The unload may still be in progress.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -117,7 +117,7 @@ pub(crate) fn unload(core: &Rc<Core>, loads: &Loads) -> Result<Unload, LoadError
     let mut objects_ended = 0;
     let unload = GenerationUnload { cause: UnloadCause::Unloaded, generation, modules: &modules, is_known: true };
     let ticket = generation::unload(core, loads, &unload, &mut |step| match step {
-        // Calls the end listeners of all objects before the first object is destroyed, so that every object is still usable.
+        // Calls the end listeners of all objects before the first object is destroyed, so the listeners can use every object.
         UnloadStep::Notify => call_end_listeners(core),
         UnloadStep::EndObjects => objects_ended = end_objects(core, &modules),
         _ => {}
@@ -125,7 +125,7 @@ pub(crate) fn unload(core: &Rc<Core>, loads: &Loads) -> Result<Unload, LoadError
     Ok(Unload { generation: generation.0, objects_ended, parked: ticket.parked_lines(), ticket })
 }
 
-/// Returns the objects of dynamic classes. These objects have no behavior without their module.
+/// Returns the objects of dynamic classes. Without a module, these objects have no behavior.
 fn dynamic_objects(core: &Core) -> Vec<ObjectHandle> {
     let objects = &core.world.objects;
     objects.alive().into_iter().filter(|object| objects.needs_module(*object)).collect()
@@ -134,7 +134,7 @@ fn dynamic_objects(core: &Core) -> Vec<ObjectHandle> {
 /// Calls the end listeners of each object of a dynamic class.
 fn call_end_listeners(core: &Core) {
     for object in dynamic_objects(core) {
-        // Skips templates, which have no listeners, and objects that were destroyed during this loop.
+        // Skips templates, which have no listeners, and objects that an earlier listener has destroyed.
         if core.world.objects.is_alive(object) && !core.world.objects.is_template(object) {
             core.call_before_end(object);
         }

@@ -1,4 +1,4 @@
-//! State of the Master: the living generation, its listeners, and data that all contexts share.
+//! State of the Master: the living generation, its listeners, and data shared by all contexts.
 #![expect(unsafe_code, reason = "promises that the host context outlives the modules")]
 
 use std::cell::Cell;
@@ -51,12 +51,12 @@ pub(crate) struct Loads {
     /// Arguments for the mains of startup modules.
     pub args: Vec<String>,
     pub require_seal: bool,
-    /// Duration of the last canary. Reading the value clears it.
+    /// Duration of the last canary. A read clears the value.
     pub(super) canary_time: Cell<Option<Duration>>,
     pub unloads: Unloads,
-    /// Warnings about images that stay mapped, if a reload report has already contained them.
+    /// Warnings about images that stay mapped. A reload report has already contained these warnings.
     pub reported_warnings: ReportedWarnings,
-    /// Log of irreversible effects of a reload.
+    /// Log of irreversible effects while the Master changes.
     pub recorder: Recorder,
     /// Fault injection for tests: each reload runs a class constructor a second time.
     pub planted_rerun: bool,
@@ -81,7 +81,7 @@ impl Loads {
         demands: Demands,
     ) -> std::io::Result<Self> {
         let (stage_dir, last_module) = (Arc::new(StageDir::demanding(demands)?), Arc::new(AtomicU64::new(0)));
-        // Registers the folder for crash handling: the reader of crash reports removes the folder after a crash of the host.
+        // Registers the folder for crash handling. After a crash of the host, the reader of crash reports removes the folder.
         crash::stage(stage_dir.path());
         let registry = ContextRegistry::new(core, &stage_dir, args.clone(), require_seal, rehearsal, &last_module);
         // SAFETY: the runtime owns the core and these loads, and unloads its modules before it drops them. If an image stays
@@ -147,7 +147,7 @@ impl Loads {
         events.into_iter().for_each(|event| self.registry.raise_master_event(generation, event));
     }
 
-    /// Announces the end of a generation. Calls first the listeners, then the unloading callbacks by priority.
+    /// Announces the end of a generation. Calls the listeners first, then the unloading callbacks by priority.
     pub(crate) fn notify_unloading(&self, generation: Generation) {
         self.while_living(|| {
             self.raise(&MasterEvent::Unloading(generation));
@@ -156,8 +156,8 @@ impl Loads {
         });
     }
 
-    /// Runs code while the generation is alive. Effects of the code are permanent, because they are not part of the staged
-    /// state. The code must not panic.
+    /// Runs code while the generation is alive. Effects of the code are permanent: a rollback does not undo them. The code
+    /// must not panic.
     pub(crate) fn while_living<T>(&self, code: impl FnOnce() -> T) -> T {
         self.is_notifying.set(true);
         let done = code();
@@ -165,8 +165,8 @@ impl Loads {
         done
     }
 
-    /// Checks if listeners are being called for the end or the resumption of a generation. The generation is alive during
-    /// these calls, and may create objects.
+    /// Checks if listeners are being called for the end or the resumption of a generation. During these calls the generation
+    /// is alive, and may create objects.
     pub(crate) fn is_notifying(&self) -> bool {
         self.is_notifying.get()
     }
@@ -176,7 +176,7 @@ impl Loads {
         Generation(self.last_generation.get())
     }
 
-    /// Releases the number of a generation that was rejected during staging, so that the next generation uses it.
+    /// Releases the number of a generation that was rejected during staging. The next generation gets the number.
     pub(crate) fn give_back(&self, generation: Generation) {
         // A generation with parked images keeps its number.
         if self.last_generation.get() == generation.0 && !self.unloads.is_known(generation) {
@@ -189,7 +189,7 @@ impl Loads {
         let context = ContextId::master(generation.0);
         let summary = |module: &Rc<MasterModule>| {
             let summary = ModuleSummary::new(module.info(), context, module.code().path().to_owned());
-            // The summary is published before the types are declared, so the strings of the module must be checked here.
+            // The summary is published before the types are declared. Therefore the strings of the module are checked here.
             let summary = match strings::check(module.name(), module.described()) {
                 Ok(()) => summary.offering(module.described().exports.iter().map(|export| export.type_path.as_str())),
                 Err(_) => summary,
@@ -199,7 +199,7 @@ impl Loads {
         self.registry.set_master_modules(generation, modules.map(summary).collect());
     }
 
-    /// Removes a generation of which no image was mapped.
+    /// Removes a generation without mapped images.
     pub(crate) fn never_was(&self, generation: Generation) {
         self.unloads.forget(generation);
         self.registry.master_is_gone(generation);
@@ -209,7 +209,7 @@ impl Loads {
         self.canary_time.take()
     }
 
-    /// Marks all modules that will be created from now on as starting.
+    /// Marks all modules that are created from now on as starting.
     pub(crate) fn come_up(&self, core: &Core) -> ComingUp {
         core.world.mode.come_up(ModuleId(self.last_module.load(Ordering::Relaxed) + 1))
     }
@@ -217,7 +217,7 @@ impl Loads {
     pub(super) fn next_module(&self, core: &Core) -> ModuleId {
         let module = ModuleId(self.last_module.fetch_add(1, Ordering::Relaxed) + 1);
         let before = self.last_of_master.replace(module);
-        // The skipped ids belong to modules of other contexts, which have no entries in these tables.
+        // The skipped ids belong to modules of other contexts, which these tables do not contain.
         core.zcalls.pass_over(before, module);
         core.explicit.pass_over(before, module);
         core.chain.pass_over(before, module);
@@ -264,8 +264,8 @@ impl UnloadHost for Loads {
 
 impl Drop for Loads {
     fn drop(&mut self) {
-        // Leaks the host context if an image is parked or still unloading. Threads of the image may log as long as the image
-        // is mapped.
+        // Leaks the host context if an image is parked or still unloading. Threads of the image may log while the image is
+        // mapped.
         if !self.unloads.parked().is_empty() || self.unloads.is_busy() {
             std::mem::forget(self.host_context.take());
         }

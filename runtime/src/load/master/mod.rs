@@ -1,5 +1,5 @@
-//! Master load context: create, unload, and the steps shared with a reload. At most one Master exists at a time. Everything
-//! that the modules of a generation pass to the host becomes invalid when the generation ends.
+//! Master load context: create, unload, and the steps shared with a reload. At most one Master exists at a time. All handles
+//! and types that the modules of a generation pass to the host become invalid when the generation ends.
 
 mod bring_up;
 mod life;

@@ -31,8 +31,8 @@ pub(crate) fn declarers(modules: &[Rc<MasterModule>]) -> Vec<Declarer<'_>> {
         .collect()
 }
 
-/// Suspends modules of a living generation, dependents first, so that they release resources for their successors. Returns the
-/// modules that were called, in order. If the result is an error, the last called module may have failed.
+/// Suspends modules of a living generation, dependents first. The modules release resources for their successors. Returns the
+/// called modules in order. If the result is an error, the last called module may have failed.
 pub(crate) fn suspend(
     core: &Core,
     loads: &Loads,
@@ -96,14 +96,14 @@ pub(crate) fn start(
     fault(ReloadStep::PostStartup)
 }
 
-/// Creates the class default objects of new classes. Base classes precede derived classes, and classes of subobjects precede
-/// their owners. Returns an error if a construction fails.
+/// Creates the class default objects of new classes. Base classes precede derived classes, and subobject classes precede the
+/// classes of their owners. Returns an error if a construction fails.
 pub(crate) fn make_cdos(core: &Core, classes: &[Rc<Class>]) -> Result<(), LoadError> {
     classes.iter().try_for_each(|class| make_after_parts(core, class, &mut Vec::new()))
 }
 
 fn make_after_parts(core: &Core, class: &Rc<Class>, in_progress: &mut Vec<ClassId>) -> Result<(), LoadError> {
-    // Stops at a class that contains itself. Creating its class default object reports the error.
+    // Stops at a class that contains itself. The construction of its class default object reports the error.
     if core.world.objects.is_alive(class.cdo.get()) || in_progress.contains(&class.id) {
         return Ok(());
     }
@@ -119,7 +119,7 @@ fn make_after_parts(core: &Core, class: &Rc<Class>, in_progress: &mut Vec<ClassI
 }
 
 /// Destroys the objects that were created since the shadow of the object store began, and drops the shadow. Returns the number
-/// of objects per class path.
+/// of destroyed objects per class path.
 pub(crate) fn undo_constructions(core: &Core) -> BTreeMap<String, u64> {
     let (_staged, created) = core.world.objects.drop_shadow();
     let mut constructions = BTreeMap::new();

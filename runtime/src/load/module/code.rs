@@ -1,4 +1,4 @@
-//! Interface to the code of a module. The image of a library is one implementation.
+//! Interface to the code of a module. Implemented by the image of a library, and by a script package.
 #![expect(unsafe_code, reason = "code may only be unmapped when unused, which its type cannot express")]
 
 use std::path::Path;
@@ -8,9 +8,9 @@ use crate::emit::described::Described;
 use crate::unload::job::CodeUnload;
 use crate::unload::policy::UnloadPolicy;
 
-/// Code of a module: the image of a library, or a script package. Most methods have an empty default implementation, because
-/// a script package has, for example, no main and no hooks. Callers must hold a gate or a lease, so that the code is present
-/// and ready.
+/// Code of a module: the image of a library, or a script package. Most methods have an empty default implementation, because a
+/// script package has, for example, no main and no hooks. Callers must be inside a gate or hold a lease, so that the code is
+/// present.
 pub(crate) trait ModuleCode: Send + Sync {
     /// Returns the declared types, and the functions that the module uses and offers.
     fn described(&self) -> Described;
@@ -30,12 +30,12 @@ pub(crate) trait ModuleCode: Send + Sync {
         Ok(())
     }
 
-    /// Calls the code for the id of its build. Returns `None` if the code has no such function.
+    /// Calls the function that returns the id of the running build. Returns `None` if the code has no such function.
     fn build_id(&self) -> Option<u128> {
         None
     }
 
-    /// Checks if the module can release resources for its next generation.
+    /// Checks if the module has a `suspend`, which releases resources for the next generation.
     fn suspends(&self) -> bool {
         false
     }
@@ -63,23 +63,23 @@ pub(crate) trait ModuleCode: Send + Sync {
     fn end_thread_locals_here(&self) {}
 
     /// Returns a function that runs the destructors of the module's thread-locals on the calling thread. The function works
-    /// while the code is present, also after `hand_over`. Returns `None` for code without thread-locals.
+    /// while the code is present, even after `hand_over`. Returns `None` for code without thread-locals.
     fn thread_locals(&self) -> Option<Box<dyn Fn() + Send>> {
         None
     }
 
-    /// Returns the remaining unload work, once the module accepts no calls. Returns `None` if the work was already taken.
+    /// Returns the unload work for the code of a module that accepts no calls. Returns `None` if the work was already taken.
     ///
     /// # Safety
-    /// No code called by the host may use this code after `CodeUnload::begin` was called.
+    /// After `CodeUnload::begin`, no code that the host calls may use this code.
     unsafe fn hand_over(&self, policy: &UnloadPolicy) -> Option<Box<dyn CodeUnload>>;
 
-    /// Removes the code immediately. Used for a module that never ran.
+    /// Removes the code immediately. Used for a module whose main never ran.
     ///
     /// # Safety
     /// No part of the code may be used afterwards. The module must have declared nothing.
     unsafe fn discard(&self);
 
-    /// Leaves the code permanently, because its module was dropped without an unload. Returns false if no code was left.
+    /// Leaks the code, because its module was dropped without an unload. Returns false if the code was already handed over.
     fn abandon(&self) -> bool;
 }

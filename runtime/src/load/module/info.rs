@@ -1,4 +1,4 @@
-//! Facts about a module that are known before it is loaded. Those of a library are read from its manifest section.
+//! Facts about a module before it is loaded. For a library, the facts are read from its manifest section.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -26,9 +26,9 @@ pub(crate) struct ModuleInfo {
     pub classes: Vec<String>,
     /// Reason why the image must stay mapped, if any.
     pub park_reason: Option<ParkReason>,
-    /// C functions that the module defines itself. Their hooks are omitted.
+    /// C functions that the module defines itself instead of using the hooks.
     pub unhooked: Vec<String>,
-    /// Reason why the host must not free the module's C heap blocks, if other code may free them.
+    /// Reason why the host must not free the module's C heap blocks: other code may free them.
     pub c_heap_shared: Option<String>,
 }
 
@@ -43,14 +43,14 @@ impl ModuleInfo {
         self.park_reason.as_ref().map(ParkReason::message)
     }
 
-    /// Returns the warnings about the file. Each warning is phrased to follow the name of the module.
+    /// Returns the warnings about the file. Messages place each warning after the name of the module.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let parks = self.will_park().map(|reason| format!("will stay mapped permanently: {reason}"));
         parks.into_iter().chain(park_reason::of_unhooked(&self.unhooked)).collect()
     }
 }
 
-/// Module that another module requires.
+/// Dependency of a module on another module.
 ///
 /// # Examples
 /// ```rust
@@ -111,7 +111,7 @@ pub struct ManifestInfo {
     pub classes: Vec<String>,
     /// Set if the file has a valid seal.
     pub sealed: bool,
-    /// Reason why the image would stay mapped after an unload, if the file shows such a reason.
+    /// Reason why the image would stay mapped after an unload. `None` if the file shows no such reason.
     pub will_park: Option<String>,
 }
 

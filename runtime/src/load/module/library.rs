@@ -1,4 +1,4 @@
-//! Library as the code of a module: the private copy, the mapped and attached image, and the unload of the image.
+//! Library as the code of a module: creates the private copy, maps and attaches the image, and unloads the image.
 #![expect(unsafe_code, reason = "maps images, follows them to their root modules, attaches and unmaps them")]
 
 use std::alloc::Layout;
@@ -43,8 +43,8 @@ pub(crate) struct Staged {
 }
 
 impl Staged {
-    /// Maps the library and checks its root module. The initializers of the library run on this thread. If the linker or the
-    /// layout check fails, the image is unmapped.
+    /// Maps the library and checks its root module. The initializers of the library run on this thread. If the dynamic linker
+    /// or the layout check fails, the image is unmapped.
     pub(crate) fn map(self) -> Result<(ModuleInfo, Mapped), LoadError> {
         let Self { info, file, ledger, static_tls } = self;
         // SAFETY: the manifest section of the file was read and admitted, so the file is a module. Its initializers are code of
@@ -54,7 +54,7 @@ impl Staged {
         if let Some(part) = static_tls {
             static_tls::note_mapped(&info.name, *part);
         }
-        // Catches panics, because a panic would drop the image, and a dropped image stays mapped.
+        // Catches panics. Otherwise a panic would drop the image, and a dropped image stays mapped.
         let checked = caught(|| {
             faults::at(ReloadStep::Map)?;
             let root = root_of(&image, &info.name)?;
@@ -81,8 +81,8 @@ impl Staged {
     }
 }
 
-/// Creates the private copy of a library. The copy contains the address of the hook context, and its separate debug symbols, if
-/// any, are written to a second file. Returns an error if the copy cannot be written.
+/// Creates the private copy of a library, with the address of the hook context. Separate debug symbols are written to a second
+/// file. Returns an error if the copy cannot be written.
 pub(crate) fn copy(
     dir: &StageDir,
     image: ImageFile,
@@ -97,20 +97,20 @@ pub(crate) fn copy(
     Ok(Staged { info, file, ledger: attachment.map(|attachment| attachment.ledger), static_tls })
 }
 
-/// Mapped library with a checked layout. The image stays mapped if this value is dropped.
+/// Mapped library with a checked layout. Dropping this value keeps the image mapped.
 pub(crate) struct Mapped {
     image: Image,
     root: ModuleRef,
 }
 
-/// Data of a module whose code is not attached yet.
+/// Data of a module before its code is attached.
 pub(crate) struct Codeless<'a> {
     pub info: ModuleInfo,
     pub tag: ModuleTag,
     /// Leases of the users of the code.
     pub leases: Arc<Leases>,
     pub logs: &'a Arc<Logs>,
-    /// Host context that the module is attached with.
+    /// Host context to which the module is attached.
     pub context: LastingContext,
 }
 
@@ -128,8 +128,8 @@ impl Mapped {
     pub(crate) fn attach_for_good(&self, context: LastingContext) -> Result<(), CallError> {
         let (context, kept) = context.into_parts();
         std::mem::forget(kept);
-        // SAFETY: the image is mapped, because this value owns it. Everything that the context refers to exists, as its type
-        // promises, or is leaked.
+        // SAFETY: the image is mapped, because this value owns it. Everything that the context refers to exists, as the
+        // context's type promises, or is leaked.
         unsafe { Entries::of(self.root, &context) }.map(|_entries| ())
     }
 
@@ -137,9 +137,9 @@ impl Mapped {
         let _mapped = self.image.park();
     }
 
-    /// Adds this code to a module and attaches the code, on this thread. `whole` builds the structure around the module before
-    /// any module code runs, and `of` returns the module in that structure. `ready` is the last step that can fail, and `undo`
-    /// reverts `whole`. After an error the image is unloaded.
+    /// Adds this code to a module and attaches the code, on this thread. `whole` wraps the module in an `M` before any module
+    /// code runs, and `of` returns the module in that `M`. `ready` is the last step that can fail, and `undo` reverts `whole`.
+    /// After an error the image is unmapped.
     pub(crate) fn attach<M>(
         self,
         codeless: Codeless<'_>,
@@ -182,7 +182,7 @@ struct LibraryCode {
     attached: Arc<OnceLock<Entries>>,
     path: PathBuf,
     ledger: Option<Arc<Ledger>>,
-    /// The mapped image; `None` once it was handed over for its unload.
+    /// Mapped image; `None` once it was handed over for its unload.
     image: Mutex<Option<Image>>,
     module: String,
     /// Short reason why the image must stay mapped, if any.
@@ -209,7 +209,7 @@ impl LibraryCode {
         self.attached.get().ok_or_else(|| CallError::Unavailable { what: format!("module {}", self.module) })
     }
 
-    /// Returns the ledger of the image. `None` for an image without hooks, and after the image was handed over.
+    /// Returns the ledger of the image. `None` for an image without hooks, and after the image was handed over for its unload.
     fn living_ledger(&self) -> Option<Arc<Ledger>> {
         lock(&self.image).is_some().then(|| self.ledger.clone()).flatten()
     }
@@ -309,7 +309,7 @@ impl ModuleCode for LibraryCode {
 
 fn in_words(module: &str, own: Option<&static_tls::Part>, error: MapError) -> LoadError {
     match error {
-        // Recognizes missing static TLS by the linker's message, which names no other kind of memory.
+        // Detects missing static TLS by the message of the dynamic linker, because there is no error code.
         MapError::Open { path, reason } if reason.contains("static TLS") => {
             let (file, reason) = reason.rsplit_once(": ").unwrap_or(("", &reason));
             // The message begins with the rejected library: the plugin, or a library that the plugin links.
@@ -320,11 +320,11 @@ fn in_words(module: &str, own: Option<&static_tls::Part>, error: MapError) -> Lo
     }
 }
 
-/// Compares the layout of an image and returns its root module. Uses temporary globals of the checker, because its global cache
+/// Checks the layout of an image and returns its root module. Uses temporary globals of the checker, because its global cache
 /// would keep pointers into images that are unmapped later.
 fn root_of(image: &Image, module: &str) -> Result<ModuleRef, LoadError> {
     let differs = |difference: String| LoadError::RootModule { module: module.to_owned(), difference };
-    // Layout of the whole header. The part that is checked first is only the beginning of the header.
+    // Layout of the whole header, because the part that `upgrade` checks is only its beginning.
     let whole = Layout::new::<LibHeader>();
     // SAFETY: the symbol is the header that the `module!` macro exports. `upgrade` tests the magic number of the header.
     let header = unsafe { image.symbol_of::<AbiHeaderRef>(ROOT_SYMBOL, whole) }?;
@@ -332,7 +332,7 @@ fn root_of(image: &Image, module: &str) -> Result<ModuleRef, LoadError> {
     let Some(layout) = header.root_mod_consts().layout().into_option() else {
         return Err(differs("it carries no layout to compare".into()));
     };
-    // Formats the errors while the image is mapped, because they point into the image.
+    // Formats the errors while the image is mapped, because the errors point into the image.
     check_layout_compatibility_with_globals(ModuleRef::LAYOUT, layout, &CheckingGlobals::new())
         .map_err(|errors| differs(errors.to_string()))?;
     // SAFETY: the layout was compared just now.

@@ -1,4 +1,4 @@
-//! Module of the Master: a module behind a gate, which is called in red frames on the game thread.
+//! Module of the Master: a module behind a gate. Calls to the module run in red frames on the game thread.
 #![expect(unsafe_code, reason = "hands its code over when its generation has ended")]
 
 use std::ops::Deref;
@@ -39,7 +39,7 @@ impl MasterModule {
         &self.gate
     }
 
-    /// Keeps a lease on another module until the code of this module is gone.
+    /// Keeps a lease on another module until the code of this module is unmapped.
     pub(crate) fn keep(&self, lease: Lease) {
         self.core.need(Need { use_of: None, code: lease });
     }
@@ -48,15 +48,15 @@ impl MasterModule {
         red.enter_module(self.name(), &self.main, || self.gate.through(|| self.core.main(args)))
     }
 
-    /// Calls the code for the id of its build. Returns `None` if the module accepts no calls or has no such function.
+    /// Calls the function that returns the module's build id. Returns `None` if there is none, or the module accepts no calls.
     pub(crate) fn build_id(&self, red: &RedStack) -> Option<u128> {
         let called =
             red.enter_module(self.name(), &self.build, || self.gate.through(|| Ok(self.core.code().build_id())));
         called.ok().flatten()
     }
 
-    /// Calls `suspend`, which releases resources for the next generation. The main must have returned. Returns the module's
-    /// error or panic.
+    /// Calls `suspend`, so that the module releases resources for the next generation. The main must have returned. Returns
+    /// the module's error or panic.
     pub(crate) fn suspend(&self, red: &RedStack) -> Result<(), CallError> {
         red.enter_module(self.name(), &self.suspend, || self.gate.through(|| self.core.code().suspend()))
     }
@@ -102,7 +102,7 @@ impl UnloadModule for MasterModule {
     }
 
     fn exit(&self, red: &RedStack) -> Result<(), CallError> {
-        // Allows this call, although the gate is closed for all other calls.
+        // Allows this call although the gate is closed.
         red.enter_module(self.core.name(), &self.exit, || self.core.exit())
     }
 
@@ -116,7 +116,7 @@ impl UnloadModule for MasterModule {
 
     fn unload_job(&self, policy: &UnloadPolicy) -> Option<UnloadJob> {
         // SAFETY: the generation has ended, so none of its conjugates, handles or records is left. At a safe point no call is
-        // behind the closed gate. All other users of the code hold a lease or are parts on the finalizer thread.
+        // inside the closed gate. All other users of the code hold a lease, or are parts on the finalizer thread.
         unsafe { self.core.unload_job(self.gate.inside(), policy) }
     }
 }

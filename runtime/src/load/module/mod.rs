@@ -1,5 +1,5 @@
-//! Module core: types, entry points, leases and unload. Modules of the Master and of other contexts share this core, and
-//! control their own calls and threads. [`ModuleCode`] abstracts the code of a module, such as the image of a library.
+//! Module core: types, entry points, leases and unload. Modules of the Master and of other contexts share this core, but
+//! control calls and threads differently. [`ModuleCode`] abstracts the code of a module, such as the image of a library.
 #![expect(unsafe_code, reason = "hands unused code over")]
 
 pub(crate) mod code;
@@ -30,8 +30,8 @@ use crate::sync::lock;
 use crate::unload::job::UnloadJob;
 use crate::unload::policy::UnloadPolicy;
 
-/// Loaded module. If the module is dropped before its unload job was taken, its code stays permanently, with everything that
-/// the code may access. Usable on any thread, as far as the code allows this.
+/// Loaded module. If the module is dropped before its unload job was taken, its code is leaked, with everything that the code
+/// may access. Usable on any thread, if the code allows this.
 pub(crate) struct Module {
     info: ModuleInfo,
     tag: ModuleTag,
@@ -40,16 +40,16 @@ pub(crate) struct Module {
     needs: Mutex<Vec<Need>>,
     has_started: AtomicBool,
     logs: Arc<Logs>,
-    /// Reference to the host context, if any. Kept while the code is present.
+    /// Reference to the host context, if any. The reference is kept while the code is present.
     host_context: Option<Arc<SharedHostContext>>,
 }
 
-/// Leases of a dependent on a module. The dependent is another module, or a context whose resolver has returned the module.
-/// Leases are counted per module rather than per context, so that modules without dependents are unloaded first.
+/// Leases of a dependent on a module. The dependent is another module, or a context that has borrowed the module. Leases are
+/// counted per module rather than per context, so that modules without dependents are unloaded first.
 pub(crate) struct Need {
     /// Lease that is held until the exit hook of the dependent has run. `None` if the dependent needs only the code.
     pub use_of: Option<Lease>,
-    /// Lease that is held until the code of the dependent is gone.
+    /// Lease that is held until the code of the dependent is unmapped.
     pub code: Lease,
 }
 
@@ -102,7 +102,7 @@ impl Module {
         lock(&self.needs).push(need);
     }
 
-    /// Takes another lease on a dependency, for a call of `owner`. Returns `None` once the exit hook of this module has run.
+    /// Takes another lease on a dependency, for one call of `owner`. Returns `None` once the exit hook of this module has run.
     pub(crate) fn use_again(&self, users: &Leases, owner: &Arc<str>) -> Option<Lease> {
         let needs = lock(&self.needs);
         let mut uses = needs.iter().filter_map(|need| need.use_of.as_ref());
@@ -156,7 +156,7 @@ impl Module {
         ended
     }
 
-    /// Returns the remaining unload job, or `None` if the job was already taken. `calls` is the number of active calls.
+    /// Returns the unload job. Returns `None` if the job was already taken. `calls` is the number of active calls.
     ///
     /// # Safety
     /// The leases of the module must be sealed. Once the last lease has ended, and the finalizers queued before the unload have
@@ -167,8 +167,8 @@ impl Module {
         // not begin before that time.
         let code = unsafe { self.code.hand_over(policy) }?;
         let (logs, tag) = (Arc::clone(&self.logs), self.tag.clone());
-        // Code that stays needs the host context. In that case `forget` is dropped without being called, and `ManuallyDrop`
-        // keeps the reference.
+        // Code that stays mapped needs the host context. In that case `forget` is dropped without being called, and
+        // `ManuallyDrop` keeps the reference.
         let host_context = ManuallyDrop::new(self.host_context.clone());
         Some(UnloadJob {
             name: self.info.name.clone(),
@@ -186,7 +186,7 @@ impl Module {
 
 impl Drop for Module {
     fn drop(&mut self) {
-        // The code was not unloaded. It stays, with everything that it may access.
+        // The code was not unloaded. It is leaked, with everything that it may access.
         if self.code.abandon() {
             std::mem::forget(self.host_context.clone());
             std::mem::forget(std::mem::take(&mut *lock(&self.needs)));

@@ -1,5 +1,5 @@
-//! Script package as the code of a module: the parsed source. The classes of a package are created in the same step as
-//! the classes of libraries. The functions end with the classes, so an unload unmaps nothing and waits for nothing.
+//! Script package as the code of a module: the parsed source. The classes of a package are created in the same step as the
+//! classes of libraries. The functions are dropped with the classes, so an unload neither unmaps an image nor waits.
 #![expect(unsafe_code, reason = "shares a trait with libraries, whose code is unmapped by unsafe functions")]
 
 use std::sync::Arc;
@@ -54,8 +54,8 @@ impl ModuleCode for ScriptCode {
     }
 }
 
-/// Unload of a package that accepts no calls. Its source and tables belong to the host, and are dropped with their last
-/// user.
+/// Unload of a package that accepts no calls. The source and the tables of the package belong to the host, and are dropped
+/// with their last user.
 struct ScriptEnd {
     module: String,
 }

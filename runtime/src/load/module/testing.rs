@@ -1,4 +1,4 @@
-//! Test module that is not a library. Its entry points are host code, and its types are a static table.
+//! Test module without a library. Its entry points are host code, and its types are a static table.
 #![expect(unsafe_code, reason = "replaces a library, whose code is unmapped")]
 
 use std::sync::{Arc, Mutex};

@@ -1,4 +1,4 @@
-//! Checks that a module that is not a library has the same lifecycle as a library.
+//! Checks that a module without a library has the same lifecycle as a library.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::unload::state::ContextState;
 use crate::unload::steps::UnloadCause;
 use crate::unload::subject::GenerationUnload;
 
-/// Runs a Master that has only this module, from the declaration to the unload.
+/// Loads and unloads a Master that has only this module.
 #[test]
 fn a_non_library_module_loads_and_unloads_in_the_master() {
     let core = Core::new().expect("a finalizer thread");

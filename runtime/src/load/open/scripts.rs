@@ -1,5 +1,5 @@
 //! Opens a script package without copying, mapping or attaching a library. The source is parsed once, and syntax errors are
-//! reported immediately. Names are resolved later, after the types of the package's dependencies are declared.
+//! reported immediately. Names are resolved later, when the types of the dependencies are declared.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -54,7 +54,7 @@ pub(crate) fn info(package: &Package, path: &Path) -> ModuleInfo {
 }
 
 /// Adds the dependencies of packages: the modules named in the manifest, and the modules whose types the source refers to.
-/// Omits modules that depend on the package itself, because they are declared after it.
+/// Omits modules that depend on the package itself, because their types are declared later.
 pub(super) fn add_dependencies(modules: &mut [Inspected]) {
     let known = modules.iter().map(|(found, info)| match found {
         Found::Scripts(package) => Known::of_package(package, info),
@@ -72,13 +72,13 @@ pub(super) fn add_dependencies(modules: &mut [Inspected]) {
     }
 }
 
-/// Facts about one module, for the computation of dependencies.
+/// Facts about one module from which dependencies are computed.
 struct Known {
     name: String,
     version: Version,
     /// Names of the types that the module declares, in lower case.
     types: BTreeSet<String>,
-    /// Further names that the module declares: enum entries and delegates.
+    /// Names that the module declares in addition to its types: enum entries and delegates.
     others: BTreeSet<String>,
     /// Names of the dependencies that the module declares.
     needs: Vec<String>,
@@ -95,7 +95,7 @@ impl Known {
         }
     }
 
-    /// The source of a package declares further names in addition to its types.
+    /// Adds the names that the source declares in addition to its types.
     fn of_package(package: &Package, info: &ModuleInfo) -> Self {
         Self { others: package.outline.names.clone(), ..Self::of(info) }
     }
@@ -117,7 +117,7 @@ fn names_of(paths: &[String]) -> BTreeSet<String> {
     paths.flat_map(|path| [path.rsplit('.').next().unwrap_or("").to_owned(), path]).collect()
 }
 
-/// Returns the dependencies of packages on each other and on `libraries`. [`add_dependencies`] defines these dependencies.
+/// Returns the dependencies of packages on each other and on `libraries`; see [`add_dependencies`].
 pub(crate) fn dependencies_among(packages: &[&Package], libraries: &[ManifestInfo]) -> Vec<Vec<(String, VersionReq)>> {
     let of_packages = packages.iter().map(|package| Known::of_package(package, &info(package, Path::new(""))));
     let known: Vec<_> = of_packages.chain(libraries.iter().map(Known::of_library)).collect();
@@ -139,10 +139,11 @@ fn dependencies(packages: &[&Package], known: &[Known]) -> Vec<Vec<(String, Vers
     each.collect()
 }
 
-/// Returns the indices of the modules that each package requires, determined by the identifiers in its source.
+/// Returns the indices of the modules that each package requires. A module is required if the source contains one of its
+/// names.
 ///
-/// Type names are evaluated first. Other names are often variables or functions of the package itself. Therefore they add no
-/// dependency on a module that already depends on the package by its types.
+/// Type names are evaluated first. Other names are often variables or functions of the package itself. Therefore another name
+/// adds no dependency on a module whose types already make it depend on the package.
 fn needed(packages: &[(&str, &BTreeSet<String>)], modules: &[Known]) -> Vec<Vec<usize>> {
     let mut needs: Needs<'_> = Needs::new();
     for module in modules {
@@ -191,7 +192,7 @@ fn depends_on(needs: &Needs<'_>, from: &str, to: &str) -> bool {
     false
 }
 
-/// Returns the range of this version and all later versions. `*` would exclude pre-releases.
+/// Returns the range of all versions from `version` on. `*` would exclude pre-releases.
 fn this(version: &Version) -> VersionReq {
     let Version { major, minor, patch, pre, .. } = version.clone();
     VersionReq {
@@ -223,8 +224,8 @@ mod tests {
 
     use super::{Known, names_of, needed, this};
 
-    /// Parses a module for a test: `cube: MagicCube, Spin + entry > scripts` has two types and one further name, and depends
-    /// on `scripts`.
+    /// Parses a module for a test. For example, `cube: MagicCube, Spin + entry > scripts` has two types and one further name,
+    /// and depends on `scripts`.
     fn module(text: &str) -> Known {
         let list =
             |text: &str| text.split(',').map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect();

@@ -1,4 +1,4 @@
-//! Migrates every kind of value through every change of its declaration, and compares the results with the table of
+//! Migrates values of every kind through every change of their declaration, and compares the results with the table in
 //! `docs/migration.md`.
 
 use std::rc::Rc;
@@ -11,8 +11,8 @@ use crate::reload::changes::PropertyChange;
 
 const PAGE: &str = include_str!("../../../docs/migration.md");
 
-/// Row of one kind: its type, a default, an own value, a type that accepts this value, and one that does not. `FRIEND` in a
-/// value is a placeholder for another object.
+/// Row of one kind: its type, a default, an own value, a type that accepts the own value, and a type that does not. `FRIEND`
+/// in a value is a placeholder for another object.
 struct Row {
     kind: &'static str,
     words: &'static str,
@@ -103,7 +103,7 @@ const ROWS: &[Row] = &[
     row("field path", "FieldPath", ("none", "/Script/Game.Thing:part"), ("Optional(FieldPath)", "u8")),
 ];
 
-/// Object of the first build, with its current class.
+/// Object whose class passes through several builds, with its current class.
 struct Story {
     core: Rc<Core>,
     object: ObjectHandle,
@@ -124,7 +124,7 @@ impl Story {
         Self { core, object, class }
     }
 
-    /// Migrates the object to the next build of its class.
+    /// Migrates the object to the next build of its class, and returns the changes.
     fn next(&mut self, next: Build<'_>) -> Vec<PropertyChange> {
         let (class, changes) = reload(&self.core, self.object, &self.class, next, SAME);
         self.class = class;
@@ -146,7 +146,7 @@ impl Row {
         (self.words, self.default).into()
     }
 
-    /// Creates the object with an own value, and returns that value.
+    /// Creates the object with an own value, and returns the object and the value.
     fn own(&self) -> (Story, String) {
         let story = Story::begin(self.build(), Some(self.own));
         let value = story.value("x");
@@ -210,7 +210,7 @@ impl Row {
     fn new_default(&self) -> String {
         let (mut story, own) = self.own();
         let is_object = self.own.contains("FRIEND") || self.own.contains('#') || self.words == LAZY;
-        // The default in a declaration cannot refer to an object of the world.
+        // A default in a declaration cannot refer to an object of the world.
         let default = if is_object { self.default } else { self.own };
         story.next((self.words, default).into());
         assert_eq!(story.value("x"), own);
@@ -249,13 +249,13 @@ fn short(words: &str) -> String {
     words.replace("/Script/Game.", "").replace("/Script/Test.", "")
 }
 
-/// Returns the number of objects that follow the default, and the number of objects that keep a value.
+/// Returns the number of values that follow the default, and the number of kept values.
 fn followed(changes: &[PropertyChange]) -> (u64, u64) {
     let sum = |of: fn(&PropertyChange) -> u64| changes.iter().map(of).sum();
     (sum(|change| change.followed), sum(|change| change.kept))
 }
 
-/// Returns the outcome that the report lists for the object.
+/// Returns the outcome that the report states for the object.
 fn word(changes: &[PropertyChange]) -> &'static str {
     let has = |of: fn(&PropertyChange) -> u64| changes.iter().any(|change| of(change) != 0);
     match () {

@@ -1,4 +1,4 @@
-//! Tests how one object keeps its values when another build of its class is declared.
+//! Tests the values of one object after another build of its class is declared.
 
 use std::rc::Rc;
 
@@ -56,7 +56,7 @@ pub(super) fn core() -> Rc<Core> {
     core
 }
 
-/// Build of the class: type and default of its only property. With an empty type, the class has no property.
+/// Build of the class: type and default of its only property. An empty type means that the class has no property.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Build<'a> {
     pub(super) words: &'a str,
@@ -98,7 +98,7 @@ pub(super) fn build<'a>(core: &Core, build: impl Into<Build<'a>>, fields: &[(&st
     class("Cube", OBJECT, x.into_iter().chain([part]).collect())
 }
 
-/// Creates an object with its subobject and with the defaults of its class.
+/// Creates an object with the defaults of its class, and its subobject.
 pub(super) fn allocate(core: &Core, class: &Rc<Class>, flags: u32) -> ObjectHandle {
     let objects = &core.world.objects;
     let object = objects.allocate(class, None, ObjectHandle::NONE, flags);
@@ -121,7 +121,7 @@ fn print(core: &Core, object: ObjectHandle) -> String {
 
 pub(super) const SAME: &[(&str, PropertyKind)] = &[("a", PropertyKind::U8), ("b", PropertyKind::F64)];
 
-/// Old type and default, value of the object, new type and default, and expected value after the reload.
+/// Old type and default, own value, new type and default, and expected value after the reload.
 type Row<'a> = ((&'a str, &'a str), &'a str, (&'a str, &'a str), &'a str);
 
 fn check((old, own, new, expected): Row<'_>, fields: &[(&str, PropertyKind)]) {
@@ -142,7 +142,7 @@ pub(super) fn set(core: &Core, object: ObjectHandle, own: &str) {
     core.world.objects.write_value(object, "x", &value).expect("it fits");
 }
 
-/// Migrates the object to the next build. Its value must be the same before and after the commit.
+/// Migrates the object to the next build. Checks that its value is the same before and after the commit.
 pub(super) fn reload<'a>(
     core: &Core,
     object: ObjectHandle,
@@ -209,7 +209,7 @@ fn a_body_stays_in_place_only_if_neither_layout_nor_default_changes() {
     }
 }
 
-/// Checks the value of an object after a reload to each of these builds. `own` is set in the first build.
+/// Checks the value of an object after reloads to each of these builds. `own` is set in the first build.
 fn check_builds(builds: &[(&str, &str)], own: &str, expected: &str) {
     let core = core();
     let mut class = build(&core, builds[0], SAME);
@@ -246,10 +246,10 @@ fn unconvertible_values_are_restored_when_their_type_returns() {
     check_builds(&[number, whole], "2.5", "7");
     check_builds(&[number, whole, number], "2.5", "2.5");
     check_builds(&[number, whole, whole, GONE, number], "2.5", "2.5");
-    // A value that was put aside returns in a property of any type that accepts it.
+    // A value that was put aside is restored into a property of any type that accepts the value.
     check_builds(&[number, whole, ("Optional(f64)", "none")], "2.5", "some(2.5)");
 
-    // The newly set value becomes the object's own value. The older value, which was put aside, is discarded.
+    // The newly set value becomes the object's own value. The older value that was put aside is discarded.
     let core = core();
     let first = build(&core, number, SAME);
     let object = allocate(&core, &first, 0);
@@ -266,9 +266,9 @@ fn unconvertible_values_are_restored_when_their_type_returns() {
 
 /// Step of a test of one property.
 enum Step<'a> {
-    /// Reloads this build, and expects this value.
+    /// Reloads with this build, and expects this value.
     Build((&'a str, &'a str), &'a str),
-    /// Reloads this build, in which a function of the plugin author returns this value.
+    /// Reloads with this build, in which a function of the plugin author returns this value.
     Function((&'a str, &'a str), &'a str),
     Write(&'a str),
 }
@@ -313,10 +313,10 @@ fn a_redo_restores_a_value_that_was_converted_from_a_result_of_a_function() {
     steps.push(Build(i64, "4"));
     let changes = check_steps(f64, "4.5", &steps);
     assert_eq!(changes.iter().map(|change| (change.converted, change.defaulted)).collect::<Vec<_>>(), [(1, 0)]);
-    // After the redo, each undo restores its original.
+    // After the redo, each undo restores the original value of its step.
     steps.extend([Build(i32, "4"), Build(f64, "4.5"), Build(i64, "4"), Build(f64, "4.5")]);
     check_steps(f64, "4.5", &steps);
-    // A write discards the value.
+    // A write to the property discards the value that was put aside.
     let undo = || vec![Function(i32, "4"), Build(i64, "4"), Build(f64, "4.5")];
     let written = [Write("6.5"), Build(i64, "3"), Build(f64, "6.5")];
     check_steps(f64, "4.5", &undo().into_iter().chain(written).collect::<Vec<_>>());
@@ -436,7 +436,7 @@ fn a_struct_may_change_deep_inside_of_a_container() {
     check(((list, ""), "((a=1, b=2), (a=3))", (list, ""), "((a=1, b=2, c=\"\"), (a=3, b=0, c=\"\"))"), wider);
     let nested = "Map(u8, Optional(/Script/Test.Point))";
     check(((nested, ""), "((1, some((a=1, b=2))))", (nested, ""), "((1, some((a=1, b=2, c=\"\"))))"), wider);
-    // Removing a field affects no other field. The rest of the value is put aside.
+    // Removing a field affects no other field. The value of the removed field is put aside.
     let narrower = &[("a", PropertyKind::U8)];
     check(((list, ""), "((a=1, b=2))", (list, "((a=9))"), "((a=1))"), narrower);
     let as_wide = &[("a", PropertyKind::I8), ("b", PropertyKind::F64)];
@@ -455,7 +455,7 @@ fn a_default_that_names_parts_names_the_objects_own() {
         let before = build(&core, (words, ""), SAME);
         refer(before.cdo.get(), part_of(before.cdo.get()));
         let object = allocate(&core, &before, 0);
-        // A reference to the object's own subobject is the default. An empty reference is an own value.
+        // The default is a reference to the object's own subobject. An empty reference is an own value.
         refer(object, if is_own { ObjectHandle::NONE } else { part_of(object) });
         core.world.types.begin_shadow();
         core.world.types.hide_in_shadow(["/Script/Test.Point", "/Script/Game.Cube"]);
@@ -486,7 +486,7 @@ fn a_default_that_names_parts_names_the_objects_own() {
     }
 }
 
-/// Uses the kind `Toy`, which exists only in tests. One file of the reflection core defines it.
+/// Uses the kind `Toy`, which exists only in tests and is defined by one file of the reflection core.
 #[test]
 fn a_value_of_a_new_kind_is_carried() {
     for row in [

@@ -11,7 +11,7 @@ use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
 const LONG: Duration = Duration::from_secs(60);
 
-/// Work that only leases block.
+/// Work that is blocked only by leases.
 struct Held(Arc<Leases>);
 
 impl UnloadWork for Held {
@@ -117,7 +117,7 @@ fn a_parked_unload_ends_the_waiting_of_others_and_remains_parked() {
     assert_eq!(ticket.poll(), ContextState::Parked);
 }
 
-/// Work that polls its own ticket, as a destructor of a module could do by calling the host.
+/// Work that polls its own ticket. A destructor of a module could do the same.
 struct Nosy(Receiver<UnloadTicket>);
 
 impl UnloadWork for Nosy {

@@ -33,10 +33,10 @@ impl Contexts {
     }
 
     /// Returns a weak handle for callbacks. A callback that owns a `Contexts` or a [`LoadContext`] creates a reference cycle.
-    /// The cycle keeps the contexts and the folder of private copies until the callback is dropped. The callbacks of a Slim are
-    /// dropped when the Slim has ended, and all callbacks are dropped when the runtime has ended. The log then warns about each
-    /// callback that owned a handle, and states where the callback was registered. A callback that is registered after the end
-    /// of the runtime is dropped with its Slim, or never.
+    /// The cycle keeps the contexts and the folder of private copies until the callback is dropped. The callbacks of a Slim
+    /// are dropped when the Slim ends, and all other callbacks when the runtime ends. Each dropped callback that owned a
+    /// handle is logged with a warning and the location of its registration. A callback that is registered after the end of
+    /// the runtime is dropped with its Slim, or never.
     #[must_use]
     pub fn downgrade(&self) -> WeakContexts {
         WeakContexts { registry: Arc::downgrade(&self.registry) }
@@ -46,7 +46,8 @@ impl Contexts {
     /// Slim.
     ///
     /// # Errors
-    /// Fails if the name is invalid, if a living context uses it, or if it is the name of another kind of context.
+    /// Fails if the name is invalid, if a living context uses the name, or if the name is reserved for another kind of
+    /// context.
     ///
     /// # Examples
     /// ```rust
@@ -66,11 +67,12 @@ impl Contexts {
         Ok(self.handle(line, Location::caller()))
     }
 
-    /// Creates a pinned context. Like a Slim, a pinned context has a name and its own modules, but it is never unloaded. The
-    /// context exists until the runtime ends, even without a handle. Its modules cannot depend on collectible contexts.
+    /// Creates a pinned context. A pinned context is a named context that is never unloaded. It exists until the runtime ends,
+    /// even without a handle. Its modules cannot depend on collectible contexts.
     ///
     /// # Errors
-    /// Fails if the name is invalid, if a living context uses it, or if it is the name of another kind of context.
+    /// Fails if the name is invalid, if a living context uses the name, or if the name is reserved for another kind of
+    /// context.
     ///
     /// # Examples
     /// ```rust
@@ -98,7 +100,7 @@ impl Contexts {
         Some(self.handle(line, Location::caller()))
     }
 
-    /// Returns the living Slim of that name. The handle keeps the Slim alive, like the handle from its creation.
+    /// Returns the living Slim of that name. The handle keeps the Slim alive.
     #[must_use]
     pub fn slim(&self, name: &str) -> Option<LoadContext> {
         let line = self.registry.named(name).filter(|line| line.kind == ContextKind::Slim)?;
@@ -132,15 +134,15 @@ impl Contexts {
         self.registry.all()
     }
 
-    /// Lists the unfinished and the parked unloads of all contexts, including the Master. The list includes Slims whose last
-    /// handle was dropped.
+    /// Lists the unfinished and the parked unloads of all contexts, including the Master. Slims whose last handle was dropped
+    /// are included.
     #[must_use]
     pub fn unloads(&self) -> Vec<UnloadTicket> {
         self.registry.unloads().into_iter().map(|(_, ticket)| ticket).collect()
     }
 
-    /// Lists the unloads of contexts with this name, oldest first. The list includes replaced generations of a Slim, and parked
-    /// contexts whose name was used again. The name of the Master is `Master`.
+    /// Lists the unloads of contexts with this name, oldest first. Replaced generations of a Slim are included, and parked
+    /// contexts whose name is in use again. The name of the Master is `Master`.
     #[must_use]
     pub fn unloads_of(&self, name: &str) -> Vec<UnloadTicket> {
         let named: Vec<_> = self.all().into_iter().filter(|info| info.name == name).map(|info| info.id).collect();
@@ -156,7 +158,7 @@ impl Contexts {
 
     /// Returns the current blockers of one generation. Blockers are calls, other leases, and modules of other contexts that
     /// depend on the generation. The generation need not be unloading. Returns `None` for a dead generation. For the living
-    /// Master, use [`Unloads::leases`](crate::Unloads::leases) on its thread.
+    /// Master, call [`Unloads::leases`](crate::Unloads::leases) on the game thread.
     #[must_use]
     pub fn report(&self, id: ContextId) -> Option<BlockerReport> {
         if let Some(ticket) = self.unload_of(id) {
@@ -180,8 +182,8 @@ impl Contexts {
     /// becomes free. Does nothing if the generation is already parked.
     ///
     /// # Errors
-    /// Returns [`ContextError::NotUnloading`] if the generation is alive or dead, which includes the Default and pinned
-    /// contexts. Also returns this error for the Master, which [`Unloads::park`](crate::Unloads::park) parks.
+    /// Returns [`ContextError::NotUnloading`] if the generation is not unloading, which includes the Default and pinned
+    /// contexts. Also returns this error for the Master; use [`Unloads::park`](crate::Unloads::park).
     pub fn park(&self, id: ContextId) -> Result<(), ContextError> {
         let refuse = |reason: &str| {
             let context = self.registry.title_of(id);
@@ -204,27 +206,27 @@ impl Contexts {
     }
 
     /// Enables the `Unloading` event at process exit, for listeners of Slims, pinned contexts and the Default
-    /// ([`Contexts::on_event`], [`LoadContext::on_unloading`]). A process exits by [`std::process::exit`] or when `main`
-    /// returns. Each generation raises the event only once, so a generation that was unloaded before does not raise it at exit.
+    /// ([`Contexts::on_event`], [`LoadContext::on_unloading`]). A process exits when it calls [`std::process::exit`] or when
+    /// `main` returns. Each generation raises the event only once, so an unloaded generation raises no event at exit.
     ///
     /// Listeners are called by a handler of C's `atexit`, on the thread that ends the process. Handlers that are registered
-    /// later run before this handler, and handlers that were registered earlier run after it. Other threads continue to run.
-    /// The thread-locals of this thread are already destroyed: use [`std::thread::LocalKey::try_with`]. Do not wait for a lock
-    /// that the thread that calls `exit` may hold. A panic in a listener does not prevent the other listeners from being
+    /// later run before this handler, and earlier handlers run after it. Other threads continue to run. Thread-locals of the
+    /// exiting thread are already destroyed, so listeners must use [`std::thread::LocalKey::try_with`]. A listener must not
+    /// wait for a lock that the exiting thread may hold. A panic in a listener does not prevent the other listeners from being
     /// called. Nothing is unloaded, and no module code runs; even exit hooks do not run.
     ///
     /// No event is raised if the process is killed, aborts, crashes, or calls `_exit` or `quick_exit`. No event is raised for
-    /// the Master, because its listeners belong to one thread. To call all listeners, call
+    /// the Master, because its listeners belong to the game thread. To raise the events of all contexts, call
     /// [`Runtime::shutdown`](crate::Runtime::shutdown) before `exit`.
     ///
     /// # Errors
-    /// Returns [`ContextError::System`] if the platform has no such handlers or accepts no more.
+    /// Returns [`ContextError::System`] if the platform has no exit handlers or rejects another handler.
     pub fn raise_at_exit(&self) -> Result<(), ContextError> {
         at_exit::enable(&self.registry)
     }
 
-    /// Returns a function of a living Slim or a pinned context. The function is identified by the context's name, its type and
-    /// method, and its signature, such as `i32, String -> bool`. See [`LoadContext::function`].
+    /// Returns a function of a living Slim or a pinned context. The arguments are the name of the context, the type, the
+    /// method, and the signature, such as `i32, String -> bool`. See [`LoadContext::function`].
     ///
     /// # Errors
     /// Fails if the context or the function does not exist, or if the signature differs.
@@ -264,13 +266,12 @@ impl Contexts {
         ManifestInfo::peek(path.as_ref())
     }
 
-    /// Registers a listener for events of all load contexts. The thread that raises an event calls the listener. For the Master
-    /// this is the game thread, after the listeners of [`Builder::on_event`](crate::Builder::on_event). A panic in the listener
-    /// affects neither other listeners nor the context.
+    /// Registers a listener for events of all load contexts. The thread that raises an event calls the listener. Events of the
+    /// Master are raised on the game thread, after the listeners of [`Builder::on_event`](crate::Builder::on_event). A panic
+    /// in the listener affects neither other listeners nor the context.
     ///
-    /// The listener remains registered until [`Registration::remove`] or the end of its runtime, at most as long as the
-    /// contexts exist. The listener should not own a handle to the contexts, see [`Contexts::downgrade`]; the event provides
-    /// access to them.
+    /// The listener remains registered until [`Registration::remove`], or until the runtime or the contexts end. The listener
+    /// should not own a handle to the contexts, see [`Contexts::downgrade`]; the event provides access to the contexts.
     ///
     /// # Examples
     /// ```rust
@@ -296,7 +297,7 @@ impl Contexts {
         Registration::new(site, move || registry.upgrade().iter().for_each(|registry| registry.listeners.remove(site)))
     }
 
-    /// Returns the context whose scope this thread has entered. Inside a task this is the scope that the task has entered.
+    /// Returns the context whose scope this thread has entered. A task enters its scope in each poll.
     ///
     /// # Examples
     /// ```rust
@@ -315,7 +316,7 @@ impl Contexts {
         scope::here().map(|generation| generation.info())
     }
 
-    /// Leaves every scope while the guard is held.
+    /// Leaves all scopes of this thread until the guard is dropped.
     pub fn enter_none() -> ContextScope {
         ContextScope::none()
     }
@@ -346,8 +347,8 @@ impl Contexts {
         ContextFunction::new(&self.registry, &line, Some(&here), (type_path, method), signature)
     }
 
-    /// Resolves a type in a generation. For a generation of the Master, its own modules and the Default are searched. The forms
-    /// of names and the search order are the same as for [`LoadContext::resolve_type`].
+    /// Resolves a type in a generation. In a generation of the Master, only its own modules and the Default are searched. The
+    /// forms of names and the search order are the same as for [`LoadContext::resolve_type`].
     ///
     /// # Errors
     /// Fails if the generation does not exist. Returns the errors of [`LoadContext::resolve_type`].
@@ -366,7 +367,7 @@ impl Contexts {
     }
 
     /// Returns the generation that owns an address of code or data. The host's own addresses belong to the Default. Returns
-    /// `None` for addresses of the system or a heap, and for addresses that no generation owns.
+    /// `None` for all other addresses, such as addresses of a heap or of system libraries.
     #[must_use]
     pub fn context_of_address(&self, address: *const ()) -> Option<ContextInfo> {
         let image = process::file_at(address.addr())?;
@@ -378,13 +379,13 @@ impl Contexts {
         all.into_iter().find(|info| info.kind == ContextKind::Default).filter(|_| ours.as_ref() == Some(&image))
     }
 
-    /// Lists the native libraries that contexts hold, and the libraries that dead contexts have left open.
+    /// Lists the native libraries that contexts hold open, and the libraries that dead contexts have left open.
     #[must_use]
     pub fn natives(&self) -> Vec<RetainedNative> {
         self.registry.natives()
     }
 
-    /// Sets the time after which unloading Slims are parked, so that their images stay mapped. With `None`, the default, Slims
+    /// Sets the time after which an unloading Slim is parked, so that its images stay mapped. With `None`, the default, Slims
     /// are never parked.
     pub fn park_after(&self, after: Option<Duration>) {
         self.registry.unloader.set_park_after(after);

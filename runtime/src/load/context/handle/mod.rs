@@ -1,4 +1,4 @@
-//! Handles for hosts: one for all contexts of a runtime, and one for a single context. Usable on any thread.
+//! Handles for hosts: `Contexts` for all contexts of a runtime, `LoadContext` for one context. Usable on any thread.
 
 mod contexts;
 mod one;
@@ -17,8 +17,8 @@ use crate::load::context::registry::ContextRegistry;
 use crate::load::context::resolvers::ModuleRequest;
 use crate::load::context_id::ContextKind;
 
-/// Handle of the load contexts of one runtime: the Default, every Slim and pinned context, and a snapshot of the Master. Clones
-/// refer to the same contexts. A handle may outlive the runtime, which unloads the existing Slims when it ends. Usable on any
+/// Handle of the load contexts of one runtime: the Default, every Slim and pinned context, and a snapshot of the Master.
+/// Clones refer to the same contexts. A handle may outlive the runtime, which unloads all Slims when it ends. Usable on any
 /// thread. `runtime/docs/load-contexts.md` contains how-tos and a comparison with .NET's `AssemblyLoadContext`.
 ///
 /// # Examples
@@ -60,7 +60,7 @@ pub struct LoadContext {
     kept: Arc<Kept>,
 }
 
-/// Weak handle of the contexts of a runtime, for callbacks. Usable on any thread.
+/// Weak handle to the contexts of a runtime, for callbacks. Usable on any thread.
 ///
 /// # Examples
 /// ```rust
@@ -76,7 +76,7 @@ pub struct WeakContexts {
     registry: Weak<ContextRegistry>,
 }
 
-/// Weak handle of a context, for callbacks of the context. Does not prevent an unload of the context. Usable on any thread.
+/// Weak handle to a context, for callbacks of the context. Does not prevent an unload of the context. Usable on any thread.
 ///
 /// # Examples
 /// ```rust
@@ -96,7 +96,7 @@ pub struct WeakLoadContext {
 }
 
 impl WeakContexts {
-    /// Returns the contexts while a strong reference exists: their runtime, a handle to all contexts, or a handle to one
+    /// Returns the contexts while a strong reference exists: the runtime, a handle to all contexts, or a handle to one
     /// context.
     #[must_use]
     pub fn upgrade(&self) -> Option<Contexts> {
@@ -169,7 +169,7 @@ impl fmt::Debug for WeakLoadContext {
     }
 }
 
-/// State that all handles to one context share.
+/// State shared by all handles to one context.
 struct Kept {
     /// Keeps the registry alive while a handle to one of its contexts exists.
     registry: Arc<ContextRegistry>,

@@ -34,7 +34,7 @@ use crate::unload::ticket::UnloadTicket;
 use super::{Contexts, LoadContext, WeakLoadContext};
 
 impl LoadContext {
-    /// Returns a handle to the context. For a Slim, this succeeds only if another handle exists.
+    /// Returns a handle to the context. For a Slim, returns `None` if no handle exists.
     #[track_caller]
     pub(in crate::load::context) fn of(registry: &Arc<ContextRegistry>, line: &Arc<FreeContext>) -> Option<Self> {
         match line.handle() {
@@ -89,7 +89,7 @@ impl LoadContext {
         self.line().current().map(|generation| generation.info().modules).unwrap_or_default()
     }
 
-    /// Loads a library file and its dependencies. Mains run on this thread, before the context contains the modules. The
+    /// Loads a library file and its dependencies. Mains run on this thread, before the modules are added to the context. The
     /// `Loaded` events follow. The file is copied before it is read, so it may be overwritten immediately after the call.
     ///
     /// Concurrent loads of one module share the result: one thread runs the main, and the other threads wait. If that load
@@ -97,7 +97,7 @@ impl LoadContext {
     ///
     /// # Errors
     /// Fails if the path is not absolute, if the file does not exist, or if the file is not a module for this host. Fails if
-    /// the module declares classes, has a missing dependency, or has the name of another loaded build, or if its main panics.
+    /// the module declares classes, if a dependency is missing, if another build of the module is loaded, or if a main panics.
     /// Fails if a permanent context would depend on a collectible context, or if the context is unloading. The context is
     /// unchanged after an error. Returns [`ContextError::LoadCycle`] if the load is requested inside itself, or if threads
     /// would wait for each other's modules in a cycle.
@@ -118,8 +118,8 @@ impl LoadContext {
         self.load(Library::read(path.as_ref(), &self.kept.registry.stage_dir)?)
     }
 
-    /// Loads a library from memory, with its dependencies. Errors report `name` as the path of the library. `symbols` are
-    /// separate debug symbols, if any.
+    /// Loads a library from memory, with its dependencies. Errors report `name` as the path of the library. `symbols` is the
+    /// content of a file with separate debug symbols, if any.
     ///
     /// # Errors
     /// Returns the errors of [`LoadContext::load_path`].
@@ -151,8 +151,7 @@ impl LoadContext {
     /// Loads a module by name. Searches the context's own modules, its resolver, the Default and its handlers, in this order.
     ///
     /// # Errors
-    /// Returns the errors of [`LoadContext::load_path`]. If the module is not found, the error contains the steps of the search
-    /// in order.
+    /// Returns the errors of [`LoadContext::load_path`]. If the module is not found, the error lists all steps of the search.
     ///
     /// # Examples
     /// ```rust
@@ -175,12 +174,12 @@ impl LoadContext {
         Ok(module.summary())
     }
 
-    /// Replaces the current generation by a new generation with this library and its dependencies, and starts to unload the old
-    /// generation. Returns the unload ticket of the old generation. Calls use the old generation until the mains of the new
-    /// generation have returned. If the new generation fails to start, the old generation remains current. All modules of the
-    /// old generation are unloaded with that generation. Before the first new main runs, old modules with a `suspend` release
-    /// their exclusive resources. `suspend` runs on this thread, while other threads may call the modules. If the new modules
-    /// fail to start, the old modules acquire the resources again in `resume`.
+    /// Replaces the current generation by a new generation with this library and its dependencies, and starts to unload the
+    /// old generation. Returns the unload ticket of the old generation. Calls use the old generation until the mains of the
+    /// new generation have returned. If the new generation fails to start, the old generation remains current. The unload
+    /// includes all modules of the old generation. Before the first new main runs, old modules with a `suspend` release their
+    /// exclusive resources. `suspend` runs on this thread, while other threads may call the modules. If the new modules fail
+    /// to start, the old modules acquire the resources again in `resume`.
     ///
     /// # Errors
     /// Returns the errors of [`LoadContext::load_path`]. Fails if a `suspend` fails. Returns [`ContextError::NotCollectible`]
@@ -206,7 +205,7 @@ impl LoadContext {
         self.replace_by(Library::read(path.as_ref(), &self.kept.registry.stage_dir)?)
     }
 
-    /// Replaces the current generation by a library from memory, like [`LoadContext::replace`].
+    /// Replaces the current generation by a new generation with a library from memory; see [`LoadContext::replace`].
     ///
     /// # Errors
     /// Returns the errors of [`LoadContext::replace`].
@@ -221,7 +220,7 @@ impl LoadContext {
         self.replace_by(Library::from_bytes(name, image, symbols.map(<[u8]>::to_vec), dir)?)
     }
 
-    /// Replaces the current generation by a library from a reader. See [`LoadContext::replace`] and
+    /// Replaces the current generation by a new generation with a library from a reader. See [`LoadContext::replace`] and
     /// [`LoadContext::load_reader`].
     ///
     /// # Errors
@@ -237,9 +236,9 @@ impl LoadContext {
         self.replace_by(Library::from_reader(name, image, symbols, &self.kept.registry.stage_dir)?)
     }
 
-    /// Starts the unload of the context without waiting for its end. A second call returns the same ticket. The `Unloading`
-    /// event and the callbacks run inside this call. If no call is active, exit hooks and destructors also run inside this
-    /// call.
+    /// Starts the unload of the context without waiting for its end. A second call returns the same ticket. Listeners and
+    /// callbacks for the unload are called inside this call. If no call is active, exit hooks and destructors also run inside
+    /// this call.
     ///
     /// # Errors
     /// Returns [`ContextError::NotCollectible`] for the Default and for pinned contexts.
@@ -278,8 +277,8 @@ impl LoadContext {
         self.line().current().map(|generation| generation.held_by()).unwrap_or_default()
     }
 
-    /// Keeps the current generation mapped while the returned lease is held. Intended for hosts that have borrowed data from
-    /// the generation. The lease may be held on any thread. Reports name `owner` as the reason.
+    /// Keeps the current generation mapped while the returned lease is held. Intended for hosts that use data of the
+    /// generation. The lease may be held on any thread. Reports name `owner` as the reason.
     ///
     /// # Errors
     /// Returns [`ContextError::ContextUnloading`] once the context is unloading.
@@ -304,15 +303,15 @@ impl LoadContext {
         lease.map_err(|sealed| ContextError::sealed(sealed, action))
     }
 
-    /// Parks all unloading generations of the context. Their images stay mapped, and active calls continue. If a load is in
-    /// progress in such a generation, the load fails at its end, and its modules are unloaded.
+    /// Parks all unloading generations of the context. Their images stay mapped, and active calls continue. If a load into an
+    /// unloading generation is in progress, the load fails at its end, and its modules are unloaded.
     pub fn park(&self) {
         self.line().park();
     }
 
-    /// Registers a callback that is called when the unload of a generation starts. Callbacks with smaller priorities are called
-    /// first. The Default and pinned contexts call their callbacks when their runtime ends. A panic of the callback is noted on
-    /// the ticket and does not stop the unload.
+    /// Registers a callback that is called when the unload of a generation starts. Callbacks with smaller priorities are
+    /// called first. The Default and pinned contexts call their callbacks when their runtime ends. A panic in the callback is
+    /// noted on the ticket and does not stop the unload.
     ///
     /// The callback remains registered until [`Registration::remove`] or the end of the context. The callback should not own a
     /// handle to the context, see [`LoadContext::downgrade`]; the event provides access to the context.
@@ -372,7 +371,7 @@ impl LoadContext {
         self.function(type_path, method, signature)?.pointer()
     }
 
-    /// Returns the module of this name in the current generation. The module must implement the table. Returns the errors of
+    /// Returns the module of this name in the current generation, if the module implements the table. Returns the errors of
     /// [`TableModule::new`].
     pub(crate) fn table_module(&self, module: &str, table: &Table) -> Result<TableModule, ContextError> {
         TableModule::new(&self.kept.registry, self.line(), module, table)
@@ -383,7 +382,7 @@ impl LoadContext {
     ///
     /// Without a module name, searches the modules of the context, their dependencies in other contexts, and the Default. A
     /// named module is searched as in [`LoadContext::load_name`]: if the module is missing, resolvers and handlers are called,
-    /// and a module that they find is loaded.
+    /// and the module that they return is loaded.
     ///
     /// # Errors
     /// Fails if the type is missing or ambiguous, if the named module is not found, or if the context is unloading.
@@ -398,7 +397,7 @@ impl LoadContext {
         self.line().resolvers.set_canary(canary);
     }
 
-    /// Sets the resolver for missing modules. The resolver is called before the Default is searched, on any thread.
+    /// Sets the resolver for missing modules. The resolver is called on any thread, before the Default is searched.
     ///
     /// The resolver remains registered until [`Registration::remove`], until another resolver replaces it, or until the context
     /// has ended. Resolvers and handlers should not own a handle to the context, see [`LoadContext::downgrade`]; the request
@@ -446,13 +445,13 @@ impl LoadContext {
         self.resolving(site)
     }
 
-    /// Finds a native library. Searches the open libraries of the context, the resolver of the module, and the resolver of the
-    /// context. Then searches the folders of the context's modules, the system, and the handlers. The library remains open as
-    /// long as the context exists.
+    /// Finds a native library. Searches the open libraries of the context first, then calls the resolver of the module and the
+    /// resolver of the context. Then searches the folders of the context's modules and the system, and finally calls the
+    /// handlers. The library remains open as long as the context exists.
     ///
     /// # Errors
-    /// Fails if the library is not found; the error contains the steps of the search in order. Fails if a resolver fails or
-    /// returns a relative path.
+    /// Fails if the library is not found; the error lists all steps of the search. Fails if a resolver fails or returns a
+    /// relative path.
     #[track_caller]
     pub fn native_library(&self, name: &str, for_module: Option<&str>) -> Result<NativeLibrary, ContextError> {
         let _door = host_verb();
@@ -506,7 +505,7 @@ impl LoadContext {
         ContextScope::enter(&self.line().open("entering its scope")?)
     }
 
-    /// Wraps a future. Each poll of the result enters the scope of the context, on any thread.
+    /// Wraps a future so that each poll enters the scope of the context, on any thread.
     ///
     /// # Errors
     /// Fails if the context is unloading.
@@ -515,7 +514,7 @@ impl LoadContext {
         Scoped::new(self.line().open("entering its scope")?, future)
     }
 
-    /// Returns the registration of a resolver or a handler.
+    /// Returns the registration of a resolver or a handler at `site`.
     fn resolving(&self, site: Site) -> Registration {
         let line = Arc::downgrade(self.line());
         Registration::new(site, move || line.upgrade().iter().for_each(|line| line.resolvers.remove(site)))

@@ -14,7 +14,7 @@ fn format_chain(chain: &[LoadStep]) -> String {
 }
 
 /// Runs actions of numbered threads and checks the result of the last action. `1?a` means that thread 1 requests `a`, and
-/// `1+a` means that it loads `a`. `1!a,b` means that it claims both names, and `1-` means that it ends its innermost step.
+/// `1+a` that it loads `a`. `1!a,b` means that thread 1 claims both names, and `1-` that it ends its innermost step.
 fn check(acts: &str, outcome: &str) {
     let mut table = Table::default();
     let mut last = String::new();
@@ -124,7 +124,7 @@ fn nested_queries_terminate() {
     assert!(table.threads.is_empty(), "nothing is kept of threads that are done");
 }
 
-/// Next action of a simulated thread: beginning a step, or ending a number of steps.
+/// Next action of a simulated thread: begins a step, or ends a number of steps.
 #[derive(Clone, Debug)]
 enum Act {
     Begin(Sort, Vec<u8>),
@@ -152,7 +152,7 @@ proptest! {
             program.reverse();
         }
         while programs.iter().any(|program| !program.is_empty()) {
-            // Retries all waiting threads, as after a wake-up. At least one thread must proceed.
+            // Retries all waiting threads as if they were notified. At least one thread must proceed.
             let mut has_moved = false;
             let mut order: Vec<usize> = (0..programs.len()).collect();
             let by = turns.next().expect("it goes round").index(order.len());
