@@ -1,4 +1,4 @@
-//! Internals for the benchmarks and tests of this crate, in addition to the public API. Not part of the public API.
+//! Internals for the benchmarks and tests of this crate. Not part of the public API.
 #![expect(unsafe_code, reason = "declares the door that only this crate's own benchmarks and tests may open")]
 
 use crate::boundary::CallError;
@@ -16,8 +16,7 @@ impl Runtime {
     /// Returns the stores, for the benchmarks and tests of this crate.
     ///
     /// # Safety
-    /// The caller uses the result as the runtime does: leaves no mark in progress, follows no address after its object has ended, and
-    /// ages no container that is borrowed.
+    /// The caller leaves no mark in progress, uses no address after its object is destroyed, and ages no container that is borrowed.
     #[doc(hidden)]
     pub unsafe fn bench(&self) -> Stores<'_> {
         Stores(self.core())
@@ -30,7 +29,7 @@ impl Stores<'_> {
         Some(self.0.world.types.class_by_path(path)?.id.0)
     }
 
-    /// Returns all registered types of a package as text, without their origins. Adds the parts of classes that [`Declared`] omits.
+    /// Returns all registered types of a package as text, without their origins. Includes the parts of classes that [`Declared`] omits.
     ///
     /// [`Declared`]: crate::Declared
     pub fn types_of(&self, package: &str) -> String {
@@ -48,7 +47,7 @@ impl Stores<'_> {
         text
     }
 
-    /// Returns the plugin part of an object for a class, as each call into a module finds it.
+    /// Returns the plugin part of an object for a class, by the same lookup as a call into a module.
     #[inline]
     pub fn part(&self, object: ObjectHandle, class: u32) -> Option<*mut ()> {
         Some(self.0.pairs.find_part(&self.0.world.objects, object, ClassId(class))?.0)
@@ -59,12 +58,12 @@ impl Stores<'_> {
         unreachable(&self.0.world, &no_roots()).expect("no native class adds references")
     }
 
-    /// Begins a mark in slices; from now on, writes pass the write barrier.
+    /// Begins a mark in slices; until its end, writes pass the write barrier.
     pub fn begin_mark(&self) {
         begin(&self.0.world, &no_roots());
     }
 
-    /// Continues the mark while `has_time` returns true. Returns whether the mark is done.
+    /// Continues the mark while `has_time` returns `true`. Returns `true` if the mark is done.
     pub fn go_on_mark(&self, has_time: &mut dyn FnMut() -> bool) -> bool {
         let is_done = mark(&self.0.world, &no_roots(), has_time) != Ok(false);
         if is_done {
@@ -78,10 +77,10 @@ impl Stores<'_> {
         self.0.world.objects.abandon_mark();
     }
 
-    /// Sets the container in a property to the state after `epoch` changes.
+    /// Sets the change counter of the container in a property to `epoch`.
     ///
     /// # Errors
-    /// When the object is destroyed or has no such container.
+    /// If the object is destroyed or has no such container.
     pub fn age(&self, object: ObjectHandle, property: &str, epoch: u64) -> Result<(), CallError> {
         self.0.world.objects.with_body_to_write(object, |body| {
             let found = body.class().find_property(property).ok_or(CallError::Stale { handle: object })?;
@@ -96,8 +95,8 @@ impl Stores<'_> {
     }
 }
 
-/// Returns the number of open borrows of stores on this thread, which is zero whenever foreign code runs. Always zero in a release
-/// build.
+/// Returns the number of open borrows of stores on this thread. The number is zero while plugin code or host callbacks run, and always in
+/// release builds.
 pub fn open_borrows() -> u32 {
     crate::cells::open_borrows()
 }

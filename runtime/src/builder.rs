@@ -1,4 +1,4 @@
-//! Configures a host before it starts: packages, native classes, listeners. No plugin code runs until [`Builder::build`].
+//! Configures a host before it starts: packages, native classes, listeners. [`Builder::build`] starts the host; no plugin code runs before.
 
 use std::cell::Cell;
 #[cfg(feature = "script")]
@@ -72,7 +72,7 @@ impl Runtime {
 }
 
 impl Builder {
-    /// Declares a package that modules may bind to; `Game` declares `/Script/Game`. [`Builder::build`] fails if the name is not an
+    /// Declares a package for the types of modules; `Game` declares `/Script/Game`. [`Builder::build`] fails if the name is not an
     /// identifier.
     ///
     /// # Examples
@@ -91,7 +91,7 @@ impl Builder {
         self
     }
 
-    /// Adds native types with their tickers and hooks.
+    /// Adds native types, with their tickers and hooks.
     ///
     /// # Examples
     /// ```rust
@@ -115,7 +115,7 @@ impl Builder {
         self
     }
 
-    /// Adds a callback that runs once per tick, with the seconds since the last tick.
+    /// Adds a callback that runs once per tick and receives the seconds since the previous tick.
     ///
     /// # Examples
     /// ```rust
@@ -179,7 +179,7 @@ impl Builder {
         self
     }
 
-    /// Accepts only libraries signed with this key, or with the key of another call of this method; see `alcedo keygen` and
+    /// Accepts only libraries that are signed with this key, or with a key from another call of this method; see `alcedo keygen` and
     /// `alcedo build --sign`. Applies to every module in every context, whether loaded from a file or from memory.
     /// `runtime/docs/trusting-files.md` explains the guarantees and limits of a signature.
     ///
@@ -194,7 +194,7 @@ impl Builder {
         self
     }
 
-    /// Sets the maximum size of a library file in bytes, 1 GiB by default. A larger file is rejected before it is read.
+    /// Sets the maximum size of a library file in bytes. The default is 1 GiB. Larger files are rejected before they are read.
     ///
     /// # Examples
     /// ```rust
@@ -208,14 +208,14 @@ impl Builder {
         self
     }
 
-    /// Sets the process that loads new modules before this host loads them, in every context; see [`Canary`].
-    /// [`LoadContext::set_canary`](crate::LoadContext::set_canary) sets it for one context.
+    /// Sets the canary: a process that loads new modules before this host loads them, in every context; see [`Canary`].
+    /// [`LoadContext::set_canary`](crate::LoadContext::set_canary) sets the canary of one context.
     ///
     /// # Examples
     /// ```rust
     /// use alcedo_runtime::{Canary, Runtime};
     ///
-    /// // A tool that loads only plugins of its own build.
+    /// // A tool that only loads plugins of its own build.
     /// let runtime = Runtime::builder().canary(Canary::Off).build()?;
     /// # Ok::<(), alcedo_runtime::Error>(())
     /// ```
@@ -225,7 +225,7 @@ impl Builder {
         self
     }
 
-    /// Sets the time limit for the canary to load all modules of one generation or load. The default is ten seconds.
+    /// Sets the time limit for a canary, which loads all modules of one generation or one load. The default is ten seconds.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -245,8 +245,8 @@ impl Builder {
         self
     }
 
-    /// Starts a thread that logs each call into a module, phase of a reload, or finalizer that takes longer than `limit`. Costs about
-    /// ten nanoseconds per call into a module.
+    /// Starts a thread that logs every call into a module, reload phase and finalizer that takes longer than `limit`. Costs about ten
+    /// nanoseconds per call into a module.
     ///
     /// # Examples
     /// ```rust
@@ -263,7 +263,7 @@ impl Builder {
         self
     }
 
-    /// Adds a listener that the watchdog calls on its own thread while the reported call still hangs. Has no effect unless
+    /// Adds a listener that the watchdog calls on its own thread, while the reported call still hangs. Has no effect unless
     /// [`Builder::watchdog`] sets a limit.
     ///
     /// # Examples
@@ -284,8 +284,9 @@ impl Builder {
         self
     }
 
-    /// Names the callback of this builder that was added last: a ticker, or a listener for events or hangs. The running host finds its
-    /// registration by this name in [`Runtime::registrations`] and can remove it. Several callbacks may share a name.
+    /// Names the last callback that was added to this builder: a ticker, or a listener for events or hangs. At run time,
+    /// [`Runtime::registrations`] returns registrations with their names, for example to remove one. Several callbacks may have the same
+    /// name.
     ///
     /// ```
     /// use alcedo_runtime::{Budget, Runtime};
@@ -306,16 +307,16 @@ impl Builder {
         self
     }
 
-    /// Sets the bytes of the stack that calls into modules and calls of host functions leave free: 256 KiB by default, at most
-    /// three quarters of the stack. Applies to the game thread, and to each thread that calls into a Slim, a pinned context or
-    /// the Default. A call that would leave less stack free fails with [`CallError::TooDeep`](crate::CallError::TooDeep), so
-    /// unbounded recursion returns an error and does not end the process. Destruction of objects leaves a quarter of the
-    /// reserve free. Calls into a Slim, a pinned context or the Default are not checked if they are made through a function
-    /// pointer, or on the stack of a coroutine, whose size is unknown.
+    /// Sets the number of stack bytes that calls into modules and calls of host functions leave free: 256 KiB by default, at most three
+    /// quarters of the stack. Applies to the game thread, and to each thread that calls into a Slim, a pinned context or the Default. A
+    /// call that would leave less stack free fails with [`CallError::TooDeep`](crate::CallError::TooDeep), so unbounded recursion returns
+    /// an error and does not end the process. Destruction of objects leaves a quarter of the reserve free. Two kinds of calls into a Slim,
+    /// a pinned context or the Default are not checked: calls through function pointers, and calls on the stack of a coroutine, whose size
+    /// is unknown.
     ///
     /// # Examples
     /// ```rust
-    /// // A deep recursion of plugins and host functions fails while half a megabyte of the stack is free.
+    /// // Deep recursion of plugins and host functions fails while half a megabyte of the stack is still free.
     /// let builder = alcedo_runtime::Runtime::builder().stack_reserve(512 << 10);
     /// # let _runtime = builder.build()?;
     /// # Ok::<(), alcedo_runtime::Error>(())
@@ -326,7 +327,7 @@ impl Builder {
         self
     }
 
-    /// Changes the policy for unloads that are blocked.
+    /// Changes the policy for blocked unloads.
     ///
     /// # Examples
     /// ```rust
@@ -347,7 +348,7 @@ impl Builder {
         self
     }
 
-    /// Sets the time after which a blocked generation is parked: its images stay mapped permanently, and the report names the blockers.
+    /// Sets the time after which a blocked generation is parked: its images stay mapped permanently, and the report lists the blockers.
     ///
     /// # Examples
     /// ```rust
@@ -355,7 +356,7 @@ impl Builder {
     ///
     /// use alcedo_runtime::Runtime;
     ///
-    /// // At most four images stay mapped, each after a minute of waiting.
+    /// // At most four images stay mapped, each after a wait of one minute.
     /// let builder = Runtime::builder().park_after(Duration::from_secs(60)).parked_budget(4);
     /// # let _runtime = builder.build()?;
     /// # Ok::<(), alcedo_runtime::Error>(())
@@ -365,21 +366,21 @@ impl Builder {
         self.unloads(|policy| policy.park_after = Some(after))
     }
 
-    /// Sets the maximum number of parked images. If more images are parked, no more modules are loaded.
+    /// Sets the maximum number of parked images. Beyond this number, no further modules are loaded.
     #[must_use]
     pub fn parked_budget(self, images: usize) -> Self {
         self.unloads(|policy| policy.parked_budget = images)
     }
 
-    /// Sets whether references in values owned by plugin code protect objects from collection. The default is `true`. With
-    /// `false`, a reference to a collected object reads as none.
+    /// Sets whether references in values owned by plugin code protect objects from collection. The default is `true`. With `false`, a
+    /// reference to a collected object reads as `ObjectHandle::NONE`.
     #[must_use]
     pub fn owned_values_are_roots(mut self, they_are: bool) -> Self {
         self.owned_values_are_no_roots = !they_are;
         self
     }
 
-    /// Adds a listener for events of the Master load context, called on the game thread.
+    /// Adds a listener for events of the Master. The listener is called on the game thread.
     ///
     /// # Examples
     /// ```rust
@@ -400,21 +401,21 @@ impl Builder {
         self
     }
 
-    /// Connects to `alcedo dev` if that tool has started this program. Otherwise has no effect.
+    /// Connects to `alcedo dev` if `alcedo dev` started this program. Otherwise has no effect.
     ///
-    /// The tool builds the plugins. [`Runtime::create_master`] ignores its argument, loads these plugins, and returns when the
-    /// first build is loaded. [`Runtime::tick`] loads each later build. Only one runtime per process can connect.
+    /// The tool builds the plugins. [`Runtime::create_master`] ignores its argument, waits for the first build, and loads its plugins.
+    /// [`Runtime::tick`] loads each later build. Only one runtime per process can connect.
     ///
-    /// The tool reports a crash with module and line, and a call that does not return for a second as a hang. In both cases the
-    /// next process of this program restores the world to its state a few seconds earlier:
-    /// [`Worlds::load`](crate::Worlds::load) is called at the first safe point with plugins, so earlier handles become stale.
+    /// The tool reports a crash with its module and line, and reports a call that does not return within a second as a hang. In both cases
+    /// the next process of this program restores a world that was saved a few seconds earlier: the first safe point with plugins calls
+    /// [`Worlds::load`](crate::Worlds::load), so earlier handles become stale.
     ///
-    /// A host ends by [`Runtime::shutdown`] or by dropping its runtime. The tool treats any other exit as a crash caused by a plugin
-    /// and restarts the host.
+    /// A host ends by [`Runtime::shutdown`] or by dropping its runtime. The tool treats any other exit as a crash caused by a plugin, and
+    /// restarts the host.
     ///
-    /// Before an image is unmapped, memory is searched for references into it
-    /// ([`UnloadPolicy::search_references`](crate::UnloadPolicy::search_references)). A later call of [`Builder::unloads`] can
-    /// disable the search.
+    /// Before an image is unmapped, memory is searched for references to the image
+    /// ([`UnloadPolicy::search_references`](crate::UnloadPolicy::search_references)). A later call of [`Builder::unloads`] can disable the
+    /// search.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -435,8 +436,8 @@ impl Builder {
         self
     }
 
-    /// For tests only: sets the last serial of a slot for objects and conjugates, so that slots are used up soon. A stale
-    /// handle still never refers to another object, but used-up slots cost memory.
+    /// For tests only: sets the last serial number of slots for objects and conjugates, so that slots are soon used up. Stale handles still
+    /// never refer to another object, but used-up slots occupy memory.
     #[doc(hidden)]
     #[must_use]
     pub fn last_serial(mut self, last: u32) -> Self {
@@ -444,7 +445,7 @@ impl Builder {
         self
     }
 
-    /// For tests only: runs one class constructor a second time in each reload, which tests must detect.
+    /// For tests only: runs one class constructor a second time in each reload. Tests must detect this error.
     #[doc(hidden)]
     #[must_use]
     pub fn planted_rerun(mut self, planted: bool) -> Self {
@@ -452,9 +453,9 @@ impl Builder {
         self
     }
 
-    /// Allows classes of modules to be bound to the C libraries of this folder (`#[uclass(dll_bind = "Name")]`). The caller
-    /// that created the [`UserCode`](alcedo_dll_bind::UserCode) also vouches for the declarations that modules make for these
-    /// libraries. Without this setting the functions of such classes do nothing.
+    /// Allows modules to bind classes to the C libraries of this folder (`#[uclass(dll_bind = "Name")]`). The caller that created the
+    /// [`UserCode`](alcedo_dll_bind::UserCode) also vouches for the declarations that modules make for these libraries. Without this
+    /// setting, the functions of such classes do nothing.
     #[cfg(feature = "dll-bind")]
     #[must_use]
     pub fn user_code(mut self, code: &alcedo_dll_bind::UserCode) -> Self {
@@ -462,8 +463,8 @@ impl Builder {
         self
     }
 
-    /// Adds script packages: folders of `.uc` files, each named like its package. Declares each package. [`Runtime::create_master`] and
-    /// reloads load the scripts along with the libraries.
+    /// Adds and declares script packages: folders of `.uc` files, each named like its package. [`Runtime::create_master`] and reloads load
+    /// the scripts together with the libraries.
     ///
     /// # Examples
     /// ```rust
@@ -486,21 +487,21 @@ impl Builder {
         for folder in folders {
             let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.as_ref().to_owned());
             let name = folder.file_name().and_then(|name| name.to_str()).filter(|name| is_identifier(name));
-            // Loading the package later rejects a folder whose name is not a package name.
+            // Loading the package rejects a folder whose name is not a package name.
             self.packages.extend(name.map(str::to_owned));
             self.scripts.push(folder);
         }
         self
     }
 
-    /// Sets the maximum depth of nested script calls and the maximum loop iterations of one call from outside. A script that exceeds a
-    /// limit fails with an error.
+    /// Sets the limits of scripts: the maximum depth of nested script calls, and the maximum number of loop iterations in one call from
+    /// outside. A script that exceeds a limit fails with an error.
     ///
     /// # Examples
     /// ```rust
     /// use alcedo_runtime::{Runtime, ScriptLimits};
     ///
-    /// // A loop of a quest script ends after a million rounds.
+    /// // A loop of a quest script fails after a million iterations.
     /// let limits = ScriptLimits { rounds: 1_000_000, ..ScriptLimits::default() };
     /// let runtime = Runtime::builder().script_limits(limits).build()?;
     /// # Ok::<(), alcedo_runtime::Error>(())

@@ -1,8 +1,8 @@
-//! Callbacks that a host has registered. Each callback has a kind and a location in the host's source.
+//! Callbacks that a host has registered, each with its kind and its location in the host's source.
 //!
-//! A callback that owns a handle to its own host creates a reference cycle. Reference counts do not distinguish such a handle
-//! from handles in use elsewhere. But the handles that are dropped together with a callback can be counted. So a runtime or
-//! context that ends drops its callbacks one by one, which breaks every cycle, and logs the callbacks that owned a handle.
+//! A callback that owns a handle of its own host creates a reference cycle. Reference counts do not distinguish this handle from handles in
+//! use elsewhere. But the handles that are dropped with a callback can be counted. So a runtime or context that ends drops its callbacks
+//! one by one, which breaks every cycle, and logs the callbacks that owned a handle.
 
 use std::cell::Cell;
 use std::fmt;
@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use crate::panic_guard;
 use crate::sync::lock;
 
-/// Prefix of the names of classes whose objects are closures bound to delegates. These classes exist only in this process and are never
-/// saved to a world file.
+/// Name prefix of classes whose objects are closures bound to delegates. These classes exist in this process only, and are never saved in a
+/// world file.
 pub(crate) const CLOSURE: &str = "HostClosure";
 
 /// Identity and source location of a registered callback.
@@ -30,7 +30,7 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// Returns the site of a callback registered by the caller. All functions between the host's call and this function must be
+    /// Creates the site of a callback that the caller registers. All functions between the host's call and this function must be
     /// `#[track_caller]`.
     #[track_caller]
     pub(crate) fn new<C>(kind: &'static str, callback: &C) -> Self {
@@ -46,12 +46,12 @@ impl Site {
         }
     }
 
-    /// Checks that both sites belong to one registration.
+    /// Checks if both sites belong to the same registration.
     pub(crate) fn is(&self, other: Self) -> bool {
         self.number == other.number
     }
 
-    /// Returns `false` if the callback has no captures and so owns no values.
+    /// Returns `false` if the callback has no captures, so that it owns no values.
     pub(crate) fn owns(&self) -> bool {
         self.owns
     }
@@ -71,11 +71,11 @@ pub(crate) struct Registered<C> {
     pub site: Site,
 }
 
-/// Callbacks of one kind in the order of calls: smaller priorities first, equal priorities in the order of registration. Can be used on
-/// any thread if the callbacks can.
+/// Callbacks of one kind in call order: by ascending priority, then in the order of registration. Can be used on any thread if the
+/// callbacks can.
 pub(crate) struct Callbacks<C>(Mutex<Listed<C>>);
 
-/// Callbacks with their priorities. A round of calls shares the list that was current when the round began.
+/// Callbacks with their priorities. A round of calls uses the list that was current when the round began.
 type Listed<C> = Arc<Vec<(i32, Registered<C>)>>;
 
 impl<C> Default for Callbacks<C> {
@@ -124,8 +124,8 @@ impl<C: Clone> Callbacks<C> {
         Arc::unwrap_or_clone(list).into_iter().map(|(_priority, callback)| callback).collect()
     }
 
-    /// Calls each callback with its priority, except callbacks that are removed during the round. No lock is held during a
-    /// call. Returns the callbacks whose last reference the round holds.
+    /// Calls each callback and passes its priority. Skips callbacks that are removed during the round. No lock is held during a call.
+    /// Returns the callbacks whose last reference the round holds.
     #[must_use]
     pub(crate) fn round(&self, mut call: impl FnMut(i32, &Registered<C>)) -> Vec<Registered<C>> {
         let round = Arc::clone(&*self.list());
@@ -141,20 +141,20 @@ impl<C: Clone> Callbacks<C> {
         Arc::into_inner(round).into_iter().flatten().map(|(_priority, callback)| callback).collect()
     }
 
-    /// Calls each callback as [`Callbacks::round`] does.
+    /// Calls each callback like [`Callbacks::round`], and drops the returned callbacks.
     pub(crate) fn each(&self, call: impl FnMut(i32, &Registered<C>)) {
         self.round(call).into_iter().for_each(drop_caught);
     }
 }
 
-/// A registered callback, which can be removed. Dropping this value keeps the callback registered.
+/// A registered callback. Dropping this value does not remove the callback; `remove` does.
 ///
-/// A removed callback is not called for later events. A round of calls that has begun on another thread may still call it. Values owned
-/// by the callback are dropped when the last such call has returned. Removing a callback has no effect if its context or runtime has
-/// ended, another callback has replaced it, or it was removed before.
+/// A removed callback is not called for later events. A round of calls that has begun on another thread may still call the callback. Values
+/// that the callback owns are dropped when the last of these calls has returned. Removal has no effect if the context or runtime has ended,
+/// if another callback has replaced this callback, or if it was already removed.
 ///
-/// Returned by methods that register with a running host. [`Runtime::registrations`](crate::Runtime::registrations) also returns the
-/// registrations made with a [`Builder`](crate::Builder) or [`Natives`](crate::native::Natives).
+/// Methods that register a callback with a running host return this type. [`Runtime::registrations`](crate::Runtime::registrations) also
+/// returns the registrations made with a [`Builder`](crate::Builder) or [`Natives`](crate::native::Natives).
 ///
 /// # Examples
 /// ```rust
@@ -236,22 +236,22 @@ impl<F: ?Sized + FnOnce()> Drop for RegistrationGuard<F> {
     }
 }
 
-/// Identity of a host, equal for a runtime and its load contexts.
+/// Identity of a host; equal for a runtime and its load contexts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct HostId(usize);
 
 impl HostId {
-    /// Returns the identity of the host that owns `shared`. Unique among hosts that exist at the same time.
+    /// Returns the identity of the host that owns `shared`. Identities of hosts that exist at the same time differ.
     pub(crate) fn of<T>(shared: &Weak<T>) -> Self {
         Self(shared.as_ptr().addr())
     }
 }
 
-/// Owned or shared code of the host. Its drop does not panic: a panic of a captured value is logged.
+/// Owned or shared code of the host. Dropping this value does not panic: panics of captured values are logged.
 pub(crate) struct Guarded<C>(Option<C>);
 
-/// Shared callback that is held during a call. If the callback is removed during the call, dropping this value drops its
-/// captures.
+/// Shared callback that is held during a call. If the callback was removed during the call, dropping this value drops the captures of the
+/// callback.
 pub(crate) type Share<C> = Guarded<Arc<C>>;
 
 impl<C> Guarded<C> {
@@ -288,7 +288,7 @@ impl<C> Drop for Guarded<C> {
 }
 
 thread_local! {
-    /// Host whose handles are counted on this thread, and the number of its handles dropped so far.
+    /// Host whose handles are counted on this thread, with the number of dropped handles.
     static COUNTED: Cell<(Option<HostId>, u32)> = const { Cell::new((None, 0)) };
 }
 
@@ -301,12 +301,12 @@ pub(crate) fn handle_goes(host: impl FnOnce() -> HostId) {
     }
 }
 
-/// Returns the number of handles to `host` dropped while `code` runs on this thread.
+/// Returns the number of handles of `host` that are dropped while `code` runs on this thread.
 fn handles_that_go(host: HostId, code: impl FnOnce()) -> u32 {
     let before = COUNTED.replace((Some(host), 0));
     code();
     let (_, count) = COUNTED.replace(before);
-    // A drop inside a nested call counts for both calls.
+    // A drop during a nested call of this function also counts for the outer call.
     if let (Some(outer), so_far) = before
         && outer == host
     {
@@ -315,7 +315,7 @@ fn handles_that_go(host: HostId, code: impl FnOnce()) -> u32 {
     count
 }
 
-/// Drops callbacks of `host` one by one, and logs the callbacks that owned a handle to it. The callbacks must not be borrowed and no
+/// Drops callbacks of `host` one by one, and logs the callbacks that owned a handle of `host`. The callbacks must not be borrowed, and no
 /// lock may be held, because dropping captures may reenter this code.
 pub(crate) fn let_go<C>(host: HostId, callbacks: impl IntoIterator<Item = Registered<C>>) {
     for Registered { code, site } in callbacks {

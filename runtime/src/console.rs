@@ -1,4 +1,4 @@
-//! Executes text commands that a person types into a running host: each line of input has one answer. Commands use only the public
+//! Executes text commands that a user types into a running host, and returns one answer per line of input. Commands use only the public
 //! API.
 
 #[cfg(feature = "script")]
@@ -35,8 +35,8 @@ const COMMANDS: &[(&str, &str)] = &[
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
 impl Runtime {
-    /// Executes a command line and returns the answer; `help` lists the commands. Errors are returned as answers. An answer is safe to
-    /// print to a terminal: strings of plugins and unknown lines are escaped.
+    /// Executes a command line and returns the answer; `help` lists the commands. Errors are also returned as answers. Answers are safe to
+    /// print to a terminal: strings of plugins and unknown input are escaped.
     ///
     /// # Examples
     /// ```rust
@@ -106,7 +106,7 @@ impl Runtime {
         }
     }
 
-    /// Returns completions of a line for [`Runtime::console`]: whole lines, at most twenty.
+    /// Returns at most twenty completions of a line for [`Runtime::console`], each as a whole line.
     ///
     /// # Examples
     /// ```rust
@@ -156,7 +156,7 @@ impl Runtime {
     }
 }
 
-/// Returns the rest of a line after its first `words` words.
+/// Returns the part of a line after its first `words` words.
 fn behind(line: &str, words: usize) -> &str {
     (0..words)
         .fold(line.trim(), |rest, _| rest.split_once(char::is_whitespace).map_or("", |(_, rest)| rest.trim_start()))
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn every_listed_command_works_and_others_return_the_list() {
         let runtime = runtime();
-        // Skips commands with uppercase words, which are placeholders for arguments.
+        // Skips commands with uppercase letters, which are placeholders for arguments.
         for (command, _) in COMMANDS.iter().filter(|(command, _)| !command.contains(char::is_uppercase)) {
             for line in [command.replace("|off", ""), command.replace("on|", "")] {
                 let answer = runtime.console(&line);

@@ -1,6 +1,6 @@
 //! Counters of one runtime.
 
-/// Counters since the runtime was built.
+/// Event counts since the runtime was built, and the number of live objects.
 ///
 /// # Examples
 /// ```rust
@@ -15,15 +15,15 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 #[non_exhaustive]
 pub struct Counters {
-    /// Objects alive now, without class default objects and their templates.
+    /// Live objects, without class default objects and their templates.
     pub objects: u64,
-    /// Objects constructed.
+    /// Constructed objects.
     pub constructions: u64,
-    /// Plugin parts built, during construction or a reload.
+    /// Plugin parts built, by constructions and reloads.
     pub conjugates_built: u64,
-    /// Class constructors run on objects, without class default objects.
+    /// Class constructors run on objects other than class default objects.
     pub class_constructors_run: u64,
-    /// Class constructors that ran a second time on an object. Zero in a correct host.
+    /// Class constructors that ran twice on an object. Always zero unless the host has a defect.
     pub class_constructors_rerun: u64,
     /// Reloads that were committed.
     pub reloads: u64,

@@ -1,5 +1,5 @@
-//! Host part of the crash guard, for development. A host writes a report when it crashes; its supervisor (`alcedo dev`, or `alcedo
-//! guard` for any host) reads the report and locates the crash. A host without a supervisor is not affected.
+//! Host part of the crash guard, for development. A crashing host writes a report; its supervisor (`alcedo dev`, or `alcedo guard` for any
+//! host) reads the report and locates the crash. Hosts without a supervisor are not affected.
 
 use std::fs::File;
 use std::io;
@@ -9,28 +9,27 @@ use std::path::{Path, PathBuf};
 #[doc(hidden)]
 pub const FOLDER: &str = "ALCEDO_CRASH_GUARD";
 
-/// Environment variable for supervised hosts. If set to `1`, the host also records backtraces of panics in plugin code.
+/// Environment variable for supervised hosts. If it is `1`, the host also records backtraces of panics in plugin code.
 pub const BACKTRACE: &str = "ALCEDO_BACKTRACE";
 
-/// For a supervisor: keeps the library copies of the host that reports into `folder`, even after that host has ended, until the
-/// result is dropped. Otherwise the start of any other host would remove the copies. Must be called before the supervised host
-/// starts.
+/// For a supervisor: keeps the library copies of the host that reports into `folder` until the result is dropped, even after the host has
+/// ended. Otherwise the start of any other host would remove these copies. Must be called before the supervised host starts.
 ///
 /// # Errors
-/// When the folder cannot be opened or locked.
+/// If the folder cannot be opened or locked.
 pub fn keep_copies(folder: &Path) -> io::Result<File> {
     alcedo_sys::crash::keep_copies(folder)
 }
 
-/// Arms the guard if this process is supervised, and returns whether the guard is armed. A fatal signal is recorded with
-/// registers, stack and mappings, and then has the effect that it would have without the guard. With [`BACKTRACE`], panics in
-/// plugin code are recorded as well: at most one per second, from at most sixteen locations.
+/// Arms the guard if this process is supervised. Returns `true` if the guard is armed. A fatal signal is recorded with registers, stack and
+/// mappings, and then has its normal effect. With [`BACKTRACE`], panics in plugin code are also recorded: at most one per second, from at
+/// most sixteen locations.
 ///
-/// Call this near the beginning of `main`, after [`canary::run_if_child`](crate::canary::run_if_child), on the thread that becomes the
+/// Call this function near the start of `main`, after [`canary::run_if_child`](crate::canary::run_if_child), on the thread that becomes the
 /// game thread. Then stack overflows of that thread are also reported.
 ///
 /// # Errors
-/// When the folder cannot be written to, or the guard is armed already.
+/// If the folder cannot be written, or if the guard is already armed.
 ///
 /// # Examples
 /// ```rust

@@ -1,13 +1,12 @@
-//! Counts running calls without a shared counter. Each thread has a record with slots in which it stores its open calls. An
-//! unload shuts the gate and then reads the records of all threads. So a call writes only to memory of its own thread.
+//! Counts active calls without a shared counter. Each thread has a record with slots for its open calls. An unload shuts the gate and then
+//! reads the records of all threads. So a call only writes memory of its own thread.
 //!
-//! A caller writes its slot *before* it reads the gate, and an unload shuts the gate *before* it reads the slots; all four
-//! accesses are sequentially consistent. So either the caller sees a shut gate and returns, or the unload sees the caller and
-//! waits. When an image is unmapped, no call is inside it. The records contain only numbers and static locations, so they
-//! contain no dangling pointers.
+//! A caller writes its slot *before* it reads the gate, and an unload shuts the gate *before* it reads the slots; all four accesses are
+//! sequentially consistent. So either the caller reads a shut gate and returns, or the unload reads the slot and waits. When an image is
+//! unmapped, no call is inside it. The records contain only numbers and static locations, so they contain no dangling pointers.
 //!
-//! A gate rejects a call if the stack of its thread is nearly exhausted: endless recursion through calls by name returns an
-//! error, as in the Master.
+//! A gate rejects a call if the stack of the thread is nearly exhausted: unbounded recursion of calls by name returns an error, as in the
+//! Master.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -23,20 +22,20 @@ use crate::sync::thread::{self, Thread};
 use crate::sync::{Arc, Mutex, MutexGuard, lock, thread_local};
 use crate::thread_stack;
 
-/// Maximum number of open calls that one thread stores in slots. Further calls take the slow path.
+/// Maximum number of open calls that a thread stores in slots. Further calls take the slow path.
 const SLOTS: usize = 16;
 
 const EMPTY: u64 = 0;
 
 /// Slot for an open call of a thread.
 struct CallerSlot {
-    /// Number of the gate. This field is written last and cleared first.
+    /// Number of the gate. Written last and cleared first.
     gate: AtomicU64,
-    /// Function id, assigned by the owner of the gate.
+    /// Id of the function, which the owner of the gate assigns.
     function: AtomicU64,
-    /// Nanoseconds of [`coarse_clock`].
+    /// Start of the call, in nanoseconds of [`coarse_clock`].
     since: AtomicU64,
-    /// Call site in the host; null for a call by a module.
+    /// Call site in the host; null for calls by modules.
     from: CallSite,
 }
 
@@ -46,16 +45,16 @@ struct Row {
     slots: [CallerSlot; SLOTS],
 }
 
-/// Records of all running threads that have called into a context.
+/// Records of all live threads that have called into a context.
 static ROWS: Mutex<Vec<Arc<Row>>> = Mutex::new(Vec::new());
 
-/// Record of the current thread, removed from the list when the thread ends.
+/// Record of the current thread. Removed from the list when the thread ends.
 struct Own {
     row: Arc<Row>,
     depth: Cell<usize>,
-    /// Number of open calls that hold leases.
+    /// Number of open calls that hold a lease.
     leases: Cell<usize>,
-    /// Stack of the thread. Calls on this stack end in reverse order of their start; calls on the stack of a coroutine may not.
+    /// Stack of the thread. Calls on this stack end in reverse order; calls on the stack of a coroutine may end in any order.
     stack: StackSpan,
 }
 
@@ -83,7 +82,7 @@ impl Own {
 
 impl Drop for Own {
     fn drop(&mut self) {
-        // All calls of the thread have returned: a thread drops this value only when it ends.
+        // All calls of the thread have returned, because a thread drops this value only when the thread ends.
         rows().retain(|row| !Arc::ptr_eq(row, &self.row));
     }
 }
@@ -92,7 +91,7 @@ fn rows() -> MutexGuard<'static, Vec<Arc<Row>>> {
     lock(&ROWS)
 }
 
-/// Checks that a call is open on this thread. Any thread; also works while the thread ends.
+/// Checks if this thread has open calls. Any thread; also works while the thread ends.
 pub(crate) fn are_calls_open_here() -> bool {
     calls_open_here() != 0
 }
@@ -105,12 +104,12 @@ fn calls_open_here() -> usize {
 pub(crate) struct EntryGate {
     number: u64,
     shut: AtomicBool,
-    /// Bytes of each thread's stack that calls leave free.
+    /// Number of stack bytes that calls leave free on each thread.
     reserve: usize,
     leases: Arc<Leases>,
 }
 
-/// Reason for rejecting a call: the stack of the thread is nearly exhausted.
+/// Rejects a call, because the stack of the thread is nearly exhausted.
 #[derive(Debug)]
 pub(crate) struct NoRoom {
     /// Number of open calls of the thread.
@@ -119,41 +118,40 @@ pub(crate) struct NoRoom {
 
 #[derive(Clone, Copy)]
 pub(crate) struct Calling {
-    /// Function id, assigned by the owner of the gate.
+    /// Id of the function, which the owner of the gate assigns.
     pub function: u64,
-    /// Call site in the host; `None` for a call by a module.
+    /// Call site in the host; `None` for calls by modules.
     pub from: Option<&'static Location<'static>>,
 }
 
-/// An admitted call. The call ends when this is dropped, on the thread that began it.
+/// An admitted call. Dropping this value ends the call, on the thread that began the call.
 pub(crate) struct Inside<'a> {
     admission: Admission,
-    /// Ties the call to the lifetime of the gate and to its thread.
+    /// Ties this value to the lifetime of the gate, and to one thread.
     gate: PhantomData<(&'a EntryGate, *const ())>,
 }
 
 enum Admission {
     /// Index of the slot in the thread's record.
     Slot(usize),
-    /// Slow path. Used if the record is full, the thread is ending, a coroutine calls, or the call does not depend on the gate.
+    /// Slow path, used if the record is full, the thread is ending, a coroutine calls, or a caller's lease admits the call.
     Lease(Option<Lease>),
 }
 
 impl EntryGate {
-    /// Returns an open gate. Calls leave `reserve` bytes of their thread's stack free. A call on the slow path takes a lease
-    /// from `leases`.
+    /// Returns an open gate. Calls leave `reserve` bytes of the stack free. Calls on the slow path take leases from `leases`.
     pub(crate) fn new(leases: Arc<Leases>, reserve: usize) -> Self {
         static LAST: AtomicU64 = AtomicU64::new(EMPTY);
         Self { number: LAST.fetch_add(1, Ordering::Relaxed) + 1, shut: AtomicBool::new(false), reserve, leases }
     }
 
-    /// Returns the number that identifies the gate in the slots of threads, unique in the process.
+    /// Returns the number that identifies the gate in the slots of threads. Unique in the process.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
     /// Admits a call of the current thread. Returns `None` if the gate is shut, and [`NoRoom`] if the stack of the thread is nearly
-    /// exhausted. `name` is called only on the slow path.
+    /// exhausted. Only the slow path calls `name`.
     pub(crate) fn enter(
         &self,
         calling: Calling,
@@ -177,12 +175,12 @@ impl EntryGate {
                 Err(_sealed) => return Ok(None),
             },
         };
-        // Reads the flag after writing the slot: an unload that shuts the gate after this read finds the slot.
+        // Reads the flag after writing the slot: an unload that shuts the gate after this read reads the slot afterwards.
         Ok((!self.shut.load(Ordering::SeqCst)).then_some(inside))
     }
 
-    /// Admits a call of the current thread, even if the gate is shut. `lease` keeps the code mapped during the call. Returns
-    /// [`NoRoom`] if the stack of the thread is nearly exhausted.
+    /// Admits a call of the current thread, even if the gate is shut. `lease` keeps the code mapped during the call. Returns [`NoRoom`] if
+    /// the stack of the thread is nearly exhausted.
     pub(crate) fn enter_by(&self, lease: Lease) -> Result<Inside<'_>, NoRoom> {
         if thread_stack::is_exhausted(self.reserve) {
             return Err(NoRoom { depth: calls_open_here() });
@@ -196,8 +194,8 @@ impl EntryGate {
         self.shut.store(true, Ordering::SeqCst);
     }
 
-    /// Returns the admitted calls, longest first. Omits calls on the slow path, which are listed as leases. May include a call
-    /// that is being rejected at this moment.
+    /// Returns the admitted calls, longest first. Omits calls on the slow path, which are listed as leases. May include a call that is just
+    /// being rejected.
     pub(crate) fn inside(&self, name: impl Fn(u64) -> Arc<str>) -> Vec<Blocker> {
         let now = coarse_clock();
         let rows: Vec<_> = rows().clone();
@@ -232,9 +230,9 @@ impl Drop for Inside<'_> {
         match &mut self.admission {
             Admission::Slot(at) => {
                 let at = *at;
-                // Cannot fail: the thread-local existed when the call began, and a thread ends after its calls.
+                // Cannot fail: the thread-local variable existed when the call began, and a thread ends after its calls.
                 let _gone = OWN.try_with(|own| {
-                    // A thread that reads the empty slot sees all writes of the call.
+                    // A thread that reads the empty slot also sees all writes of the call.
                     own.row.slots[at].gate.store(EMPTY, Ordering::Release);
                     own.depth.set(at);
                 });
@@ -270,7 +268,7 @@ mod call_site {
         }
 
         pub(super) fn get(&self) -> Option<&'static Location<'static>> {
-            // SAFETY: only `set` writes the pointer, from a `'static` reference; the initial value is null.
+            // SAFETY: only `set` writes the pointer, from a `'static` reference. The initial value is null.
             unsafe { self.0.load(Ordering::Relaxed).as_ref() }
         }
     }

@@ -1,11 +1,11 @@
-//! Errors returned to a host.
+//! Errors that a host receives.
 
 use crate::boundary::CallError;
 use crate::load::error::LoadError;
 use crate::object::construction::ConstructionFailed;
 use crate::object::refusal::DeclareError;
 
-/// Error of a request to the runtime. A failed request changes nothing.
+/// Error of an operation of the runtime. A failed operation has no effect.
 ///
 /// # Examples
 /// ```rust
@@ -30,14 +30,14 @@ pub enum Error {
     /// An object was not constructed.
     #[error(transparent)]
     Construction(#[from] ConstructionFailed),
-    /// A native declaration breaks a rule.
+    /// A declaration of a native type is invalid.
     #[error("a native type cannot be declared: {0}")]
     Declare(#[from] DeclareError),
     /// A function of a native class cannot be bound to a C function.
     #[cfg(feature = "dll-bind")]
     #[error(transparent)]
     Bind(#[from] alcedo_dll_bind::BindError),
-    /// The system refused a thread, a folder or a watch.
+    /// The system failed to create a thread, a folder or a watch.
     #[error("{doing}: {source}")]
     System {
         /// Attempted operation.
@@ -45,7 +45,7 @@ pub enum Error {
         /// Error of the system.
         source: std::io::Error,
     },
-    /// The path names no class.
+    /// No class has this path.
     #[error("class {path} not found: {}", unknown_class(*waiting))]
     UnknownClass {
         /// Path of the class.
@@ -60,13 +60,13 @@ pub enum Error {
         class: String,
         /// `property` or `function`.
         what: &'static str,
-        /// The name.
+        /// Name of the member.
         name: String,
     },
-    /// The operation was requested while plugin code is on the stack.
+    /// The operation requires a safe point, but plugin code is on the stack.
     #[error("{action} is for a safe point, and `{frame}` has not returned: {}", later(action))]
     NotASafePoint {
-        /// The requested operation.
+        /// Name of the operation.
         action: &'static str,
         /// Innermost open call.
         frame: String,
@@ -74,13 +74,13 @@ pub enum Error {
     /// A module or load context accepts no new leases.
     #[error(transparent)]
     Sealed(#[from] crate::lease::Sealed),
-    /// An operation on a load context that is not bound to a thread (a Slim, a pinned context or the Default) failed.
+    /// An operation on a Slim, a pinned context or the Default failed.
     #[error(transparent)]
     Context(#[from] crate::load::error::context::ContextError),
     /// Files cannot be watched.
     #[error(transparent)]
     Watch(#[from] crate::reload::watch::WatchError),
-    /// `alcedo dev`, which runs this host, has requested the end of the host.
+    /// `alcedo dev`, which runs this host, requested the host to end.
     #[error("the end of this host was requested before any plugin was loaded: return from `main`")]
     Ended,
     /// A world was not saved or loaded.
@@ -89,7 +89,7 @@ pub enum Error {
 }
 
 impl From<Error> for CallError {
-    /// Converts errors of the runtime that occur in bodies of the host. A [`CallError`] is returned unchanged.
+    /// Converts errors of the runtime in function bodies of the host. A [`CallError`] is returned unchanged.
     fn from(error: Error) -> Self {
         match error {
             Error::Call(error) => error,
@@ -98,7 +98,7 @@ impl From<Error> for CallError {
     }
 }
 
-/// Returns a hint how to perform the action at the next safe point.
+/// Returns a hint for performing the action at the next safe point.
 fn later(action: &str) -> &'static str {
     match action {
         A_COLLECTION => "it is done at the next safe point",

@@ -1,12 +1,12 @@
-//! Fault injection: makes a chosen step of a reload fail or panic, so that tests verify the rollback of each step. A step that
-//! is not in the list is not tested. Not for hosts. Without an armed fault a step costs one read of a thread-local flag.
+//! Fault injection: makes a chosen step of a reload fail or panic, so that tests can verify the rollback of each step. Steps outside of
+//! this list are not tested. Not for hosts. If no fault is armed, a step costs one read of a thread-local flag.
 
 use std::cell::{Cell, RefCell};
 use std::fmt;
 
 use crate::boundary::CallError;
 
-/// Steps of a reload that may fail, in order of execution.
+/// Steps of a reload that can fail, in order of execution.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum ReloadStep {
     /// Before a library is read.
@@ -25,17 +25,17 @@ pub enum ReloadStep {
     Attach,
     /// Old names are set aside and shadow types are active.
     Shadow,
-    /// Types are declared, and no cell is filled yet.
+    /// Types are declared, but no cell is filled yet.
     Declare,
     /// Classes, exports and own cells of a module are registered.
     Enroll,
-    /// Imports of a module are filled.
+    /// Imported types and functions of a module are stored in its cells.
     FillCells,
     /// Before the `suspend` of a module runs.
     Suspend,
     /// Unloading callbacks have run, and the modules to replace are suspended.
     Callbacks,
-    /// The new class of each existing object is determined.
+    /// The new class of each existing object was determined.
     Survivors,
     /// Kept fields of one object were saved.
     SaveKept,
@@ -53,11 +53,11 @@ pub enum ReloadStep {
     PlanClass,
     /// Before the values of one object are migrated.
     CarryObject,
-    /// An object without its class became dormant.
+    /// An object without a class became dormant.
     Sleep,
-    /// A dormant object whose class returned became active.
+    /// A dormant object became active, because its class was declared again.
     Wake,
-    /// A conversion of a plugin author was called for one object.
+    /// A conversion function of a plugin was called for one object.
     Conversion,
     /// An object was reconstructed on another native class.
     Reconstruction,
@@ -69,7 +69,7 @@ pub enum ReloadStep {
     UndoCopy,
     /// Before the kept fields of one object are restored.
     LoadKept,
-    /// Everything is ready for the commit.
+    /// All steps before the commit are complete.
     BeforeCommit,
 }
 
@@ -130,13 +130,13 @@ pub enum FaultKind {
 pub struct Fault {
     /// Step that fails.
     pub step: ReloadStep,
-    /// Number of successful passes of the step before the failure. Applies to steps that run per module, class or object.
+    /// Number of times that the step succeeds before it fails. Applies to steps that run once per module, class or object.
     pub nth: u64,
     /// Kind of the failure.
     pub kind: FaultKind,
 }
 
-/// Error of a step that failed by fault injection.
+/// Error of a step that fails because of fault injection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the step {step} was made to fail by a test: disarm the fault and reload again")]
 pub struct FaultInjected {
@@ -157,7 +157,7 @@ struct ArmedFault {
 }
 
 thread_local! {
-    // A fault applies only to the game thread that armed it, so steps deep in the load need no parameter for it.
+    // Only the game thread that armed a fault reads it, so nested steps of a load need no parameter for the fault.
     static IS_ARMED: Cell<bool> = const { Cell::new(false) };
     static ARMED: RefCell<Option<ArmedFault>> = const { RefCell::new(None) };
 }
@@ -175,7 +175,7 @@ pub fn arm(fault: Fault) -> Armed {
 }
 
 impl Armed {
-    /// Returns whether the fault has been injected.
+    /// Returns `true` if the fault has been injected.
     pub fn has_fired(&self) -> bool {
         ARMED.with_borrow(|armed| armed.as_ref().is_some_and(|armed| armed.fired))
     }
@@ -188,13 +188,13 @@ impl Drop for Armed {
     }
 }
 
-/// Marks that a step has been reached.
+/// Reports that a step was reached.
 ///
 /// # Errors
-/// When an error is armed for the step.
+/// If an error is armed for the step.
 ///
 /// # Panics
-/// When a panic is armed for the step.
+/// If a panic is armed for the step.
 #[inline]
 pub(crate) fn at(step: ReloadStep) -> Result<(), FaultInjected> {
     if IS_ARMED.get() { reached(step) } else { Ok(()) }

@@ -1,7 +1,7 @@
-//! Gives a host Rust types for the classes of its modules. `alcedo glue --for-host` generates these types as calls of
-//! [`host_class!`](crate::host_class). The glue is compiled into the host, so it may be older than the module. The first use of a member
-//! with a class checks that the class has this member; the first use after a reload checks it again. Glue does not keep a module loaded,
-//! and never calls code that a reload has replaced.
+//! Rust types of module classes, for use by a host. `alcedo glue --for-host` generates these types as calls of
+//! [`host_class!`](crate::host_class). Glue is compiled into the host, so it may be older than the module. The first use of a member checks
+//! that the class has this member; so does the first use after a reload. Glue does not keep a module loaded, and never calls code that a
+//! reload has replaced.
 //!
 //! ```no_run
 //! use alcedo_runtime::host::*;
@@ -64,7 +64,7 @@ pub use list::{ClassList, ObjectList};
 pub use member::{DynamicFunctionOf, FunctionOf, PropertyOf};
 pub use property::TypedProperty;
 
-/// A class known to the glue to be `B` or to extend `B`.
+/// A class that extends `B`, or `B` itself, according to the glue.
 ///
 /// # Examples
 /// ```rust

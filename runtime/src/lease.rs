@@ -1,7 +1,7 @@
-//! Leases: counted, named reasons why a module's code must stay mapped. An image is unmapped only when no lease is left. A
-//! report about a blocked unload names the holder, its thread, the duration and the source location of each lease.
+//! Leases: counted, named reasons for which a module's code must stay mapped. An image is unmapped only when no lease remains. The report
+//! about a blocked unload lists the holder, thread, duration and source location of each lease.
 //!
-//! Host code ends every lease, so no return address into the image is left when the last lease ends.
+//! Only host code drops leases, so no return address into the image remains after the last lease.
 
 use std::cell::Cell;
 use std::fmt;
@@ -38,13 +38,13 @@ use crate::sync::{Arc, Mutex, MutexGuard, lock, thread};
 pub enum LeaseKind {
     /// A call that has not returned.
     Call,
-    /// A black conjugate that plugin code still holds.
+    /// A black conjugate that plugin code still owns.
     Black,
     /// A borrow of the module's data by the host.
     Borrow,
     /// A thread that the module started.
     Thread,
-    /// A contextual scope that was not left.
+    /// A contextual scope that is still open.
     Scope,
     /// A dependent module.
     Dependent,
@@ -64,15 +64,15 @@ pub enum LeaseKind {
     Handler,
     /// An open stream of the C library that writes into memory of the module.
     Stream,
-    /// An address in the module that is stored in memory outliving the module, such as a callback in a library's table.
+    /// An address in the module that is stored in longer-lived memory, such as a callback in a library's table.
     Reference,
-    /// An io_uring of the module, through which the kernel may write into memory of the module.
+    /// An io_uring of the module, through which the kernel may write to memory of the module.
     Ring,
-    /// An alternate signal stack that the module set for a thread. Only this thread can restore the previous stack.
+    /// An alternate signal stack that the module has set for a thread. Only this thread can restore the previous stack.
     SignalStack,
-    /// A request by the module that a thread of the C library is processing.
+    /// A request of the module that a thread of the C library is processing.
     Request,
-    /// A C library that is bound to a class of the module, and is open while one of its functions is in use.
+    /// A C library that is bound to a class of the module. The library is open while one of its functions is in use.
     Library,
     /// An exit hook that runs at a safe point, after many finalizers.
     ExitHook,
@@ -106,7 +106,7 @@ impl fmt::Display for LeaseKind {
 }
 
 impl LeaseKind {
-    /// Returns the noun for `count` leases.
+    /// Returns the noun for a number of leases of this kind.
     pub(crate) fn counted(self, count: usize) -> String {
         match (self, count) {
             (_, 1) | (Self::Borrow, _) => self.to_string(),
@@ -116,7 +116,7 @@ impl LeaseKind {
     }
 }
 
-/// Entry of a blocker report: one lease.
+/// Lease in a report of blockers.
 ///
 /// # Examples
 /// ```rust
@@ -136,7 +136,7 @@ pub struct Blocker {
     pub kind: LeaseKind,
     /// Holder: the called function, the thread's name, or the dependent module.
     pub owner: String,
-    /// Thread that took the lease, by name and number if known: `"worker-3" (4711)`.
+    /// Thread that took the lease, by name and number if known, such as `"worker-3" (4711)`.
     pub thread: String,
     /// Time since the lease was taken.
     pub age: Duration,
@@ -145,7 +145,7 @@ pub struct Blocker {
 }
 
 impl Blocker {
-    /// Formats holder, thread, duration and source location, without the kind.
+    /// Formats holder, thread, duration and source location, but not the kind.
     pub(crate) fn tail(&self) -> String {
         self.described(&format!(", {:.1} s", self.age.as_secs_f64()))
     }
@@ -168,7 +168,7 @@ impl fmt::Display for Blocker {
     }
 }
 
-/// A lease on a module of the current Master.
+/// A lease that blocks the unload of a Master module.
 ///
 /// # Examples
 /// ```rust
@@ -184,7 +184,7 @@ impl fmt::Display for Blocker {
 pub struct ModuleBlocker {
     /// Name of the module.
     pub module: String,
-    /// The lease, which keeps the module mapped during an unload.
+    /// The lease that keeps the module mapped.
     pub blocker: Blocker,
 }
 
@@ -194,7 +194,7 @@ impl fmt::Display for ModuleBlocker {
     }
 }
 
-/// Error of a request for a lease after the unload has begun.
+/// Error of a lease request after the unload has begun.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -234,25 +234,25 @@ pub(crate) fn location_text(at: &Location<'_>) -> Arc<str> {
 }
 
 thread_local! {
-    /// Location in the host that called the public function running on this thread.
+    /// Location in the host that called the public function which currently runs on this thread.
     static CALLED_FROM: Cell<Option<&'static Location<'static>>> = const { Cell::new(None) };
 }
 
-/// Marks that a public function of the host is running on this thread. Dropping this removes the mark.
+/// Records that a public function of the host is running on this thread. Dropping this value removes the record.
 pub(crate) struct HostVerb(Option<&'static Location<'static>>, PhantomData<*const ()>);
 
-/// Marks the calling public function as running. Leases taken inside record the location of its caller. Must be called directly
+/// Records the calling public function as running. Leases that are taken in it record the location of its caller. Must be called directly
 /// in the public function.
 #[track_caller]
 pub(crate) fn host_verb() -> HostVerb {
-    // Called outside of the closure, where `Location::caller` would return a line of this function.
+    // Called outside of the closure: in the closure, `Location::caller` would return a line of this function.
     let caller = Location::caller();
     HostVerb(CALLED_FROM.with(|location| location.replace(Some(caller))), PhantomData)
 }
 
 impl Drop for HostVerb {
     fn drop(&mut self) {
-        // If the thread-local is destroyed, the thread is ending and takes no more leases.
+        // Fails only if the thread is ending. Then it takes no more leases.
         let _gone = CALLED_FROM.try_with(|location| location.set(self.0));
     }
 }
@@ -285,17 +285,17 @@ impl Leases {
     /// Takes a lease for `owner` and records the caller's location.
     ///
     /// # Errors
-    /// [`Sealed`] once the unload has begun.
+    /// [`Sealed`] after the unload has begun.
     #[track_caller]
     pub(crate) fn take(self: &Arc<Self>, kind: LeaseKind, owner: impl Into<Arc<str>>) -> Result<Lease, Sealed> {
         self.take_at(kind, owner, Some(location_text(Location::caller())))
     }
 
-    /// Takes a lease for `owner` inside a public function. Records the location of the host's call of that function, as stored
-    /// by the innermost [`host_verb`] on this thread. Records no location outside of such a call.
+    /// Takes a lease for `owner` inside a public function. Records the location from which the host called this function, as stored by the
+    /// innermost [`host_verb`] on this thread. Records no location outside of public functions.
     ///
     /// # Errors
-    /// [`Sealed`] once the unload has begun.
+    /// [`Sealed`] after the unload has begun.
     pub(crate) fn take_inside(self: &Arc<Self>, kind: LeaseKind, owner: impl Into<Arc<str>>) -> Result<Lease, Sealed> {
         self.take_at(kind, owner, CALLED_FROM.with(Cell::get).map(location_text))
     }
@@ -303,7 +303,7 @@ impl Leases {
     /// Takes a lease for `owner` with the source location `place`.
     ///
     /// # Errors
-    /// [`Sealed`] once the unload has begun.
+    /// [`Sealed`] after the unload has begun.
     pub(crate) fn take_at(
         self: &Arc<Self>,
         kind: LeaseKind,
@@ -318,7 +318,7 @@ impl Leases {
         Ok(Lease { leases: Arc::clone(self), key, also: Vec::new() })
     }
 
-    /// Takes a lease for `owner`, even after sealing. The owner must end the lease during the unload.
+    /// Takes a lease for `owner`, even if the leases are sealed. The owner must drop the lease during the unload.
     pub(crate) fn take_in_unload(
         self: &Arc<Self>,
         kind: LeaseKind,
@@ -329,17 +329,17 @@ impl Leases {
         Lease { leases: Arc::clone(self), key, also: Vec::new() }
     }
 
-    /// Rejects new leases; held leases remain. No effect if already sealed.
+    /// Rejects new leases, but keeps current leases. Has no effect if the leases are already sealed.
     pub(crate) fn seal(&self) {
         self.lock().sealed.get_or_insert_with(Instant::now);
     }
 
-    /// Accepts new leases again, after an aborted unload.
+    /// Accepts new leases again, after an unload was aborted.
     pub(crate) fn unseal(&self) {
         self.lock().sealed = None;
     }
 
-    /// Returns whether new leases are rejected.
+    /// Returns `true` if new leases are rejected.
     #[must_use]
     pub(crate) fn is_sealed(&self) -> bool {
         self.lock().sealed.is_some()
@@ -351,7 +351,7 @@ impl Leases {
         self.lock().entries.len()
     }
 
-    /// Returns every held lease, longest first.
+    /// Returns all held leases, longest first.
     #[must_use]
     pub(crate) fn report(&self) -> Vec<Blocker> {
         let held = self.lock();
@@ -397,7 +397,7 @@ impl Entry {
 /// let runtime = Runtime::builder().build()?;
 /// let reports = runtime.contexts().create_slim("reports")?;
 /// let lease = reports.lease("a page is being sent")?;
-/// // The lease ends on the thread that sends the page.
+/// // The thread that sends the page drops the lease.
 /// std::thread::spawn(move || drop(lease)).join().unwrap();
 /// assert!(reports.held_by().is_empty());
 /// # Ok::<(), alcedo_runtime::Error>(())
@@ -410,7 +410,7 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Takes another lease on the same module or context. Allowed after sealing, because a holder may continue its work.
+    /// Takes another lease on the same module or context. Also possible after sealing, because a holder may continue its work.
     pub(crate) fn again(&self, kind: LeaseKind, owner: impl Into<Arc<str>>, place: Option<Arc<str>>) -> Self {
         self.leases.take_in_unload(kind, owner, place)
     }
@@ -419,7 +419,7 @@ impl Lease {
         std::ptr::eq(&*self.leases, leases)
     }
 
-    /// Merges leases into one lease whose drop ends all of them. Returns `None` for an empty list.
+    /// Merges leases into one lease; dropping it ends all of them. Returns `None` for an empty list.
     pub(crate) fn of_all(leases: Vec<Self>) -> Option<Self> {
         let mut leases = leases.into_iter();
         let mut first = leases.next()?;
@@ -463,7 +463,7 @@ mod tests {
         let first = leases.take(LeaseKind::Call, "first").expect("it is open");
         let _second = leases.take(LeaseKind::Call, "second").expect("it is open");
         drop(first);
-        // The third lease reuses the slot of the first.
+        // The third lease reuses the slot of the first lease.
         let _third = leases.take(LeaseKind::Call, "third").expect("it is open");
         let owners: Vec<_> = leases.report().into_iter().map(|blocker| blocker.owner).collect();
         assert_eq!(owners, ["second", "third"]);

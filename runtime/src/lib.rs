@@ -1,11 +1,11 @@
 //! Host side of Alcedo: reflected objects whose code can be replaced while the objects stay alive.
 //!
-//! A host builds a [`Runtime`], declares its packages and native classes, loads plugins into the Master load context and calls
-//! [`Runtime::tick`] from its own loop. When the libraries change, a reload replaces the code and keeps the objects. If the new code
-//! fails to start, the reload is rolled back and nothing changes.
+//! A host builds a [`Runtime`], declares its packages and native classes, loads plugins into the Master load context, and calls
+//! [`Runtime::tick`] in its own loop. When the libraries change, a reload replaces the code and keeps the objects. If the new code fails to
+//! start, the reload is rolled back, and the old code continues.
 //!
-//! The thread that builds the runtime is the game thread, and the runtime cannot be moved to another thread. Plugins are native
-//! code. The ABI boundary contains the effects of mistakes; it is not a sandbox against malicious code.
+//! The thread that builds the runtime is the game thread; the runtime cannot be moved to another thread. Plugins are native code. The ABI
+//! boundary limits the effects of mistakes; it is not a sandbox against malicious code.
 
 // Modules of the lower-level crates, under the names used in this crate.
 use alcedo_base::{boundary, cells, epoch, escape, game_thread, handles, id_table, panic_guard};
@@ -119,7 +119,7 @@ pub use unload::ticket::UnloadTicket;
 pub use watchdog::Hang;
 pub use world::{FormatError, WorldError, WorldLoadReport};
 
-/// Canary: a child process that loads new modules before the host does.
+/// Canary: a child process that loads new modules before the host loads them.
 pub mod canary {
     pub use crate::load::canary_child::run_if_child;
 }
@@ -136,7 +136,7 @@ pub mod thunk {
     pub use crate::native::wildcards::{ArrayWildcard, MapWildcard, SetWildcard};
 }
 
-/// Types for hosts that add their own protocols to calls by name; see [`Calls::add_protocol`].
+/// Types for hosts that add protocols for calls by name; see [`Calls::add_protocol`].
 pub mod zcall {
     pub use alcedo_zcall::call::{Call, Dispatcher, Effect, Implementer, Resolved};
     pub use alcedo_zcall::chain::{Answer, Resolver};
@@ -161,7 +161,7 @@ pub mod tables {
     pub use crate::runtime::tables::{Offering, signature};
 }
 
-/// C libraries called by declaration; see [`native::NativeClass::dll_bind`] and `runtime/docs/dll-bind.md`.
+/// C functions that are called by their declarations; see [`native::NativeClass::dll_bind`] and `runtime/docs/dll-bind.md`.
 #[cfg(feature = "dll-bind")]
 pub mod dll_bind {
     pub use alcedo_dll_bind::{
@@ -172,7 +172,7 @@ pub mod dll_bind {
     pub use crate::object::property::PropertyType;
 }
 
-/// Items used by the expansion of this crate's macros. Not public API.
+/// Items that the macros of this crate expand to. Not public API.
 #[doc(hidden)]
 pub mod __private {
     pub use alcedo_reflect::__private::{PlainField, PlainStruct, PropertyKind, add_field, start_fields};

@@ -1,9 +1,8 @@
-//! Forwards events and spans of plugins, with their nesting, to the host's `tracing` subscriber. A plugin has its own copy of
-//! `tracing`, whose callsites are unmapped with the plugin. So the host creates a callsite for each distinct statement of a
-//! plugin. The same statement in the next generation reuses the callsite. Filters by target and level work as for host code.
-//! Memory grows with the number of statements, not with the number of reloads. If a thread has no subscriber, its records are
-//! sent to the subscriber of the thread that built the host. So several hosts in one process, for example in tests, each
-//! receive the records of their own modules.
+//! Forwards events and spans of plugins, with their nesting, to the host's `tracing` subscriber. A plugin has its own copy of `tracing`,
+//! whose callsites are unmapped with the plugin. So the host creates a callsite for each distinct statement of a plugin. The same statement
+//! in the next generation reuses this callsite. Filters by target and level work as for host code. Memory grows with the number of
+//! statements, not with the number of reloads. Records of a thread without a subscriber are sent to the subscriber of the thread that built
+//! the host. So if a process has several hosts, for example in tests, each host receives the records of its own modules.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,25 +22,25 @@ use crate::conjugate::gate::ModuleTag;
 use crate::sync::lock;
 use crate::unheard;
 
-/// Maximum number of fields of one statement, not counting message, module and generation. Further fields are dropped.
+/// Maximum number of fields of one statement, not counting message, module and generation. Further fields are omitted.
 const MOST_FIELDS: usize = 13;
 const OWN_FIELDS: usize = 3;
-/// Target of log records about panics that no call reports to the host.
+/// Target of log records for panics that no call reports to the host.
 const PANICS: &str = "alcedo::panic";
 
-/// Receives log records of all modules of one runtime. Any thread.
+/// Receives the log records of all modules of one runtime. Any thread.
 #[derive(Default)]
 pub(crate) struct Logs {
     modules: Mutex<HashMap<u64, ModuleTag>>,
-    /// Open spans with the id of their module.
+    /// Open spans, each with the id of its module.
     spans: Mutex<HashMap<u64, (u64, Span)>>,
     next_span: AtomicU64,
-    /// Subscriber of the thread that built the host, as it was at that time. The host keeps the subscriber alive.
+    /// Subscriber that the thread which built the host had at that time. The host keeps the subscriber alive.
     home: Dispatch,
 }
 
 impl Logs {
-    /// Registers a module; its records then carry its name and generation.
+    /// Registers a module, so that its records contain its name and generation.
     pub(crate) fn introduce(&self, tag: &ModuleTag) {
         lock(&self.modules).insert(tag.id.0, tag.clone());
     }
@@ -68,7 +67,7 @@ impl Logs {
         });
     }
 
-    /// Opens a span of a module; returns zero if no subscriber is interested.
+    /// Opens a span of a module. Returns zero if no subscriber is interested in the span.
     pub(crate) fn open(&self, module: u64, record: &LogRecord<'_>) -> u64 {
         let Some(tag) = self.tag(module) else { return 0 };
         let callsite = callsite(record, Kind::SPAN);
@@ -98,13 +97,13 @@ impl Logs {
         });
     }
 
-    /// Runs `send` with the subscriber of this thread. If this thread has no subscriber, uses the subscriber of the thread that
-    /// built the host. A record sent inside a call of a subscriber is dropped: `tracing` prevents recursion in this way, and
-    /// `with_default` would not prevent it.
+    /// Runs `send` with the subscriber of this thread. If this thread has no subscriber, uses the subscriber of the thread that built the
+    /// host. A record that is sent during a call of a subscriber is dropped: `tracing` prevents this recursion, but `with_default` would
+    /// allow it.
     fn with_subscriber(&self, send: impl FnOnce()) {
         let has_none = |dispatch: &Dispatch| dispatch.is::<NoSubscriber>();
-        // `get_current` returns `None` inside a call of a subscriber, where `get_default` returns an empty subscriber. The
-        // function is public, but not documented.
+        // `get_current` returns `None` during a call of a subscriber, where `get_default` returns an empty subscriber. `get_current` is
+        // public, but not documented.
         let is_silent = tracing_core::dispatcher::get_current(has_none).unwrap_or(false);
         if has_none(&self.home) || !is_silent {
             send();
@@ -118,8 +117,8 @@ impl Logs {
     }
 }
 
-/// Returns the file and line of a failure, by which repeated failures are recognized. A failure without a location is
-/// identified by its message. The digits of the message are removed, because object numbers differ.
+/// Returns the file and line of a failure, which identify repeated failures. A failure without a location is identified by its message.
+/// Digits in the message are removed, because object numbers differ.
 pub(crate) fn location(error: &CallError) -> (String, u32) {
     match error {
         CallError::InScript { stack, .. } if !stack.is_empty() => (stack[0].function.clone(), stack[0].line),
@@ -132,7 +131,7 @@ pub(crate) fn without_digits(message: &str) -> String {
     message.chars().filter(|letter| !letter.is_ascii_digit()).collect()
 }
 
-/// Returns the most verbose level that a subscriber in this process accepts now.
+/// Returns the most verbose level that a subscriber in this process currently accepts.
 pub(crate) fn loudest() -> LogLevel {
     match tracing::level_filters::LevelFilter::current().into_level() {
         None => LogLevel::OFF,
@@ -144,8 +143,7 @@ pub(crate) fn loudest() -> LogLevel {
     }
 }
 
-/// Callsite for a statement of a plugin. The metadata refers to the callsite and is also stored in it, so it is set after the
-/// callsite is created.
+/// Callsite for a statement of a plugin. The metadata refers to the callsite that contains it, so it is set after the callsite is created.
 struct PluginCallsite {
     metadata: OnceLock<Metadata<'static>>,
 }
@@ -180,7 +178,7 @@ struct Key {
     fields: Vec<String>,
 }
 
-/// Returns the host's callsite for a statement of a plugin. Never freed, as `tracing` requires of callsites.
+/// Returns the host's callsite for a statement of a plugin. Callsites are never freed, because `tracing` requires this.
 fn callsite(record: &LogRecord<'_>, kind: Kind) -> &'static PluginCallsite {
     static KNOWN: OnceLock<Mutex<HashMap<Key, &'static PluginCallsite>>> = OnceLock::new();
     let is_span = kind == Kind::SPAN;
@@ -207,7 +205,7 @@ fn callsite(record: &LogRecord<'_>, kind: Kind) -> &'static PluginCallsite {
 fn make(key: &Key, kind: Kind) -> &'static PluginCallsite {
     let text = |text: &str| -> &'static str { Box::leak(text.to_owned().into_boxed_str()) };
     let mut names = vec!["message", "module", "generation"];
-    // Renames fields of a plugin that would hide the host's fields `module` and `generation`.
+    // Renames plugin fields that would hide the host's fields `module` and `generation`.
     names.extend(
         key.fields
             .iter()
@@ -244,7 +242,7 @@ fn with_values(
     let module: &str = &tag.name;
     let generation = tag.generation.0;
     let values: Vec<_> = record.fields.iter().take(MOST_FIELDS).map(|field| display(field.value.as_str())).collect();
-    // `tracing` needs an array of fixed size for a value set. Unused slots stay empty.
+    // `tracing` requires an array of fixed size for a value set. Unused elements stay empty.
     let mut row: [(&tracing::field::Field, Option<&dyn Value>); OWN_FIELDS + MOST_FIELDS] =
         [(&fields[0], None); OWN_FIELDS + MOST_FIELDS];
     row[0] = (&fields[0], Some(&message));
@@ -271,7 +269,7 @@ mod tests {
     use crate::conjugate::gate::ModuleTag;
     use crate::handles::{Generation, ModuleId};
 
-    /// Counts events. Runs the function during each of the first three events.
+    /// Counts events, and runs the function during each of the first three events.
     struct Counter(Arc<AtomicU64>, fn());
 
     impl Subscriber for Counter {
@@ -311,7 +309,7 @@ mod tests {
         logs.event(7, &record);
     }
 
-    /// Returns the logs of a host with the module 7, built with a subscriber.
+    /// Returns the logs of a host with module 7, built with the subscriber `home`.
     fn logs(home: &Dispatch) -> Logs {
         let logs = dispatcher::with_default(home, Logs::default);
         logs.introduce(&ModuleTag { id: ModuleId(7), name: "m".into(), generation: Generation(1) });

@@ -1,5 +1,5 @@
-//! Classes, structs and enums declared in the host's own Rust. These types use the same declarations as types emitted by modules, so
-//! reflection handles native and emitted types in the same way.
+//! Classes, structs and enums that the host declares in Rust. They have the same declarations as types that modules emit, so reflection
+//! handles native and emitted types in the same way.
 
 #[doc(hidden)]
 pub mod __private;
@@ -64,7 +64,7 @@ use crate::object::thunk::{Frame, Thunk, idle};
 use crate::object::typed::PlainStruct;
 use crate::runtime::Runtime;
 
-/// Called once per tick, with the seconds since the last tick; the cell is empty during the call.
+/// Called once per tick, with the seconds since the previous tick. The cell is empty during the call.
 pub(crate) type Ticker = Rc<Cell<Option<Box<dyn FnMut(&Runtime, f32)>>>>;
 
 /// Called before the host destroys an object.
@@ -92,9 +92,9 @@ pub struct Natives {
     pub(crate) tickers: Vec<Registered<Ticker>>,
     pub(crate) before_destroy: Vec<Registered<DestroyHook>>,
     pub(crate) net_structs: net::NetStructs,
-    /// Structs whose `f64` fields are `float` in C.
+    /// Structs whose `f64` fields are `float` in C functions.
     pub(crate) c_floats: Vec<String>,
-    /// Functions bound to C libraries, each with its class path and name.
+    /// Functions that are bound to C libraries, each with class path and name.
     #[cfg(feature = "dll-bind")]
     pub(crate) c_bodies: Vec<crate::emit::c_bodies::CBody>,
 }
@@ -123,8 +123,8 @@ impl Natives {
         self
     }
 
-    /// States that the `f64` fields of the struct with this path are `float` in C. Calls of C libraries then convert these
-    /// fields in both directions. Scripts may pass a native struct with such fields to C only if its C layout is stated.
+    /// Declares that the `f64` fields of the struct with this path are `float` in C. Calls of C libraries convert these fields in both
+    /// directions. Scripts can pass a native struct with such fields to C only if its C layout is stated.
     #[must_use]
     pub fn c_floats(mut self, path: &str) -> Self {
         self.c_floats.push(path.to_owned());
@@ -138,7 +138,7 @@ impl Natives {
         self
     }
 
-    /// Adds a named delegate. A delegate owned by a class is added with the class.
+    /// Adds a named delegate. A delegate that belongs to a class is added with the class.
     #[must_use]
     pub fn delegate(mut self, delegate: NativeDelegate) -> Self {
         self.batch.delegates.push(delegate.0);
@@ -152,8 +152,7 @@ impl Natives {
         self
     }
 
-    /// Adds an interface of `package` that no native class implements. An interface that a native class implements is declared
-    /// automatically.
+    /// Adds an interface of `package` that no native class implements. Interfaces that native classes implement are declared automatically.
     #[must_use]
     pub fn interface(mut self, package: &str, name: &str, doc: &str) -> Self {
         let doc = doc.to_owned();
@@ -161,15 +160,15 @@ impl Natives {
         self
     }
 
-    /// Adds an interface with functions. A class that implements the interface must have a function of the same name for each
-    /// function of the interface.
+    /// Adds an interface with functions. A class that implements the interface must have a function with the same name for each function of
+    /// the interface.
     #[must_use]
     pub fn interface_with_functions(mut self, interface: NativeInterface) -> Self {
         self.batch.interfaces.push(interface.0);
         self
     }
 
-    /// Adds a callback that runs once per tick, with the seconds since the last tick.
+    /// Adds a callback that runs once per tick, with the seconds since the previous tick.
     #[must_use]
     #[track_caller]
     pub fn ticker(mut self, ticker: impl FnMut(&Runtime, f32) + 'static) -> Self {
@@ -178,7 +177,7 @@ impl Natives {
         self
     }
 
-    /// Adds a hook that runs before the host destroys an object, while the object is intact.
+    /// Adds a hook that runs before the host destroys an object. The object is still intact.
     ///
     /// # Examples
     /// ```rust
@@ -207,7 +206,7 @@ impl Natives {
         self
     }
 
-    /// Names the callback added last, as [`Builder::named`](crate::Builder::named) does.
+    /// Names the last callback that was added, like [`Builder::named`](crate::Builder::named).
     #[must_use]
     pub fn named(mut self, name: &'static str) -> Self {
         let tickers = self.tickers.iter_mut().map(|ticker| &mut ticker.site);
@@ -216,7 +215,7 @@ impl Natives {
     }
 }
 
-/// Declaration of a native enum, under construction.
+/// Builder for the declaration of a native enum.
 ///
 /// # Examples
 /// ```rust
@@ -234,7 +233,7 @@ impl Natives {
 pub struct NativeEnum(EnumDecl);
 
 impl NativeEnum {
-    /// Declares an enum of `package`. `underlying` is one of the eight integer kinds.
+    /// Declares an enum of `package`. `underlying` must be one of the eight integer kinds.
     pub fn new(package: &str, name: &str, underlying: PropertyKind) -> Self {
         Self(EnumDecl::new(package, name, underlying, Origin::Native))
     }
@@ -247,7 +246,7 @@ impl NativeEnum {
         self
     }
 
-    /// Declares the enum as flags. A value is then a set of entries, and each entry is one bit.
+    /// Declares the enum as flags: a value is a set of entries, and each entry is one bit.
     #[must_use]
     pub fn flags(mut self) -> Self {
         self.0.is_flags = true;
@@ -255,7 +254,7 @@ impl NativeEnum {
     }
 }
 
-/// Declaration of a named native delegate, under construction. The delegate can be the type of properties and parameters.
+/// Builder for the declaration of a named native delegate, a type for properties and parameters.
 ///
 /// # Examples
 /// ```rust
@@ -272,23 +271,23 @@ impl NativeEnum {
 pub struct NativeDelegate(DelegateDecl);
 
 impl NativeDelegate {
-    /// Declares a delegate of `package` that calls one function.
+    /// Declares a delegate of `package` that has at most one binding.
     pub fn single(package: &str, name: &str) -> Self {
         Self(DelegateDecl::new(package, name, PropertyKind::DELEGATE, Origin::Native))
     }
 
-    /// Declares a delegate of `package` that calls any number of functions.
+    /// Declares a delegate of `package` that has any number of bindings.
     pub fn multicast(package: &str, name: &str) -> Self {
         Self(DelegateDecl::new(package, name, PropertyKind::MULTICAST_DELEGATE, Origin::Native))
     }
 
-    /// Declares a sparse multicast delegate of `package`. A sparse delegate saves memory if it usually has no bindings.
+    /// Declares a sparse multicast delegate of `package`. Sparse delegates save memory if they usually have no bindings.
     pub fn sparse(package: &str, name: &str) -> Self {
         Self(DelegateDecl::new(package, name, PropertyKind::SPARSE_DELEGATE, Origin::Native))
     }
 
-    /// Makes the delegate a member of the native class with this name in the delegate's package. The path of the delegate is
-    /// then `/Script/<Package>.<Class>:<Name>`.
+    /// Makes the delegate a member of a native class in the delegate's package. The path of the delegate is then
+    /// `/Script/<Package>.<Class>:<Name>`.
     #[must_use]
     pub fn of_class(mut self, class: &str) -> Self {
         self.0.class = TypePath::new(&self.0.package, class).to_string();
@@ -303,7 +302,7 @@ impl NativeDelegate {
         self
     }
 
-    /// Sets the result type. Only a single delegate may have a result.
+    /// Sets the result type. Only single delegates may have a result.
     #[must_use]
     pub fn result(mut self, (kind, type_path): NativeType) -> Self {
         self.0.params.push(property(RESULT_NAME, kind, type_path, property_flags::RETURN, ""));
@@ -311,7 +310,7 @@ impl NativeDelegate {
     }
 }
 
-/// Declaration of a native class, under construction.
+/// Builder for the declaration of a native class.
 ///
 /// # Examples
 /// ```rust
@@ -330,7 +329,7 @@ impl NativeDelegate {
 /// ```
 pub struct NativeClass(ClassDecl);
 
-/// Type of a native property or parameter: its kind, and the path of its struct or class.
+/// Type of a native property or parameter: its kind, and the path of the struct or class.
 pub type NativeType = (PropertyKind, &'static str);
 
 impl NativeClass {
@@ -339,15 +338,15 @@ impl NativeClass {
         Self(ClassDecl::new(package, name, base, Origin::Native))
     }
 
-    /// Adds bits of `class_flags`.
+    /// Adds flags of `class_flags`.
     #[must_use]
     pub fn flags(mut self, flags: u64) -> Self {
         self.0.flags |= flags;
         self
     }
 
-    /// Sets the doc comment of the property or function with this name, for editors and glue. The member must be added first;
-    /// an unknown name has no effect.
+    /// Sets the doc comment of the property or function with this name, for editors and glue. The member must already be added; an unknown
+    /// name has no effect.
     #[must_use]
     pub fn member_doc(mut self, name: &str, doc: &str) -> Self {
         let Self(ClassDecl { properties, functions, .. }) = &mut self;
@@ -363,8 +362,8 @@ impl NativeClass {
         docs.iter().fold(self, |class, (name, doc)| class.member_doc(name, doc))
     }
 
-    /// Adds a property. `default` is parsed as a value of the property's kind; an empty string means zero.
-    /// [`NativeClass::add_property`] also returns a handle, for use in bodies of the class.
+    /// Adds a property. `default` is parsed as a value of the property's kind; an empty string means zero. [`NativeClass::add_property`]
+    /// also returns a handle, which bodies of the class can use.
     #[must_use]
     pub fn property(mut self, name: &str, (kind, type_path): NativeType, flags: u64, default: &str) -> Self {
         self.0.properties.push(property(name, kind, type_path, flags, default));
@@ -391,21 +390,21 @@ impl NativeClass {
         )
     }
 
-    /// Adds an event that subclasses may override. The default body does nothing.
+    /// Adds an event that derived classes can override. Its default body does nothing.
     #[must_use]
     pub fn event(self, name: &str, params: &[(&str, NativeType)]) -> Self {
         self.with_function(name, params, None, function_flags::NATIVE_EVENT, idle())
     }
 
-    /// Implements the interface with this path. References to the interface may then refer to objects of the class. Declares
-    /// the interface if no other declaration exists.
+    /// Implements the interface with this path, so that references to the interface can refer to objects of the class. Also declares the
+    /// interface if there is no other declaration.
     #[must_use]
     pub fn implements(mut self, interface: &str) -> Self {
         self.0.interfaces.push(interface.to_owned());
         self
     }
 
-    /// Sets a hook that runs once for every object of the class, after the hooks of its base classes.
+    /// Sets a hook that runs once for each object of the class, after the hooks of its base classes.
     ///
     /// # Examples
     /// ```rust
@@ -428,7 +427,7 @@ impl NativeClass {
         self
     }
 
-    /// Sets a hook that runs for every object of the class, after the defaults are set and the plugin's own hook has run.
+    /// Sets a hook that runs for each object of the class, after the defaults are set and the hook of the plugin has run.
     #[must_use]
     pub fn post_init_properties(mut self, hook: impl Fn(&World, ObjectHandle) -> Result<(), String> + 'static) -> Self {
         let hook = Guarded::new(hook);
@@ -436,7 +435,7 @@ impl NativeClass {
         self
     }
 
-    /// Sets a hook that runs when destruction of an object begins, before the hooks of its base classes, while the object is intact.
+    /// Sets a hook that runs when the destruction of an object begins, before the hooks of its base classes. The object is still intact.
     ///
     /// # Examples
     /// ```rust
@@ -463,9 +462,8 @@ impl NativeClass {
         self
     }
 
-    /// Sets a hook that reports references of an object to the collector, in addition to the references in its properties. The
-    /// hook must not change the world. An incremental collection calls the hook when it visits the object, and again at the
-    /// end.
+    /// Sets a hook that reports references of an object to the collector, in addition to the references in properties. The hook must not
+    /// change the world. An incremental collection calls the hook when it visits the object, and again at the end of the mark.
     ///
     /// # Examples
     /// ```rust
@@ -510,7 +508,7 @@ impl NativeClass {
     }
 }
 
-/// Declaration of an interface, under construction.
+/// Builder for the declaration of an interface.
 ///
 /// # Examples
 /// ```rust
@@ -532,7 +530,7 @@ impl NativeInterface {
         Self(InterfaceDecl::new(package, name, Origin::Native))
     }
 
-    /// Adds a function without a body. Each class that implements the interface has a body.
+    /// Adds a function without a body. Each class that implements the interface provides a body.
     #[must_use]
     pub fn function(mut self, name: &str, params: &[(&str, NativeType)], result: Option<NativeType>) -> Self {
         let params = parameters(params, result);
@@ -540,7 +538,7 @@ impl NativeInterface {
         self
     }
 
-    /// Sets the doc comment of the function with this name, which must be added first.
+    /// Sets the doc comment of the function with this name. The function must already be added.
     #[must_use]
     pub fn function_doc(mut self, name: &str, doc: &str) -> Self {
         let functions = self.0.functions.iter_mut().filter(|found| found.name == name);
@@ -549,7 +547,7 @@ impl NativeInterface {
     }
 }
 
-/// Declaration of a native struct, under construction.
+/// Builder for the declaration of a native struct.
 ///
 /// # Examples
 /// ```rust
@@ -572,20 +570,20 @@ impl NativeStruct {
         Self(StructDecl::new(package, name, Origin::Native))
     }
 
-    /// Declares a struct whose Rust type the host declares with [`plain_struct!`](crate::plain_struct).
+    /// Declares a struct whose Rust type is declared with [`plain_struct!`](crate::plain_struct).
     pub fn plain<T: PlainStruct>() -> Self {
-        // The path is a literal at the macro call. An invalid path is reported when the struct is declared.
+        // The macro call contains the path as a literal. An invalid path is reported when the struct is declared.
         Self(StructDecl::plain::<T>().unwrap_or_else(|_| StructDecl::new("", T::PATH, Origin::Native)))
     }
 
-    /// Extends the struct with the path `base`; the fields of the base precede the struct's own fields in memory.
+    /// Extends the struct with the path `base`. The fields of the base precede the fields of this struct in memory.
     #[must_use]
     pub fn extends(mut self, base: &str) -> Self {
         base.clone_into(&mut self.0.base);
         self
     }
 
-    /// Adds a field with the default zero.
+    /// Adds a field whose default is zero.
     #[must_use]
     pub fn field(self, name: &str, ty: NativeType) -> Self {
         self.field_with_default(name, ty, "")

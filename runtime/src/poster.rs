@@ -1,4 +1,4 @@
-//! Handle with which other threads of the host run closures on the game thread.
+//! Handle by which other threads of the host run closures on the game thread.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use crate::bridge::tasks::Inbox;
 use crate::callback::Guarded;
 use crate::runtime::Runtime;
 
-/// Posts closures to the game thread. Any thread. A clone posts to the same runtime. A poster does not keep the runtime alive.
+/// Posts closures to the game thread. Can be used on any thread. Clones post to the same runtime. Does not keep the runtime alive.
 ///
 /// # Examples
 /// ```rust
@@ -21,7 +21,7 @@ use crate::runtime::Runtime;
 ///
 /// let runtime = Runtime::builder().build()?;
 /// let poster = runtime.post_handle();
-/// // The closure is sent by a network thread and runs on the game thread.
+/// // A network thread sends the closure, and the game thread runs it.
 /// let network = std::thread::spawn(move || poster.post(|_| SCORE.set(7)));
 /// assert!(network.join().unwrap());
 /// assert_eq!(SCORE.get(), 0);
@@ -39,10 +39,10 @@ impl Poster {
         Self { inbox: Arc::clone(inbox) }
     }
 
-    /// Runs `code` on the game thread at the next safe point, after the closures posted before. Returns false if the runtime has ended;
-    /// closures that are not run are dropped with the runtime.
+    /// Runs `code` on the game thread at the next safe point, after the closures that were posted before. Returns `false` if the runtime
+    /// was dropped. Closures that have not run are dropped with the runtime.
     ///
-    /// A panic of `code` is logged and not propagated. A safe point inside `code` runs the following closures, up to 8 levels deep.
+    /// A panic of `code` is logged and does not propagate. A safe point in `code` runs the next closures, up to a depth of 8.
     ///
     /// # Examples
     /// ```rust
@@ -51,7 +51,7 @@ impl Poster {
     /// let runtime = Runtime::builder().build()?;
     /// let poster = runtime.post_handle();
     /// drop(runtime);
-    /// // The runtime has ended.
+    /// // The runtime was dropped.
     /// assert!(!poster.post(|_| unreachable!()));
     /// # Ok::<(), alcedo_runtime::Error>(())
     /// ```

@@ -1,5 +1,5 @@
-//! Root of the host: one value that owns and connects the stores. No static variable contains a runtime, so a process may have
-//! several runtimes, each on its own thread.
+//! Root of the host, which owns and connects the stores. No static variable contains a runtime, so a process may have several runtimes,
+//! each on a separate thread.
 
 mod closures;
 mod collecting;
@@ -77,13 +77,13 @@ struct Inner {
     tickers: Callbacks<Ticker>,
     before_destroy: Callbacks<DestroyHook>,
     on_hang: Arc<Callbacks<Listener>>,
-    /// Set while tickers are called.
+    /// Set during calls of tickers.
     ticking: Cell<bool>,
-    /// Native structs that serialize themselves for the network.
+    /// Native structs with custom network serialization.
     net_structs: NetStructs,
     /// Functions, protocols and resolvers that the host has registered. Their code is dropped when the host ends.
     registered: RefCell<Vec<Registered<Rc<dyn TakeBody>>>>,
-    /// Set once the callbacks of the host are dropped.
+    /// Set after the callbacks of the host were dropped.
     has_ended: Cell<bool>,
     closures: Closures,
     busy: Cell<Option<&'static str>>,
@@ -93,7 +93,7 @@ struct Inner {
     watch_scope: Cell<ReloadScope>,
     committed: Cell<u64>,
     rolled_back: Cell<u64>,
-    /// Set from the request of an incremental collection until its end.
+    /// Set from the request of an incremental collection until the collection ends.
     slicing: Cell<bool>,
     collected: History<Collected, 256>,
     unloads: History<Unload, 64>,
@@ -102,8 +102,7 @@ struct Inner {
 }
 
 impl Drop for Runtime {
-    /// Dropping the last handle performs a shutdown. The host still exists during the shutdown, because callbacks receive a
-    /// handle.
+    /// Dropping the last handle performs a shutdown. The host exists during the shutdown, because callbacks receive a handle.
     #[inline]
     fn drop(&mut self) {
         handle_goes(|| self.inner.loads.registry.id());
@@ -114,12 +113,12 @@ impl Drop for Runtime {
 }
 
 impl Runtime {
-    /// Performs the steps of a shutdown that were not done before, when the last handle is dropped.
+    /// Performs the remaining steps of a shutdown when the last handle is dropped.
     #[cold]
     fn end(&mut self) {
         let red = &self.inner.core.red;
         if red.depth() != 0 {
-            // Code of a module is on the stack and uses the stores. So the end is delayed until this code has returned.
+            // Code of a module is on the stack and uses the stores, so the end of the host is deferred until this code returns.
             let last = Self { inner: Rc::clone(&self.inner) };
             red.afterwards(Box::new(move || drop(last)));
             return;
@@ -140,7 +139,7 @@ impl Runtime {
     }
 }
 
-/// Marks an exclusive operation as in progress until dropped.
+/// Guard of an exclusive operation that is in progress.
 pub(crate) struct Busy<'a>(&'a Cell<Option<&'static str>>, #[expect(dead_code, reason = "ends with it")] Entered<'a>);
 
 impl Drop for Busy<'_> {
@@ -149,9 +148,8 @@ impl Drop for Busy<'_> {
     }
 }
 
-/// A host: its objects, its classes, and the modules loaded into it. A clone is another handle to the same host. The host ends
-/// when its last handle is dropped, so its own callbacks should own no handle; see [`Runtime::downgrade`]. Game thread only,
-/// enforced by the compiler.
+/// A host: its objects, its classes and its loaded modules. Clones are handles of the same host. The host ends when its last handle is
+/// dropped, so its callbacks should not own a handle; see [`Runtime::downgrade`]. Game thread only, enforced by the compiler.
 ///
 /// # How it ends
 ///
@@ -162,9 +160,9 @@ impl Drop for Busy<'_> {
 /// | calls [`std::process::exit`], or returns from `main` while a handle is never dropped | nothing | not unloaded; listeners called if [`Contexts::raise_at_exit`](crate::Contexts::raise_at_exit) was called before |
 /// | aborts, crashes, is killed, calls `_exit` | nothing | nothing |
 ///
-/// Shutdown and the drop of the last handle wait for unloads in progress, at most for
-/// [`UnloadPolicy::shutdown`](crate::UnloadPolicy::shutdown). Shutdown also waits for finalizers. A runtime in a thread-local
-/// ends with its thread. The platform decides whether thread-locals of the main thread are dropped.
+/// Both [`Runtime::shutdown`] and dropping the last handle wait for unloads in progress, at most for
+/// [`UnloadPolicy::shutdown`](crate::UnloadPolicy::shutdown). [`Runtime::shutdown`] also waits for finalizers. A runtime in a thread-local
+/// variable ends with its thread. The platform determines if thread-local variables of the main thread are dropped.
 ///
 /// # Examples
 /// ```rust
@@ -190,7 +188,7 @@ pub struct Runtime {
     inner: Rc<Inner>,
 }
 
-/// A weak handle to a host. Game thread only, enforced by the compiler.
+/// A weak handle of a host. Game thread only, enforced by the compiler.
 ///
 /// # Examples
 /// ```rust
@@ -209,14 +207,14 @@ pub struct WeakRuntime {
 }
 
 impl WeakRuntime {
-    /// Returns the host, if a handle to it exists.
+    /// Returns a handle of the host, if the host still has a handle.
     #[must_use]
     #[inline]
     pub fn upgrade(&self) -> Option<Runtime> {
         self.inner.upgrade().map(|inner| Runtime { inner })
     }
 
-    /// Returns whether a handle to the host exists.
+    /// Returns `true` if the host still has a handle.
     #[inline]
     fn is_there(&self) -> bool {
         self.inner.strong_count() != 0
@@ -268,7 +266,7 @@ impl Runtime {
                 runtime.inner.before_destroy.each(|_priority, hook| (hook.code)(&runtime, object));
             }
         };
-        // The core is new and used only by this runtime, so the cell is empty.
+        // The core is new and belongs to this runtime only, so the cell is empty.
         let _first = runtime.inner.core.before_end.set(Box::new(notify));
         let weak = runtime.downgrade();
         let run = move |job: HostJob| {
@@ -281,12 +279,12 @@ impl Runtime {
         runtime
     }
 
-    /// Returns all registered callbacks: tickers, hooks before a destroy, listeners for events and hangs, and unloading
-    /// callbacks. Callbacks of one kind are listed in the order of their calls. The list includes callbacks registered by a
-    /// builder, by natives and by the running host. Each registration can remove its callback;
-    /// [`Registration::name`](crate::Registration::name) distinguishes them. Callbacks of `alcedo dev` are named `alcedo dev`.
+    /// Returns all registered callbacks: tickers, hooks before a destroy, listeners for events and hangs, and unloading callbacks.
+    /// Callbacks of one kind are listed in call order. The list includes callbacks that a builder, natives or the running host registered.
+    /// Each registration can remove its callback; [`Registration::name`](crate::Registration::name) returns its name. Callbacks of `alcedo
+    /// dev` have the name `alcedo dev`.
     ///
-    /// Callbacks can be removed at any time on the game thread, even inside a callback or during a reload. Other threads use
+    /// Callbacks can be removed on the game thread at any time, even by a callback or during a reload. Other threads use
     /// [`Poster::post`](crate::Poster::post).
     ///
     /// # Examples
@@ -317,20 +315,19 @@ impl Runtime {
         all.map(|(site, remove)| self.registration(site, remove)).collect()
     }
 
-    /// Returns the registration of a callback. Removing the callback calls `remove`.
+    /// Returns the registration of a callback. Its `remove` method calls `remove` with the host.
     fn registration(&self, site: Site, remove: Remove) -> LocalRegistration {
         let weak = self.downgrade();
         LocalRegistration::local(site, move || weak.upgrade().iter().for_each(|runtime| remove(&runtime.inner, site)))
     }
 
-    /// Returns a weak handle, which callbacks can own.
+    /// Returns a weak handle, which callbacks may own.
     ///
-    /// A callback that owns a [`Runtime`] creates a reference cycle. When the host drops its last other handle, the runtime
-    /// does not end: no module is unloaded, no listener is called, and the folder of private copies stays until the next start
-    /// of a host of this user. The cycle is detected only when the thread ends. A warning in the log then lists the callbacks
-    /// that may own a handle. [`Runtime::shutdown`] breaks such cycles: it drops the callbacks at the end, and logs a warning
-    /// with kind and location for each callback that owned a handle. Most callbacks receive a handle as an argument and need
-    /// not own one.
+    /// A callback that owns a [`Runtime`] creates a reference cycle. If the host then drops its last other handle, the runtime does not
+    /// end: no module is unloaded, no listener is called, and the folder of private copies remains until the next start of a host of this
+    /// user. The cycle is only detected when the thread ends. Then a warning in the log lists the callbacks that may own a handle.
+    /// [`Runtime::shutdown`] breaks these cycles: it finally drops the callbacks, and logs a warning with kind and location for each
+    /// callback that owned a handle. Most callbacks receive a handle as an argument and do not need to own one.
     ///
     /// ```
     /// use alcedo_runtime::Runtime;
@@ -376,7 +373,7 @@ impl Runtime {
         Links(self)
     }
 
-    /// Returns access to conjugates: values by number, which may be borrowed, owned or expired.
+    /// Returns access to conjugates: values with a handle, which may be borrowed, owned or expired.
     pub fn conjugates(&self) -> Conjugates<'_> {
         Conjugates(self)
     }
@@ -386,7 +383,7 @@ impl Runtime {
         Unloads(self)
     }
 
-    /// Returns operations on saved worlds, and the digest that compares worlds.
+    /// Returns access to saved worlds, and to the digest that compares worlds.
     pub fn worlds(&self) -> Worlds<'_> {
         Worlds(self)
     }
@@ -396,14 +393,14 @@ impl Runtime {
         Collection(self)
     }
 
-    /// Returns the load contexts of this runtime: the Default, Slims, pinned contexts, and the part of the Master that any thread may
-    /// read. The handle may be sent to any thread. See `runtime/docs/load-contexts.md`.
+    /// Returns the load contexts of this runtime: the Default, Slims, pinned contexts, and the part of the Master that any thread may read.
+    /// The result can be sent to any thread. See `runtime/docs/load-contexts.md`.
     #[must_use]
     pub fn contexts(&self) -> Contexts {
         Contexts::of(&self.inner.loads.registry)
     }
 
-    /// Returns the generation of the current Master, or zero without a Master.
+    /// Returns the generation of the current Master. Returns zero if there is no Master.
     pub fn generation(&self) -> u64 {
         self.inner.loads.master().map_or(0, |master| master.generation.0)
     }
@@ -437,7 +434,7 @@ impl Runtime {
         self.inner.loads.stage_dir.path().to_owned()
     }
 
-    /// Returns the interned name for a string.
+    /// Interns a string, and returns its name.
     ///
     /// # Examples
     /// ```rust
@@ -458,7 +455,7 @@ impl Runtime {
         self.inner.core.world.names.text(name).to_string()
     }
 
-    /// Returns the objects in the form that native code uses.
+    /// Returns the world, by which native code accesses objects.
     pub fn world(&self) -> &World {
         &self.inner.core.world
     }
@@ -475,8 +472,8 @@ impl Runtime {
         Ok(())
     }
 
-    /// Returns true if `alcedo dev`, which runs this host, has requested the end of the host. The host should then return from
-    /// `main`; otherwise the tool ends the host a few seconds later. Always false without that tool.
+    /// Returns `true` if `alcedo dev` runs this host and has requested it to end. The host should then return from `main`; otherwise the
+    /// tool ends the host a few seconds later. Always `false` without `alcedo dev`.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -495,7 +492,7 @@ impl Runtime {
         self.inner.agent.get().is_some_and(Agent::shutdown_requested)
     }
 
-    /// Returns the counters since the start.
+    /// Returns the counters since the runtime was built.
     ///
     /// # Examples
     /// ```rust
@@ -523,8 +520,8 @@ impl Runtime {
         }
     }
 
-    /// Checks for a safe point and marks `action` as in progress while the guard is held. At a safe point no code of a plugin or script
-    /// is on the stack and no exclusive operation is in progress.
+    /// Checks for a safe point, and records `action` as in progress until the guard is dropped. At a safe point, no code of a plugin or
+    /// script is on the stack, and no exclusive operation is in progress.
     pub(crate) fn at_safe_point(&self, action: &'static str) -> Result<Busy<'_>, Error> {
         self.inner.core.world.slices.allow_change(&action)?;
         if !self.inner.core.red.hot().stack().is_here() {

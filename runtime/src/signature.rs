@@ -1,5 +1,5 @@
-//! Signatures as strings, and the checks of callers and callees in calls by name. The signature string of a callee is parsed
-//! once, when its name is resolved. The result is cached with the resolved entry, so calls do not parse strings.
+//! Signature strings, and the comparison of caller and callee signatures in calls by name. The signature string of a callee is parsed once,
+//! when its name is resolved. The result is cached with the resolved entry, so calls do not parse strings.
 #![expect(unsafe_code, reason = "vouches that slots hold the types of the signature that callers are compared with")]
 
 use std::fmt;
@@ -14,8 +14,8 @@ use crate::object::type_text::{SignatureText, TypeText};
 use crate::zcall::call::Callee;
 use crate::zcall::signature::{CallSignature, Kinds};
 
-/// A signature as a string: `i32, String -> bool`. An object type is written `Object(/Script/Package.Class)`, a struct type as
-/// its path, an array type as `Array(f64)`. `Object` without a path is an object of any class.
+/// A signature, parsed from a string such as `i32, String -> bool`. An object type is written as `Object(/Script/Package.Class)`, a struct
+/// type as its path, and an array type as `Array(f64)`. `Object` without a path accepts objects of any class.
 ///
 /// # Examples
 /// ```rust
@@ -48,7 +48,7 @@ impl fmt::Display for Signature {
 }
 
 impl Signature {
-    /// Computes the fingerprint in the same way as a module.
+    /// Computes the fingerprint by the same rules as a module.
     pub(crate) fn fingerprint(&self) -> u64 {
         const RESULT: u64 = 0xfeed; // distinguishes `f(a) -> b` from `f(a, b)`
         let add = |print: Fingerprint, word: &TypeText| print.value(word.kind(), &word.path());
@@ -59,8 +59,8 @@ impl Signature {
         self.0.result.as_ref().map_or(print, |word| add(print.number(RESULT), word)).finish()
     }
 
-    /// Checks that a function of this signature can be called on any thread: every argument and the result must be a string or
-    /// fit a slot. Otherwise fails with [`CallError::Buffer`], which names the type.
+    /// Checks that a function with this signature can be called on any thread: all parameters and the result must be strings or fit in
+    /// slots. Otherwise returns [`CallError::Buffer`] with the type.
     pub(crate) fn needs_no_runtime(&self, name: &str) -> Result<(), CallError> {
         match self.words().find(|word| matches!(travel(word.kind()), Travel::Address)) {
             None => Ok(()),
@@ -78,11 +78,11 @@ impl Signature {
     }
 }
 
-/// Way in which a slot passes a value.
+/// Specifies how a slot passes a value.
 pub(crate) enum Travel {
     /// The slot contains the value.
     Slot,
-    /// The slot refers to a borrowed string for an argument, or to a sink for a result.
+    /// The slot refers to a borrowed string (argument) or to a sink (result).
     Text,
     /// The slot contains the address of the value.
     Address,
@@ -98,34 +98,33 @@ pub(crate) fn travel(kind: PropertyKind) -> Travel {
 
 #[cfg(test)]
 thread_local! {
-    /// Number of signature strings parsed on this thread.
+    /// Number of signature strings that were parsed on this thread.
     pub(crate) static READ: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
 }
 
-/// Parsed signature of a callee, cached when its name was resolved.
+/// Parsed signature of a callee; cached when its name is resolved.
 type Types = Result<Signature, CallError>;
 
-/// Returns the signature of a callee whose slots only its own dispatcher reads. If the string is invalid, callers that pass
-/// values get an error.
+/// Returns the signature of a callee whose slots are read by its own dispatcher only. If the string is invalid, callers with dynamic values
+/// receive an error.
 pub(crate) fn described(words: &str, fingerprint: u64) -> CallSignature {
     CallSignature::new(words.to_owned(), fingerprint, Types::from(words.parse()))
 }
 
-/// Returns the signature string of a module if it matches the fingerprint, and otherwise the string in parentheses. A plugin
-/// author may use other names for the types. Code with the static types can still call such a function, but callers that pass
-/// values cannot.
+/// Returns the signature string of a module if it matches the fingerprint, and otherwise the string in parentheses. A plugin author may
+/// have used other names for the types. Code with static types can still call the function, but callers with dynamic values cannot.
 pub(crate) fn honest_words(signature: &str, fingerprint: u64) -> Rc<str> {
     let is_true = signature.parse::<Signature>().is_ok_and(|parsed| parsed.fingerprint() == fingerprint);
     if is_true { signature.into() } else { format!("({signature})").into() }
 }
 
-/// Returns [`described`] of a module's signature string.
+/// Returns the signature of a module's function, as in [`described`].
 pub(crate) fn described_by_module(words: &str, fingerprint: u64) -> CallSignature {
     described(&honest_words(words, fingerprint), fingerprint)
 }
 
-/// Returns the types of a callee. Fails if the callee's signature string is invalid, or if only its dispatcher can determine
-/// the types.
+/// Returns the types of a callee. Returns an error if the signature string is invalid, or if only the callee's dispatcher can determine the
+/// types.
 #[inline]
 pub(crate) fn types(callee: &Callee) -> Result<&Signature, CallError> {
     match callee.types::<Types>() {
@@ -143,9 +142,8 @@ impl From<Signature> for CallSignature {
         };
         let (words, fingerprint) = (signature.to_string(), signature.fingerprint());
         let described = Self::new(words, fingerprint, Types::Ok(signature));
-        // SAFETY: the fingerprint is computed from these types. A module fills slots according to the fingerprint, and
-        // `dynamic_call` checks each value. In both cases a string argument is a view, and a string result is written to a
-        // sink.
+        // SAFETY: the fingerprint is computed from these types. A module fills slots according to the fingerprint, and `dynamic_call`
+        // checks each value. In both cases a string argument is a view, and a string result is written to a sink.
         unsafe { described.with_kinds(kinds) }
     }
 }

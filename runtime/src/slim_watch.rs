@@ -1,5 +1,5 @@
-//! Watches the library of a Slim and replaces the Slim when a build has written new code. A Slim belongs to no thread, so each watch
-//! has its own thread.
+//! Watches the library of a Slim, and replaces the Slim when a build has written a new library. A Slim belongs to no thread, so each watch
+//! has a separate thread.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use crate::sync::thread::{self, JoinHandle};
 use crate::unload::state::ContextState;
 use crate::unload::ticket::UnloadTicket;
 
-/// Replaces a Slim whenever its library file changes, until this value is dropped. Keeps the Slim alive, as any handle does.
+/// Replaces a Slim whenever its library file changes, until this value is dropped. Keeps the Slim alive, like other handles of the Slim.
 /// Can be used on any thread.
 ///
 /// # Examples
@@ -38,20 +38,20 @@ use crate::unload::ticket::UnloadTicket;
 /// ```
 #[must_use = "the watch ends when this is dropped"]
 pub struct SlimWatch {
-    /// Stops the watch when dropped.
+    /// Dropping this sender stops the watch.
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
     title: String,
 }
 
 impl SlimWatch {
-    /// Watches the library `path`. Calls [`LoadContext::replace`] with this path when the file was written and has then been
-    /// unchanged for some milliseconds. `callback` receives the outcome of each replacement: the ticket of the replaced
-    /// generation, or the error because of which the old generation continues. The callback and the mains of the new code run
-    /// on the watch's own thread, `alcedo-slim-watch`. The watch ends when the Slim unloads.
+    /// Watches the library `path`. Calls [`LoadContext::replace`] with this path when the file was written and has been unchanged for some
+    /// milliseconds. `callback` receives the outcome of each replacement: the ticket of the replaced generation, or the error for which the
+    /// old generation continues. The callback and the mains of the new code run on the thread of the watch, `alcedo-slim-watch`. The watch
+    /// ends when the Slim unloads.
     ///
     /// # Errors
-    /// When the context is not a Slim, the path is not absolute, the folder cannot be watched, or no thread can be started.
+    /// If the context is not a Slim, the path is not absolute, the folder cannot be watched, or no thread can be started.
     pub fn start(
         slim: &LoadContext,
         path: impl Into<PathBuf>,
@@ -96,11 +96,11 @@ impl Watching {
 }
 
 impl Drop for SlimWatch {
-    /// Waits for a replacement in progress, except when dropped on the thread of the watch.
+    /// Waits for a replacement in progress, unless this value is dropped on the thread of the watch.
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take().filter(|thread| thread.thread().id() != thread::current().id()) {
-            // Cannot fail: the thread catches all panics of callbacks.
+            // Cannot fail, because the thread catches all panics of callbacks.
             let _ended = thread.join();
         }
     }

@@ -1,5 +1,5 @@
-//! Stack of the calling thread. Scopes that must close in reverse order of opening are allowed only on this stack. A coroutine
-//! has its own stack, can be suspended inside a scope, and outlives the frames around it.
+//! Stack of the calling thread. Scopes that must nest are only allowed on this stack. A coroutine has a separate stack, can be suspended
+//! inside a scope, and can outlive the frames of its caller.
 
 use alcedo_abi::stack::StackSpan;
 
@@ -12,20 +12,20 @@ fn find() -> StackSpan {
     stack.map_or(StackSpan::ANY, |stack| StackSpan { low: stack.start, len: stack.len() })
 }
 
-/// Returns the stack of the calling thread. If the platform does not report it, returns `StackSpan::ANY`.
+/// Returns the stack of the calling thread. Returns `StackSpan::ANY` if the platform does not report the stack.
 pub(crate) fn span() -> StackSpan {
-    // Destructors of thread-locals may also call this function.
+    // Destructors of thread-local variables may also call this function.
     SPAN.try_with(|span| *span).unwrap_or_else(|_| find())
 }
 
-/// Checks if the thread's stack is nearly exhausted: only the lowest `reserve` bytes are left, or the lowest quarter of a small
-/// stack. Returns false on the stack of a coroutine, whose size is unknown.
+/// Checks if the thread's stack is nearly exhausted: only the lowest `reserve` bytes remain, or the lowest quarter of a small stack.
+/// Returns `false` on the stack of a coroutine, whose size is unknown.
 pub(crate) fn is_exhausted(reserve: usize) -> bool {
     let stack = span();
     stack.is_here() && !stack.above(reserve).is_here()
 }
 
-/// Returns whether the caller runs on the stack of its thread and not on the stack of a coroutine.
+/// Returns `true` if the caller runs on the stack of its thread, not on the stack of a coroutine.
 #[inline]
 pub(crate) fn is_here() -> bool {
     span().is_here()

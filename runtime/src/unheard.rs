@@ -1,5 +1,5 @@
-//! Prints warnings and errors of the runtime to standard error in a process without a `tracing` subscriber. Without this output
-//! the messages would be lost.
+//! Prints warnings and errors of the runtime to standard error if the process has no `tracing` subscriber. Otherwise these messages would
+//! be lost.
 
 use std::fmt::Display;
 use std::io::{Write as _, stderr};
@@ -8,12 +8,12 @@ use tracing::dispatcher;
 use tracing::level_filters::LevelFilter;
 use tracing::subscriber::NoSubscriber;
 
-/// Prints a message that was also logged, but only if this process has no subscriber. Any thread.
+/// Prints a message that was also logged, if this process has no subscriber. Any thread.
 pub(crate) fn print(message: &dyn Display) {
     let is_lost = LevelFilter::current() == LevelFilter::OFF
         && dispatcher::get_default(|subscriber| subscriber.is::<NoSubscriber>());
     if is_lost {
-        // Ignores the error: a host continues if its error stream is closed.
+        // Ignores the error, because a host continues if its error stream is closed.
         let _written = writeln!(stderr().lock(), "alcedo: {message}");
     }
 }
@@ -23,7 +23,7 @@ mod tests {
     use std::env;
     use std::process::Command;
 
-    /// Set in a child process that runs only this test, since other tests install subscribers.
+    /// Set in a child process that runs only this test, because other tests install subscribers.
     const ALONE: &str = "ALCEDO_UNHEARD_TEST";
 
     #[test]

@@ -1,5 +1,5 @@
-//! Calls one method with equal arguments on many objects. The objects are grouped by class, and each group takes one boundary
-//! crossing. Objects of a class without a fast path are called one by one on the slow path.
+//! Calls one method with the same arguments on many objects. The objects are grouped by class, and each group takes one boundary crossing.
+//! Objects of classes without a fast path are called separately on the slow path.
 #![expect(unsafe_code, reason = "vouches for the objects that it hands to a batch")]
 
 use std::rc::Rc;
@@ -16,7 +16,7 @@ use crate::object::class::Class;
 use crate::object::objects::ListEdit;
 use crate::object::word_offset::WordOffset;
 
-/// Objects of one class, in the order of the caller's list, ready to be called.
+/// Objects of one class, in the order of the caller's list, with the fast path of the class.
 struct Group {
     class: ClassId,
     fast_path: Option<MethodFastPath>,
@@ -28,29 +28,28 @@ struct Group {
     indexes: Vec<u32>,
 }
 
-/// Grouped objects, with the values of `population` and of the call epoch at the time of grouping. Valid while both values are
-/// unchanged.
+/// Grouped objects, with the population counter and the call epoch at the time of grouping. Valid until one of the two counters changes.
 pub(crate) struct Groups {
     population: u64,
     resolved_at: u64,
-    /// Number of destroyed objects at the time of grouping. All grouped objects were alive at that count.
+    /// Counter of destroyed objects at the time of grouping. All grouped objects were alive at this count.
     ends: u64,
     groups: Vec<Group>,
     ended: usize,
     /// Number of objects that were skipped because their class has no override.
     passed: usize,
-    /// Classes of these objects.
+    /// Classes of the skipped objects.
     skipped: Vec<ClassId>,
 }
 
-/// Change of a list of objects between two states of the population of one host.
+/// Change of a list of objects between two population counts of one host.
 #[derive(Debug)]
 pub(crate) struct ListChange {
     /// Population counter before the change.
     pub(crate) before: u64,
     /// Population counter after the change.
     pub(crate) after: u64,
-    /// Class epoch of both states. Class epochs of different hosts differ.
+    /// Class epoch before and after the change. Different hosts have different class epochs.
     pub(crate) classes: u64,
     pub(crate) edits: Vec<ListEdit>,
 }
@@ -74,8 +73,8 @@ pub(crate) struct Done {
 }
 
 impl Groups {
-    /// Groups objects by class, in the order of the first object of each class. Returns an error if the condition is not a `bool`
-    /// property of an object's class.
+    /// Groups objects by class, in the order of the first object of each class. Returns an error if the condition is not a `bool` property
+    /// of the class of each object.
     pub(crate) fn of(
         core: &Core,
         method: &MethodCall,
@@ -119,8 +118,8 @@ impl Groups {
         Ok(made)
     }
 
-    /// Follows a change of the grouped list. Returns false if the groups must be created again, for example because the list is that
-    /// of another host.
+    /// Applies a change of the grouped list. Returns `false` if the groups must be created again, for example if the list belongs to
+    /// another host.
     pub(crate) fn follow(&mut self, core: &Core, change: &ListChange) -> bool {
         let ListChange { before, after, classes, ref edits } = *change;
         let is_known = self.population == before && self.resolved_at == core.zcalls.epoch().get() && self.ended == 0;
@@ -137,7 +136,7 @@ impl Groups {
         });
         self.groups.retain(|group| !group.items.is_empty());
         (self.population, self.ends) = (after, core.fast_paths.columns().ends());
-        // Classes are called in the order of their first objects.
+        // The groups must stay in the order of their first objects.
         are_followed && self.groups.is_sorted_by_key(|group| group.indexes[0])
     }
 
@@ -171,14 +170,14 @@ impl Groups {
         true
     }
 
-    /// Checks if nothing has changed since the grouping.
+    /// Checks that the groups are still valid.
     #[inline]
     pub(crate) fn is_right(&self, core: &Core) -> bool {
         self.population == core.fast_paths.population() && self.resolved_at == core.zcalls.epoch().get()
     }
 
-    /// Calls the method on all objects. A failed call does not stop the remaining calls. `slow` calls one object on the slow
-    /// path. `results`, if any, receives the result word of each object at the object's index.
+    /// Calls the method on all objects. A failed call does not stop the remaining calls. `slow` calls one object on the slow path.
+    /// `results`, if present, receives the result word of each object at the index of the object.
     pub(crate) fn call(
         &self,
         core: &Core,
@@ -187,8 +186,8 @@ impl Groups {
         slow: &mut dyn FnMut(ObjectHandle) -> Result<Slot, CallError>,
     ) -> Done {
         let mut done = Done { ended: self.ended, passed: self.passed, ..Done::default() };
-        // The slow path may run host code without an open red frame, which may reach a safe point or a reload. After a change
-        // of the population the remaining objects also take the slow path.
+        // The slow path may run host code without an open red frame, which may reach a safe point or a reload. After a change of the
+        // population, the remaining objects also take the slow path.
         let mut is_right = true;
         let mut slow = |object: ObjectHandle| {
             let before = core.fast_paths.population();
@@ -200,7 +199,7 @@ impl Groups {
                 results.as_ref().map(|_| vec![DirectAnswer::without(DirectStatus::NOT_DONE); group.items.len()]);
             let mut at = 0;
             while at < group.items.len() {
-                // The slow path handles a missing plugin part.
+                // The slow path reports a missing plugin part.
                 let Some(fast_path) = group.fast_path.filter(|_| is_right && !group.items[at].part.is_null()) else {
                     is_right &= group.one(core, at, &mut done, results.as_deref_mut(), &mut slow);
                     at += 1;
@@ -211,10 +210,9 @@ impl Groups {
                 let to = to.map_or(group.items.len(), |more| at + more);
                 let clean_up = |height| core.red.clean_up(height);
                 let out = answers.as_deref_mut().map(|answers| &mut answers[..to]);
-                // SAFETY: the slots of the items are unchanged since the items were resolved by class and part. The holder of cached
-                // groups has checked this (`is_right`, `follow`); new groups were made just now. Since then only batches and slow
-                // calls without changes have run, in red frames without a safe point. The condition is a `bool` property of the
-                // class.
+                // SAFETY: the groups are valid: the caller has checked cached groups (`is_right`, `follow`), and new groups have just been
+                // created. Since then only batches and slow calls without changes have run, in red frames without a safe point. So each
+                // item still refers to the object and part that it was resolved to. The condition is a `bool` property of the class.
                 let outcome = unsafe {
                     core.fast_paths.call_batch(
                         &fast_path,
@@ -226,7 +224,7 @@ impl Groups {
                     )
                 };
                 let Some(outcome) = outcome else {
-                    // A change has closed the fast path.
+                    // A change during the batch has closed the fast path.
                     is_right &= group.one(core, at, &mut done, results.as_deref_mut(), &mut slow);
                     at += 1;
                     continue;
@@ -252,7 +250,7 @@ impl Groups {
 }
 
 impl Group {
-    /// Inserts an object, which is at `index` of the given objects.
+    /// Inserts an object at position `at` of the group. `index` is the object's index in the caller's list.
     #[inline]
     fn insert(&mut self, core: &Core, at: usize, (object, memory): (ObjectHandle, *mut u8), index: u32) {
         let part =
@@ -283,7 +281,7 @@ impl Group {
         Ok(Some(Self { class: class.id, fast_path, condition, items: Vec::new(), is_whole: true, indexes: Vec::new() }))
     }
 
-    /// Calls one object on the slow path. Returns true if nothing has changed during the call.
+    /// Calls one object on the slow path. Returns `true` if the groups are still valid after the call.
     fn one(
         &self,
         core: &Core,

@@ -1,5 +1,5 @@
-//! Call cache for repeated typed calls of one method from host code. For the classes of recently called objects the cache holds
-//! a target: the fast path into a module, or a host function. The body of a host function is called without a parameter block.
+//! Call cache for repeated typed calls of one method by host code. For each recently used class, the cache holds a target: the fast path
+//! into a module, or a host function. The body of a host function is called without a parameter block.
 
 use std::cell::Cell;
 use std::rc::{Rc, Weak};
@@ -19,7 +19,7 @@ use crate::object::function::Function;
 use crate::object::native_value::{NativeResult, SlotRow};
 use crate::zcall::buffer::BufferMut;
 
-/// Cached targets of one method. Keeps no function and no module alive. Game thread only.
+/// Cached targets of one method. Holds no strong reference to a function or module. Game thread only.
 #[derive(Debug, Default)]
 pub(crate) struct CallCache {
     /// Fast paths into modules, indexed by class id.
@@ -59,8 +59,8 @@ impl CallCache {
         }
     }
 
-    /// Calls the method with [plain](is_plain) Rust types on an object whose target was found in the cache. `function` resolves
-    /// the target again if converting the arguments has changed the cache. Returns the error of the callee.
+    /// Calls the method with [plain](is_plain) Rust types on an object with a cached target. If the conversion of the arguments changes the
+    /// cache, `function` resolves the target again. Returns the error of the callee.
     #[inline]
     pub(crate) fn call_typed<A: SlotRow, R: NativeResult>(
         &self,
@@ -84,8 +84,8 @@ impl CallCache {
         R::from_slot(slot).ok_or_else(other_result)
     }
 
-    /// Calls the method on an object, if its target is cached. The arguments are passed in `slots`. `clean_up` is called if
-    /// work is left when the red frame closes. The caller keeps the host alive during the call.
+    /// Calls the method on an object if its target is cached, with the arguments in `slots`. `clean_up` is called if work remains when the
+    /// red frame closes. The caller keeps the host alive during the call.
     #[inline]
     pub(crate) fn call(
         &self,
@@ -101,7 +101,7 @@ impl CallCache {
         }
     }
 
-    /// Calls a cached host function. Panics of the body propagate.
+    /// Calls a cached host function. Panics of the function body propagate.
     #[inline]
     pub(crate) fn call_own(
         &self,
@@ -126,8 +126,8 @@ impl CallCache {
         if fast_paths.are_open(own.resolved_at) { own.function.upgrade() } else { None }
     }
 
-    /// Checks if a fast path for the object's class is possible. Returns false while calls are reported to the watchdog, before
-    /// a commit, while a slice is borrowed, and if the resolution has already failed in this epoch.
+    /// Checks if a fast path for the object's class is possible. Returns `false` while calls are reported to the watchdog, before a commit,
+    /// while a slice is borrowed, and if resolution has already failed in this epoch.
     pub(crate) fn may_resolve(&self, fast_paths: &FastPaths, object: ObjectHandle) -> bool {
         let count = fast_paths.epoch().count();
         let Some(entry) = fast_paths.columns().find(object).filter(|_| fast_paths.are_open(count)) else {
@@ -136,12 +136,12 @@ impl CallCache {
         entry_of(&self.none, entry.class).get() != Some((count, entry.class))
     }
 
-    /// Resolves the target of `method` for the object's class, and caches the fast path or the host function, if there is one.
+    /// Resolves the target of `method` for the object's class. Caches the fast path or the host function, if one exists.
     pub(crate) fn resolve(&self, core: &Core, method: Option<&MethodCall>, object: ObjectHandle) {
         let Some(class) = core.world.objects.class_id(object) else { return };
         let fast_path = method.and_then(|method| method.fast_path(core, object));
         let own = method.filter(|_| fast_path.is_none()).and_then(|method| OwnTarget::of(core, method, object, class));
-        // A dormant object has no fast path, but other objects of its class may have one.
+        // A dormant object has no fast path, but other objects of its class may have a fast path.
         if fast_path.is_none() && own.is_none() && core.world.objects.waits_for(object).is_none() {
             entry_of(&self.none, class).set(Some((core.zcalls.epoch().count(), class)));
         }
@@ -150,7 +150,7 @@ impl CallCache {
     }
 }
 
-/// Calls this function on an object through slots, without overrides.
+/// Calls this function on an object through slots, ignoring overrides.
 #[cold]
 fn call_with_slots(
     world: &World,
@@ -178,7 +178,7 @@ pub(crate) const fn is_plain<A: SlotRow, R: NativeResult>() -> bool {
     A::IN_SLOTS && R::IN_SLOT && !A::FIRST_IS_OBJECT && !A::OTHERS_ARE_OBJECTS
 }
 
-/// Converts the word of a result to its slot.
+/// Converts the machine word of a result to a slot.
 #[inline]
 pub(crate) fn result_slot<R: NativeResult>(bits: u64) -> Slot {
     match R::VALUE.and_then(|(kind, _)| SlotType::of_kind(kind)) {

@@ -1,5 +1,5 @@
-//! Call cache for direct calls of object functions. Holds one target per class of the object: the function's native body, a
-//! function of a module, or a call through slots. Entries are valid until the version of direct calls changes.
+//! Call cache for direct calls of object functions. Holds one target for each class of receivers: the function's native body, a function of
+//! a module, or a call through slots. Entries are valid until the version of direct calls changes.
 
 use std::any::Any;
 use std::rc::Rc;
@@ -22,16 +22,16 @@ use crate::object::row::Row;
 use crate::panic_guard::caught;
 use crate::zcall::black_code::BlackCode;
 
-/// Target of a call on objects of a class.
+/// Target of a call for objects of one class.
 #[derive(Clone, Copy)]
 pub(crate) enum Callee {
     Itself,
     Module(MethodFastPath),
-    /// Target called with slots, such as an override in a script.
+    /// Slow path with slots, for example for an override in a script.
     WithSlots,
 }
 
-/// Cached target for objects of a class, with the version of direct calls at its resolution.
+/// Cached target for objects of a class, with the version of direct calls for which it was resolved.
 #[derive(Clone, Copy)]
 struct Known {
     version: u64,
@@ -39,7 +39,7 @@ struct Known {
     callee: Callee,
 }
 
-/// Empty cache entry; no version reaches this value.
+/// Empty cache entry; the version counter never reaches this value.
 const NOTHING: Known = Known { version: u64::MAX, class: ClassId::NONE, callee: Callee::Itself };
 
 /// Initial number of cache entries; a power of two.
@@ -48,8 +48,8 @@ const FEW: u32 = 8;
 /// Maximum number of cache entries.
 const MANY: u32 = 1024;
 
-/// Direct-mapped cache, indexed by the low bits of the class id. Classes get new ids in each reload, so several classes share
-/// an entry. The cache grows when two classes of one version need the same entry.
+/// Direct-mapped cache, indexed by the low bits of the class id. Reloads assign new ids to classes, so several classes share an entry. The
+/// cache grows when two classes of the same version need the same entry.
 struct KnownCallees(Row<Known>);
 
 impl KnownCallees {
@@ -73,7 +73,7 @@ impl KnownCallees {
         let is_taken = |known: Known| known.version == found.version && known.class != found.class;
         let more = match self.0.get(self.index(found.class)) {
             None => FEW,
-            // Growth changes the index of some classes. Their targets are resolved again.
+            // Growth changes the indexes of some classes. The targets of these classes are resolved again.
             Some(known) if is_taken(known) && self.0.count() < MANY => self.0.count(),
             Some(_) => 0,
         };
@@ -93,14 +93,14 @@ pub(crate) struct Callees {
 }
 
 impl Callees {
-    /// Creates the call cache of an event with a native body. Returns `None` for a function that cannot be overridden.
+    /// Creates the call cache of an event with a native body. Returns `None` if the function cannot be overridden.
     pub(super) fn of_event(function: &Rc<Function>, dispatch: Dispatch) -> Option<Self> {
         let may_be_overridden = dispatch == Dispatch::Virtual && function.vslot.is_some();
         may_be_overridden.then(|| Self::new(function, dispatch, true))
     }
 
-    /// Creates the call cache of a module's function. Returns `None` if no fast path is possible: a value does not fit a slot,
-    /// there are too many parameters, or the function is static.
+    /// Creates the call cache of a module's function. Returns `None` if no fast path is possible: a value does not fit in a slot, there are
+    /// too many parameters, or the function is static.
     pub(super) fn of_module(function: &Rc<Function>, dispatch: Dispatch) -> Option<Self> {
         Some(Self::new(function, dispatch, false)).filter(|callees| callees.call.is_some())
     }
@@ -120,8 +120,8 @@ impl Callees {
         fast_paths.is_version(known.version).then_some(known.callee)
     }
 
-    /// Resolves the target for an object and caches it. `None` if the object is destroyed or dormant, or direct calls are
-    /// currently not allowed.
+    /// Resolves the target for an object and caches the target. Returns `None` if the object is destroyed or dormant, or if direct calls
+    /// are currently not allowed.
     #[cold]
     pub(crate) fn resolve(&self, core: &Core, object: ObjectHandle) -> Option<Callee> {
         let (class, version) = (core.world.objects.class(object)?, core.fast_paths.version()?);
@@ -129,12 +129,12 @@ impl Callees {
             Callee::Itself
         } else {
             core.fast_paths.module_version()?;
-            // Caches no target for the class: awake objects of this class may have a fast path.
+            // Caches no target for a dormant object: other objects of its class may have a fast path.
             if core.world.objects.waits_for(object).is_some() {
                 return None;
             }
             let fast_path = self.call.as_ref().and_then(|call| call.fast_path(core, object));
-            // Callers pass as many words as this function has arguments, so an override must take equally many.
+            // Callers pass one word for each argument of this function, so an override must have the same number of arguments.
             let fast_path = fast_path.filter(|fast_path| fast_path.accepts(self.function.arguments().len()));
             fast_path.map_or(Callee::WithSlots, Callee::Module)
         };
@@ -143,8 +143,8 @@ impl Callees {
     }
 }
 
-/// Supports direct calls of a native function: creates the code for a resolved name, and holds the body for calls from the
-/// host. Reflection stores this value as `dyn Any`.
+/// Direct-call support of a native function: creates the code for a resolved name, and holds the function body for calls by the host.
+/// Reflection stores this value as `dyn Any`.
 pub(crate) struct DirectMaker {
     make: Box<Make>,
     body: Box<OwnBody>,
@@ -153,12 +153,12 @@ pub(crate) struct DirectMaker {
 /// Creates the code of a native function. Receives a call cache if the function can be overridden.
 type Make = dyn Fn(&Rc<Core>, Option<Callees>) -> BlackCode;
 
-/// Runs the body of a native function on an object, with slots that match the function's parameters, and returns the result as
-/// a slot. Panics propagate.
+/// Runs the body of a native function on an object. The slots must match the function's parameters. Returns the result as a slot. Panics
+/// propagate.
 pub(crate) type OwnBody = dyn Fn(&World, ObjectHandle, &[Slot]) -> Result<Slot, CallError>;
 
 impl DirectMaker {
-    /// Creates the type-erased support of a function.
+    /// Creates the support of a function, with its type erased.
     pub(crate) fn kept(
         make: impl Fn(&Rc<Core>, Option<Callees>) -> BlackCode + 'static,
         body: impl Fn(&World, ObjectHandle, &[Slot]) -> Result<Slot, CallError> + 'static,
@@ -188,8 +188,8 @@ pub(crate) fn answer_of(called: Called) -> DirectAnswer {
     }
 }
 
-/// Performs the work left after the red frame of a direct call has closed. The call is complete, so a panic of this work is
-/// logged and is not an error of the call.
+/// Performs the work that remains after the red frame of a direct call has closed. The call itself is complete, so a panic of this work is
+/// logged and not returned as an error.
 #[cold]
 #[inline(never)]
 pub(crate) fn clean_up(core: &Core, height: usize) {
@@ -209,13 +209,13 @@ mod tests {
         assert!(known.of(ClassId(0)).is_none() && known.of(ClassId(7)).is_none());
         let keep = |version, class| known.keep(Known { version, class: ClassId(class), callee: Callee::Itself });
         let version = |class| known.of(ClassId(class)).map(|known| known.version);
-        // A class declared again in each of many reloads has widely spaced ids.
+        // A class gets a new id in each of many reloads, so its ids are far apart.
         for reload in 1..=1000_u32 {
             keep(reload.into(), reload * 1000);
             assert_eq!(version(reload * 1000), Some(reload.into()));
         }
         assert_eq!(known.0.count(), FEW);
-        // Many classes in use at the same time.
+        // Many classes are used in one version.
         for _ in 0..12 {
             (0..200).filter(|class| version(*class) != Some(2000)).for_each(|class| keep(2000, class));
         }

@@ -22,8 +22,8 @@ pub(crate) fn is_static(function: &Function) -> bool {
     function.flags & function_flags::STATIC != 0
 }
 
-/// Returns the function to run when `function` is called on `object`. Returns an error if the object is destroyed or not of the
-/// function's class.
+/// Returns the function that a call of `function` on `object` runs. Returns an error if the object is destroyed, or not of the function's
+/// class.
 pub(crate) fn target(
     world: &World,
     function: &Rc<Function>,
@@ -54,8 +54,8 @@ pub(crate) fn target(
     }))
 }
 
-/// Returns the implementation of an interface function in a class. Interface functions have no body, so the result is always a
-/// function of the class or its bases.
+/// Returns the implementation of an interface function in a class. Interface functions have no body, so the result is a function of the
+/// class or of a base class.
 fn implemented(
     world: &World,
     function: &Function,
@@ -82,8 +82,8 @@ fn implemented(
     }
 }
 
-/// Calls `function` on `object` with a filled parameter block. Catches panics of host code. Returns the error of the body; on
-/// an error the result in the block is unset.
+/// Calls `function` on `object` with a filled parameter block. Catches panics of host code, and returns errors of the function body. After
+/// an error, the result in the block is unset.
 pub(crate) fn invoke(
     world: &World,
     function: &Function,
@@ -93,8 +93,8 @@ pub(crate) fn invoke(
     catch_panics(|| function.invoke(world, object, block))
 }
 
-/// Calls a function with values instead of static types, for hosts, tools and tests. Returns `None` for a function without a
-/// result. Returns an error if the arguments do not match the signature, and errors of the body.
+/// Calls a function with dynamic values, for hosts, tools and tests. Returns `None` for a function without a result. Returns an error if
+/// the arguments do not match the signature, and errors of the function body.
 pub(crate) fn call_with_values(
     world: &World,
     function: &Rc<Function>,
@@ -105,7 +105,7 @@ pub(crate) fn call_with_values(
     call_with_out_parameters(world, function, object, arguments, dispatch).map(|(result, _)| result)
 }
 
-/// Calls a function as [`call_with_values`] does, and also returns the out parameters in order. Returns the same errors.
+/// Calls a function like [`call_with_values`], and also returns the out parameters in order. Returns the same errors.
 pub(crate) fn call_with_out_parameters(
     world: &World,
     function: &Rc<Function>,
@@ -114,7 +114,7 @@ pub(crate) fn call_with_out_parameters(
     dispatch: Dispatch,
 ) -> Result<(Option<Value>, Vec<Value>), CallError> {
     let function = target(world, function, object, dispatch)?;
-    // Trailing arguments with defaults may be omitted.
+    // Trailing arguments that have defaults may be omitted.
     let left_out = function.arguments().get(arguments.len()..);
     if !left_out.is_some_and(|params| params.iter().all(|param| param.default.is_some())) {
         return Err(mismatch(&function.path, &function.signature(), &format!("{} arguments", arguments.len())));

@@ -12,12 +12,12 @@ pub(crate) enum Requested {
 #[derive(Debug)]
 pub(crate) struct Collection {
     requested: Cell<Option<Requested>>,
-    /// Set if references in values owned by plugin code keep objects alive.
+    /// Set if references in owned values keep objects alive.
     pub owned_values_are_roots: Cell<bool>,
-    /// Number of slices of the mark phase in progress.
+    /// Number of slices of the current mark phase.
     pub slices: Cell<u32>,
-    /// Number of objects that the incremental collection has destroyed. Also counts objects of a sweep that was aborted, until the
-    /// restarted collection is done.
+    /// Number of objects that the incremental collection has destroyed. Includes objects of an aborted sweep until the restarted collection
+    /// is complete.
     pub swept: Cell<usize>,
 }
 
@@ -29,7 +29,7 @@ impl Default for Collection {
 }
 
 impl Collection {
-    /// Requests a collection at the next safe point. A whole collection takes precedence over one in slices.
+    /// Requests a collection at the next safe point. A full collection replaces a request for an incremental collection.
     pub(crate) fn request(&self, requested: Requested) {
         if self.requested.get() != Some(Requested::Whole) {
             self.requested.set(Some(requested));

@@ -1,6 +1,6 @@
-//! Performs ZCalls for callers without static types, which pass values that do not fit a slot as numbers of conjugates. The
-//! signature of the callee determines the slots. Inputs are copied, since the callee may end their conjugates. Outputs become
-//! owned values of the calling module.
+//! Performs ZCalls for callers without static types. These callers pass values that do not fit in a slot as conjugate handles. The
+//! signature of the callee determines the slots. Inputs are copied, because the callee may end their conjugates. Outputs become owned
+//! values of the calling module.
 
 use alcedo_abi::kinds::PropertyKind;
 
@@ -21,8 +21,8 @@ struct Plan<'a> {
     result: Option<(usize, &'a TypeText)>,
 }
 
-/// Calls a handle on behalf of `module`, which owns the results. Returns an error if the handle is dead, the slots do not match
-/// the signature, a conjugate has expired, or the callee fails. On an error the slots are unchanged.
+/// Calls a handle on behalf of `module`, which receives ownership of the results. Returns an error if the handle is invalid, the slots do
+/// not match the signature, a conjugate has expired, or the callee fails. After an error, the slots are unchanged.
 pub(crate) fn call(
     core: &Core,
     module: ModuleId,
@@ -30,11 +30,11 @@ pub(crate) fn call(
     buffer: &mut BufferMut<'_>,
 ) -> Result<(), CallError> {
     let Some(callee) = core.zcalls.callee(handle) else {
-        // This call fails with the error for the invalid handle, and accesses no slot.
+        // This call returns the error for the invalid handle, and accesses no slot.
         return dynamic_call::call(core, handle, &[]).map(drop);
     };
     call_of(core, module, (handle, &callee), buffer).map_err(|error| match error {
-        // Adds the name of the call, which errors of slot access do not contain.
+        // Adds the name of the call, which errors of slot accesses do not contain.
         CallError::Buffer { message } if !message.starts_with('`') => {
             CallError::Buffer { message: format!("`{}`: {message}", callee.name()) }
         }
@@ -70,11 +70,11 @@ fn call_of(
     }
 }
 
-/// Returns the kind of the result of a call through a handle; zero for none. Returns an error if the handle is dead, or the
-/// callee has no parsed signature.
+/// Returns the kind of the result of a call through a handle; zero for no result. Returns an error if the handle is invalid, or the callee
+/// has no parsed signature.
 pub(crate) fn result(core: &Core, handle: ZCallHandle) -> Result<PropertyKind, CallError> {
     let Some(callee) = core.zcalls.callee(handle) else {
-        // This call fails with the error for the invalid handle.
+        // This call returns the error for the invalid handle.
         return dynamic_call::call(core, handle, &[]).map(|_| PropertyKind(0));
     };
     let unknown = || mismatch(callee.name(), &callee.signature().text(), &"types that the host knows");
@@ -87,7 +87,7 @@ pub(crate) fn result(core: &Core, handle: ZCallHandle) -> Result<PropertyKind, C
     Ok(value.map_or(PropertyKind(0), TypeText::kind))
 }
 
-/// Assigns the slots in this order: the receiver, if the function has one; the parameters; the result.
+/// Assigns the slots in this order: the receiver, if the function has a receiver; the parameters; the result.
 fn plan_function(slots: usize, signature: &SignatureText) -> Option<Plan<'_>> {
     let (parameters, results) = (signature.arguments.len(), usize::from(signature.result.is_some()));
     let receivers = slots.checked_sub(parameters + results).filter(|receivers| *receivers <= 1)?;
@@ -96,7 +96,7 @@ fn plan_function(slots: usize, signature: &SignatureText) -> Option<Plan<'_>> {
     Some(Plan { arguments: words.enumerate().collect(), result })
 }
 
-/// Assigns the slots of a property access: object, operation, and value.
+/// Assigns the slots of a property access: object, operation, value.
 fn plan_property<'a>(buffer: &BufferMut<'_>, signature: &'a SignatureText) -> Result<Plan<'a>, CallError> {
     buffer.expect_len(3)?;
     let is_write = buffer.get::<u8>(1)? != 0;
@@ -111,7 +111,7 @@ fn plan_property<'a>(buffer: &BufferMut<'_>, signature: &'a SignatureText) -> Re
 mod tests {
     use super::{Plan, plan_function};
 
-    /// Checks the input slots with their types, and the output slot.
+    /// Checks the planned input slots and their types, and the output slot.
     fn check(signature: &str, slots: usize, expected: Option<&str>) {
         let signature_text = signature.parse().expect("a signature");
         let plan = plan_function(slots, &signature_text);

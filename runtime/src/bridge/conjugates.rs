@@ -1,5 +1,5 @@
-//! Looks up conjugates by number: their state, validity and address. A number may denote a red or a black; callers need not
-//! distinguish the two.
+//! Looks up conjugates by handle: their state, validity and address. A handle may refer to a red or a black conjugate; callers do not need
+//! to distinguish the two.
 #![expect(unsafe_code, reason = "reads and writes the values that conjugates refer to")]
 
 use std::rc::Rc;
@@ -33,7 +33,7 @@ pub(crate) struct State {
     pub is_expired: bool,
 }
 
-/// Returns the state of a conjugate. Returns an error if no conjugate ever had the number.
+/// Returns the state of a conjugate. Returns an error if no conjugate ever had this handle.
 pub(crate) fn state(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<State, CallError> {
     let red = || Some((Color::Red, core.red.reds().facts(handle, now)?));
     let black = || Some((Color::Black, core.owned_values.facts(handle, now)?));
@@ -43,8 +43,8 @@ pub(crate) fn state(core: &Core, handle: ConjugateHandle, now: Instant) -> Resul
     Ok(State { color, facts, is_expired: find(core, handle).is_none() })
 }
 
-/// Returns the address of the value of a conjugate. The address is valid until plugin code returns or the black is released.
-/// Returns an error with kind and age if the conjugate has expired.
+/// Returns the address of a conjugate's value. The address is valid until plugin code returns or the black conjugate is released. Returns
+/// an error with the kind and age of the conjugate if it has expired.
 pub(crate) fn open(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<Opened, CallError> {
     match find(core, handle) {
         Some(opened) => Ok(opened),
@@ -52,8 +52,8 @@ pub(crate) fn open(core: &Core, handle: ConjugateHandle, now: Instant) -> Result
     }
 }
 
-/// Opens a conjugate as [`open`] does, and checks that its value has the type `expected`. Returns an error with kind and age if
-/// the conjugate has expired, or an error with both types if they differ.
+/// Opens a conjugate like [`open`], and checks that its value has the type `expected`. Returns an error with the kind and age of the
+/// conjugate if it has expired, and an error with both types if they differ.
 pub(crate) fn open_as(
     core: &Core,
     handle: ConjugateHandle,
@@ -67,11 +67,11 @@ pub(crate) fn open_as(
     Err(mismatch(&"the value of a conjugate", &opened.ty, expected))
 }
 
-/// Lends the value of a property, or a part of that value, until the innermost frame closes. Returns an error if the object is
-/// destroyed, has no such value at this address, or no frame is open.
+/// Creates a red conjugate that borrows the value of a property, or a part of that value, until the innermost frame closes. Returns an
+/// error if no frame is open, the object is destroyed, or the object has no such value at this address.
 ///
 /// # Safety
-/// A value without an owner must be valid for its type, and must not move until the innermost frame closes.
+/// The caller ensures that a value without an owner is valid for its type, and does not move until the innermost frame closes.
 pub(crate) unsafe fn borrow_red(core: &Core, value: Opened, now: Instant) -> Result<ConjugateHandle, CallError> {
     let owner = value.owner;
     if !owner.is_none() {
@@ -89,8 +89,8 @@ pub(crate) unsafe fn borrow_red(core: &Core, value: Opened, now: Instant) -> Res
     core.red.borrow_red(value, now)
 }
 
-/// Lends a property of an object by name. Returns an error if the object is destroyed, has no such property, or no frame is
-/// open.
+/// Creates a red conjugate that borrows a property of an object, by name. Returns an error if no frame is open, the object is destroyed, or
+/// the object has no such property.
 pub(crate) fn borrow_property(
     core: &Core,
     owner: ObjectHandle,
@@ -106,16 +106,16 @@ pub(crate) fn borrow_property(
     core.red.borrow_red(Opened { owner, at, ty, number: TypeNumber::NONE }, now)
 }
 
-/// Copies the value of a conjugate. Also returns the id that the owning module uses for the type of the value. Returns an error
-/// with kind and age if the conjugate has expired.
+/// Copies the value of a conjugate. Also returns the id of the value's type in the owning module. Returns an error with the kind and age of
+/// the conjugate if it has expired.
 pub(crate) fn copy(core: &Core, handle: ConjugateHandle, now: Instant) -> Result<(OwnedValue, TypeNumber), CallError> {
     core.world.slices.allow_read(&"reading a conjugate")?;
     let may = |_: &Opened| Ok(());
     with_value(core, handle, now, may, |value, number| (OwnedValue::copy_of(value.as_ptr()), number))
 }
 
-/// Overwrites the value of a conjugate. Returns an error if it has expired, its owner cannot currently be written, or the value
-/// does not fit.
+/// Overwrites the value of a conjugate. Returns an error if the conjugate has expired, its owner cannot currently be written, or the new
+/// value does not fit.
 pub(crate) fn write(core: &Core, handle: ConjugateHandle, value: &Value, now: Instant) -> Result<(), CallError> {
     core.world.slices.allow_change(&"writing to a conjugate")?;
     let may = |opened: &Opened| {
@@ -128,13 +128,13 @@ pub(crate) fn write(core: &Core, handle: ConjugateHandle, value: &Value, now: In
     written.map_err(|error| CallError::other(error.to_string()))
 }
 
-/// Returns the value that a slot contains or refers to.
+/// Returns the value in a slot, or the value of the conjugate whose handle is in the slot.
 pub(super) fn read(core: &Core, buffer: &BufferMut<'_>, at: usize, word: &TypeText) -> Result<Value, CallError> {
     if word.kind().fits_slot() {
         return get_plain(buffer, at, word.kind());
     }
     let (value, _number) = copy(core, buffer.get::<ConjugateHandle>(at)?, Instant::now())?;
-    // Paths of classes and other types are compared when the value is written to its parameter.
+    // Only the kinds are compared here. Type paths are compared when the value is written to its parameter.
     if value.ty().kind() != word.kind() {
         let message = format!("slot {at} holds a conjugate of {}, the call wants {word}", value.ty());
         return Err(CallError::Buffer { message });
@@ -142,7 +142,7 @@ pub(super) fn read(core: &Core, buffer: &BufferMut<'_>, at: usize, word: &TypeTe
     Ok(value.read())
 }
 
-/// Writes a value to a slot. A value whose type needs a conjugate becomes an owned value of the module.
+/// Writes a value to a slot. If the type does not fit in a slot, the value becomes an owned value of the module.
 pub(super) fn give(
     core: &Core,
     module: ModuleId,
@@ -178,13 +178,12 @@ fn with_value<T>(
 ) -> Result<T, CallError> {
     let opened = open(core, handle, now)?;
     may(&opened)?;
-    // SAFETY: `open` returns the address of a live value of the type, and no code that could end the value has run since: the
-    // callers, all in this file, only check, copy and write.
+    // SAFETY: `open` returns the address of a live value of the type. The callers, all in this file, only check, copy and write, so no code
+    // that could end the value has run since.
     Ok(act(unsafe { PtrMut::new(opened.at, &opened.ty) }, opened.number))
 }
 
-/// Checks if a value of type `ty` is stored at `offset` in memory that these properties describe: as a property, or as a field
-/// of a struct.
+/// Checks if a value of type `ty` is stored at `offset` in memory with these properties: as a property, or as a field of a struct.
 fn has_value_at<'a>(properties: impl Iterator<Item = &'a Property>, offset: usize, ty: &PropertyType) -> bool {
     let mut properties = properties;
     properties.any(|property| {
@@ -216,7 +215,7 @@ fn expired(state: &State) -> CallError {
     CallError::Expired { what: format!("{} {kind}", state.color), age: state.facts.age.to_string() }
 }
 
-/// Converts an age for the ABI: whole nanoseconds, and whether the true age is larger.
+/// Converts an age for the ABI to whole nanoseconds. The flag is `true` if the actual age may be larger.
 pub(crate) fn nanoseconds(age: Age) -> (u64, bool) {
     let whole = |age: Duration| u64::try_from(age.as_nanos()).unwrap_or(u64::MAX);
     (whole(age.at_least()), !age.is_exact())

@@ -1,5 +1,5 @@
-//! Stores of one runtime, used by named calls, modules and the reload. Each store manages its own borrows, and no store is
-//! borrowed while plugin code runs.
+//! Stores of one runtime, for calls by name, modules and reloads. Each store manages its own borrows, and no store is borrowed while plugin
+//! code runs.
 
 use std::cell::OnceCell;
 use std::rc::{Rc, Weak};
@@ -41,13 +41,13 @@ pub(crate) struct Core {
     /// Id of the game thread.
     pub game_thread: GameThreadId,
     pub world: World,
-    /// State of the fast paths, which callers can share without the whole `Core`.
+    /// State of the fast paths, which callers can hold without holding the `Core`.
     pub fast_paths: Rc<FastPaths>,
     /// Objects and their plugin parts.
     pub pairs: Rc<Pairs>,
     /// Values owned by plugin code.
     pub owned_values: OwnedValues,
-    /// Open host-to-plugin calls.
+    /// Open calls from the host into plugins.
     pub red: RedStack,
     /// Thread that drops plugin parts.
     pub finalizer: Finalizer,
@@ -64,32 +64,31 @@ pub(crate) struct Core {
     pub logs: Arc<Logs>,
     /// Counts repeated failures in the log.
     pub failures: Repeats,
-    /// Hook called before an object is destroyed explicitly, for example at end play. The root sets this hook.
+    /// Hook that is called before an object is destroyed explicitly, for example for end play. Set by `Runtime`.
     pub(crate) before_end: OnceCell<Box<dyn Fn(ObjectHandle)>>,
-    /// Reports threads that do not return from a call, if the host has enabled the watchdog.
+    /// Reports threads that do not return from a call. Empty unless the host has enabled the watchdog.
     pub(crate) watchdog: OnceCell<Watchdog>,
     pub tasks: Tasks,
     pub delegates: Delegates,
     pub collection: Collection,
-    /// Types of values that modules use by id.
+    /// Types of values, which modules refer to by id.
     pub value_types: ValueTypes,
-    /// Frames of calls whose thunk is plugin code.
+    /// Frames of calls whose thunks are plugin code.
     pub frames: OpenFrames,
     /// Virtual machine of scripts.
     #[cfg(feature = "script")]
     machine: RefCell<Rc<alcedo_script::Machine>>,
     #[cfg(feature = "script")]
     pub scripts: crate::bridge::scripts::ScriptCodes,
-    /// C layouts of structs: layouts stated by the host, and layouts of its library folder. Used to check script functions and
-    /// to open libraries of modules.
+    /// C layouts of structs, from the host and from its library folder. Used to check script functions, and to open libraries of modules.
     #[cfg(feature = "dll-bind")]
     pub(crate) c_layouts: OnceCell<alcedo_dll_bind::Layouts>,
-    /// C libraries that classes of modules may be bound to. Empty if the host has set no library folder.
+    /// C libraries that classes of modules can be bound to. Empty if the host has no library folder.
     #[cfg(feature = "dll-bind")]
     pub(crate) user_code: OnceCell<alcedo_dll_bind::UserCode>,
 }
 
-/// Provides the host to hooks of native classes, which receive only the world.
+/// Host that hooks of native classes can get from the world, their only argument.
 pub(crate) struct HostOfWorld {
     fast_paths: Rc<FastPaths>,
     core: Weak<Core>,
@@ -113,14 +112,14 @@ impl HostOfWorld {
 
 impl Drop for Core {
     fn drop(&mut self) {
-        // Invalidates cached fast paths: code that runs while the fields are dropped might use them.
+        // Invalidates cached fast paths, which code might use while the fields are dropped.
         self.zcalls.epoch().shut();
     }
 }
 
 impl Core {
-    /// Creates empty stores. `chain` contains the protocols, and no resolvers yet. The calling thread becomes the game thread.
-    /// Returns an error if the finalizer thread cannot be started.
+    /// Creates empty stores. `chain` contains the protocols, but no resolvers yet. The calling thread becomes the game thread. Returns an
+    /// error if the finalizer thread cannot be started.
     pub(super) fn with_chain(chain: ResolverChain) -> std::io::Result<Rc<Self>> {
         let world = World::new();
         let zcalls = ZCallTable::with_epoch(Rc::clone(&world.epoch));
@@ -174,7 +173,7 @@ impl Core {
         Rc::clone(&self.machine.borrow())
     }
 
-    /// Checks if code of a plugin or of a script is on the stack, which excludes a safe point.
+    /// Checks if code of a plugin or script is on the stack, which prevents a safe point.
     pub(crate) fn code_runs(&self) -> bool {
         #[cfg(feature = "script")]
         if self.machine.borrow().is_running() {
@@ -183,7 +182,7 @@ impl Core {
         self.red.depth() != 0
     }
 
-    /// Sets limits for scripts. No script may exist yet.
+    /// Sets limits for scripts. Must be called before any script exists.
     #[cfg(feature = "script")]
     pub(crate) fn limit_scripts(self: &Rc<Self>, limits: alcedo_script::Limits) {
         let machine = alcedo_script::Machine::new(limits);
@@ -198,8 +197,8 @@ impl Core {
         self.world.stack.keep_free(bytes, self.red.hot().stack());
     }
 
-    /// Starts the watchdog of the game thread and the finalizer thread. `limit` is the maximum duration of a call. Returns an
-    /// error if no thread can be created.
+    /// Starts the watchdog for the game thread and the finalizer thread. `limit` is the maximum duration of a call. Returns an error if a
+    /// thread cannot be created.
     pub(crate) fn watch(&self, limit: Duration, listeners: Arc<Callbacks<Listener>>) -> std::io::Result<()> {
         let activities = Arc::clone(self.red.activities());
         activities.turn_on();
@@ -207,12 +206,12 @@ impl Core {
         self.zcalls.epoch().shut();
         let game_thread = Source { thread: GAME_THREAD, activity: Box::new(move || activities.snapshot()) };
         let watchdog = Watchdog::start(limit, vec![game_thread, self.finalizer.source()], listeners)?;
-        // Keeps the first watchdog, since a second watchdog would report the same calls.
+        // Keeps the first watchdog, because a second watchdog would report the same calls again.
         let _first = self.watchdog.set(watchdog);
         Ok(())
     }
 
-    /// Returns the game thread token, for callers that are on the game thread by construction: `Core` never leaves it.
+    /// Returns the game thread token. A `Core` never leaves the game thread, so the caller is on the game thread.
     pub(crate) fn here(&self) -> GameThread<'_> {
         self.game_thread.prove().expect("a `Core` is neither Send nor Sync, so only the game thread holds one")
     }
@@ -224,17 +223,17 @@ impl Core {
         }
     }
 
-    /// Runs posted closures while the game thread waits for an unload. Before a commit and during a rollback the closures are
-    /// postponed, since their operations would be rejected.
+    /// Runs posted closures while the game thread waits for an unload. Before a commit and during a rollback the closures stay queued,
+    /// because their operations would be rejected.
     pub(crate) fn pump_while_waiting(&self) {
         if !self.world.mode.is_before_commit() {
             self.pump_posted();
         }
     }
 
-    /// Destroys an object explicitly, after calling its end listeners. Returns an error if the object is already destroyed, is
-    /// a class default object, or could not be restored by a reload in progress. Returns [`CallError::TooDeep`] if the stack is
-    /// nearly exhausted.
+    /// Calls the listeners of an object, then destroys the object explicitly. Returns an error if the object is already destroyed, is a
+    /// class default object, or could not be restored by a reload in progress. Returns [`CallError::TooDeep`] if the stack is nearly
+    /// exhausted.
     pub(crate) fn end_object(&self, object: ObjectHandle) -> Result<(), CallError> {
         if !self.world.objects.is_alive(object) {
             return Err(CallError::Stale { handle: object });
@@ -255,14 +254,14 @@ impl Core {
         Ok(())
     }
 
-    /// Calls the listeners of an object that is about to be destroyed explicitly.
+    /// Calls the listeners of an object before the object is destroyed explicitly.
     pub(crate) fn call_before_end(&self, object: ObjectHandle) {
         if let Some(before_end) = self.before_end.get() {
             before_end(object);
         }
     }
 
-    /// Suspends all names offered by these modules until [`Core::take_back`].
+    /// Suspends all names that these modules offer, until [`Core::take_back`].
     pub(crate) fn set_aside(&self, modules: impl IntoIterator<Item = ModuleId>) {
         for module in modules {
             self.zcalls.suspend(module);
@@ -272,7 +271,7 @@ impl Core {
         }
     }
 
-    /// Resumes the names offered by these modules.
+    /// Resumes the names that these modules offer.
     pub(crate) fn take_back(&self, modules: impl IntoIterator<Item = ModuleId>) {
         for module in modules {
             self.zcalls.resume(module);
@@ -293,14 +292,14 @@ impl Core {
     }
 }
 
-/// Returns the stores, or an error if the runtime has ended.
+/// Returns the stores, or an error if the runtime was dropped.
 pub(crate) fn alive(core: &Weak<Core>) -> Result<Rc<Core>, CallError> {
     core.upgrade().ok_or_else(|| CallError::Unavailable { what: "the runtime".into() })
 }
 
 #[cfg(feature = "script")]
 mod scripts {
-    //! Host interface of scripts.
+    //! Host interface that scripts use.
 
     use std::rc::{Rc, Weak};
 
@@ -311,7 +310,7 @@ mod scripts {
     use crate::object::class::Class;
     use crate::object::construction::{ConstructionArgs, construct};
 
-    /// Creates objects for `new`.
+    /// Creates objects for the operator `new` of scripts.
     pub(super) struct Births(pub(super) Weak<Core>);
 
     impl alcedo_script::host::Host for Births {
@@ -322,7 +321,7 @@ mod scripts {
             args: ConstructionArgs,
         ) -> Result<ObjectHandle, CallError> {
             let core = super::alive(&self.0)?;
-            // Performs the checks of a spawn by a plugin; see `host_api`.
+            // Performs the same checks as a spawn by a plugin; see `host_api`.
             world.mode.may_act("spawning an object")?;
             world.slices.allow_change(&format_args!("spawning a {}", class.path))?;
             if !args.outer.is_none() && !world.objects.is_alive(args.outer) {

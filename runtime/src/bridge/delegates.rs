@@ -1,11 +1,11 @@
-//! Binds delegates by name, compares them by signature, and calls them through reflection. A delegate holds an object and a
-//! function name, but no address. The target is resolved at every call, so overrides and reloads take effect, and a delegate
-//! keeps no module alive.
+//! Binds delegates by name, compares delegates by signature, and calls delegates through reflection. A delegate holds an object and a
+//! function name, but no address. Each call resolves the target, so overrides and reloads take effect, and a delegate keeps no module
+//! alive.
 //!
-//! A broadcast calls the bindings that existed at its start, the last binding first. Bindings removed during the broadcast are
-//! not called, even if another callee removes them or the delegate moves. Bindings added during the broadcast are called by the
-//! next broadcast. Bindings to destroyed objects are skipped and removed; bindings to dormant objects are skipped and kept. A
-//! failing callee does not stop the remaining calls; the caller receives the first error.
+//! A broadcast calls the bindings that existed at its start, the last binding first. Bindings removed during the broadcast are not called,
+//! even if another callee removes them or the delegate moves. Bindings added during the broadcast are first called by the next broadcast.
+//! Bindings to destroyed objects are skipped and removed; bindings to dormant objects are skipped and kept. A failed call does not stop the
+//! remaining calls; the broadcast returns the first error.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -23,21 +23,21 @@ use crate::object::property::PropertyType;
 use crate::object::type_text::SignatureText;
 use crate::object::value::{Binding, Value};
 
-/// Calls one function on one object.
+/// Calls a function on an object.
 pub(crate) type CallOne<'a> = dyn FnMut(&Rc<Function>, ObjectHandle) -> Result<(), CallError> + 'a;
 
 /// Maximum depth of nested delegate calls.
 pub(crate) const DEEPEST: usize = 64;
 
-/// Maximum number of cached signatures. Hosts need fewer, even after many reloads.
+/// Maximum number of cached signatures. Hosts use fewer signatures, even after many reloads.
 const MOST_SIGNATURES: usize = 1024;
 
-/// Delegates that are being called, innermost last. Game thread only.
+/// Delegate calls in progress, innermost last. Game thread only.
 #[derive(Debug, Default)]
 pub(crate) struct Delegates {
     running: RefCell<Vec<Running>>,
     marked: Cell<u32>,
-    /// Parsed signatures of named calls, by text.
+    /// Parsed signatures of calls by name, keyed by their text.
     signatures: RefCell<BTreeMap<String, Rc<SignatureText>>>,
 }
 
@@ -59,17 +59,17 @@ impl Delegates {
 
 #[derive(Debug)]
 struct Running {
-    /// Mark of a delegate with several bindings.
+    /// Mark of a multicast delegate.
     mark: DelegateMark,
-    /// Bindings that are not called yet, in reverse order of their calls.
+    /// Bindings that were not called yet, in reverse call order.
     left: Vec<Binding>,
 }
 
-/// Identifies a delegate independently of its address, by a number stored in it. `None` for a delegate that was never called,
-/// and for a single delegate.
+/// Number stored in a delegate, which identifies the delegate independently of its address. `None` for single delegates, and for delegates
+/// that were never called.
 pub(crate) type DelegateMark = Option<NonZeroU32>;
 
-/// Removes the innermost call when dropped, also on unwinding.
+/// Removes the innermost call in progress when dropped, also on unwinding.
 struct Ended<'a>(&'a Delegates);
 
 impl Drop for Ended<'_> {
@@ -78,13 +78,13 @@ impl Drop for Ended<'_> {
     }
 }
 
-/// Returns the signature of a delegate type as text, or [`CallError::Signature`] for another type.
+/// Returns the signature string of a delegate type, or [`CallError::Signature`] for another type.
 pub(crate) fn signature_of(ty: &PropertyType) -> Result<&str, CallError> {
     ty.signature().ok_or_else(|| mismatch(&"the value", ty, &"a delegate"))
 }
 
-/// Creates a binding for a delegate of this type to a function of an object. Returns [`CallError::Stale`] if the object is
-/// destroyed, [`CallError::NotFound`] if it has no such function, [`CallError::Signature`] if the signature differs.
+/// Creates a binding to a function of an object, for a delegate of type `ty`. Returns [`CallError::Stale`] if the object is destroyed,
+/// [`CallError::NotFound`] if the object has no such function, and [`CallError::Signature`] if the signature differs.
 pub(crate) fn binding(
     world: &World,
     ty: &PropertyType,
@@ -94,7 +94,7 @@ pub(crate) fn binding(
     binding_of(world, signature_of(ty)?, object, function)
 }
 
-/// Creates a binding as [`binding`] does, for a signature as text. Returns the same errors.
+/// Creates a binding like [`binding`], for a signature string. Returns the same errors.
 pub(crate) fn binding_of(
     world: &World,
     signature: &str,
@@ -111,8 +111,8 @@ pub(crate) fn binding_of(
     Ok(Binding { object, function: world.names.intern(function) })
 }
 
-/// Checks that the functions of all bindings in a value match the signatures of their delegates. Bindings to destroyed and
-/// dormant objects pass. Returns the errors of [`binding`].
+/// Checks that the bound functions in a value match the signatures of their delegates. Accepts bindings to destroyed and dormant objects.
+/// Returns the errors of [`binding`].
 pub(crate) fn check(world: &World, ty: &PropertyType, value: &Value) -> Result<(), CallError> {
     let Some(signature) = ty.signature() else {
         let mut checked = Ok(());
@@ -140,7 +140,7 @@ pub(crate) fn holds_delegates(ty: &PropertyType) -> bool {
     ty.any(&|ty| ty.signature().is_some())
 }
 
-/// Returns the bindings of a delegate in the order in which they were added; empty for another value.
+/// Returns the bindings of a delegate in the order in which they were added. Returns no bindings for other values.
 pub(crate) fn bindings(value: &Value) -> &[Binding] {
     match value {
         Value::Delegate(Binding { object, .. }) if object.is_none() => &[],
@@ -150,7 +150,7 @@ pub(crate) fn bindings(value: &Value) -> &[Binding] {
     }
 }
 
-/// Adds a binding to a delegate. A single delegate replaces its binding; the others ignore a duplicate.
+/// Adds a binding to a delegate. A single delegate replaces its binding; a multicast delegate ignores a duplicate.
 pub(crate) fn with(delegate: Value, added: Binding) -> Value {
     let add = |mut bindings: Vec<Binding>| {
         if !bindings.contains(&added) {
@@ -166,7 +166,7 @@ pub(crate) fn with(delegate: Value, added: Binding) -> Value {
     }
 }
 
-/// Removes bindings that `is_kept` rejects. Returns the delegate and the number of removed bindings.
+/// Removes the bindings for which `is_kept` returns `false`. Returns the delegate and the number of removed bindings.
 pub(crate) fn keep(delegate: Value, is_kept: impl Fn(&Binding) -> bool) -> (Value, u32) {
     let before = bindings(&delegate).len();
     let left = match delegate {
@@ -180,22 +180,21 @@ pub(crate) fn keep(delegate: Value, is_kept: impl Fn(&Binding) -> bool) -> (Valu
     (left, removed as u32)
 }
 
-/// Checks if `object` and `function` select a binding. The object `NONE` selects all bindings; an empty name selects every
-/// function of the object.
+/// Checks if `object` and `function` match a binding. The object `NONE` matches all bindings; an empty function name matches all functions
+/// of the object.
 pub(crate) fn is_meant(world: &World, binding: &Binding, object: ObjectHandle, function: &str) -> bool {
     let is_object = object.is_none() || binding.object == object;
     is_object && (object.is_none() || function.is_empty() || *world.names.text(binding.function) == *function)
 }
 
-/// Returns the current target of a binding. `None` while the object is dormant, or if its class has no such function.
+/// Returns the current target of a binding. Returns `None` while the object is dormant, or if its class has no such function.
 fn target(world: &World, signature: &str, binding: &Binding) -> Option<Rc<Function>> {
     let class = world.objects.class(binding.object)?;
     let function = class.find_function(&world.names.text(binding.function))?;
     (function.signature_text() == signature).then(|| Rc::clone(class.dispatch(function)))
 }
 
-/// Binds a delegate property of type `ty`. Returns the errors of [`binding`], and an error if the property cannot currently be
-/// written.
+/// Binds a delegate property of type `ty`. Returns the errors of [`binding`], and an error if the property cannot currently be written.
 pub(crate) fn bind(
     world: &World,
     (object, property): (ObjectHandle, &str),
@@ -207,8 +206,7 @@ pub(crate) fn bind(
     world.write(object, property, &with(world.read(object, property)?, added))
 }
 
-/// Returns the reason why a binding has no target. Returns `None` if the target exists, or if the object is destroyed or
-/// dormant.
+/// Returns the reason for which a binding has no target. Returns `None` if the target exists, or if the object is destroyed or dormant.
 pub(crate) fn broken(world: &World, signature: &str, binding: &Binding) -> Option<String> {
     if !world.objects.is_alive(binding.object) || world.objects.waits_for(binding.object).is_some() {
         return None;
@@ -225,9 +223,9 @@ pub(crate) fn broken(world: &World, signature: &str, binding: &Binding) -> Optio
 }
 
 impl Delegates {
-    /// Calls the bindings of a delegate through `call`, which receives each function and object. The delegate itself is not
-    /// accessed during the calls. Returns [`CallError::NotFound`] if a single delegate has no target, [`CallError::TooDeep`] if
-    /// delegate calls are nested too deeply, and the error of the callee. With several bindings, returns the first error.
+    /// Calls the bindings of a delegate: passes the function and object of each binding to `call`. The delegate itself is not accessed
+    /// during the calls. Returns [`CallError::NotFound`] if a single delegate has no target, [`CallError::TooDeep`] if delegate calls are
+    /// nested too deeply, and the error of the callee. With several bindings, returns the first error.
     pub(crate) fn call(
         &self,
         world: &World,
@@ -279,8 +277,8 @@ impl Delegates {
         call(&function, binding.object)
     }
 
-    /// Calls a delegate with values instead of static types, for hosts, tools and tests. Returns the result of a single
-    /// delegate, if any. Returns the errors of [`Delegates::call`], and an error if the arguments do not fit.
+    /// Calls a delegate with dynamic values, for hosts, tools and tests. Returns the result of a single delegate, if the delegate has a
+    /// result. Returns the errors of [`Delegates::call`], and an error if the arguments do not match.
     pub(crate) fn call_with_values(
         &self,
         world: &World,
@@ -297,8 +295,8 @@ impl Delegates {
         Ok(result)
     }
 
-    /// Removes the bindings of a delegate property of type `ty` that [`is_meant`] selects. Returns their number, or an error if
-    /// the property cannot currently be written.
+    /// Removes the bindings of a delegate property of type `ty` that [`is_meant`] matches. Returns the number of removed bindings, or an
+    /// error if the property cannot currently be written.
     pub(crate) fn unbind(
         &self,
         world: &World,
@@ -310,14 +308,14 @@ impl Delegates {
         signature_of(ty)?;
         let is_out = |binding: &_| is_meant(world, binding, target, function);
         let (left, removed) = keep(world.read(object, property)?, |binding| !is_out(binding));
-        // Reads the mark before the write, since a sparse delegate without bindings has no mark.
+        // Reads the mark before the write, because a sparse delegate loses its mark with its last binding.
         let mark = world.objects.delegate_mark(object, property, || None)?;
         world.write(object, property, &left)?;
         self.note_removed(mark, is_out);
         Ok(removed)
     }
 
-    /// Calls a delegate property of type `ty`, and removes bindings to destroyed objects. Returns the errors of
+    /// Calls a delegate property of type `ty`, and removes its bindings to destroyed objects. Returns the errors of
     /// [`Delegates::call_with_values`].
     pub(crate) fn broadcast(
         &self,
@@ -330,7 +328,7 @@ impl Delegates {
         if !matches!(ty, PropertyType::Delegate(_)) {
             let (left, dead) = keep(now, |binding| world.is_alive(binding.object));
             if dead != 0 {
-                // If the property cannot currently be written, bindings to destroyed objects remain and are skipped.
+                // If the property cannot currently be written, bindings to destroyed objects stay in the property, and are skipped.
                 let _may_not = world.write(object, property, &left);
             }
             now = left;
@@ -339,8 +337,8 @@ impl Delegates {
         self.call_with_values(world, ty, mark, &now, arguments)
     }
 
-    /// Calls a delegate property of type `ty` with the Rust types of its signature. Returns the errors of
-    /// [`Delegates::broadcast`], and an error if the types differ.
+    /// Calls a delegate property of type `ty` with the Rust types of its signature. Returns the errors of [`Delegates::broadcast`], and an
+    /// error if the types do not match.
     pub(crate) fn call_by_types<A: ValueParams, R: NativeResult>(
         &self,
         world: &World,
@@ -358,15 +356,14 @@ impl Delegates {
         R::from_value(self.broadcast(world, property, ty, &arguments.into_values(&params)?)?, result.as_ref())
     }
 
-    /// Returns a mark for a delegate that is called for the first time. Marks wrap around at `u32::MAX`; calls in progress at
-    /// one time never use that many marks.
+    /// Returns a mark for the first call of a delegate. Marks wrap around at `u32::MAX`; fewer calls than that are in progress at any time.
     pub(crate) fn fresh_mark(&self) -> DelegateMark {
         let mark = NonZeroU32::new(self.marked.get().wrapping_add(1)).unwrap_or(NonZeroU32::MIN);
         self.marked.set(mark.get());
         Some(mark)
     }
 
-    /// Removes bindings from calls in progress.
+    /// Removes matching bindings from the calls in progress of the delegate with this mark.
     pub(crate) fn note_removed(&self, mark: DelegateMark, is_out: impl Fn(&Binding) -> bool) {
         let mut running = self.running.borrow_mut();
         for running in running.iter_mut().filter(|running| mark.is_some() && running.mark == mark) {

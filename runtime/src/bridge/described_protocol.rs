@@ -1,9 +1,9 @@
-//! Protocols with fixed strings, used for the protocols of this crate, of a host and of modules.
+//! Protocol whose keyword, form and help are fixed strings. Used for protocols of this crate, of a host and of modules.
 
 use crate::zcall::protocol::Protocol;
 use crate::zcall::reader::{NameError, Reader};
 
-/// Protocol with fixed strings; `read` parses an address.
+/// Protocol with fixed strings. `read` parses the address after the keyword.
 pub(crate) struct DescribedProtocol<S, R> {
     pub word: S,
     pub form: S,
@@ -11,7 +11,7 @@ pub(crate) struct DescribedProtocol<S, R> {
     pub read: R,
 }
 
-/// Protocol of this crate.
+/// Protocol that this crate defines.
 pub(crate) type BuiltIn = DescribedProtocol<&'static str, fn(&mut Reader<'_>) -> Result<String, NameError>>;
 
 impl<S: AsRef<str>, R: Fn(&mut Reader<'_>) -> Result<String, NameError>> Protocol for DescribedProtocol<S, R> {

@@ -1,4 +1,4 @@
-//! Resolves fast paths: finds the target of a name, and the direct trampoline of that function, if it has one.
+//! Resolves fast paths: finds the target of a name, and the direct trampoline of the target, if there is one.
 #![expect(unsafe_code, reason = "vouches for the trampolines that it finds")]
 
 use std::rc::Rc;
@@ -21,7 +21,7 @@ pub(crate) struct MethodCall {
     dispatch: Dispatch,
 }
 
-/// Returns the fast path into a static function of a module's class, if there is one.
+/// Returns the fast path into a static function of a module's class, if possible.
 pub(super) fn class_fast_path(core: &Core, function: &Function) -> Option<StaticFastPath> {
     if core.world.mode.is_before_commit() || !calls::is_static(function) {
         return None;
@@ -31,8 +31,8 @@ pub(super) fn class_fast_path(core: &Core, function: &Function) -> Option<Static
     let (what, direct) = hooks.direct.get(&*function.text)?;
     let frame = core.red.hot().number(hooks.gate.tag().id, what);
     let (resolved_at, count) = (core.zcalls.epoch().count(), function.arguments().len());
-    // SAFETY: `emit` stored the trampoline of this function with the hooks of its class. The function has as many parameters as
-    // its description states. The gate is open.
+    // SAFETY: `emit` stored the trampoline of this function with the hooks of its class. The function has the number of parameters in its
+    // description. The gate is open.
     Some(unsafe { StaticFastPath::new(resolved_at, direct.call, count, frame) })
 }
 
@@ -40,15 +40,15 @@ pub(super) fn parameters(export: &Export) -> Option<usize> {
     Some(export.signature.parse::<SignatureText>().ok()?.arguments.len())
 }
 
-/// Returns the fast path into a static function. `what` is the function's name in red frames.
+/// Returns the fast path into a static function, if possible. `what` is the function's name in red frames.
 pub(super) fn export_fast_path(core: &Core, export: &Export, what: &Rc<str>) -> Option<StaticFastPath> {
     let (trampoline, gate, count) = (export.direct?, &export.gate, parameters(export)?);
     if core.world.mode.is_before_commit() || !gate.is_open() {
         return None;
     }
     let frame = core.red.hot().number(gate.tag().id, what);
-    // SAFETY: the trampoline is that of the export, whose signature contains the number of parameters. The gate of the export
-    // is open.
+    // SAFETY: the trampoline is that of the export, and `count` is the number of parameters in its signature. The gate of the export is
+    // open.
     Some(unsafe { StaticFastPath::new(core.zcalls.epoch().count(), trampoline, count, frame) })
 }
 
@@ -57,8 +57,7 @@ impl MethodCall {
         Self { function: Rc::clone(function), dispatch }
     }
 
-    /// Returns the fast path into the target of a call on `object`, if there is one. The fast path is valid for all objects of
-    /// that class.
+    /// Returns the fast path into the target of a call on `object`, if possible. The fast path is valid for all objects of the same class.
     pub(crate) fn fast_path(&self, core: &Core, object: ObjectHandle) -> Option<MethodFastPath> {
         let function = self.target(core, object)?;
         let class = core.world.objects.class(object)?;
@@ -71,12 +70,11 @@ impl MethodCall {
         let batch = batch.into_option()?;
         let frame = core.red.hot().number(hooks.gate.tag().id, what);
         let (resolved_at, count) = (core.zcalls.epoch().count(), function.arguments().len());
-        // Objects have a plugin part for each dynamic class in their chain, base first.
+        // Objects have one plugin part for each dynamic class in their chain, base class first.
         let mut of_modules = class.lineage().filter(|class| class.origin == Origin::Dynamic);
         let part_index = of_modules.position(|class| class.id == function.owner)?;
-        // SAFETY: `emit` stored the trampolines of this function with the hooks of its class. The function has as many
-        // parameters as its description states. The gate is open. The function is the target for all objects of this object's
-        // class.
+        // SAFETY: `emit` stored the trampolines of this function with the hooks of its class. The function has the number of parameters in
+        // its description. The gate is open. The function is the target for all objects of this object's class.
         Some(unsafe {
             MethodFastPath::new(resolved_at, (*call, batch), count, frame, (class.id, function.owner, part_index))
         })
@@ -86,7 +84,7 @@ impl MethodCall {
         calls::target(&core.world, &self.function, object, self.dispatch).ok()
     }
 
-    /// Returns the function, or its override in a class.
+    /// Returns the function, or the override of the function in a class.
     pub(crate) fn answers(&self, class: &Class) -> Rc<Function> {
         match self.dispatch {
             Dispatch::Virtual => Rc::clone(class.dispatch(&self.function)),

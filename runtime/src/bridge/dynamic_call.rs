@@ -1,5 +1,4 @@
-//! Performs ZCalls with values instead of a static signature, for hosts, tools and tests. The signature string of the callee
-//! determines the slots.
+//! Performs ZCalls with dynamic values, for hosts, tools and tests. The signature string of the callee determines the slots.
 
 use std::rc::Rc;
 
@@ -23,26 +22,26 @@ pub(crate) use crate::zcall::call::Effect;
 use crate::zcall::call::{Call, Callee, Dispatcher, Resolved, Slots};
 use crate::zcall::owned::DynBuffer;
 
-/// Resolves `name` and calls it. The first argument of an object function is the object. Returns an error if the name is not
+/// Resolves `name` and calls the result. For an object function, the first argument is the object. Returns an error if the name cannot be
 /// resolved, the arguments do not match the signature, or the callee fails.
 #[cfg(test)]
 pub(crate) fn zcall(core: &Core, name: &str, arguments: &[Value]) -> Result<Option<Value>, CallError> {
     call(core, resolve(core, name)?, arguments)
 }
 
-/// Returns the handle of `name`, regardless of its signature. Returns an error if the name is not resolved.
+/// Returns the handle of `name`, without a check of the signature. Returns an error if the name cannot be resolved.
 pub(crate) fn resolve(core: &Core, name: &str) -> Result<ZCallHandle, CallError> {
     let _call = core.world.stack.enter(&format_args!("resolving `{name}`"))?;
     core.zcalls.resolve(&core.chain, name, 0)
 }
 
-/// Calls through a handle. The first argument of an object function is the object. Returns an error if the handle's generation
-/// has ended, the arguments do not match the signature, or the callee fails.
+/// Calls through a handle. For an object function, the first argument is the object. Returns an error if the handle's generation has ended,
+/// the arguments do not match the signature, or the callee fails.
 pub(crate) fn call(core: &Core, handle: ZCallHandle, arguments: &[Value]) -> Result<Option<Value>, CallError> {
     call_with_out_parameters(core, handle, arguments).map(|(result, _)| result)
 }
 
-/// Calls a handle as [`call`] does, and also returns the out parameters in order. Returns the same errors.
+/// Calls a handle like [`call`], and also returns the out parameters in order. Returns the same errors.
 pub(crate) fn call_with_out_parameters(
     core: &Core,
     handle: ZCallHandle,
@@ -50,7 +49,7 @@ pub(crate) fn call_with_out_parameters(
 ) -> Result<(Option<Value>, Vec<Value>), CallError> {
     core.world.slices.allow_change(&"a call by name")?;
     let Some(callee) = core.zcalls.callee(handle) else {
-        // The table reports the invalid handle, and accesses no slot.
+        // The table returns the error for the invalid handle, and accesses no slot.
         return core
             .zcalls
             .dispatch(core.here(), handle, DynBuffer::with_len(0).as_buffer_mut())
@@ -124,10 +123,10 @@ fn delegate(core: &Core, callee: &Callee, arguments: &[Value]) -> Result<Option<
     core.zcalls.watched(callee.name().protocol(), "nd:/", call)
 }
 
-/// Type of the receiver of a function: an object of any class, since the callee's thunk checks the class.
+/// Type of a function's receiver: an object of any class, because the callee's thunk checks the class.
 pub(crate) static RECEIVER: TypeText = TypeText::Reference(PropertyKind::OBJECT, String::new());
 
-/// Reads a property with one argument; writes it with two.
+/// Reads a property if there is one argument. Writes the property if there are two arguments.
 fn property(
     core: &Core,
     handle: ZCallHandle,
@@ -165,8 +164,8 @@ fn property(
     (arguments.len() == 1).then(|| take(&mut buffer, 2, word, awaited)).transpose()
 }
 
-/// Calls a function that needs no runtime, with strings and plain values only. Any thread. Returns an error if the arguments do
-/// not match the signature, a value does not fit a slot, or the callee fails.
+/// Calls a function that needs no runtime, with strings and plain values only. Callable on any thread. Returns an error if the arguments do
+/// not match the signature, a value does not fit in a slot, or the callee fails.
 pub(crate) fn call_plainly(
     name: &str,
     signature: &Signature,
@@ -203,7 +202,7 @@ fn type_of(core: &Core, word: &TypeText) -> Result<PropertyType, CallError> {
         .map_err(|error| CallError::NotFound { message: format!("a {word} cannot be passed: {error}") })
 }
 
-/// Prepares a slot for a result. Returns the value to be written through a pointer, if the result does not fit the slot.
+/// Prepares a slot for a result. If the result does not fit in the slot, returns the value to which the callee writes by a pointer.
 fn await_result(
     core: &Core,
     buffer: &mut DynBuffer<'_>,
@@ -221,8 +220,8 @@ fn await_result(
     }
 }
 
-/// Checks that objects in the result of a host function match its registered signature. Returns [`CallError::WrongClass`] if
-/// one does not.
+/// Checks that objects in the result of a host function match the registered signature. Returns [`CallError::WrongClass`] for an object of
+/// another class.
 pub(crate) fn check_result(core: &Core, name: &str, signature: &Signature, value: &Value) -> Result<(), CallError> {
     match signature.0.result.as_deref() {
         Some(word) if value.kind() == word.kind() && may_name_objects(word) => {
@@ -237,7 +236,7 @@ fn may_name_objects(word: &TypeText) -> bool {
     word.kind() == PropertyKind::OBJECT || matches!(travel(word.kind()), Travel::Address)
 }
 
-/// Fills a slot. A value that does not fit the slot is kept in `values` until the call is over.
+/// Writes an argument to a slot. A value that does not fit in the slot is stored in `values` until the call returns.
 fn put<'a>(
     core: &Core,
     buffer: &mut DynBuffer<'a>,
@@ -249,7 +248,7 @@ fn put<'a>(
 ) -> Result<(), CallError> {
     match value {
         Value::Text(text) => buffer.text_in(at, text),
-        // The receiver has no class in the signature; the callee's thunk checks it.
+        // The signature states no class for the receiver; the callee's thunk checks the class.
         Value::Object(object) if !object.is_none() && !word.path().is_empty() => {
             core.world.check_objects(&type_of(core, word)?, value, location)?;
             set_plain(buffer, at, value)
@@ -306,8 +305,7 @@ impl PlainSlots for BufferMut<'_> {
     }
 }
 
-/// Defines reads and writes of values that fit a slot. The arguments list the kind and the variant of each value except
-/// references.
+/// Defines reads and writes of values that fit in a slot. The arguments are the kind and the variant of each value type except references.
 macro_rules! plain_values {
     ($($kind:ident $variant:ident),*) => {
         pub(crate) fn get_plain(slots: &impl PlainSlots, at: usize, kind: PropertyKind) -> Result<Value, CallError> {
@@ -333,7 +331,7 @@ plain_values! {
     U8 U8, U16 U16, U32 U32, U64 U64, I8 I8, I16 I16, I32 I32, I64 I64, F32 F32, F64 F64, BOOL Bool, NAME Name
 }
 
-/// Host function that takes and returns values.
+/// Host function with dynamic arguments and results.
 pub(crate) type Body = Rc<dyn Fn(&[Value]) -> Result<Option<Value>, CallError>>;
 
 pub(crate) fn reach(effect: Effect) -> Reach {
@@ -353,8 +351,8 @@ struct ValueDispatcher {
     body: Body,
 }
 
-/// Registers a host function under `ex:/name`. Returns an error if the name is used or invalid, or if a type is missing or may
-/// change in a reload.
+/// Registers a host function as `ex:/name`. Returns an error if the name is used or invalid, or if a type is missing or could change in a
+/// reload.
 pub(crate) fn register(
     core: &Core,
     name: &str,
@@ -366,7 +364,7 @@ pub(crate) fn register(
     Ok(core.explicit.register(name, function)?)
 }
 
-/// Creates a host function called by `path`. Returns an error if a type is missing or may change in a reload.
+/// Creates a host function for calls by `path`. Returns an error if a type is missing or could change in a reload.
 pub(crate) fn host_function(
     core: &Core,
     path: String,
@@ -418,11 +416,11 @@ fn check_kind(words: &str, expected: Option<PropertyKind>, result: Option<&Value
     }
 }
 
-/// Host function for any thread: reads its arguments from slots, and writes its result to the slot after them.
+/// Host function for any thread. Reads its arguments from slots, and writes its result to the slot after the arguments.
 pub(crate) type PlainBody = dyn Fn(&mut BufferMut<'_>) -> Result<(), CallError> + Send + Sync;
 
-/// Creates a host function that any thread may call without a runtime. The function reads strings and plain values from slots,
-/// and writes its result to a slot. Returns an error if a value of the signature does not fit a slot.
+/// Creates a host function that any thread can call without a runtime. The function reads strings and plain values from slots, and writes
+/// its result to a slot. Returns an error if a value of the signature does not fit in a slot.
 pub(crate) fn plain_body(
     name: &str,
     signature: &Signature,
@@ -546,7 +544,7 @@ mod tests {
         (core, object)
     }
 
-    /// Returns all strings in upper case, each repeated by its count, or `none` without strings.
+    /// Returns all strings in upper case, each repeated by its count. Returns `none` if there are no strings.
     fn shout(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
         let words: Vec<String> = frame.take()?;
         let counts: BTreeMap<String, u32> = frame.take()?;

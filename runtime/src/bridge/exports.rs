@@ -1,4 +1,4 @@
-//! Static functions offered by modules.
+//! Static functions that modules offer.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -13,18 +13,18 @@ use crate::handles::ModuleId;
 #[derive(Clone)]
 pub(crate) struct Export {
     pub gate: Rc<Gate>,
-    /// Path of the type; empty for functions offered as `ex`.
+    /// Path of the type; empty for functions of the protocol `ex`.
     pub type_path: Rc<str>,
     pub name: Rc<str>,
     pub fingerprint: u64,
-    /// Signature as text.
+    /// Signature string.
     pub signature: Rc<str>,
     pub invoke: ZCallInvoke,
-    /// Trampoline for direct calls, if all values are plain.
+    /// Trampoline for direct calls, if all parameters and the result are plain values.
     pub direct: Option<DirectTrampoline>,
 }
 
-/// Returns the call name of a module's function.
+/// Returns the ZCall name of a module's function.
 pub(crate) fn export_name(module: &str, type_path: &str, name: &str) -> String {
     if type_path.is_empty() { format!("ex:/{name}") } else { format!("nm:/{module}:{type_path}:{name}") }
 }
@@ -32,7 +32,7 @@ pub(crate) fn export_name(module: &str, type_path: &str, name: &str) -> String {
 /// Static functions of all modules. Game thread only.
 #[derive(Default)]
 pub(crate) struct Exports {
-    /// Oldest module first.
+    /// Ordered by module id, so the oldest module is first.
     by_module: RefCell<BTreeMap<ModuleId, Vec<Export>>>,
 }
 
@@ -45,7 +45,7 @@ impl Exports {
         self.by_module.borrow_mut().remove(&module);
     }
 
-    /// Returns one line per function, sorted.
+    /// Returns one description line per function, sorted.
     pub(crate) fn lines(&self) -> Vec<String> {
         let exports = self.by_module.borrow();
         let line = |export: &Export| {
@@ -57,8 +57,8 @@ impl Exports {
         lines
     }
 
-    /// Finds a function. The type may be a full path, `Package.Type` or a bare name. If two builds of a module are loaded,
-    /// returns the function of the older build until its gate is closed.
+    /// Finds a function. `type_path` may be a full path, `Package.Type` or a plain name. If two builds of a module are loaded, returns the
+    /// function of the older build until the gate of that build closes.
     pub(crate) fn find(&self, module: &str, type_path: &str, name: &str) -> Option<Export> {
         let exports = self.by_module.borrow();
         let is_meant = |export: &&Export| {
@@ -72,7 +72,7 @@ impl Exports {
     }
 }
 
-/// Checks if `name_or_path` names the type with the path `path`.
+/// Checks if `name_or_path` refers to the type with the path `path`.
 pub(crate) fn is_type(path: &str, name_or_path: &str) -> bool {
     path == name_or_path
         || path.strip_prefix("/Script/").is_some_and(|short| {

@@ -1,6 +1,6 @@
-//! Fast paths into functions of modules. A fast path is resolved once and is valid until the epoch of calls changes. A fast
-//! call reads three machine words in the host, opens a red frame, and passes plain values in registers. All other calls take
-//! the slow path, which reports why a call is rejected.
+//! Fast paths into functions of modules. A fast path is resolved once, and is valid until the epoch of calls changes. A call through a fast
+//! path reads three machine words of the host, opens a red frame, and passes plain values in registers. All other calls take the slow path,
+//! which reports the reason for a rejected call.
 #![expect(unsafe_code, reason = "calls the direct trampolines of modules")]
 
 mod batch;
@@ -25,7 +25,7 @@ use crate::object::hot_columns::HotColumns;
 use crate::object::mode::ModeWord;
 use crate::object::slices::BorrowedSlices;
 
-/// State checked by fast calls. May outlive its host, and then rejects all calls. Clones share the state. Game thread only.
+/// State that calls through fast paths check. Can outlive its host, and then rejects all calls. Clones share the state. Game thread only.
 #[derive(Clone)]
 pub(crate) struct FastPaths {
     hot: Rc<HotFrames>,
@@ -44,7 +44,7 @@ pub(crate) struct StaticFastPath {
     frame: FrameNumber,
 }
 
-/// Fast path into the target of a method for objects of one class.
+/// Fast path into the target of a method, for objects of one class.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MethodFastPath {
     resolved_at: u64,
@@ -55,11 +55,11 @@ pub(crate) struct MethodFastPath {
     class: ClassId,
     /// Class that declares the target.
     owner: ClassId,
-    /// Index of the part of `owner` among the plugin parts of an object. Used if a more-derived dynamic class exists.
+    /// Index of the part of `owner` among the plugin parts of an object. Used if a more-derived class of the object has a part.
     part_index: usize,
 }
 
-/// Number of entries of a call cache by class.
+/// Number of entries of a call cache that is indexed by class.
 pub(crate) const CLASSES: usize = 4;
 
 /// Returns the cache entry for a class. The entry may contain another class.
@@ -68,14 +68,14 @@ pub(crate) fn entry_of<T>(entries: &[Cell<T>; CLASSES], class: ClassId) -> &Cell
     &entries[class.0 as usize % CLASSES]
 }
 
-/// Result of a fast call; `None` if the call must take the slow path.
+/// Result of a call through a fast path; `None` if the call must take the slow path.
 pub(crate) type Called = Option<Result<u64, Box<CallError>>>;
 
-/// Arguments of a call, as words or as slots.
+/// Arguments of a call, as machine words or as slots.
 pub(crate) trait Words: Copy {
     fn count(self) -> usize;
 
-    /// Returns the word at an index, which must be in range.
+    /// Returns the word at an index, which must be in bounds.
     fn word(self, at: usize) -> u64;
 }
 
@@ -103,8 +103,8 @@ impl Words for &[u64] {
     }
 }
 
-/// Static function whose module stays loaded while this value exists: a red frame is open, or the calling thread is inside the
-/// gate of the module's context.
+/// Static function whose module stays loaded while this value exists, because a red frame is open, or because the calling thread has
+/// entered the gate of the module's context.
 pub(crate) struct HotTrampoline<'a> {
     trampoline: DirectTrampoline,
     count: usize,
@@ -113,32 +113,32 @@ pub(crate) struct HotTrampoline<'a> {
 }
 
 impl HotTrampoline<'_> {
-    /// Wraps a function of a module outside of the Master. Such a module is not bound to a thread.
+    /// Wraps a function of a module outside of the Master. The function may be called on any thread.
     ///
     /// # Safety
-    /// The trampoline must belong to a static function with `count` parameters. The image of that function must stay mapped
-    /// while this value exists.
+    /// The trampoline must belong to a static function with `count` parameters. The image of the function must stay mapped while this value
+    /// exists.
     #[inline]
     pub(crate) unsafe fn new(trampoline: DirectTrampoline, count: usize) -> Self {
         Self { trampoline, count, slices: None }
     }
 
-    /// Calls the function. `None` if the number of parameters differs, or a slice is borrowed. Returns the error of the callee.
+    /// Calls the function. Returns `None` if the number of parameters differs, or if a slice is borrowed. Returns the error of the callee.
     #[inline]
     pub(crate) fn call(&self, slots: &[Slot]) -> Called {
         if slots.len() != self.count || self.slices.is_some_and(BorrowedSlices::are_out) {
             return None;
         }
         let mut failure = MaybeUninit::uninit();
-        // SAFETY: `FastPaths::within` creates this value and lends it only inside a red frame that was opened at a valid epoch.
-        // No safe point occurs before the frame closes, so all gates stay open and all images stay mapped. Callers of
-        // `HotTrampoline::new` promise that the image stays mapped.
+        // SAFETY: `FastPaths::within` creates this value and lends it only inside a red frame that was opened at a valid epoch. No safe
+        // point occurs before the frame closes, so all gates stay open and all images stay mapped. For `HotTrampoline::new`, the caller
+        // promises that the image stays mapped.
         let answer = unsafe { call_static(self.trampoline, slots, &mut failure) };
         Some(result(answer, &failure))
     }
 }
 
-/// Closes a red frame when dropped, also if host code panics in the frame.
+/// Closes a red frame when dropped, also if host code in the frame panics.
 struct Closing<'a, F: FnOnce(usize)> {
     hot: &'a HotFrames,
     opened: Opened,
@@ -156,7 +156,7 @@ impl<F: FnOnce(usize)> Drop for Closing<'_, F> {
 }
 
 impl StaticFastPath {
-    /// Creates the fast path into the function of this trampoline. `frame` is the number of the function's frame name.
+    /// Creates the fast path into the function of this trampoline. `frame` is the number of the function's name in red frames.
     ///
     /// # Safety
     /// The trampoline must belong to a module's static function with `count` parameters. The module must belong to this host,
@@ -171,11 +171,11 @@ impl StaticFastPath {
 }
 
 impl MethodFastPath {
-    /// Creates the fast path into a method of the class `owner`, for objects of `class`, which equals or extends `owner`.
-    /// `part_index` is the index of `owner` among the dynamic classes for which these objects have parts, base first.
+    /// Creates the fast path into a method of class `owner`, for objects of `class`, which is `owner` or a derived class. `part_index` is
+    /// the index of `owner` among the dynamic classes for which these objects have plugin parts, base class first.
     ///
     /// # Safety
-    /// See [`StaticFastPath::new`], for a method of `owner` in the module that declares it.
+    /// The requirements of [`StaticFastPath::new`] apply to the method and to the module that declares `owner`.
     pub(super) unsafe fn new(
         resolved_at: u64,
         (trampoline, batch): (DirectTrampoline, BatchTrampoline),
@@ -216,13 +216,13 @@ impl FastPaths {
         self.hot.epoch()
     }
 
-    /// Checks if a target resolved at the epoch `resolved_at` may be called now.
+    /// Checks if targets that were resolved at the epoch `resolved_at` can currently be called.
     #[inline]
     pub(crate) fn are_open(&self, resolved_at: u64) -> bool {
         resolved_at == self.hot.epoch().get() && !self.mode.is_before_commit() && !self.slices.are_out()
     }
 
-    /// Checks if a target resolved at the epoch `resolved_at` may be read now.
+    /// Checks if targets that were resolved at the epoch `resolved_at` can currently be read.
     #[inline]
     pub(crate) fn may_read(&self, resolved_at: u64) -> bool {
         resolved_at == self.hot.epoch().get() && !self.slices.are_out()
@@ -233,14 +233,14 @@ impl FastPaths {
         &self.columns
     }
 
-    /// Calls a static function. `clean_up` is called if work is left when the frame closes.
+    /// Calls a static function. `clean_up` is called if work remains when the frame closes.
     #[inline]
     pub(crate) fn call(&self, fast_path: &StaticFastPath, words: impl Words, clean_up: impl FnOnce(usize)) -> Called {
         if !self.are_open(fast_path.resolved_at) || words.count() != fast_path.count {
             return None;
         }
-        // SAFETY: the fast path was created for a function with this number of parameters. The epoch has not changed since, so
-        // the gate of its module is open and its image mapped.
+        // SAFETY: the fast path was created for a function with this number of parameters. The epoch has not changed since then, so the
+        // gate of its module is open and its image is mapped.
         unsafe { self.enter(fast_path, words, clean_up) }
     }
 
@@ -267,7 +267,7 @@ impl FastPaths {
         Some(done)
     }
 
-    /// Calls a method on an object, if the cache contains the fast path of its class.
+    /// Calls a method on an object, if the cache contains the fast path for the object's class.
     #[inline]
     pub(crate) fn call_on(
         &self,
@@ -281,11 +281,11 @@ impl FastPaths {
         if !self.are_open(fast_path.resolved_at) || words.count() != fast_path.count {
             return None;
         }
-        // SAFETY: as in `call`. The object is alive, this is its memory, and its class is that of the fast path.
+        // SAFETY: as in `call`. The object is alive, `memory` is its memory, and its class is that of the fast path.
         unsafe { self.enter_on(fast_path, (object, entry.memory), words, clean_up) }
     }
 
-    /// Checks if a plugin may now make a direct call of a target that was resolved at `version`, which is not [`CLOSED`]. The
+    /// Checks if plugins can currently make direct calls of targets that were resolved at `version`, which must not be [`CLOSED`]. The
     /// version changes with the epoch and the mode. A plugin that has borrowed a slice makes no direct calls.
     #[inline]
     pub(super) fn is_version(&self, version: u64) -> bool {
@@ -298,23 +298,23 @@ impl FastPaths {
         (version != CLOSED).then_some(version)
     }
 
-    /// Returns the version of direct calls for targets in modules. Returns `None` while each call into a module must be
-    /// reported. The version changes when this reporting begins or ends.
+    /// Returns the version of direct calls for targets in modules. Returns `None` while calls into modules are reported to the watchdog.
+    /// The version changes when this reporting starts or stops.
     pub(super) fn module_version(&self) -> Option<u64> {
         self.version().filter(|_| self.epoch().get() != Epoch::SHUT)
     }
 
-    /// Checks if module code is on this stack. As long as module code is on the stack, no safe point occurs, so objects,
-    /// generations and the runtime persist. A frame does not protect a coroutine, which may outlive the frame.
+    /// Checks if module code is on the stack of this thread. While module code is on the stack, no safe point occurs, so objects,
+    /// generations and the runtime persist. A frame does not protect a coroutine, because the coroutine may outlive the frame.
     #[inline]
     pub(crate) fn in_a_frame(&self) -> bool {
         self.hot.depth() != 0 && self.hot.stack().is_here()
     }
 
-    /// Calls a static function in its own red frame. `None` if the call must take the slow path.
+    /// Calls a static function in a new red frame. Returns `None` if the call must take the slow path.
     ///
     /// # Safety
-    /// The number of words must match the parameters, and the epoch must not have changed since the resolution.
+    /// The number of words must match the parameters, and the epoch must not have changed since the target was resolved.
     #[inline(always)]
     pub(super) unsafe fn enter(
         &self,
@@ -328,16 +328,16 @@ impl FastPaths {
         );
         let opened = self.hot.open(fast_path.frame)?;
         let mut failure = MaybeUninit::uninit();
-        // SAFETY: the caller promises that the epoch is unchanged, so the gate of the module is open and its image mapped. The
-        // red frame keeps the gate open and the image mapped until the call is over.
+        // SAFETY: the caller promises that the epoch is unchanged, so the gate of the module is open and its image is mapped. The red frame
+        // preserves this until the call returns.
         let answer = unsafe { call_static(fast_path.trampoline, words, &mut failure) };
         self.close(opened, answer, &failure, clean_up)
     }
 
-    /// Calls a method on an object with this memory, in its own red frame. `None` if the call must take the slow path.
+    /// Calls a method on an object in a new red frame. Returns `None` if the call must take the slow path.
     ///
-    /// See [`FastPaths::enter`]. The object must be alive, and its class must be that of the fast path. `memory` must be the
-    /// object's memory.
+    /// The requirements of [`FastPaths::enter`] apply. The object must be alive, its class must be that of the fast path, and `memory` must
+    /// be its memory.
     #[inline(always)]
     pub(crate) unsafe fn enter_on(
         &self,
@@ -353,8 +353,8 @@ impl FastPaths {
         };
         let opened = self.hot.open(fast_path.frame)?;
         let mut failure = MaybeUninit::uninit();
-        // SAFETY: as in `enter`. The part is the object's plugin part for the class that declares the function. Memory and part
-        // persist until a safe point, which cannot occur while the frame is open.
+        // SAFETY: as in `enter`. `part` is the object's plugin part for the class that declares the function. `memory` and `part` persist
+        // until a safe point, which cannot occur while the frame is open.
         let answer = unsafe { call_method(fast_path.trampoline, (object, memory, part), words, &mut failure) };
         self.close(opened, answer, &failure, clean_up)
     }
@@ -374,7 +374,7 @@ impl FastPaths {
         self.close_and_clean_up(opened, answer, failure, clean_up)
     }
 
-    /// Closes the frame of a call that has failed or has left work.
+    /// Closes the frame of a call that failed or that left remaining work.
     #[cold]
     #[inline(never)]
     fn close_and_clean_up(
@@ -384,8 +384,7 @@ impl FastPaths {
         failure: &MaybeUninit<Failure>,
         clean_up: impl FnOnce(usize),
     ) -> Called {
-        // Reads the failure before the frame closes: its strings are in the heap of the module, which may be unmapped
-        // afterwards.
+        // Reads the failure before the frame closes: its strings are in the heap of the module, which may be unmapped afterwards.
         let done = result(answer, failure);
         if !self.hot.close(opened) {
             clean_up(opened.borrowed_height());
@@ -393,15 +392,14 @@ impl FastPaths {
         Some(done)
     }
 
-    /// Returns the plugin part of an object for the class that declares the target. Used if that part is not the most-derived
-    /// part.
+    /// Returns the plugin part of an object for the class that declares the target. Used if this part is not the most-derived part.
     #[inline(never)]
     fn inherited_part(&self, object: ObjectHandle, fast_path: &MethodFastPath) -> Option<*mut ()> {
         let pairs = self.pairs.upgrade()?;
         pairs.part_at(self.columns.conjugate(object), fast_path.part_index, fast_path.owner).map(|part| part.0)
     }
 
-    /// Returns a counter that changes when an object is created or destroyed, or gets another body or plugin part.
+    /// Returns a counter that changes when an object is created or destroyed, or when its body or plugin part is replaced.
     #[inline]
     pub(crate) fn population(&self) -> u64 {
         self.columns.changes()
@@ -413,12 +411,12 @@ fn result(answer: DirectAnswer, failure: &MaybeUninit<Failure>) -> Result<u64, B
     if answer.status == DirectStatus::DONE { Ok(answer.bits) } else { Err(failed(failure)) }
 }
 
-/// Reads the failure written by a trampoline. Takes a reference, since the value is large and would be copied before each check
-/// of the answer.
+/// Reads the failure that a trampoline has written. Takes a reference, because the value is large, and passing it by value would copy it
+/// before each check of the answer.
 #[cold]
 #[inline(never)]
 fn failed(failure: &MaybeUninit<Failure>) -> Box<CallError> {
-    // SAFETY: the trampoline reported a failure, and so has written it; it is read only once.
+    // SAFETY: the trampoline reported a failure, so it has written `failure`. `failure` is read only once.
     let failure = unsafe { failure.assume_init_read() };
     Box::new(CallError::from_failure(&failure))
 }
@@ -427,13 +425,13 @@ fn failed(failure: &MaybeUninit<Failure>) -> Box<CallError> {
 macro_rules! enter {
     ($trampoline:ident, $failure:ident $(, $value:expr => $ty:ty)*) => {{
         type Trampoline = unsafe extern "C" fn($($ty,)* &mut MaybeUninit<Failure>) -> DirectAnswer;
-        // SAFETY: the caller promises that the trampoline was created from a function of this type, and that the requirements
-        // of `DirectTrampoline` hold.
+        // SAFETY: the caller promises that the trampoline was created from a function of this type, and that the requirements of
+        // `DirectTrampoline` are met.
         unsafe { transmute::<unsafe extern "C" fn(), Trampoline>($trampoline.0)($($value,)* $failure) }
     }};
 }
 
-/// Expands the macro `$enter` with the indices of `$count` words.
+/// Expands the macro `$enter` with the indexes of `$count` words.
 macro_rules! with_each {
     ($count:expr, $enter:ident) => {
         match $count {
@@ -452,7 +450,7 @@ macro_rules! with_each {
 }
 
 /// # Safety
-/// The requirements of [`DirectTrampoline`] must hold for a static function with as many parameters as there are words.
+/// The requirements of [`DirectTrampoline`] must be met for a static function with one parameter per word.
 #[inline(always)]
 unsafe fn call_static(
     trampoline: DirectTrampoline,
@@ -466,7 +464,7 @@ unsafe fn call_static(
 }
 
 /// # Safety
-/// The requirements of [`DirectTrampoline`] must hold for a method with as many parameters as there are words.
+/// The requirements of [`DirectTrampoline`] must be met for a method with one parameter per word.
 #[inline(always)]
 unsafe fn call_method(
     trampoline: DirectTrampoline,

@@ -1,6 +1,6 @@
-//! Frames of calls whose thunk is plugin code. The frame stays in the host, and the plugin accesses it by a number that is
-//! valid until the call returns. No address of a parameter crosses the ABI boundary. Each access starts at the frame, so values
-//! that have moved are found.
+//! Frames of calls whose thunks are plugin code. The frame stays in the host, and the plugin accesses it by a number that is valid until
+//! the call returns. No address of a parameter crosses the ABI boundary. Each access starts at the frame, so it finds values that have
+//! moved.
 #![expect(unsafe_code, reason = "finds frames again that lie on the stack of the host, below the plugin's")]
 
 use std::cell::Cell;
@@ -15,7 +15,7 @@ use crate::object::thunk::Frame;
 use crate::object::value::Value;
 use crate::object::values::ptr::Ptr;
 
-/// Number by which a plugin refers to the result instead of a parameter.
+/// Parameter number that refers to the result.
 pub(crate) const RESULT: u32 = u32::MAX;
 
 /// Active calls. Game thread only.
@@ -30,12 +30,12 @@ struct Open {
     number: u64,
     /// `None` while the frame is in use.
     frame: Option<NonNull<Frame<'static>>>,
-    /// Indices of the parameters that the plugin has stepped to.
+    /// Indexes of the parameters that the plugin has reached with [`OpenFrames::step`].
     params: Vec<usize>,
 }
 
 impl OpenFrames {
-    /// Runs `call` with a number for the frame.
+    /// Runs `call`, and passes it a number for the frame.
     pub(crate) fn with_number<R>(&self, frame: &mut Frame<'_>, call: impl FnOnce(u64) -> R) -> R {
         let number = self.last.get() + 1;
         self.last.set(number);
@@ -45,7 +45,7 @@ impl OpenFrames {
         call(number)
     }
 
-    /// Runs `code` on the frame with this number and on the list of parameters that were stepped to.
+    /// Runs `code` with the frame that has this number, and with the indexes of the parameters that were reached.
     fn with<R>(
         &self,
         number: u64,
@@ -53,8 +53,8 @@ impl OpenFrames {
     ) -> Result<R, CallError> {
         let (mut at, mut params) = self.take(number)?;
         let _back = Back { frames: self, number, frame: at };
-        // SAFETY: `with_number` borrows the frame for as long as its number is stored here, and does not use the frame. The
-        // number was removed from the list just now, so no other access finds the frame until `Back` returns it.
+        // SAFETY: `with_number` borrows the frame while its number is in the list, and does not use the frame. The frame was removed from
+        // its entry just now, so no other access finds it until `Back` returns it.
         let done = code(unsafe { at.as_mut() }, &mut params);
         if let Some(open) = self.open.borrow_mut().iter_mut().find(|open| open.number == number) {
             open.params = params;
@@ -71,8 +71,7 @@ impl OpenFrames {
         Ok((open.frame.take().ok_or_else(used)?, std::mem::take(&mut open.params)))
     }
 
-    /// Steps to the next parameter. Returns the number of parameters stepped to before, by which the plugin refers to this
-    /// parameter.
+    /// Advances to the next parameter. Returns the number of previously reached parameters, by which the plugin refers to this parameter.
     pub(crate) fn step(&self, number: u64) -> Result<u32, CallError> {
         self.with(number, |frame, params| {
             params.push(frame.step_again()?);
@@ -84,7 +83,7 @@ impl OpenFrames {
         self.with(number, |frame, _params| frame.finish())
     }
 
-    /// Reads a parameter, or the part of the parameter that `path` selects.
+    /// Reads a parameter, or the part of a parameter that `path` selects.
     pub(crate) fn read<R>(
         &self,
         number: u64,
@@ -95,7 +94,7 @@ impl OpenFrames {
         self.with(number, |frame, params| frame.read_again(stepped(params, param)?, |value| code(part(value, path)?)))
     }
 
-    /// Overwrites an out parameter or sets the result, from text.
+    /// Parses `text`, and writes the value to an out parameter or to the result.
     pub(crate) fn write(&self, number: u64, param: u32, text: &str, names: &Names) -> Result<(), CallError> {
         self.with(number, |frame, params| {
             if param != RESULT {
@@ -104,7 +103,7 @@ impl OpenFrames {
                     value.write(&read).map_err(|error| CallError::other(error.to_string()))
                 });
             }
-            // Parses before the result is set, so that an invalid text leaves the result unset.
+            // Parses before the result is set, so an invalid string leaves the result unset.
             let read = value_of(text, &frame.result_property()?.ty, names)?;
             frame.set_result_value(&read)
         })
@@ -138,8 +137,8 @@ fn stepped(params: &[usize], param: u32) -> Result<usize, CallError> {
     params.get(param as usize).copied().ok_or_else(none)
 }
 
-/// Selects a part of a value: `[3]` selects an element of an array, and `.name` selects a field of a struct by its display name
-/// or its own name.
+/// Selects a part of a value: `[3]` selects an element of an array, and `.name` selects a field of a struct by its display name or its
+/// internal name.
 fn part<'a>(value: Ptr<'a>, path: &str) -> Result<Ptr<'a>, CallError> {
     let missing = |at: Ptr<'_>, segment: &str| CallError::NotFound {
         message: format!("`{segment}` of a {}: no such element or field", at.ty()),
@@ -183,7 +182,7 @@ pub(crate) fn number(value: Ptr<'_>) -> Result<f64, CallError> {
     found.ok_or_else(|| mismatch(&"the value", value.ty(), &"a number"))
 }
 
-/// Formats strings and names without quotes, and other values as printed.
+/// Formats a value. Strings and names are formatted without quotes.
 pub(crate) fn text(value: Ptr<'_>, names: &Names) -> String {
     match value.read() {
         Value::Text(text) => text,
@@ -192,7 +191,7 @@ pub(crate) fn text(value: Ptr<'_>, names: &Names) -> String {
     }
 }
 
-/// Parses the format that [`text`] prints.
+/// Parses the output of [`text`].
 fn value_of(text: &str, ty: &PropertyType, names: &Names) -> Result<Value, CallError> {
     match ty {
         PropertyType::Text => Ok(Value::Text(text.to_owned())),

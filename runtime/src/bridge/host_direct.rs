@@ -1,4 +1,4 @@
-//! Results of direct calls from plugins to host functions. Errors are stored here until the caller fetches them.
+//! Results of direct calls from plugins to host functions. Stores errors until the caller fetches them.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -15,26 +15,26 @@ thread_local! {
     static FAILED: Cell<Option<CallError>> = const { Cell::new(None) };
 }
 
-/// Performs a direct call and catches panics, at no cost for calls that do not panic.
+/// Performs a direct call and catches panics. A call without a panic has no extra cost.
 #[inline]
 pub(crate) fn guarded(call: impl FnOnce() -> DirectAnswer) -> DirectAnswer {
-    // Unwinding releases the guards of the runtime's state, as in the panic guard.
+    // Unwinding drops the guards of the runtime's state, as in the panic guard.
     catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(thrown)
 }
 
-/// Runs a part of a direct call. If the part panics, returns the answer with which the call fails.
+/// Runs a part of a direct call. If the part panics, returns the answer that the failed call returns.
 #[inline]
 pub(crate) fn attempted<T>(code: impl FnOnce() -> T) -> Result<T, DirectAnswer> {
     catch_unwind(AssertUnwindSafe(code)).map_err(thrown)
 }
 
-/// Converts the payload of a panic to an answer. Accessors panic with a `CallError` as payload.
+/// Converts a panic payload to an answer. Accessors panic with a `CallError` as payload.
 #[cold]
 #[inline(never)]
 fn thrown(payload: Box<dyn Any + Send>) -> DirectAnswer {
     failed(match payload.downcast::<CallError>() {
         Ok(error) => *error,
-        // The panic guard formats the message and drops the payload.
+        // The panic guard formats the panic message and drops the payload.
         Err(panic) => match catch_panics(|| -> Result<Infallible, CallError> { resume_unwind(panic) }) {
             Ok(never) => match never {},
             Err(error) => error,
@@ -51,16 +51,16 @@ pub(crate) fn to_answer<R: NativeResult>(result: Result<R, CallError>) -> Direct
     }
 }
 
-/// Stores the error of a failed call, which the caller fetches, and returns the answer.
+/// Stores the error of a failed call until the caller fetches it, and returns the answer.
 #[cold]
 #[inline(never)]
 pub(crate) fn failed(error: CallError) -> DirectAnswer {
-    // A thread whose locals are destroyed makes no further calls.
+    // Fails if the thread-local variables of this thread are destroyed; such a thread makes no further calls.
     let _gone = FAILED.try_with(|failed| failed.set(Some(error)));
     DirectAnswer::without(DirectStatus::FAILED)
 }
 
-/// Stores a boxed error as [`failed`] does.
+/// Stores a boxed error like [`failed`].
 #[cold]
 #[inline(never)]
 #[expect(clippy::boxed_local, reason = "callers have it in a box, which they hand over in a register")]
@@ -68,7 +68,7 @@ pub(crate) fn failed_with(error: Box<CallError>) -> DirectAnswer {
     failed(*error)
 }
 
-/// Runs `code` after a failed call whose error was not fetched yet. Preserves the stored error.
+/// Runs `code` after a failed call whose error was not fetched yet. Restores the stored error afterwards.
 pub(crate) fn preserve_failure(code: impl FnOnce()) {
     let kept = FAILED.try_with(Cell::take).ok().flatten();
     code();

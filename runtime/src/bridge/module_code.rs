@@ -1,6 +1,6 @@
-//! Direct calls between plugins without slots. The host opens the red frame, performs the checks of all calls into modules, and
-//! passes the register arguments to the module's trampoline. The resolved target is cached per handle, and is resolved again
-//! when it becomes invalid.
+//! Direct calls between plugins, without slots. The host opens the red frame, performs the checks of all calls into modules, and passes the
+//! register arguments to the module's trampoline. The resolved target is cached for each handle, and resolved again when it becomes
+//! invalid.
 #![expect(unsafe_code, reason = "enters modules through cached targets, from the core of its context")]
 
 use std::cell::Cell;
@@ -27,12 +27,12 @@ struct Context<T> {
     target: T,
 }
 
-/// Function with its cached targets.
+/// Function that caches its resolved targets.
 trait Target: Sized {
-    /// Calls the cached target. Returns `None` if no target is cached for this object, or the cached target is invalid.
+    /// Calls the cached target. Returns `None` if no valid target is cached for this object.
     ///
     /// # Safety
-    /// The number of words must match the function.
+    /// The number of words must match the function's parameters.
     unsafe fn enter(found: &Context<Self>, object: ObjectHandle, words: impl Words) -> Option<DirectAnswer>;
 
     fn resolve(found: &Context<Self>, object: ObjectHandle);
@@ -44,21 +44,21 @@ struct StaticTarget {
     fast_path: Cell<Option<StaticFastPath>>,
     export: Export,
     what: Rc<str>,
-    /// Number of words passed by callers.
+    /// Number of argument words that callers pass.
     count: usize,
 }
 
 struct CodeOf<T>(PhantomData<T>);
 
-/// Slow half of [`CodeOf`]: resolves the target, and then calls it.
+/// Slow path of [`CodeOf`]: resolves the target, then calls it.
 struct Unresolved<T>(PhantomData<T>);
 
-/// Answer to a caller that must use slots instead.
+/// Answer that makes the caller use slots.
 const NOT_DONE: DirectAnswer = DirectAnswer::without(DirectStatus::NOT_DONE);
 
 impl<Bits: DirectBits, T: Target> DirectBody<Bits> for CodeOf<T> {
-    /// Context that `code_of` stores with the code. The table of the runtime owns this context, and the caller promises that
-    /// the runtime exists. Neither the runtime nor the table ends while a red frame is open, which `run` checks.
+    /// Context that `code_of` stores with the code. The runtime's table owns the context, and the caller promises that the runtime exists.
+    /// Runtime and table exist while a red frame is open, which `run` checks.
     type Context = Context<T>;
 
     #[inline]
@@ -66,10 +66,10 @@ impl<Bits: DirectBits, T: Target> DirectBody<Bits> for CodeOf<T> {
         if !found.fast_paths.in_a_frame() {
             return NOT_DONE;
         }
-        // SAFETY: callers pass as many words as the function takes.
+        // SAFETY: callers pass one word for each parameter.
         match unsafe { T::enter(found, object, bits.words()) } {
             Some(answer) => answer,
-            // SAFETY: as for this function.
+            // SAFETY: the caller of `run` makes the same promises.
             None => unsafe { bits.apart::<Unresolved<T>>(found, object) },
         }
     }
@@ -88,7 +88,7 @@ impl<Bits: DirectBits, T: Target> DirectBody<Bits> for Unresolved<T> {
 
 impl<T> Context<T> {
     fn core(&self) -> &Core {
-        // SAFETY: the context is stored in the table of this core.
+        // SAFETY: the table of this core stores the context, so the core exists.
         unsafe { self.core.as_ref() }
     }
 }
@@ -99,8 +99,8 @@ impl Target for Callees {
         let entry = found.fast_paths.columns().find(object)?;
         match found.target.known(&found.fast_paths, entry.class)? {
             Callee::Module(fast_path) => {
-                // SAFETY: the target was resolved for this class at the current version. `entry` is that of the object. The
-                // caller promises the number of words.
+                // SAFETY: the target was resolved for this class at the current version. `entry` belongs to the object. The caller promises
+                // the number of words.
                 Some(answer_of(unsafe {
                     found
                         .fast_paths
@@ -121,7 +121,7 @@ impl Target for StaticTarget {
     unsafe fn enter(found: &Context<Self>, _object: ObjectHandle, words: impl Words) -> Option<DirectAnswer> {
         let fast_path =
             found.target.fast_path.get().filter(|_| found.fast_paths.is_version(found.target.version.get()))?;
-        // SAFETY: the target was resolved at the current version, and takes as many words as the callers pass.
+        // SAFETY: the target was resolved at the current version, and has one parameter for each word.
         Some(answer_of(unsafe { found.fast_paths.enter(&fast_path, words, |height| clean_up(found.core(), height)) }))
     }
 
@@ -133,7 +133,7 @@ impl Target for StaticTarget {
     }
 }
 
-/// Returns the code with the body `B` for `count` arguments, if that number is supported.
+/// Returns the code that runs `B` with `count` argument words, if this number is supported.
 pub(crate) fn code<B>(count: usize) -> Option<*const ()>
 where
     B: DirectBody<[u64; 0]> + DirectBody<[u64; 1]> + DirectBody<[u64; 2]> + DirectBody<[u64; 3]> + DirectBody<[u64; 4]>,
@@ -159,18 +159,18 @@ where
 fn code_of<T: Target + 'static>(core: &Rc<Core>, count: usize, target: T) -> Option<BlackCode> {
     let code = code::<CodeOf<T>>(count)?;
     let context = Context { fast_paths: (*core.fast_paths).clone(), core: NonNull::from(&**core), target };
-    // SAFETY: the code has the form for this number of arguments. Arguments and result fit in slots: `Callees::of_module`
-    // ensures this for methods, and modules have direct trampolines only for such functions. The table of the core that the
-    // context refers to stores the context.
+    // SAFETY: the code has the form for this number of arguments. Arguments and result fit in slots: `Callees::of_module` ensures this for
+    // methods, and modules have direct trampolines only for such functions. The core that the context refers to also stores the context in
+    // its table.
     Some(unsafe { BlackCode::new(code, Some(Rc::new(context))) })
 }
 
-/// Returns the code with which plugins call an object function directly, if such calls are possible.
+/// Returns the code by which plugins call an object function directly, if direct calls are possible.
 pub(crate) fn method_code(core: &Rc<Core>, function: &Rc<Function>, dispatch: Dispatch) -> Option<BlackCode> {
     code_of(core, function.arguments().len(), Callees::of_module(function, dispatch)?)
 }
 
-/// Returns the code with which plugins call a module's static function directly, if such calls are possible.
+/// Returns the code by which plugins call a module's static function directly, if direct calls are possible.
 pub(crate) fn static_code(core: &Rc<Core>, export: &Export, what: &Rc<str>) -> Option<BlackCode> {
     export.direct?;
     let count = parameters(export)?;

@@ -1,5 +1,5 @@
-//! Protocols and resolvers registered by modules. The chain calls them like protocols and resolvers of the host. Each call
-//! passes the gate of the module in a red frame. A registration ends with the module's generation.
+//! Protocols and resolvers that modules register. The resolver chain calls them like those of the host. Each call passes the gate of the
+//! module and opens a red frame. A registration ends with the module's generation.
 #![expect(unsafe_code, reason = "calls the functions that modules have registered")]
 
 use std::rc::{Rc, Weak};
@@ -22,21 +22,21 @@ use crate::zcall::name::ZCallName;
 use crate::zcall::protocol::{PlainProtocol, Protocol};
 use crate::zcall::reader::{NameError, NameErrorKind, Reader};
 
-/// Borrowed description from a module. Its functions match their declared types.
+/// Borrowed description from a module, whose functions match their declared types.
 pub(crate) struct BorrowedDesc<'a, D>(&'a D);
 
 impl<'a, D> BorrowedDesc<'a, D> {
     /// Borrows the description.
     ///
-    /// The functions in the description must belong to the registering module, and must match their types for the number in the
-    /// description.
+    /// The functions in the description must belong to the registering module, and must match their types when called with the number in
+    /// the description.
     pub(crate) unsafe fn new(description: &'a D) -> Self {
         Self(description)
     }
 }
 
-/// Adds a protocol of a module. Returns an error if the protocol's word is used or invalid. Before a commit, also returns an
-/// error for a module that is not starting, since the registration could not be rolled back.
+/// Adds a protocol of a module. Returns an error if the protocol's keyword is used or invalid. Before a commit, also returns an error
+/// unless the module is starting, because the registration could not be rolled back.
 pub(crate) fn add_protocol(
     core: &Rc<Core>,
     module: ModuleId,
@@ -56,8 +56,8 @@ pub(crate) fn add_protocol(
         let begin = address.error(NameErrorKind::Empty("address"));
         let text = address.all("address")?;
         let (done, spelling) = collect_text(|sink| {
-            // SAFETY: the module registered the function with this number. The gate is open, so the image is mapped. The other
-            // arguments are borrowed for the call.
+            // SAFETY: the module registered the function with this number. The gate is open, so the image is mapped. The other arguments
+            // are borrowed for the call.
             code.enter(&format!("{scheme}:{text}"), |failure| unsafe {
                 (parse.0)(number, RStr::from_str(text), sink, failure)
             })
@@ -71,8 +71,7 @@ pub(crate) fn add_protocol(
     core.chain.add_protocol(Rc::new(DescribedProtocol { word, form, help, read }), origin)
 }
 
-/// Adds a resolver of a module. Returns the errors of [`add_protocol`], and an error if modules cannot resolve names of the
-/// protocol.
+/// Adds a resolver of a module. Returns the errors of [`add_protocol`], and an error if modules cannot resolve names of this protocol.
 pub(crate) fn add_resolver(
     core: &Rc<Core>,
     module: ModuleId,
@@ -91,7 +90,7 @@ pub(crate) fn add_resolver(
     core.chain.add(protocol, Origin::Module(module), description.priority, label, Rc::new(resolver))
 }
 
-/// Code that a module has registered, with the gate and the name for calls.
+/// Registered code of a module, with its gate and its name for calls.
 struct Registered {
     core: Weak<Core>,
     gate: Rc<Gate>,
@@ -107,7 +106,7 @@ impl Registered {
         Ok(Self { core: Rc::downgrade(core), gate: core.tasks.gate(module)?, what: what.into() })
     }
 
-    /// Runs code of the module, on behalf of the call `name`.
+    /// Runs code of the module, on behalf of a call of `name`.
     fn enter(&self, name: &str, call: impl FnOnce(&mut Failure) -> Status) -> Result<(), CallError> {
         let core = alive(&self.core)?;
         core.world.slices.allow_change(&self.what)?;
@@ -128,8 +127,8 @@ impl Resolver for ModuleResolver {
     fn resolve(&self, name: &ZCallName) -> Result<Answer, CallError> {
         let mut answer = Resolution::declined();
         let full = name.to_string();
-        // SAFETY: the module registered the function with this number. The gate is open, so the image is mapped. The other
-        // arguments are borrowed for the call.
+        // SAFETY: the module registered the function with this number. The gate is open, so the image is mapped. The other arguments are
+        // borrowed for the call.
         let resolve = |failure: &mut Failure| unsafe {
             (self.resolve.0)(self.number, RStr::from_str(name.rest()), &mut answer, failure)
         };
@@ -152,7 +151,7 @@ impl Resolver for ModuleResolver {
     }
 }
 
-/// Function returned by a resolver of a module.
+/// Function that a resolver of a module returned.
 struct ModuleFunction {
     code: Rc<Registered>,
     name: String,
@@ -164,19 +163,19 @@ struct ModuleFunction {
 impl Dispatcher for ModuleFunction {
     fn call(&self, call: Call<'_>) -> Result<(), CallError> {
         let mut buffer = call.into_buffer();
-        // SAFETY: the resolver returned this number, which is dropped with `self`. The gate is open, so the image is mapped.
-        // The buffer is borrowed for the call. Its slots match the signature, which was compared when the name was resolved.
+        // SAFETY: the resolver returned this number, which is dropped with `self`. The gate is open, so the image is mapped. The buffer is
+        // borrowed for the call. Its slots match the signature, which was compared when the name was resolved.
         self.code.enter(&self.name, |failure| unsafe { (self.call.0)(self.number, buffer.raw(), failure) })
     }
 }
 
 impl Drop for ModuleFunction {
     fn drop(&mut self) {
-        // If the gate is closed, the module drops the function itself on exit.
+        // After the gate has closed, the module drops the function itself on exit.
         if !self.code.gate.is_open() || self.code.core.strong_count() == 0 {
             return;
         }
-        // SAFETY: as for a call; the number is not used after this drop.
+        // SAFETY: as for a call. The number is not used after this drop.
         let dropped = self.code.enter(&self.name, |failure| unsafe { (self.drop.0)(self.number, failure) });
         if let Err(error) = dropped {
             tracing::error!(module = &*self.code.gate.tag().name, name = self.name, %error, "a function of a resolver was not dropped");

@@ -1,5 +1,5 @@
-//! Enters functions of a module. The thunk of a reflected function finds the plugin part, opens a red frame inside the module's
-//! gate, and passes the parameter block. The dispatcher of a static function passes the buffer of slots.
+//! Enters functions of a module. The thunk of a reflected function finds the plugin part, opens a red frame, enters the module's gate, and
+//! passes the parameter block. The dispatcher of a static function passes the slot buffer.
 #![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
 
 use std::any::Any;
@@ -27,7 +27,7 @@ pub(crate) fn module_thunk(core: Weak<Core>, gate: Rc<Gate>, invoke: Invoke, wha
     })
 }
 
-/// Creates the thunk for calls of a script function from outside of its package. Such a call opens a red frame and passes the
+/// Creates the thunk by which code outside of a script package calls a function of the package. The call opens a red frame and passes the
 /// module's gate.
 #[cfg(feature = "script")]
 pub(crate) fn script_thunk(core: Weak<Core>, gate: Rc<Gate>, thunk: Thunk, what: Rc<str>) -> Thunk {
@@ -37,7 +37,7 @@ pub(crate) fn script_thunk(core: Weak<Core>, gate: Rc<Gate>, thunk: Thunk, what:
     })
 }
 
-/// Enters a thunk that the module provides. The thunk receives the number of the frame.
+/// Enters a thunk that the module provides. The thunk receives a frame number.
 fn enter_custom(
     core: &Core,
     gate: &Gate,
@@ -53,8 +53,8 @@ fn enter_custom(
                     let (memory, part) = (std::ptr::null_mut(), std::ptr::null_mut());
                     let params = std::ptr::without_provenance_mut(number as usize);
                     let mut call = call::Call { object, memory, part, params, failure };
-                    // SAFETY: the gate is open, so the image is mapped. A function with this flag receives a frame number in
-                    // `call`, and follows no address of the call.
+                    // SAFETY: the gate is open, so the image is mapped. A function with this flag receives a frame number in `call`, and
+                    // dereferences no address of the call.
                     unsafe { (invoke.0)(&mut call) }
                 })
             })
@@ -81,7 +81,7 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
         let find = || core.pairs.find_part(&core.world.objects, object, function_of(frame).owner);
         let part = match find() {
             None => {
-                // The red constructor runs on the same stack, so this call must have room left before the part is built.
+                // The red constructor runs on the same stack, so the stack space for this call is checked before the part is built.
                 core.red.hot().may_open(&format_args!("{what} of {object}"))?;
                 core.pairs.late(object)?;
                 find()
@@ -93,14 +93,14 @@ fn enter(core: &Core, gate: &Gate, invoke: Invoke, what: &Rc<str>, frame: &mut F
     };
     let run = |failure: &mut Failure| {
         let mut call = call::Call { object, memory, part, params, failure };
-        // SAFETY: the gate is open, so the image is mapped. Memory and part were resolved for this object and this function's
-        // class just now. The layout of the block follows the description that the module's trampoline was built from. This
-        // description was compared on load.
+        // SAFETY: the gate is open, so the image is mapped. Memory and part were resolved for this object and this function's class just
+        // now. The block has the layout in the description from which the module's trampoline was built. This description was compared when
+        // the module was loaded.
         unsafe { (invoke.0)(&mut call) }
     };
     let called = core.zcalls.watched("method", what, || core.red.call_module(gate, what, run));
     called.map_err(|error| match error {
-        // Adds the object to the error, since the name of the frame does not contain it.
+        // Adds the object to the error, because the name of the frame does not contain the object.
         CallError::TooDeep { what: called, limit } if *called == **what => {
             CallError::TooDeep { what: format!("{what} of {object}"), limit }
         }
@@ -131,7 +131,7 @@ pub(crate) fn export_call(export: Export, core: &Weak<Core>) -> Resolved {
 pub(super) struct ExportDispatcher {
     pub(super) export: Export,
     pub(super) what: Rc<str>,
-    /// Call name.
+    /// ZCall name of the function.
     name: String,
     core: Weak<Core>,
 }
@@ -146,8 +146,8 @@ impl Dispatcher for ExportDispatcher {
         let core = self.core.upgrade().ok_or_else(|| CallError::Unavailable { what: self.what.to_string() })?;
         core.world.mode.may_call(&self.name, || Reach::Static(self.export.gate.tag().id))?;
         core.red.call_module(&self.export.gate, &self.what, |failure| {
-            // SAFETY: the gate is open, so the image is mapped. The buffer is borrowed for the call. Its pointer slots match
-            // the fingerprint, which was compared when the name was resolved.
+            // SAFETY: the gate is open, so the image is mapped. The buffer is borrowed for the call. Its pointer slots match the
+            // fingerprint, which was compared when the name was resolved.
             unsafe { (self.export.invoke.0)(buffer.raw(), failure) }
         })
     }

@@ -1,7 +1,7 @@
-//! `nd:/`: calls the delegate whose conjugate is in slot 0. The signature of the delegate determines the other slots. Numbers,
-//! names and objects are passed by value, and every other value as a conjugate, so that no address is followed and every slot
-//! can be checked. If the result needs a conjugate, it becomes an owned value of the calling module. For calls of the host, the
-//! result is written to the conjugate in the result slot.
+//! `nd:/`: calls the delegate whose conjugate is in slot 0. The signature of the delegate determines the other slots. Numbers, names and
+//! objects are passed by value, and all other values as conjugates, so no slot contains an address, and every slot can be checked. A result
+//! that needs a conjugate becomes an owned value of the calling module. For calls by the host, the result is written to the conjugate in
+//! the result slot.
 
 use std::rc::Weak;
 use std::time::Instant;
@@ -38,7 +38,7 @@ pub(super) struct DelegateResolver(pub(super) Weak<Core>);
 impl Resolver for DelegateResolver {
     fn resolve(&self, _: &ZCallName) -> Result<Answer, CallError> {
         let core = Weak::clone(&self.0);
-        // Compares the slots at each call, since signatures differ per delegate.
+        // Compares the slots in each call, because delegates have different signatures.
         let body = move |call: Call<'_>| self::call(&*alive(&core)?, None, &mut call.into_buffer());
         Ok(Answer::Function(Resolved::new(described("", 0), body).with_slots(Slots::Delegate)))
     }
@@ -52,8 +52,8 @@ pub(crate) fn result(core: &Core, delegate: ConjugateHandle) -> Result<PropertyK
     Ok(signature.result.as_deref().map_or(PropertyKind(0), TypeText::kind))
 }
 
-/// Calls the delegate on behalf of `module`, or of the host. Returns an error if the conjugate has expired or is not a
-/// delegate, the slots do not match the delegate's signature, the delegate has no target, or a callee fails.
+/// Calls the delegate on behalf of `module`, or of the host. Returns an error if the conjugate has expired or is not a delegate, the slots
+/// do not match the delegate's signature, the delegate has no target, or a callee fails.
 pub(crate) fn call(core: &Core, module: Option<ModuleId>, buffer: &mut BufferMut<'_>) -> Result<(), CallError> {
     let handle: ConjugateHandle = buffer.get(0)?;
     let opened = conjugates::open(core, handle, Instant::now())?;
@@ -64,8 +64,8 @@ pub(crate) fn call(core: &Core, module: Option<ModuleId>, buffer: &mut BufferMut
     let bound = conjugates::copy(core, handle, Instant::now())?.0.read();
     let (bound, dead) = delegates::keep(bound, |binding| core.world.objects.is_alive(binding.object));
     if dead != 0 && !core.world.mode.is_before_commit() {
-        // If the delegate cannot currently be written, bindings to destroyed objects remain and are skipped. Before a commit,
-        // the owner of the delegate is unknown.
+        // If the delegate cannot currently be written, bindings to destroyed objects stay in the delegate, and are skipped. Before a
+        // commit, the owner of the delegate is unknown.
         let _may_not = conjugates::write(core, handle, &bound, Instant::now());
     }
     let mark = conjugates::mark_delegate(core, handle, Instant::now())?;

@@ -1,4 +1,4 @@
-//! `nm:/module:type:name`: static functions offered by modules, and functions of their classes.
+//! `nm:/module:type:name`: static functions that modules offer, and static functions of their classes.
 
 use std::rc::Weak;
 
@@ -41,17 +41,17 @@ fn read_address(address: &mut Reader<'_>) -> Result<String, NameError> {
     Ok(address.since(start).to_owned())
 }
 
-/// Parsed name of the protocol `nm`.
+/// Parsed address of the protocol `nm`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Method<'a> {
     pub module: &'a str,
-    /// Type as written in the name: `/Script/Package.Type`, `Package.Type` or `Type`.
+    /// Type as written in the address: `/Script/Package.Type`, `Package.Type` or `Type`.
     pub type_path: &'a str,
     pub method: &'a str,
 }
 
 impl<'a> Method<'a> {
-    /// Parses `name`, if it belongs to the protocol.
+    /// Parses `name` if it belongs to the protocol `nm`.
     pub(crate) fn of(name: &'a ZCallName) -> Option<Self> {
         if name.protocol() != NM.word {
             return None;

@@ -1,4 +1,4 @@
-//! Syntax of reflection paths in call names: `/Script/Package.Type:Member`.
+//! Syntax of reflection paths in ZCall names: `/Script/Package.Type:Member`.
 
 use crate::zcall::reader::{NameError, Reader};
 
@@ -11,7 +11,7 @@ pub(super) fn script_type(address: &mut Reader<'_>) -> Result<(), NameError> {
     Ok(())
 }
 
-/// Parses `/Script/Package.Type:Member`, optionally with a second leading `/`, which the canonical form omits.
+/// Parses `/Script/Package.Type:Member`, optionally with a second leading `/`, which is absent in the canonical form.
 pub(super) fn member_path(address: &mut Reader<'_>, what: &'static str) -> Result<String, NameError> {
     if address.rest().starts_with("//") {
         address.fixed("/")?;

@@ -1,5 +1,5 @@
-//! Built-in protocols and their resolvers. Each protocol has its own file, and implements the traits of `alcedo-zcall` as a
-//! host's protocol does.
+//! Built-in protocols and their resolvers. Each protocol has its own file, and implements the traits of `alcedo-zcall` like a protocol of a
+//! host.
 
 use std::io;
 use std::rc::Rc;
@@ -25,8 +25,8 @@ pub(crate) fn built_in() -> ResolverChain {
 }
 
 impl Core {
-    /// Creates empty stores, with a resolver for each protocol. The calling thread becomes the game thread. Returns an error if
-    /// the finalizer thread cannot be started, or if called on the stack of a coroutine.
+    /// Creates empty stores, with a resolver for each protocol. The calling thread becomes the game thread. Returns an error if the
+    /// finalizer thread cannot be started, or if the caller runs on the stack of a coroutine.
     pub(crate) fn new() -> io::Result<Rc<Self>> {
         let core = Self::with_chain(built_in())?;
         let weak = || Rc::downgrade(&core);
@@ -51,7 +51,7 @@ mod tests {
     use super::built_in;
     use crate::bridge::nm::Method;
 
-    /// Checks a name and its canonical form.
+    /// Checks that a name and its canonical form parse to the same name.
     fn check(text: &str, canonical: &str) {
         let protocols = built_in();
         let name = protocols.read(text).expect(text);

@@ -1,5 +1,5 @@
-//! Rebuilds plugin parts in a reload: builds each object's part, and restores its kept fields. An object that is called before
-//! its turn is rebuilt before that call, once: see [`Pairs::build_late`](crate::conjugate::pairs::Pairs::build_late).
+//! Rebuilds plugin parts in a reload: builds the part of each object, and restores its kept fields. If an object is called before its turn,
+//! it is rebuilt once, before that call: see [`Pairs::build_late`](crate::conjugate::pairs::Pairs::build_late).
 
 use std::rc::Rc;
 
@@ -28,26 +28,26 @@ pub(crate) struct KeptFields {
 pub(crate) struct Rebuilt {
     pub conjugates: u64,
     pub fields_kept: u64,
-    /// Kept fields that no longer fit, one line per field and reason.
+    /// Kept fields that could not be restored, one line per field and reason.
     pub fields_lost: Vec<String>,
 }
 
 #[derive(Default)]
 struct Turns {
-    /// Fields of objects that were not rebuilt yet.
+    /// Saved fields of objects that were not rebuilt yet.
     kept: FxHashMap<ObjectHandle, Vec<KeptField>>,
     /// Packed fields of all objects.
     packed: Rc<PackedFields>,
     done: Rebuilt,
-    /// Fields that were not restored, by class, field and reason, with the number of objects.
+    /// Fields that could not be restored, with the reason and the number of objects.
     lost: Vec<(KeptField, Misfit, u64)>,
-    /// Current class of the fields of each class.
+    /// Current class for the fields of each old class.
     kept_classes: FxHashMap<Rc<str>, Rc<KeptClass>>,
 }
 
-/// Rebuilds these objects in order. Objects that were constructed again already have their plugin parts. Their kept fields are
-/// restored before the other objects are built. A call made during this restoring may find an object whose fields are not yet
-/// restored. Returns the result so far, and the first error of a red constructor with its class and object.
+/// Rebuilds these objects in order. Objects that were constructed again already have their plugin parts, and their kept fields are restored
+/// before the other objects are built. Calls made during the restoration may reach objects whose fields are not yet restored. Returns the
+/// result so far, and the first error of a red constructor with the object.
 pub(crate) fn rebuild(
     core: &Rc<Core>,
     kept: KeptFields,
@@ -82,7 +82,7 @@ pub(crate) fn rebuild(
     (rebuilt, done)
 }
 
-/// Rebuilds `object`, unless it was rebuilt before.
+/// Rebuilds `object`, unless it was already rebuilt.
 fn build_one(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Result<(), CallError> {
     if core.world.objects.waits_for(object).is_some() || core.plugins().key_of(object).is_some() {
         return Ok(());
@@ -113,7 +113,7 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
     };
     faults::at(ReloadStep::LoadKept)?;
     let (objects, plugins) = (&core.world.objects, core.plugins());
-    // An object with fields put aside has no packed fields.
+    // An object with fields that were put aside has no packed fields.
     let mut fields_kept = plugins.unpack_kept(object, &packed)?;
     let (mut lost, mut aside) = (Vec::new(), Vec::new());
     let mut earlier = objects.replace_fields_aside(object, Vec::new());
@@ -131,7 +131,7 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
             is_loaded(field, &mut lost);
             continue;
         };
-        // A field that was not written since the previous build still has its earlier value.
+        // If the field was not written since its older value was put aside, the older value takes precedence.
         let is_untouched = instead.as_ref() == Some(&field.data);
         let (first, second) = if is_untouched { (&before, field) } else { (field, &before) };
         let mut misfits = Vec::new();
@@ -139,7 +139,7 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
             continue;
         }
         if is_loaded(second, &mut Vec::new()) {
-            // Puts the value that does not fit aside only if it is the older value: the newer value started as a default.
+            // Puts the older value aside again; the newer value was only a default.
             aside.extend(is_untouched.then(|| first.clone()));
         } else if is_untouched {
             aside.push(first.clone());
@@ -147,7 +147,7 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
             lost.extend(misfits);
         }
     }
-    // Fields that the previous build did not keep.
+    // Restores fields that the previous build did not keep.
     for FieldAside { field, .. } in earlier {
         if !is_loaded(&field, &mut Vec::new()) {
             aside.push(field);

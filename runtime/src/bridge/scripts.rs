@@ -1,5 +1,5 @@
-//! Stores the code of script packages by module. The code and its functions form a reference cycle, so this store owns the code
-//! and removes it when the module ends.
+//! Stores the code of script packages by module. The code and its functions form a reference cycle, so this store breaks the cycle by
+//! removing the code when the module ends.
 
 use alcedo_script::Compiled;
 use rustc_hash::FxHashMap;
@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::cells::RefCell;
 use crate::handles::{ClassId, ModuleId};
 
-/// Active code. Game thread only.
+/// Code of the active script packages. Game thread only.
 #[derive(Debug, Default)]
 pub(crate) struct ScriptCodes(RefCell<FxHashMap<ModuleId, Package>>);
 

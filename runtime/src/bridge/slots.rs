@@ -1,5 +1,5 @@
-//! Converts between slots and parameters. Numbers, names and references are stored in the slot. Every other value is
-//! deep-copied and passed behind a pointer slot. The safe views of plugin and host code never create pointer slots.
+//! Converts between slots and parameters. Numbers, names and references are stored in slots. Other values are deep-copied and passed by
+//! pointer slots. The safe views of plugin and host code never create pointer slots.
 #![expect(unsafe_code, reason = "makes and follows the pointer slots of values that do not fit a slot")]
 
 use std::rc::Rc;
@@ -19,8 +19,8 @@ use crate::object::values::ptr::{Ptr, PtrMut};
 use crate::zcall::buffer::BufferMut;
 use crate::zcall::owned::DynBuffer;
 
-/// Calls this function on an object, without overrides. The slots from `first` on are the function's parameters, and the last
-/// slot is its result. Returns an error if the slots do not match, and the error of the body.
+/// Calls this function on an object, ignoring overrides. The slots from `first` on are the function's parameters, and the last slot is its
+/// result. Returns an error if the slots do not match, and the error of the function body.
 pub(crate) fn call(
     world: &World,
     function: &Function,
@@ -34,8 +34,8 @@ pub(crate) fn call(
     write_results(buffer, function, &block)
 }
 
-/// Copies the parameters of `function` into `block`, from the slots that begin at `first`. Returns an error if the number or
-/// the types of the slots do not match the signature.
+/// Copies the parameters of `function` into `block`, from the slots that start at `first`. Returns an error if the number or the types of
+/// the slots do not match the signature.
 fn read_parameters(
     buffer: &BufferMut<'_>,
     first: usize,
@@ -61,8 +61,8 @@ fn read_parameters(
     Ok(())
 }
 
-/// Copies the out parameters, in order, and the result, if any, into the last slots. Returns an error if a slot does not match
-/// the type of its value.
+/// Copies the out parameters, in order, and the result, if present, into the last slots. Returns an error if a slot does not have the type
+/// of its value.
 fn write_results(buffer: &mut BufferMut<'_>, function: &Function, block: &ParamBlock<'_>) -> Result<(), CallError> {
     let back = function.out_parameters().count() + usize::from(function.result().is_some());
     let first = buffer.len() - back;
@@ -114,8 +114,7 @@ pub(crate) fn read_slot(
     Ok(())
 }
 
-/// Copies a property of `view` into a slot, or through the pointer in the slot. Returns an error if a required pointer slot is
-/// missing.
+/// Copies a property of `view` into a slot, or to the address in the slot. Returns an error if a required pointer slot is missing.
 pub(crate) fn write_slot(
     buffer: &mut BufferMut<'_>,
     at: usize,
@@ -138,19 +137,18 @@ pub(crate) fn write_slot(
 
 fn in_view<'a>(view: View<'a>, property: &'a Property) -> Result<PtrMut<'a>, CallError> {
     let at = view.address_of(property)?;
-    // SAFETY: the view has a live value of the property's type at this address, and no other code reads or writes it during the
-    // copy.
+    // SAFETY: the view has a live value of the property's type at this address, and no other code accesses the value during the copy.
     Ok(unsafe { PtrMut::new(at, &property.ty) })
 }
 
-/// Reads or writes a property: slot 0 is the object, slot 1 selects read (0) or write (1), slot 2 is the value. Returns an
-/// error if the object is destroyed, has no such property or cannot be written, or if the slots do not match.
+/// Reads or writes a property. Slot 0 is the object, slot 1 selects read (0) or write (1), slot 2 is the value. Returns an error if the
+/// object is destroyed, has no such property, or cannot be written, or if the slots do not match.
 pub(crate) fn exchange(buffer: &mut BufferMut<'_>, objects: &Objects, property: &Property) -> Result<(), CallError> {
     let object: ObjectHandle = buffer.get(0)?;
     let class = objects.class(object).ok_or(CallError::Stale { handle: object })?;
     check_has(&class, object, property)?;
     let memory = objects.memory(object).ok_or(CallError::Stale { handle: object })?;
-    // SAFETY: the memory is that of the living object, laid out by its class's schema. A sink only copies the string that it
+    // SAFETY: `memory` is the memory of a live object, with the layout of its class's schema. A sink only copies the string that it
     // receives, so no code frees the object while the view is used.
     let view = unsafe { View::from_raw(memory, class.schema()) };
     match buffer.get::<u8>(1)? {
@@ -165,7 +163,7 @@ pub(crate) fn exchange(buffer: &mut BufferMut<'_>, objects: &Objects, property: 
     }
 }
 
-/// Returns [`CallError::WrongClass`] if objects of a class lack the property.
+/// Returns [`CallError::WrongClass`] if the objects of a class do not have the property.
 pub(crate) fn check_has(class: &Rc<Class>, object: ObjectHandle, property: &Property) -> Result<(), CallError> {
     if class.chain().iter().any(|class| class.path == property.owner) {
         return Ok(());
@@ -184,13 +182,13 @@ pub(crate) enum Source<'a> {
     Value(Ptr<'a>),
 }
 
-/// Returns the value that the caller lends through a pointer slot. `ty` is the type in the signature, whose values do not fit a
-/// slot. Returns an error if the slot is not a pointer slot, or its address is invalid for the type.
+/// Returns the value that the caller lends through a pointer slot. `ty` is the type in the signature; its values do not fit in a slot.
+/// Returns an error if the slot is not a pointer slot, or if its address is invalid for the type.
 pub(crate) fn source<'a>(buffer: &BufferMut<'a>, at: usize, ty: &'a PropertyType) -> Result<Source<'a>, CallError> {
     let is_text = matches!(ty, PropertyType::Text);
     let address = if is_text { None } else { Some(aligned(buffer, at, ty)?) };
-    // SAFETY: the code that created the pointer slot promised the types of the signature, which caller and callee have
-    // compared. So the slot refers to a string or to a live value of the type, which is not written during the call.
+    // SAFETY: the creator of the pointer slot guarantees the types of the signature, which caller and callee have compared. So the slot
+    // refers to a string or to a live value of the type, which is not written during the call.
     unsafe {
         match address {
             None => buffer.text(at).map(Source::Text),
@@ -199,25 +197,25 @@ pub(crate) fn source<'a>(buffer: &BufferMut<'a>, at: usize, ty: &'a PropertyType
     }
 }
 
-/// Returns the address at which the caller expects a value of type `ty`, the type in the signature. Returns an error if the
-/// slot is not a pointer slot, or its address is invalid for the type.
+/// Returns the address at which the caller expects a value of type `ty`, the type in the signature. Returns an error if the slot is not a
+/// pointer slot, or if its address is invalid for the type.
 pub(crate) fn target<'a>(buffer: &mut BufferMut<'_>, at: usize, ty: &'a PropertyType) -> Result<PtrMut<'a>, CallError> {
     let address = aligned(buffer, at, ty)?;
-    // SAFETY: the signature requires the caller to provide zeroed bytes for a value of the type, which are a valid value. The
-    // caller owns the value afterwards.
+    // SAFETY: the signature requires the caller to provide zeroed memory for a value of the type, which is a valid value. Afterwards the
+    // caller owns the value.
     Ok(unsafe { PtrMut::new(address, ty) })
 }
 
-/// Returns a string to the caller through a pointer slot. Returns an error if the slot is not a pointer slot.
+/// Passes a string to the sink in a pointer slot. Returns an error if the slot is not a pointer slot.
 pub(crate) fn set_text(buffer: &mut BufferMut<'_>, at: usize, text: &str) -> Result<(), CallError> {
-    // SAFETY: the signature requires the caller to store a sink in this slot that is valid during the call.
+    // SAFETY: the signature requires the caller to store a sink in this slot, and the sink is valid during the call.
     unsafe { buffer.set_text(at, text) }
 }
 
-/// Lends a value to the callee. The value must exist until the call is over.
+/// Lends a value to the callee through a pointer slot. The value must exist until the call returns.
 pub(crate) fn pass_value(buffer: &mut DynBuffer<'_>, at: usize, value: &OwnedValue) -> Result<(), CallError> {
-    // SAFETY: the value has the type in the callee's signature. The callers in `dynamic_call` keep the value, without accessing
-    // it, until the buffer is no longer borrowed.
+    // SAFETY: the value has the type in the callee's signature. The callers in `dynamic_call` keep the value alive, and do not access it
+    // until the buffer is no longer borrowed.
     unsafe { buffer.value_at(at, value.at()) }
 }
 

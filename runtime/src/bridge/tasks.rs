@@ -1,10 +1,10 @@
-//! Tasks, timers and posted closures of modules: *jobs* that run later on the game thread. Jobs belong to the generation of
-//! their module. Jobs are suspended and resumed with the generation, and dropped when it ends. Jobs of an old generation
-//! therefore never run in a new generation.
+//! Tasks, timers and posted closures of modules: *jobs* that run later on the game thread. A job belongs to the generation of its module:
+//! it is suspended and resumed with the generation, and dropped when the generation ends. So a job of an old generation never runs in a new
+//! generation.
 //!
-//! A tick first runs due timers, ordered by due time. Then it runs each woken task once, in the order of waking. At the safe
-//! point it runs posted closures, in the order of posting. Jobs requested during a tick wait for the next tick. Each job runs
-//! in its own red frame, so no reload or unload happens while the job runs.
+//! A tick first runs due timers, ordered by due time, and then runs each woken task once, in the order of waking. The safe point runs
+//! posted closures, in the order of posting. Jobs requested during a tick wait for the next tick. Each job runs in a separate red frame, so
+//! no reload or unload happens while a job runs.
 
 mod code;
 mod inbox;
@@ -41,7 +41,7 @@ use waking::Waking;
 pub(crate) use code::Code;
 pub(crate) use inbox::{HostJob, Inbox, Timing};
 
-/// Scheduled job, for tools and tests.
+/// A scheduled job, for tools and tests.
 ///
 /// # Examples
 /// ```rust
@@ -65,7 +65,7 @@ pub struct JobInfo {
     pub generation: u64,
     /// "task", "timer" or "posted closure".
     pub kind: LeaseKind,
-    /// Source file and line of the request.
+    /// Source file and line that requested the job.
     pub place: String,
     /// Object that owns the job; `None` for a job owned by its module.
     pub object: Option<ObjectHandle>,
@@ -73,7 +73,7 @@ pub struct JobInfo {
     pub due: Option<Duration>,
 }
 
-/// Number of jobs of one kind from one location that were dropped with their module.
+/// Number of jobs of the same kind and location that were dropped with their module.
 ///
 /// # Examples
 /// ```rust
@@ -91,7 +91,7 @@ pub struct JobCount {
     pub kind: LeaseKind,
     /// Name of the module.
     pub module: String,
-    /// Source file and line of the requests.
+    /// Source file and line that requested the jobs.
     pub place: String,
     /// Number of jobs.
     pub count: u64,
@@ -105,7 +105,7 @@ impl fmt::Display for JobCount {
     }
 }
 
-/// Maximum depth of nested runs of posted closures.
+/// Maximum depth of nested calls of [`Tasks::pump_posted`].
 const MOST_PUMPS: u32 = 8;
 
 /// All jobs. Game thread only, except for [`Tasks::inbox`].
@@ -114,11 +114,11 @@ pub(crate) struct Tasks {
     messages: Receiver<Message>,
     store: RefCell<Store>,
     gates: RefCell<BTreeMap<ModuleId, Rc<Gate>>>,
-    /// Current depth of nested runs of posted closures.
+    /// Current depth of nested calls of [`Tasks::pump_posted`].
     pumps: Cell<u32>,
     /// Counts repeated failures in the log.
     failures: Repeats,
-    /// Runs a closure that the host has posted. The root sets this function.
+    /// Runs a closure that the host has posted. Set by `Runtime`.
     pub(crate) run_for_host: OnceCell<Box<dyn Fn(HostJob)>>,
 }
 
@@ -149,13 +149,13 @@ impl Tasks {
         self.inbox.admit(module, leases);
     }
 
-    /// Returns the game time since the host began.
+    /// Returns the game time since the creation of the host.
     pub(crate) fn now(&self) -> Duration {
         self.store.borrow().schedule.now()
     }
 
-    /// Adds a task or a timer. On success the host owns `code`. Returns an error if the module has ended or is unloading, or if
-    /// the object is destroyed.
+    /// Adds a task or a timer. If this succeeds, the host owns `code`. Returns an error if the module has ended or is unloading, or if the
+    /// object is destroyed.
     pub(crate) fn take(
         &self,
         (world, red): (&World, &RedStack),
@@ -173,8 +173,8 @@ impl Tasks {
         let lease = self.inbox.lease(module, kind, &place)?;
         let gate = self.gate(module)?;
         if world.objects.is_template(job.object) {
-            // Class default objects run no jobs. Their red constructor runs like the red constructor of an instance, but the
-            // jobs that it schedules are meant for instances.
+            // Class default objects run no jobs. Their red constructor schedules the same jobs as that of an instance, but these jobs are
+            // meant for instances.
             return self.end_template_job(red, &gate, kind, &place, code);
         }
         let mut store = self.store.borrow_mut();
@@ -207,29 +207,28 @@ impl Tasks {
             Some(due) => store.schedule.put(due, made, key),
             None => store.ready.push_back(key),
         }
-        // Jobs that a running job schedules wait for the next tick. Otherwise a tick might never end.
+        // Jobs that a running job schedules wait for the next tick. Otherwise a tick might never return.
         if store.is_running {
             store.entries[key].ran_in = store.tick;
         }
         Ok(store::id_of(key))
     }
 
-    /// Cancels a job. A running job ends when it has returned; any other job ends immediately. No effect on a job that has
-    /// ended.
+    /// Cancels a job. A running job ends when it returns; other jobs end immediately. Has no effect on a job that has already ended.
     pub(crate) fn cancel(&self, red: &RedStack, job: JobId) {
         let key = store::key_of(job);
         let ended = self.store.borrow_mut().cancel(key);
         end_all(red, ended);
     }
 
-    /// Checks if the job has neither ended nor been cancelled.
+    /// Checks that the job has neither ended nor been cancelled.
     pub(crate) fn lives(&self, job: JobId) -> bool {
         let store = self.store.borrow();
         store.entries.get(store::key_of(job)).is_some_and(|entry| entry.state != State::Cancelled)
     }
 
-    /// Blocks until another thread sends a message or `timeout` has passed; returns immediately if a job is ready. Returns true
-    /// if a job is ready or a message has arrived.
+    /// Blocks until a job is ready, another thread sends a message, or `timeout` expires. Returns `true` if a job is ready or a message was
+    /// received.
     pub(crate) fn wait(&self, timeout: Duration) -> bool {
         let store = self.store.borrow();
         if !store.ready.is_empty() || !store.posted.is_empty() {
@@ -245,7 +244,7 @@ impl Tasks {
         self.store.borrow_mut().schedule.advance(seconds);
     }
 
-    /// Runs the timers and tasks that are due in this tick. No code of a plugin or script may be on the stack.
+    /// Runs the due timers and woken tasks of this tick. No code of a plugin or script may be on the stack.
     pub(crate) fn run(&self, world: &World, red: &RedStack) {
         self.end_expired(world, red);
         let due = {
@@ -273,9 +272,8 @@ impl Tasks {
         store.is_running = false;
     }
 
-    /// Runs the closures posted so far. Called at safe points and during waits on the game thread. A posted closure may call
-    /// this function in a loop. The function then runs the closures that were posted after that closure, up to a depth of
-    /// [`MOST_PUMPS`].
+    /// Runs the closures that were posted so far. Called at safe points, and while the game thread waits. A posted closure may call this
+    /// function again, which then runs the closures that were posted later, up to a depth of [`MOST_PUMPS`].
     pub(crate) fn pump_posted(&self, world: &World, red: &RedStack) {
         if self.pumps.get() == MOST_PUMPS {
             return;
@@ -298,17 +296,17 @@ impl Tasks {
         }
     }
 
-    /// Ends every job whose object is destroyed or has lost its plugin part.
+    /// Ends all jobs whose object is destroyed or has lost its plugin part.
     pub(crate) fn end_expired(&self, world: &World, red: &RedStack) {
         let expired = self.store.borrow_mut().take_expired(world);
         end_all(red, expired);
     }
 
-    /// Ends every job of a module, in order of creation, and rejects new jobs of that module. Returns the number of ended jobs
-    /// per kind and location.
+    /// Ends all jobs of a module, in order of creation, and rejects new jobs of this module. Returns the number of ended jobs by kind and
+    /// location.
     pub(crate) fn end_module(&self, world: &World, red: &RedStack, module: ModuleId) -> Vec<JobCount> {
         self.inbox.expel(module);
-        // Closures posted by the module's threads become entries, and end with its other jobs.
+        // Makes closures that the module's threads posted entries of the store, so they end with the other jobs.
         self.receive(world, red);
         let ended = self.store.borrow_mut().take_module(module);
         let counts = counted(&ended);
@@ -317,12 +315,12 @@ impl Tasks {
         counts
     }
 
-    /// Allows jobs requested before the commit to run. Runs no plugin code and cannot fail.
+    /// Makes jobs that were requested before the commit runnable. Runs no plugin code and cannot fail.
     pub(crate) fn commit_staged(&self) {
         self.store.borrow_mut().commit();
     }
 
-    /// Drops jobs requested before the commit, when a rollback replaces the commit.
+    /// Drops jobs that were requested before the commit. Called in a rollback.
     pub(crate) fn end_staged(&self, world: &World, red: &RedStack) {
         self.receive(world, red);
         let ended = self.store.borrow_mut().take_staged();
@@ -333,7 +331,7 @@ impl Tasks {
         self.store.borrow().infos()
     }
 
-    /// Returns the gate of a module that may schedule jobs. Returns an error if the module's jobs have ended.
+    /// Returns the gate of a module that can schedule jobs. Returns an error if the module's jobs have ended.
     pub(crate) fn gate(&self, module: ModuleId) -> Result<Rc<Gate>, CallError> {
         let gates = self.gates.borrow();
         gates.get(&module).cloned().ok_or_else(|| CallError::Unavailable { what: "the calling module".into() })
@@ -346,8 +344,8 @@ impl Tasks {
                 Message::Cancel(job) => self.cancel(red, job),
                 Message::Host(job) => self.store.borrow_mut().posted.push_back(Waiting::Host(job)),
                 Message::Post(posted) => {
-                    // Cannot fail: the module existed when the message was sent, and the end of a module processes the inbox
-                    // before it removes the gate.
+                    // Cannot fail: the module existed when the message was sent, and the end of a module processes the inbox before it
+                    // removes the gate.
                     match self.gate(posted.module) {
                         Ok(gate) => self.store.borrow_mut().take_post(gate, posted, world),
                         Err(error) => tracing::error!(%error, place = %posted.place, "a posted closure is lost"),
@@ -357,8 +355,8 @@ impl Tasks {
         }
     }
 
-    /// Runs a job, unless it has ended. Returns false if the job must wait because its generation is suspended, or because it
-    /// has already run in this tick.
+    /// Runs a job, unless it has ended. Returns `false` if the job must wait, because its generation is suspended, or because the job has
+    /// already run in this tick.
     fn run_one(&self, world: &World, red: &RedStack, key: JobKey) -> bool {
         let begun = self.store.borrow_mut().begin(key, world);
         let turn = match begun {
@@ -373,7 +371,7 @@ impl Tasks {
         let Turn { code, gate, what, waking } = turn;
         let outcome = code.run(red, &gate, &what, waking.as_ref());
         drop(waking);
-        // A failed timer ends, since it would fail again.
+        // A failed timer ends, because its next run would fail again.
         let is_done = outcome.as_ref().map_or(true, |is_done| *is_done);
         let ended = self.store.borrow_mut().finish(key, is_done);
         let failed = ended.and_then(|entry| end(red, entry));
@@ -422,13 +420,13 @@ impl Tasks {
     }
 }
 
-/// Returns whether jobs requested now on the game thread wait for a commit. Applies to all modules, since code of kept modules
-/// also runs before the commit: for plugin parts of derived classes.
+/// Returns the timing of jobs that are requested now on the game thread. Applies to all modules, because code of kept modules also runs
+/// before the commit, for plugin parts of derived classes.
 pub(crate) fn timing(world: &World) -> Timing {
     if world.mode.is_before_commit() { Timing::Staged } else { Timing::Certain }
 }
 
-/// Error of dropping the values that a job holds.
+/// Error of dropping the values that a job owns.
 struct DropFailed {
     gate: Rc<Gate>,
     what: Rc<str>,
@@ -443,8 +441,8 @@ impl DropFailed {
     }
 }
 
-/// Drops the values that a job holds, and then its lease. Returns the failure, to be logged later: a log listener may reload or
-/// unload, which would wait for this lease.
+/// Drops the values that a job owns, and then the job's lease. Returns a failure, which the caller logs later: a log listener may reload or
+/// unload, and this would wait for the lease.
 #[must_use]
 fn end(red: &RedStack, entry: Entry) -> Option<DropFailed> {
     let Entry { code, gate, what, .. } = &entry;
@@ -470,7 +468,7 @@ fn counted(entries: &[Entry]) -> Vec<JobCount> {
     counts
 }
 
-/// Ends jobs in order. Logs the failures after all jobs have ended.
+/// Ends jobs in order. Logs failures after all jobs have ended.
 fn end_all(red: &RedStack, entries: impl IntoIterator<Item = Entry>) {
     let failed: Vec<_> = entries.into_iter().filter_map(|entry| end(red, entry)).collect();
     failed.iter().for_each(DropFailed::log);

@@ -1,4 +1,4 @@
-//! `uf` and `uf!`: call reflected functions by path, with or without overrides.
+//! `uf` and `uf!`: call reflected functions by path. `uf` calls overrides, `uf!` ignores them.
 
 use std::any::Any;
 use std::rc::{Rc, Weak};
@@ -21,7 +21,7 @@ use crate::zcall::call::{Call, Callee, Dispatcher, Resolved};
 use crate::zcall::chain::{Answer, Resolver};
 use crate::zcall::name::ZCallName;
 
-/// Calls with overrides.
+/// Protocol for calls that overrides receive.
 pub(super) const UF: BuiltIn = BuiltIn {
     word: "uf",
     form: "`uf:/Script/Package.Type:Function`",
@@ -29,7 +29,7 @@ pub(super) const UF: BuiltIn = BuiltIn {
     read: |address| member_path(address, "function"),
 };
 
-/// Calls without overrides.
+/// Protocol for calls that ignore overrides.
 pub(super) const UF_FINAL: BuiltIn = BuiltIn { word: "uf!", form: "`uf!:/Script/Package.Type:Function`", ..UF };
 
 pub(super) struct FunctionResolver {
@@ -49,14 +49,14 @@ impl Resolver for FunctionResolver {
     }
 }
 
-/// Returns the module whose end invalidates a resolved member path: the module of the named class. The next build of that class
-/// may override an inherited member. The module that declares the member ends later, since the class depends on it.
+/// Returns the module whose end invalidates a resolved member path: the module of the class in the path. A new build of this class may
+/// override an inherited member. The module that declares the member ends later, because the class depends on it.
 pub(super) fn module_of(core: &Core, path: &str, tag: u64) -> ModuleId {
     let class = path.split_once(':').and_then(|(class, _)| core.world.types.class_by_path(class));
     ModuleId(class.map_or(tag, |class| class.tag))
 }
 
-/// Returns the fast path into a static function of a module or of its classes, if there is one.
+/// Returns the fast path into a static function of a module or of its classes, if possible.
 pub(crate) fn static_fast_path(core: &Core, callee: &Callee) -> Option<StaticFastPath> {
     let found = callee.inner()?;
     match found.downcast_ref::<ExportDispatcher>() {

@@ -1,6 +1,6 @@
-//! Updates delegates after a code change. Bindings follow renamed functions. Bindings to missing functions or changed
-//! signatures are removed from every property. Objects of kept modules may be affected, so all objects whose class has a
-//! delegate are checked. Objects of other classes are not read.
+//! Updates delegates after a code change. Bindings follow renamed functions. Bindings to removed functions, or to functions with changed
+//! signatures, are removed from every property. Bindings in objects of kept modules may be affected, so all objects whose class has a
+//! delegate are checked. Objects of other classes are not accessed.
 
 use std::collections::BTreeMap;
 
@@ -56,8 +56,8 @@ fn mend(world: &World, ty: &PropertyType, value: Value, reasons: &mut Vec<String
     keep(value, is_kept).0
 }
 
-/// Redirects a binding from a replaced class default object to the new class default object. Bindings to static functions of
-/// scripts refer to class default objects.
+/// Redirects a binding from a replaced class default object to the new class default object. Bindings to static functions of scripts refer
+/// to class default objects.
 fn of_new_class(world: &World, mut binding: Binding) -> Binding {
     let class = world.objects.class(binding.object).filter(|class| class.cdo.get() == binding.object);
     let now = class.and_then(|class| world.types.class_by_path(&class.path)).map(|class| class.cdo.get());
@@ -65,7 +65,7 @@ fn of_new_class(world: &World, mut binding: Binding) -> Binding {
     binding
 }
 
-/// Updates the function name of a binding after a rename.
+/// Updates the function name in a binding if the function was renamed.
 fn of_today(world: &World, binding: Binding) -> Binding {
     let Some(class) = world.objects.class(binding.object) else { return binding };
     let name = world.names.text(binding.function);

@@ -1,5 +1,5 @@
-//! Types that modules use by id. An id belongs to its module. The id is invalid while the module is suspended, and ends with
-//! the module, so that unused ids keep no type of an old generation.
+//! Types that modules refer to by id. An id belongs to one module. The id is invalid while the module is suspended, and is removed with the
+//! module, so no id keeps a type of an old generation alive.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -24,17 +24,17 @@ pub(crate) struct ValueTypes {
 struct State {
     last: u32,
     types: FxHashMap<TypeNumber, (ModuleId, PropertyType)>,
-    /// Type ids of each module, by the text of the type.
+    /// Type ids of each module, keyed by the type string.
     known: FxHashMap<ModuleId, FxHashMap<Rc<str>, TypeNumber>>,
     statuses: ModuleStatuses,
-    /// Modules that are ending. The values that they drop may use existing ids. These modules get no new ids, since the same
-    /// text may now denote another type.
+    /// Modules that are ending. Values that they drop may use existing ids. These modules get no new ids, because the same string may now
+    /// refer to a different type.
     ending: BTreeSet<ModuleId>,
 }
 
 impl ValueTypes {
-    /// Returns the module's id for the type with this text. Returns an error if the type does not exist, or the module has
-    /// ended or is suspended.
+    /// Returns the module's id for the type with this string. Returns an error if the type does not exist, or if the module has ended or is
+    /// suspended.
     pub(crate) fn number(&self, types: &Types, module: ModuleId, words: &str) -> Result<TypeNumber, CallError> {
         let mut state = self.state.borrow_mut();
         if state.statuses.status(module) != ModuleStatus::Running {
@@ -56,8 +56,7 @@ impl ValueTypes {
         Ok(number)
     }
 
-    /// Returns the type of an id. Returns [`CallError::NotFound`] if it was never assigned, or its module has ended or is
-    /// suspended.
+    /// Returns the type of an id. Returns [`CallError::NotFound`] if the id was never assigned, or if its module has ended or is suspended.
     pub(crate) fn get(&self, number: TypeNumber) -> Result<PropertyType, CallError> {
         let state = self.state.borrow();
         match state.types.get(&number) {
@@ -66,7 +65,7 @@ impl ValueTypes {
         }
     }
 
-    /// Formats each id as a line, sorted.
+    /// Returns one description line per id, sorted.
     pub(crate) fn lines(&self) -> Vec<String> {
         let state = self.state.borrow();
         let line = |(number, (module, ty)): (&TypeNumber, &(ModuleId, PropertyType))| {
@@ -77,7 +76,7 @@ impl ValueTypes {
         lines
     }
 
-    /// Invalidates a module's ids until it is resumed.
+    /// Invalidates a module's ids until the module is resumed.
     pub(crate) fn suspend(&self, module: ModuleId) {
         self.state.borrow_mut().statuses.suspend(module);
     }
@@ -87,7 +86,7 @@ impl ValueTypes {
         self.state.borrow_mut().statuses.resume(module);
     }
 
-    /// Starts the end of a module: existing ids are valid until [`Self::end_module`], but no new ids are assigned.
+    /// Begins the end of a module: existing ids stay valid until [`Self::end_module`], but no new ids are assigned.
     pub(crate) fn wind_down(&self, module: ModuleId) {
         let mut state = self.state.borrow_mut();
         state.statuses.resume(module);

@@ -1,4 +1,4 @@
-//! Evaluates a [`Builder`]: builds the runtime, or only declares the native types, to check scripts or to write glue.
+//! Evaluates a [`Builder`]: builds the runtime, or only declares the native types for script checks and glue.
 
 use std::io;
 use std::mem;
@@ -46,12 +46,12 @@ const DEV: &str = "alcedo dev";
 const ROOT_PACKAGE: &str = "Core";
 
 impl Builder {
-    /// Checks script packages against the native types added so far, against each other, and against plugin libraries. The paths may be
-    /// folders of scripts and libraries in any order. Libraries are read but not mapped: no plugin code runs and no runtime is built.
+    /// Checks script packages against the native types added so far, against each other, and against plugin libraries. The paths are
+    /// script folders and libraries, in any order. Libraries are read but not mapped, so no plugin code runs. No runtime is built.
     ///
     /// # Errors
-    /// When a native declaration breaks a rule. The result of a package contains the errors of this package. A library has a result
-    /// only if it cannot be read or declared.
+    /// Returns an error if a native declaration breaks a rule. Errors of a package are part of the result of the package. A library has
+    /// a result only if it cannot be read or declared.
     ///
     /// # Examples
     /// ```rust
@@ -73,7 +73,7 @@ impl Builder {
         Ok(check(&world, &modules, &self.layouts(&natives)))
     }
 
-    /// Returns the C layouts of structs, from the native types and from the folder of C libraries. Layouts from the folder take
+    /// Returns the C layouts of structs from the native types and from the folder of C libraries. Layouts from the folder take
     /// precedence.
     #[cfg(any(feature = "dll-bind", feature = "script"))]
     fn layouts(&self, collected: &Natives) -> Layouts {
@@ -86,11 +86,11 @@ impl Builder {
         layouts
     }
 
-    /// Returns the native types added so far as [`Runtime`] would declare them, for writing plugin glue. No object is constructed, and
-    /// no runtime is built.
+    /// Returns the native types added so far as [`Runtime`] would declare them, for tools that write glue. No object is constructed,
+    /// and no runtime is built.
     ///
     /// # Errors
-    /// When a native declaration breaks a rule.
+    /// Returns an error if a native declaration breaks a rule.
     ///
     /// # Examples
     /// ```rust
@@ -114,8 +114,8 @@ impl Builder {
     }
 
     /// Answers `alcedo glue --host` if that tool started this process: writes the result of [`Builder::declared`] and ends the process.
-    /// Otherwise has no effect. [`Builder::build`] does this first, so a host needs this call only if it opens a window, a port or a
-    /// file before it builds its runtime.
+    /// Otherwise has no effect. [`Builder::build`] also calls this function first. A host needs its own call only if it opens a window,
+    /// a port or a file before it builds its runtime.
     ///
     /// # Examples
     /// ```rust
@@ -144,12 +144,12 @@ impl Builder {
         Ok(Answered { declared, scripts, ..Answered::default() })
     }
 
-    /// Builds the runtime. The calling thread becomes the game thread. The current `tracing` subscriber of the calling thread receives
-    /// the records of plugin threads without a subscriber. The runtime keeps this subscriber until the runtime ends.
+    /// Builds the runtime. The calling thread becomes the game thread. The current `tracing` subscriber of the calling thread also
+    /// receives records of plugin threads that have no subscriber. The runtime keeps this subscriber until it ends.
     ///
     /// # Errors
-    /// When a native declaration breaks a rule, the system refuses the finalizer thread or the folder for copies, or the
-    /// caller runs on the stack of a coroutine, or on a thread with a stack below 256 KiB.
+    /// Returns an error if a native declaration breaks a rule, or if the system cannot create the finalizer thread or the folder for
+    /// copies. Returns an error if the caller runs on the stack of a coroutine, or on a thread with a stack below 256 KiB.
     ///
     /// # Examples
     /// ```rust
@@ -165,7 +165,7 @@ impl Builder {
     /// }
     /// ```
     pub fn build(self) -> Result<Runtime, Error> {
-        // Checked in a separate frame: the frame of `build_here` may be larger than the stack of a coroutine.
+        // Checks the stack in a separate frame, because the frame of `build_here` may be larger than the stack of a coroutine.
         if let Some(problem) = stack_problem(thread_stack::span()) {
             return Err(system("building the host")(io::Error::new(io::ErrorKind::Unsupported, problem)));
         }
@@ -178,7 +178,7 @@ impl Builder {
         if let Some(invitation) = &invitation {
             self = self.on_hang(invitation.on_hang()).named(DEV).on_event(invitation.on_event()).named(DEV);
             self.watchdog.get_or_insert(HANG);
-            // The host may have armed the guard already, in `main`.
+            // The host may have armed the guard in `main` already.
             if let Err(error) = crate::crash_guard::arm_if_supervised() {
                 tracing::debug!(%error, "the crash guard is not armed here");
             }
@@ -208,7 +208,7 @@ impl Builder {
         #[cfg(feature = "dll-bind")]
         let _first = core.c_layouts.set(layouts);
         for class in &mut collected.batch.classes {
-            // The functions of a class that was added as a `DllClass` already have bodies.
+            // The functions of a class from a `DllClass` already have bodies.
             #[cfg(feature = "dll-bind")]
             if collected.c_bodies.iter().any(|body| body.is_of(class)) {
                 continue;
@@ -242,7 +242,7 @@ impl Builder {
         Ok((world, natives))
     }
 
-    /// Declares the packages and returns the native types to declare in them. Returns an error if a package has no valid name.
+    /// Declares the packages and returns the native types that belong to them. Returns an error if the name of a package is invalid.
     fn take_natives(&mut self, types: &Types) -> Result<Natives, Error> {
         let root = ClassDecl::new(ROOT_PACKAGE, "Object", "", Origin::Native);
         let mut collected = Natives {
@@ -266,7 +266,7 @@ impl Builder {
 /// Minimum stack size of a game thread in bytes. A reload exhausts a smaller stack.
 const LEAST_STACK: usize = 256 << 10;
 
-/// Returns the reason why no host can be built on a thread with this stack. `None` if a host can be built.
+/// Returns the reason why no host can be built on a thread with this stack. Returns `None` if a host can be built.
 fn stack_problem(stack: StackSpan) -> Option<String> {
     if !stack.is_here() {
         return Some("a host is built on the stack of its thread, and not on that of a coroutine".to_owned());
@@ -280,13 +280,13 @@ fn stack_problem(stack: StackSpan) -> Option<String> {
     })
 }
 
-/// Returns a function that creates the error of a step that the system refuses.
+/// Returns a function that creates the error of a failed system operation.
 fn system(doing: &'static str) -> impl Fn(io::Error) -> Error {
     move |source| Error::System { doing: doing.to_owned(), source }
 }
 
-/// Declares the interfaces that native classes implement and that have no declaration. A host is compiled as a whole, so an unknown
-/// path can only be a misspelling. An interface with an invalid path stays undeclared and is rejected later.
+/// Declares the interfaces that native classes implement and that have no declaration of their own. An interface with an invalid path
+/// stays undeclared and is rejected later.
 fn declare_implemented(batch: &mut Batch) {
     let Batch { interfaces, classes, .. } = batch;
     for path in classes.iter().flat_map(|class| &class.interfaces) {

@@ -1,5 +1,5 @@
-//! Checks script packages against the host's types without loading them, for `alcedo check` and tools that read declarations. Plugin
-//! libraries that the packages use are read and not mapped.
+//! Checks script packages against the host's types without loading them, for `alcedo check` and for tools that read declarations.
+//! Plugin libraries that the packages use are read but not mapped.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::object::decl::Batch;
 use crate::object::path::TypePath;
 use crate::script::package::Package;
 
-/// A script package and its index among the arguments.
+/// Script package, with the index of its path among the arguments.
 struct Script {
     at: usize,
     folder: PathBuf,
@@ -34,13 +34,14 @@ struct Library {
     batch: Batch,
 }
 
-/// Checks the script packages among these modules in dependency order. A library has a result only if it cannot be read or declared.
+/// Checks the script packages among these modules, in dependency order. A library has a result only if it cannot be read or
+/// declared.
 pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Vec<ScriptCheck> {
-    // Ignores a name conflict, because loading a package reports it.
+    // Ignores a name conflict here, because the load of a package reports the conflict.
     let _declared = declare_library(world);
     let (mut found, mut scripts, mut libraries) = (Vec::new(), Vec::new(), Vec::new());
     for (at, path) in modules.iter().enumerate() {
-        // A path that does not exist is reported as an invalid package folder.
+        // A missing path is reported as an invalid package folder.
         if path.is_file() {
             match ManifestInfo::peek_declarations(path) {
                 Ok((info, found)) => libraries.push(Library { at, path: path.clone(), info, batch: found.batch }),
@@ -57,7 +58,7 @@ pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Ve
     let infos: Vec<_> = libraries.iter().map(|library| library.info.clone()).collect();
     let needs = dependencies_among(&packages, &infos);
     scripts.iter_mut().zip(needs).for_each(|(script, needs)| script.needs = needs);
-    // Lower-case names that modules with errors declare, each with a description of its module.
+    // Maps each lower-case name that a module with errors declares to a description of the module.
     let mut wrong = HashMap::new();
     for batch in in_order(&scripts, &libraries) {
         let (of_scripts, of_libraries): (Vec<_>, Vec<_>) = batch.into_iter().partition(|at| *at < scripts.len());
@@ -72,7 +73,7 @@ pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Ve
                 wrong.extend(names.map(|(_, name)| (name.to_ascii_lowercase(), of.clone())));
             }
         }
-        // Several packages in a batch have cyclic dependencies; the first of these packages reports unresolved names.
+        // Packages in one batch have cyclic dependencies. The first package of the batch reports unresolved names.
         for script in of_scripts.into_iter().map(|at| &scripts[at]) {
             let versions = out_of_range(script, &scripts, &libraries);
             let check = checked(world, script, versions, (&wrong, layouts));
@@ -87,8 +88,8 @@ pub(super) fn check(world: &World, modules: &[PathBuf], layouts: &Layouts) -> Ve
     found.into_iter().map(|(_, check)| check).collect()
 }
 
-/// Returns batches of module indices in dependency order. Indices of packages are below `scripts.len()`; indices of libraries begin
-/// there.
+/// Returns batches of module indices in dependency order. Packages have indices below `scripts.len()`; the indices of libraries
+/// follow.
 fn in_order(scripts: &[Script], libraries: &[Library]) -> Vec<Vec<usize>> {
     let of_scripts = scripts.iter().map(|script| script.needs.iter().map(|(name, _)| &**name).collect::<Vec<_>>());
     let of_libraries = libraries.iter().map(|found| found.info.dependencies.iter().map(|need| &*need.name).collect());
@@ -112,7 +113,7 @@ fn declare(world: &World, libraries: &[&Library]) -> Result<(), String> {
     world.types.declare(&world.names, &batch).map(drop).map_err(failed)
 }
 
-/// Returns the first dependency of `package.toml` that is missing or has another version.
+/// Returns an error for the first dependency in `package.toml` that is missing or has another version.
 fn out_of_range(script: &Script, scripts: &[Script], libraries: &[Library]) -> Option<OrderError> {
     let of_scripts = scripts.iter().map(|script| (&script.package.name, &script.package.manifest.version));
     let offered: Vec<(&String, &Version)> =

@@ -1,6 +1,6 @@
-//! Stores the addresses of blacks in a table that modules read directly. The host uses an address only if the serial of the
-//! number matches, and takes no address from a module. The head of the table has a stable address, and no reference to the head
-//! is ever created.
+//! Stores the addresses of owned values in a table that modules read directly. The host uses an address only if the serial number of the
+//! handle matches, and accepts no address from a module. The head of the table has a stable address, and no reference to the head is ever
+//! created.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -13,11 +13,11 @@ use crate::object::row::Row;
 /// Empty entry: all bytes are zero.
 const NOTHING: BlackEntry = BlackEntry { serial: 0, at: std::ptr::null_mut() };
 
-/// Table of addresses, and the head through which plugins find the table. Game thread only.
+/// Table of addresses, and the head by which plugins find the table. Game thread only.
 #[derive(Debug)]
 pub(super) struct BlackRow {
     entries: Row<BlackEntry>,
-    /// Has a stable address inside the `Rc`.
+    /// Head of the table; its address inside the `Rc` is stable.
     head: Rc<Cell<BlackDirectory>>,
 }
 
@@ -27,12 +27,12 @@ impl BlackRow {
         Self { entries: Row::new(NOTHING), head: Rc::new(Cell::new(head)) }
     }
 
-    /// Returns the head of the table, valid while `self` exists.
+    /// Returns the address of the head, which is valid while `self` exists.
     pub(super) fn head(&self) -> *const BlackDirectory {
         self.head.as_ptr()
     }
 
-    /// Sets the address of the value with this number.
+    /// Sets the address of the value with this handle.
     pub(super) fn put(&self, handle: ConjugateHandle, at: *mut u8) {
         let (index, serial) = parts(handle);
         while self.entries.count() <= index {
@@ -53,7 +53,7 @@ impl BlackRow {
     }
 }
 
-/// Splits the number of a black into index and serial. Indices of blacks begin at zero.
+/// Splits the handle of an owned value into index and serial number. Indexes begin at zero.
 fn parts(handle: ConjugateHandle) -> (u32, u32) {
     (handle.0 as u32, (handle.0 >> 32) as u32)
 }

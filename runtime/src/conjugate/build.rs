@@ -1,5 +1,5 @@
-//! Builds plugin parts and calls their hooks. An object has one part per dynamic class of its chain, built base to derived. The
-//! object store decides when a part is built; this file enters the module.
+//! Builds plugin parts and calls their hooks. An object has one part for each dynamic class of its chain, built from base to derived. The
+//! object store determines when a part is built; this file enters the module.
 #![expect(unsafe_code, reason = "enters module code through the function pointers of its descriptions")]
 
 use std::rc::Rc;
@@ -25,12 +25,12 @@ use crate::object::dormant::KeptField;
 use crate::object::hot_columns::PluginPart;
 use crate::object::origin::Origin;
 
-/// Stores that the construction of plugin parts needs. Game thread only.
+/// Stores that are used to build plugin parts. Game thread only.
 pub(crate) struct Plugins<'a> {
     pub world: &'a World,
     pub pairs: &'a Pairs,
     pub red: &'a RedStack,
-    /// Receives ended parts.
+    /// Receives the parts of ended conjugates.
     pub finalizer: &'a Finalizer,
     pub hooks: &'a RefCell<ClassHookTable>,
 }
@@ -45,8 +45,8 @@ impl Plugins<'_> {
         self.world.objects.conjugate(object).and_then(ConjugateKey::from_word)
     }
 
-    /// Builds the parts of one object, base to derived. On failure, passes the parts built so far to the finalizer. Returns the
-    /// error of the red constructor, with the class that declares it.
+    /// Builds the parts of one object, from base to derived. If this fails, passes the completed parts to the finalizer. Returns the error
+    /// of the red constructor, with the class that declares the constructor.
     pub(crate) fn build(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), Box<Unbuilt>> {
         let mut derived = class;
         while derived.origin != Origin::Dynamic {
@@ -65,7 +65,7 @@ impl Plugins<'_> {
         };
         match built {
             Ok(plugin_part) => {
-                // Cannot fail: the object is alive, and `finish` fails for a conjugate that has ended.
+                // Cannot fail: the object is alive, because `finish` fails for a conjugate that has ended.
                 let _there = self.world.objects.set_plugin_part(object, plugin_part);
                 Ok(())
             }
@@ -76,7 +76,7 @@ impl Plugins<'_> {
         }
     }
 
-    /// Builds the part of a chain that has only one dynamic class. This part completes the conjugate.
+    /// Builds the part of a class chain with only one dynamic class. This part completes the conjugate.
     #[inline(always)]
     fn build_only(
         &self,
@@ -91,7 +91,7 @@ impl Plugins<'_> {
         finished.map_err(|part| self.too_late(object, class, part))
     }
 
-    /// Builds the parts of a chain that has several dynamic classes, base first.
+    /// Builds the parts of a class chain with several dynamic classes, base first.
     fn build_chain(&self, key: ConjugateKey, object: ObjectHandle, class: &Rc<Class>) -> Result<(), Box<Unbuilt>> {
         if let Some(base) = &class.base {
             self.build_chain(key, object, base)?;
@@ -114,8 +114,8 @@ impl Plugins<'_> {
         let entered = hooks.gate.enter().and_then(|_inside| {
             reported(|failure| {
                 let mut call = call_of(object, memory, PartPtr::NONE, failure);
-                // SAFETY: the gate is open, so the image is mapped. `memory` is that of the living object and persists until
-                // the next safe point. The hook writes `ptr` only on success.
+                // SAFETY: the gate is open, so the image is mapped. `memory` belongs to the live object, and persists until the next safe
+                // point. The hook writes `ptr` only if it succeeds.
                 unsafe { (hooks.hooks.red_constructor)(&mut call, &mut ptr) }
             })
         });
@@ -125,14 +125,14 @@ impl Plugins<'_> {
         }
     }
 
-    /// Passes a part to the finalizer if its conjugate has ended during the construction.
+    /// Passes a part to the finalizer, because its conjugate has ended during the construction.
     #[cold]
     fn too_late(&self, object: ObjectHandle, class: &Rc<Class>, part: Part) -> Box<Unbuilt> {
         self.finalizer.defer(vec![part]);
         stale(object, class)
     }
 
-    /// Ends the conjugate of an object, and passes its parts to the finalizer thread.
+    /// Ends the conjugate of an object, and passes the parts of the conjugate to the finalizer.
     pub(crate) fn end(&self, object: ObjectHandle) {
         if let Some(key) = self.key_of(object) {
             let _there = self.world.objects.set_plugin_part(object, PluginPart::NONE);
@@ -144,15 +144,15 @@ impl Plugins<'_> {
         }
     }
 
-    /// Returns the kept fields of one object, by class path and field name. `share` is shared with the saves of other objects of the same
-    /// generations. Returns an error if a field fails to serialize.
+    /// Returns the kept fields of one object, with class path and field name. `share` is also used for other objects of the same
+    /// generations. Returns an error if a field cannot be serialized.
     pub(crate) fn save_kept(&self, object: ObjectHandle, share: &mut KeptShare) -> Result<Vec<KeptField>, CallError> {
         self.save_for_reload(object, (share, &mut PackedFields::default()), |_| None)
     }
 
-    /// Saves the kept fields of one object in a reload. Adds the fields of a plugin part to `packed` if its new class has equal kept fields,
-    /// and returns all other fields by name. `class_after` returns the new class of the objects of a class; without one, as for objects that
-    /// will be dormant, no field is packed.
+    /// Saves the kept fields of one object for a reload. Packs the fields of a plugin part into `packed` if its new class has equal kept
+    /// fields, and returns all other fields by name. `class_after` returns the new class of this object's class. If it returns `None`, as
+    /// for objects that will be dormant, no field is packed.
     pub(crate) fn save_for_reload<'c>(
         &self,
         object: ObjectHandle,
@@ -171,7 +171,7 @@ impl Plugins<'_> {
             share.equal.insert(of, Rc::clone(&equal));
             equal
         });
-        // Fields that were put aside are compared with the saved fields by name.
+        // Fields that were put aside must be compared with the saved fields by name, so these are not packed.
         let has_aside = |body: &Body| body.removed.as_ref().is_some_and(|removed| !removed.fields.is_empty());
         let has_aside =
             equal.iter().any(Option::is_some) && self.world.objects.with_body(object, has_aside) == Ok(true);
@@ -188,8 +188,8 @@ impl Plugins<'_> {
         Ok(kept)
     }
 
-    /// Returns the new class of each part, base first; `None` for a part whose fields are saved by name. `after` is the new class of the
-    /// object.
+    /// Returns the new class of each part, base first. Returns `None` for a part whose fields are saved by name. `after` is the new class
+    /// of the object.
     fn equal_classes(&self, parts: &[Part], after: Option<&Rc<Class>>) -> Rc<[Option<ClassId>]> {
         let equal = |part: &Part| {
             let after = after?;
@@ -202,7 +202,7 @@ impl Plugins<'_> {
         parts.iter().map(equal).collect()
     }
 
-    /// Adds the kept fields of one part to `kept`, by class path and field name.
+    /// Adds the kept fields of one part to `kept`, with class path and field name.
     fn save_part(
         &self,
         part: &Part,
@@ -212,15 +212,14 @@ impl Plugins<'_> {
         let Some(class) = self.world.types.class(part.class) else { return Ok(()) };
         let mut list = KeptList { class: &class.path, names, fields: kept };
         let sink = KeepSink { context: (&raw mut list).cast(), put: put_kept };
-        // Plugin code may destroy the object, but the part of the object is finalized only at the next safe point.
+        // Plugin code may destroy the object, but the object's part is only finalized at the next safe point.
         self.red.call_module(&part.gate, &part.names.keep, |failure| {
-            // SAFETY: the part belongs to this module. It is finalized at a safe point, which cannot occur while the frame
-            // is open.
+            // SAFETY: the part belongs to this module. Parts are finalized at a safe point, which cannot occur while the frame is open.
             unsafe { (part.hooks.save_kept)(part.ptr, &sink, failure) }
         })
     }
 
-    /// Adds the kept fields of one part of `object` as bytes, for the part of the new class.
+    /// Packs the kept fields of one part of `object` as bytes, for the part of the new class.
     fn pack_part(
         &self,
         part: &Part,
@@ -230,26 +229,26 @@ impl Plugins<'_> {
         let start = packed.bytes.len();
         let sink = KeepSink { context: (&raw mut packed.bytes).cast(), put: put_packed };
         self.red.call_module(&part.gate, &part.names.keep, |failure| {
-            // SAFETY: the part belongs to this module. It is finalized at a safe point, which cannot occur while the frame
-            // is open. `put_packed` receives the buffer that its context points to, which no other code uses during the call.
+            // SAFETY: the part belongs to this module. Parts are finalized at a safe point, which cannot occur while the frame is open. The
+            // context of `sink` points to a buffer that only `put_packed` uses during the call.
             unsafe { (part.hooks.pack_kept)(part.ptr, &sink, failure) }
         })?;
         packed.push(object, class, start);
         Ok(())
     }
 
-    /// Restores the packed fields of one object, and returns the number of fields. Returns an error if a part does not read its bytes.
+    /// Restores the packed fields of one object, and returns their number. Returns an error if a part cannot read its bytes.
     pub(crate) fn unpack_kept(&self, object: ObjectHandle, packed: &PackedFields) -> Result<u64, CallError> {
         let mut fields = 0;
         for (class, data) in packed.of(object) {
-            // An object that its red constructor has destroyed needs no fields.
+            // An object that was destroyed by its red constructor has no parts.
             let Some(key) = self.key_of(object) else { break };
             let part = self.pairs.part(key, class).ok_or_else(|| CallError::Unavailable {
                 what: format!("the plugin part of {} for its kept fields", self.world.objects.display(object)),
             })?;
             self.red.call_module(&part.gate, &part.names.keep, |failure| {
-                // SAFETY: the part belongs to this module. No other code borrows the part between its red constructor and the
-                // commit. The data is borrowed for the call. A class with an equal fingerprint wrote the data.
+                // SAFETY: the part belongs to this module. No other code borrows the part between its red constructor and the commit. The
+                // data is borrowed for the call, and was written by a class with an equal fingerprint.
                 unsafe { (part.hooks.unpack_kept)(part.ptr, data.as_ptr(), data.len(), failure) }
             })?;
             fields += u64::from(part.hooks.kept_count);
@@ -257,7 +256,7 @@ impl Plugins<'_> {
         Ok(fields)
     }
 
-    /// Returns the current class of kept fields of the class with this path.
+    /// Returns the current class for kept fields of the class with this path.
     pub(crate) fn kept_class(&self, class: &str) -> KeptClass {
         let path = self.world.types.redirected(class);
         let id = self.world.types.class_by_path(&path).map(|class| class.id);
@@ -265,7 +264,8 @@ impl Plugins<'_> {
     }
 
     /// Restores a kept field under its current name. `class` is the current class of the field, and `all` contains all kept fields of the
-    /// object. A renamed field is not restored if `all` has another value for the new name. Returns [`Misfit`] if no part accepts the field.
+    /// object. Does not restore a renamed field if `all` contains a different value for the new name. Returns [`Misfit`] if no part accepts
+    /// the field.
     pub(crate) fn load_kept(
         &self,
         object: ObjectHandle,
@@ -276,8 +276,8 @@ impl Plugins<'_> {
         let load = |name: &str| {
             let (name, data) = (TextView::of(name), &field.data);
             self.red.call_module(&part.gate, &part.names.keep, |failure| {
-                // SAFETY: the part belongs to this module. No other code borrows the part between its red constructor and the
-                // commit. Name and data are borrowed for the call.
+                // SAFETY: the part belongs to this module. No other code borrows the part between its red constructor and the commit. Name
+                // and data are borrowed for the call.
                 unsafe { (part.hooks.load_kept)(part.ptr, name, data.as_ptr(), data.len(), failure) }
             })
         };
@@ -308,31 +308,31 @@ impl Plugins<'_> {
         let memory = self.memory(object)?;
         self.red.call_module(&part.gate, what, |failure| {
             let mut call = call_of(object, memory, part.ptr, failure);
-            // SAFETY: object, memory and part belong together, since they were looked up for this class just now. Hooks take no
+            // SAFETY: object, memory and part belong together, because they were looked up for this class just now. Hooks take no
             // parameters.
             unsafe { (invoke.0)(&mut call) }
         })
     }
 }
 
-/// Data shared by the saves of many objects.
+/// Data that is shared between the saves of many objects.
 #[derive(Default)]
 pub(crate) struct KeptShare {
     names: FxHashSet<Rc<str>>,
-    /// Classes without kept fields. Whether a class has some is known from the first of its objects, since its declaration decides.
+    /// Classes without kept fields. The declaration of a class determines this, so the first object of the class is representative.
     without: FxHashSet<ClassId>,
-    /// New classes of the plugin parts whose fields are packed, by class of the object. See [`Plugins::equal_classes`].
+    /// New classes of the plugin parts whose fields are packed, by the class of the object. See [`Plugins::equal_classes`].
     equal: FxHashMap<ClassId, Rc<[Option<ClassId>]>>,
 }
 
-/// Receiver of the kept fields of one part.
+/// Target of the sink that receives the kept fields of one part.
 struct KeptList<'a> {
     class: &'a Rc<str>,
     names: &'a mut FxHashSet<Rc<str>>,
     fields: &'a mut Vec<KeptField>,
 }
 
-/// Current class of kept fields; without an id if no class has its path.
+/// Current class for kept fields. The id is `None` if no class has this path.
 pub(crate) struct KeptClass {
     path: Rc<str>,
     id: Option<ClassId>,
@@ -342,16 +342,15 @@ pub(crate) struct KeptClass {
 pub(crate) enum Misfit {
     /// The class no longer exists, or no longer keeps the field.
     Gone,
-    /// The field rejects the value, reading the value panicked, or reading was not possible. Contains the message.
+    /// The field rejects the value, or reading the value panicked or was not possible. Contains the message.
     Failed(String),
 }
 
 /// # Safety
-/// `context` must be the list that the host lends to `save_kept` in its sink. `name` and `data` must be readable during the
-/// call.
+/// `context` must be the list that the host lends to `save_kept` with its sink. `name` and `data` must be readable during the call.
 unsafe extern "C" fn put_kept(context: *mut (), name: TextView, data: *const u8, len: usize) {
-    // SAFETY: the caller promises that `context` is the list of the sink, and that `name` and `data` have this many readable
-    // bytes. No other code uses the list.
+    // SAFETY: the caller promises that `context` is the list of the sink, and that `name` and `data` have this many readable bytes. No
+    // other code uses the list.
     let (list, name, data) = unsafe {
         let list = &mut *context.cast::<KeptList<'_>>();
         (list, bytes_at(name.data, name.len), bytes_at(data, len))
@@ -367,10 +366,10 @@ unsafe extern "C" fn put_kept(context: *mut (), name: TextView, data: *const u8,
 }
 
 /// # Safety
-/// `context` must be the buffer that the host lends to `pack_kept` in its sink. `data` must be readable during the call.
+/// `context` must be the buffer that the host lends to `pack_kept` with its sink. `data` must be readable during the call.
 unsafe extern "C" fn put_packed(context: *mut (), _name: TextView, data: *const u8, len: usize) {
-    // SAFETY: the caller promises that `context` is the buffer of the sink, and that `data` has this many readable bytes. No other
-    // code uses the buffer.
+    // SAFETY: the caller promises that `context` is the buffer of the sink, and that `data` has this many readable bytes. No other code
+    // uses the buffer.
     let (bytes, data) = unsafe { (&mut *context.cast::<Vec<u8>>(), bytes_at(data, len)) };
     bytes.extend_from_slice(data);
 }
@@ -378,9 +377,9 @@ unsafe extern "C" fn put_packed(context: *mut (), _name: TextView, data: *const 
 /// Borrows bytes that a plugin passed to a sink. The address of empty data may be null.
 ///
 /// # Safety
-/// The `len` bytes at `data` are readable and do not change during `'a`.
+/// The `len` bytes at `data` must be readable, and must not change during `'a`.
 unsafe fn bytes_at<'a>(data: *const u8, len: usize) -> &'a [u8] {
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller makes the same promise.
     if len == 0 { &[] } else { unsafe { from_raw_parts(data, len) } }
 }
 
@@ -437,7 +436,7 @@ impl ConstructionHooks for Plugins<'_> {
     }
 
     fn has_class_constructor(&self, class: &Rc<Class>) -> bool {
-        // Returns true for a class whose module has ended, so that the step runs and reports the error.
+        // Returns `true` for a class whose module has ended, so that the step runs and reports the error.
         self.hooks.borrow().get(class.id).is_none_or(|hooks| hooks.hooks.class_constructor.is_some())
     }
 
@@ -446,7 +445,7 @@ impl ConstructionHooks for Plugins<'_> {
     }
 
     fn plugin_post_init(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError> {
-        // Calls the most-derived override, as for any virtual function. The override may call the hook of its base.
+        // Calls the most-derived override, like any virtual call. The override may call the hook of its base class.
         for class in class.lineage().rev().filter(|class| class.origin == Origin::Dynamic) {
             let hooks = self.hooks_of(class).ok_or_else(|| step_error(class, gone(class)))?;
             if let Some(invoke) = hooks.hooks.post_init_properties.into_option() {

@@ -1,5 +1,5 @@
-//! Entry points of dynamic classes, by class id. Every construction looks them up. Class ids are small and dense, so the table
-//! is an array.
+//! Entry points of dynamic classes, by class id. Every construction looks up these entry points. Class ids are small and dense, so the
+//! table is an array.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use crate::conjugate::gate::Gate;
 use crate::handles::ClassId;
 use crate::id_table::IdTable;
 
-/// Host data of a dynamic class that reflection does not contain: entry points and gate.
+/// Host data of a dynamic class that reflection does not store: entry points and gate.
 #[derive(Clone, Debug)]
 pub(crate) struct ClassHooks {
     pub class: ClassId,
     pub hooks: PartHooks,
     pub gate: Rc<Gate>,
-    /// Functions that support direct calls, by name. Each entry has the function's name in red frames.
+    /// Trampolines of functions that support direct calls, by function name. Each has the name of the function in red frames.
     pub direct: FxHashMap<Box<str>, (Rc<str>, DirectMethod)>,
     /// Names for red frames and errors, such as "red constructor of Game.MagicCube".
     pub names: HookNames,
@@ -26,7 +26,7 @@ pub(crate) struct ClassHooks {
 
 #[derive(Clone, Debug)]
 pub(crate) struct HookNames {
-    /// Short path of the class, used in reports of waits for the finalizer.
+    /// Short path of the class, for reports about waits for the finalizer.
     pub short: Arc<str>,
     pub(super) red: Rc<str>,
     pub(super) class: Rc<str>,
@@ -47,7 +47,7 @@ impl HookNames {
     }
 }
 
-/// Hooks of the classes of all modules that have not ended. Game thread only.
+/// Hooks of the classes of all modules that have not yet ended. Game thread only.
 #[derive(Debug, Default)]
 pub(crate) struct ClassHookTable {
     row: IdTable<Rc<ClassHooks>>,

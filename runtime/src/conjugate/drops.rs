@@ -1,4 +1,4 @@
-//! Queue of blacks that other threads have dropped, and the number of drops that the game thread processes in one flush.
+//! Queue of owned values that other threads have dropped, and the limits of a flush on the game thread.
 
 use std::time::Duration;
 
@@ -11,12 +11,12 @@ const SHARE: usize = 20;
 /// Minimum duration of a flush while the queue is not empty.
 const SPAN: Duration = Duration::from_millis(1);
 
-/// Sending end of the queue. Any thread; clones share the queue.
+/// Sending end of the queue. Can be used on any thread; clones share the queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Drops(Sender<BlackHandle>);
 
 impl Drops {
-    /// Queues a drop. No effect once the runtime has ended: its end has released all values.
+    /// Queues a drop. Has no effect if the runtime was dropped, because that released all values.
     pub(crate) fn leave(&self, black: BlackHandle) {
         let _gone = self.0.send(black);
     }
@@ -28,8 +28,8 @@ pub(super) fn queue() -> (Drops, Receiver<BlackHandle>) {
     (Drops(sender), receiver)
 }
 
-/// Checks if a flush may stop after processing `done` of `queued` drops. A flush always processes its minimum share, so that
-/// the queue does not grow without limit. The flush also continues until its minimum duration has passed.
+/// Checks if a flush may stop after `done` of `queued` drops. Each flush processes its minimum share, so that the queue does not grow
+/// without limit. The flush also continues until its minimum duration has passed.
 pub(super) fn may_stop(done: usize, queued: usize, elapsed: Duration) -> bool {
     done.saturating_mul(SHARE) >= queued && elapsed >= SPAN
 }

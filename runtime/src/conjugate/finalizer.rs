@@ -1,8 +1,8 @@
-//! Finalizer thread, which drops red plugin parts. No other thread drops them. Plugin code on this thread cannot access the
-//! engine, since the host's functions reject the thread.
+//! Finalizer thread, the only thread that drops plugin parts of objects. Plugin code on this thread cannot access the engine, because host
+//! functions reject the thread.
 //!
-//! A finalizer that never returns blocks the thread permanently. Waits for the thread are bounded, and report the name and age
-//! of the running finalizer. Once the module of that finalizer is abandoned, another thread continues with the other modules.
+//! A finalizer that never returns blocks the thread permanently. Waits for the thread are bounded, and report the running finalizer and its
+//! age. When the module of this finalizer is abandoned, another thread continues with the other modules.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -26,11 +26,11 @@ use crate::watchdog::{Published, Source};
 
 const THREAD: &str = "alcedo-finalizer";
 
-/// Stack size of the thread in bytes. Main threads usually have this size, so a list that drops node by node on a main thread
-/// also drops on this thread.
+/// Stack size of the thread in bytes. Main threads usually have this size, so a recursive drop that succeeds on a main thread also succeeds
+/// on this thread.
 const STACK: usize = 8 << 20;
 
-/// Maximum time that the end of a host waits for a running finalizer. Finalizers that hang were abandoned before.
+/// Maximum wait for a running finalizer when a host ends. Hanging finalizers were already abandoned.
 const LAST_DEADLINE: Duration = Duration::from_secs(5);
 
 /// Failure of a finalizer. The part counts as dropped, and the host continues.
@@ -41,8 +41,8 @@ pub(crate) struct FinalizerFailure {
     pub error: CallError,
 }
 
-/// Parts of one module, in order. Sent as a whole: a message, and counts of shared names, for each part would cost both threads
-/// more than most finalizers.
+/// Parts of one module, in order, sent in one message. With one message per part, message and reference counts would cost both threads more
+/// than most finalizers.
 struct Batch {
     id: ModuleId,
     module: Arc<str>,
@@ -53,7 +53,7 @@ struct Batch {
     parts: Vec<(usize, LastPart)>,
 }
 
-/// Maximum number of parts of a batch, so that the thread begins while more parts are collected.
+/// Maximum number of parts in a batch. The thread processes a full batch while further parts are collected.
 const MAX_BATCH: usize = 1024;
 
 impl Batch {
@@ -77,7 +77,7 @@ impl Batch {
     }
 }
 
-/// Work that the finalizer thread runs after the last part of a generation.
+/// Work that the finalizer thread runs after the last part of a generation was dropped.
 type LastWork = Box<dyn FnOnce() + Send>;
 
 enum Message {
@@ -93,31 +93,31 @@ struct Running {
     generation: Generation,
     since: Instant,
     number: u64,
-    /// Number of parts of the batch that are not dropped yet, including this part.
+    /// Number of parts of the batch that are not yet dropped, including the current part.
     left: u64,
 }
 
-/// State shared by the thread and its waiters.
+/// State shared by the thread and the code that waits for the thread.
 #[derive(Default)]
 struct Desk {
-    /// System id of the working thread, once it has started.
+    /// System id of the current thread; `None` before the thread has started.
     number: Option<i32>,
     running: Option<Running>,
-    /// Time at which the last finalizer has returned.
+    /// Time when the last finalizer returned.
     last_end: Option<Instant>,
     begun: u64,
-    /// Number of dropped parts, including those whose finalizer failed.
+    /// Number of dropped parts, including parts whose finalizer failed.
     dropped: u64,
-    /// Number of parts of abandoned modules that no thread will drop. Includes a part whose finalizer hangs.
+    /// Number of parts of abandoned modules, which no thread will drop. Includes a part whose finalizer hangs.
     skipped: u64,
-    /// Turn number of the working thread. A thread with another number was replaced.
+    /// Turn number of the current thread. A thread with a different number was replaced.
     turn: u64,
-    /// Abandoned modules. Their finalizers no longer run. Their images stay mapped, so their plugin parts may remain in memory.
+    /// Abandoned modules, whose finalizers no longer run. Their images stay mapped, so their plugin parts may stay in memory.
     abandoned: BTreeSet<ModuleId>,
 }
 
 impl Desk {
-    /// Returns how many of `sent` parts are running or queued.
+    /// Returns the number of parts, of `sent` parts, that are running or queued.
     fn left_of(&self, sent: u64) -> u64 {
         sent.saturating_sub(self.dropped + self.skipped)
     }
@@ -125,9 +125,9 @@ impl Desk {
 
 type Shared = Arc<Mutex<Desk>>;
 
-/// Finalizer thread and its queue. Parts are dropped in the order in which they are sent.
+/// Finalizer thread and its queue. Drops parts in the order in which they are sent.
 pub(crate) struct Finalizer {
-    /// Parts that ended while plugin code was on the stack, so that a method of a part may be active.
+    /// Parts whose conjugates ended while plugin code was on the stack, so methods of these parts may be running.
     waiting: RefCell<Vec<Part>>,
     sent: Cell<u64>,
     jobs: Option<Sender<Message>>,
@@ -139,7 +139,7 @@ pub(crate) struct Finalizer {
 }
 
 impl Finalizer {
-    /// Starts the thread. Returns an error if the system cannot create one.
+    /// Starts the thread. Returns an error if the system cannot create a thread.
     pub(crate) fn start() -> std::io::Result<Self> {
         let (jobs, inbox) = unbounded();
         let (report, failures) = unbounded();
@@ -150,7 +150,7 @@ impl Finalizer {
         Ok(this)
     }
 
-    /// Starts a thread with this turn number, and detaches the previous thread, if any.
+    /// Starts a thread with this turn number, and detaches the previous thread.
     fn spawn(&self, turn: u64) -> std::io::Result<()> {
         let (inbox, report, desk) = (self.inbox.clone(), self.report.clone(), self.desk.clone());
         let worker = Worker { inbox, report, desk, turn, failures: Repeats::new() };
@@ -159,7 +159,7 @@ impl Finalizer {
         Ok(())
     }
 
-    /// Defers parts whose methods may be on the stack, until [`Finalizer::release`] sends them.
+    /// Defers parts whose methods may be on the stack. [`Finalizer::release`] sends them later.
     pub(crate) fn defer(&self, parts: Vec<Part>) {
         self.waiting.borrow_mut().extend(parts);
     }
@@ -170,8 +170,8 @@ impl Finalizer {
         self.finalize(waiting);
     }
 
-    /// Sends parts, derived before base. The conjugate of the parts must have ended, and no method of a part may be on the
-    /// stack.
+    /// Sends the parts of an object, derived before base. The conjugate of the parts must have ended, and no method of the parts may be on
+    /// the stack.
     pub(crate) fn finalize(&self, parts: Vec<Part>) {
         self.sent.set(self.sent.get() + parts.len() as u64);
         let mut batch: Option<Batch> = None;
@@ -186,8 +186,8 @@ impl Finalizer {
         }
     }
 
-    /// Queues a barrier after all sent parts of `modules`, which are unloaded in `generation`. `last` runs on the thread just
-    /// before the barrier is passed.
+    /// Queues a barrier after all parts of `modules` that were sent so far. The modules are unloaded in `generation`. The thread runs
+    /// `last` just before it passes the barrier.
     pub(crate) fn barrier(
         &self,
         generation: Generation,
@@ -199,8 +199,8 @@ impl Finalizer {
         Barrier { passed, desk: self.desk.clone(), sent: self.sent.get(), begun: Instant::now() }
     }
 
-    /// Prevents further finalizers of `modules`. If a finalizer of these modules is running, it keeps its thread permanently,
-    /// and another thread continues with the other modules. The images of `modules` must stay mapped.
+    /// Prevents further finalizers of `modules`. If one of these finalizers is running, it keeps its thread permanently, and another thread
+    /// continues with the other modules. The images of `modules` must stay mapped.
     pub(crate) fn abandon(&self, modules: &[ModuleId]) {
         let mut desk = lock(&self.desk);
         desk.abandoned.extend(modules);
@@ -217,7 +217,7 @@ impl Finalizer {
         }
     }
 
-    /// Queues a mark after all sent parts. Does not block: the host continues even if the mark is never passed.
+    /// Queues a mark after all parts that were sent so far. Does not block: the host continues even if the thread never passes the mark.
     pub(crate) fn mark(&self) -> Mark {
         let (done, passed) = bounded(1);
         self.send(Message::Mark(done));
@@ -228,12 +228,12 @@ impl Finalizer {
         lock(&self.desk).dropped
     }
 
-    /// Returns the number of parts not yet dropped: running, queued and deferred parts, and parts of abandoned modules.
+    /// Returns the number of parts that are not yet dropped: running, queued and deferred parts, and parts of abandoned modules.
     pub(crate) fn pending(&self) -> u64 {
         self.sent.get() - self.dropped() + self.waiting.borrow().len() as u64
     }
 
-    /// Returns the number of parts that are yet to be dropped: like [`Finalizer::pending`], without parts of abandoned modules.
+    /// Returns the number of parts that the thread will drop: [`Finalizer::pending`] minus the parts of abandoned modules.
     pub(crate) fn queued(&self) -> u64 {
         lock(&self.desk).left_of(self.sent.get()) + self.waiting.borrow().len() as u64
     }
@@ -243,7 +243,7 @@ impl Finalizer {
         desk.running.as_ref().map(|running| blocker(running.name(), desk.number, running.since.elapsed()))
     }
 
-    /// Checks if a single finalizer has run for `grace`.
+    /// Checks if the current finalizer has run for at least `grace`.
     pub(crate) fn hangs(&self, grace: Duration) -> bool {
         lock(&self.desk).running.as_ref().is_some_and(|running| running.since.elapsed() >= grace)
     }
@@ -252,7 +252,7 @@ impl Finalizer {
         self.failures.try_iter().collect()
     }
 
-    /// Returns the source from which the watchdog reads the activity of the thread.
+    /// Returns the source by which the watchdog reads the activity of the thread.
     pub(crate) fn source(&self) -> Source {
         let desk = self.desk.clone();
         let activity = move || {
@@ -292,18 +292,18 @@ impl Drop for Finalizer {
 pub(crate) struct Barrier {
     passed: Receiver<()>,
     desk: Shared,
-    /// Number of parts that were sent before.
+    /// Number of parts that were sent before the barrier.
     sent: u64,
     begun: Instant,
 }
 
 impl Barrier {
-    /// Checks if all parts sent before this barrier are dropped. Returns true only once.
+    /// Checks if all parts that were sent before this barrier are dropped. Returns `true` only once.
     pub(crate) fn is_passed(&self) -> bool {
         self.passed.try_recv().is_ok()
     }
 
-    /// Checks that the thread makes progress: no finalizer has run for `grace`, and the thread was not idle for `grace`.
+    /// Checks that the thread makes progress: the current finalizer has run, or the thread was idle, for less than `grace`.
     pub(crate) fn is_moving(&self, grace: Duration) -> bool {
         let desk = lock(&self.desk);
         let idle_since = || desk.last_end.map_or(self.begun, |end| end.max(self.begun));
@@ -326,13 +326,13 @@ impl Barrier {
     }
 }
 
-/// Mark in the queue of the finalizer thread. Only the waiter checks the mark.
+/// Mark in the queue of the finalizer thread. Checked only by the code that waits for it.
 pub(crate) struct Mark {
     passed: Receiver<()>,
 }
 
 impl Mark {
-    /// Checks if all parts sent before this mark are dropped. Returns true only once.
+    /// Checks if all parts that were sent before this mark are dropped. Returns `true` only once.
     pub(crate) fn is_passed(&self) -> bool {
         self.passed.try_recv().is_ok()
     }
@@ -362,7 +362,7 @@ impl Worker {
     fn run(self) {
         {
             let mut desk = lock(&self.desk);
-            // A thread that was replaced while it started records no number.
+            // A thread that was replaced before it started does not store its system id.
             if desk.turn == self.turn {
                 desk.number = thread_number();
             }
@@ -391,7 +391,7 @@ impl Worker {
         }
     }
 
-    /// Records that the first finalizer of `left` parts begins to run. Returns false if its module was abandoned.
+    /// Records that the first finalizer of `left` parts begins to run. Returns `false` if its module was abandoned.
     fn begin(&self, class: &Arc<str>, module: &Arc<str>, generation: Generation, ids: &[ModuleId], left: u64) -> bool {
         let mut desk = lock(&self.desk);
         let (class, module) = (Arc::clone(class), Arc::clone(module));
@@ -404,7 +404,7 @@ impl Worker {
         may
     }
 
-    /// Records that the running finalizer has returned. Returns false if this thread was replaced.
+    /// Records that the running finalizer has returned. Returns `false` if this thread was replaced.
     fn end(&self) -> bool {
         let mut desk = lock(&self.desk);
         let is_ours = desk.turn == self.turn;
@@ -415,8 +415,8 @@ impl Worker {
         is_ours
     }
 
-    /// Runs the finalizers of a batch. Returns false if this thread was replaced: the module was abandoned, and so are the parts
-    /// that are left.
+    /// Runs the finalizers of a batch. Returns `false` if this thread was replaced: the module was abandoned, together with the remaining
+    /// parts.
     fn finalize(&self, batch: Batch) -> bool {
         let Batch { id, module, generation, classes, parts } = batch;
         let count = parts.len() as u64;
@@ -436,13 +436,13 @@ impl Worker {
         true
     }
 
-    /// Counts a dropped part, and records the class of the next one of the batch, if any. Returns false if this thread was replaced.
+    /// Counts a dropped part, and records the class of the next part in the batch. Returns `false` if this thread was replaced.
     fn go_on(&self, next: Option<&Arc<str>>) -> bool {
         let mut desk = lock(&self.desk);
         let Desk { dropped, skipped, turn, running, last_end, begun, .. } = &mut *desk;
         *dropped += 1;
         if *turn != self.turn {
-            // `abandon` has counted this part as skipped.
+            // `abandon` has already counted this part as skipped.
             *skipped -= 1;
             return false;
         }
@@ -510,7 +510,7 @@ mod tests {
         until(|| runs("generation 2)"));
         let before = Arc::strong_count(&finalizer.desk);
         drop(release);
-        // The replaced first thread drops its reference to the desk when it ends.
+        // The replaced thread drops its reference to the desk when it ends.
         until(|| Arc::strong_count(&finalizer.desk) < before);
         assert!(first.is_passed());
         assert!(runs("generation 2)"));

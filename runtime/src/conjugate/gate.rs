@@ -1,5 +1,5 @@
-//! Gate to a module's code. Every call passes the gate, so the module of an ended generation is never entered. The gate counts
-//! active calls, so their number is known before the image is unmapped.
+//! Gate of a module's code. Every call enters the gate, so no call enters the module of an ended generation. The gate counts active calls,
+//! so their number is known before the image is unmapped.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use crate::cells::Counted;
 use crate::conjugate::hot::HotFrames;
 use crate::handles::{Generation, ModuleId};
 
-/// Module behind a gate. The name is shared with the finalizer thread.
+/// Identifies the module of a gate. The name is shared with the finalizer thread.
 #[derive(Clone, Debug)]
 pub(crate) struct ModuleTag {
     pub id: ModuleId,
@@ -22,9 +22,9 @@ pub(crate) struct ModuleTag {
 enum State {
     /// Accepts every call.
     Open,
-    /// Rejects calls until the gate is reopened. Values of the module count as expired until then.
+    /// Rejects calls until the gate is reopened. In this state, the values of the module count as expired.
     Aside,
-    /// Rejects calls permanently. Values owned by the module persist until the last code of the module has run.
+    /// Rejects calls permanently. Values that the module owns persist until the last code of the module has run.
     Ending,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Gate {
     tag: ModuleTag,
     state: Cell<State>,
     inside: Cell<u32>,
-    /// State of fast calls that were resolved while the gate was open. Closing the gate invalidates them.
+    /// State of fast calls that were resolved while the gate was open. Closing the gate invalidates these calls.
     hot: Rc<HotFrames>,
 }
 
@@ -62,12 +62,12 @@ impl Gate {
         self.inside.get() + self.hot.inside(self.tag.id)
     }
 
-    /// Checks if the gate accepts calls. Values of the module are not expired while the gate is open.
+    /// Checks if the gate accepts calls. While the gate is open, values of the module are not expired.
     pub(crate) fn is_open(&self) -> bool {
         self.state.get() == State::Open
     }
 
-    /// Checks if the module can access its values. A module can still access them while it ends.
+    /// Checks if the module can access its values. This is still possible while the module ends.
     pub(crate) fn keeps_values(&self) -> bool {
         self.state.get() != State::Aside
     }

@@ -1,6 +1,5 @@
-//! State that every call from the host into a module uses: call depth, frame names, and number of lent values. A resolved call
-//! opens its frame with two writes and closes the frame with one write. Frame names are stored once in a list and referenced by
-//! number.
+//! State that every call from the host into a module uses: call depth, frame names, and number of lent values. A resolved call opens its
+//! frame with two writes, and closes it with one write. Each frame name is stored once in a list, and referenced by its number.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -16,12 +15,12 @@ use crate::thread_stack;
 /// Maximum number of named frames; deeper frames take the slow path.
 const FAST_FRAMES: usize = 64;
 
-/// Number of a frame name. Assigned once per module and name.
+/// Number of a frame name; assigned once for each module and name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FrameNumber(u32);
 
 impl FrameNumber {
-    /// Number of a frame whose name is not in the list of names.
+    /// Number of a frame whose name is not in the list.
     pub(crate) const NONE: Self = Self(0);
 }
 
@@ -33,9 +32,9 @@ pub(crate) struct HotFrames {
     numbers: [Cell<FrameNumber>; FAST_FRAMES],
     /// Number of lent values, combined with [`Self::WAITS`].
     height: Cell<usize>,
-    /// Part of the game thread's stack on which frames may open: the stack without its reserve.
+    /// Part of the game thread's stack in which frames may open: the stack without its reserve.
     room: Cell<StackSpan>,
-    /// Number of stack bytes in the reserve, as the host has set it.
+    /// Number of stack bytes in the reserve, as set by the host.
     reserve: Cell<usize>,
     stack: StackSpan,
     /// Module and name of each frame number. Numbers begin at 1.
@@ -56,7 +55,7 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    /// Returns the number of values that were lent when the frame was opened.
+    /// Returns the number of values that were lent before the frame was opened.
     #[inline]
     pub(crate) fn borrowed_height(self) -> usize {
         self.height & !HotFrames::WAITS
@@ -64,7 +63,7 @@ impl Opened {
 }
 
 impl HotFrames {
-    /// Flag in `height`: work is pending for the end of the outermost frame.
+    /// Flag in `height`: some work is deferred to the end of the outermost frame.
     const WAITS: usize = 1 << (usize::BITS - 1);
 
     /// Default number of bytes of the game thread's stack that calls leave free.
@@ -126,13 +125,13 @@ impl HotFrames {
         &self.epoch
     }
 
-    /// Returns the number of open frames, including frames whose names are not in the list of names.
+    /// Returns the number of open frames, including frames whose names are not in the list.
     #[inline]
     pub(crate) fn depth(&self) -> usize {
         self.depth.get()
     }
 
-    /// Opens a frame. Returns `None` if more frames are open than this state can name, or if [`HotFrames::may_open`] fails.
+    /// Opens a frame. Returns `None` if all `FAST_FRAMES` are open, or if [`HotFrames::may_open`] fails.
     #[inline]
     pub(crate) fn open(&self, number: FrameNumber) -> Option<Opened> {
         if !self.room.get().is_here() {
@@ -154,7 +153,7 @@ impl HotFrames {
         Opened { depth, height }
     }
 
-    /// Closes a frame. Returns false if lent values must be ended or work is pending.
+    /// Closes a frame. Returns `false` if lent values must be ended, or if some work is deferred to the end of the frame.
     #[inline]
     pub(crate) fn close(&self, opened: Opened) -> bool {
         self.depth.set(opened.depth);
@@ -171,12 +170,12 @@ impl HotFrames {
         self.height.set(height | self.height.get() & Self::WAITS);
     }
 
-    /// Checks if work is pending for the end of the outermost frame.
+    /// Checks if some work is deferred to the end of the outermost frame.
     pub(crate) fn waits(&self) -> bool {
         self.height.get() & Self::WAITS != 0
     }
 
-    /// Sets or clears the flag for work that is pending for the end of the outermost frame.
+    /// Sets or clears the flag for work that is deferred to the end of the outermost frame.
     pub(crate) fn set_waits(&self, waits: bool) {
         self.height.set(self.height() | if waits { Self::WAITS } else { 0 });
     }
@@ -185,7 +184,7 @@ impl HotFrames {
     pub(crate) fn number(&self, module: ModuleId, what: &Rc<str>) -> FrameNumber {
         let mut names = self.names.borrow_mut();
         let known = names.iter().position(|(of, name)| *of == module && name == what);
-        // Reuses numbers of ended modules. A cached call with an old number detects the changed epoch.
+        // Reuses the numbers of ended modules. A cached call with an old number detects that the epoch has changed.
         let at = known.or_else(|| names.iter().position(|(of, _)| *of == ModuleId::HOST)).unwrap_or(names.len());
         match names.get_mut(at) {
             Some(name) => *name = (module, Rc::clone(what)),
@@ -194,7 +193,7 @@ impl HotFrames {
         FrameNumber(at as u32 + 1)
     }
 
-    /// Frees the numbers of an ended module, if no frame is open.
+    /// Frees the frame numbers of an ended module, unless a frame is open.
     pub(crate) fn forget(&self, module: ModuleId) {
         if self.depth() == 0 {
             let mut names = self.names.borrow_mut();
@@ -210,7 +209,7 @@ impl HotFrames {
             .count() as u32
     }
 
-    /// Returns the names of the open frames, oldest first; `None` for a name that is not in the list of names.
+    /// Returns the names of the open frames, oldest first. Returns `None` for a name that is not in the list.
     pub(crate) fn open_frames(&self) -> Vec<Option<Rc<str>>> {
         let names = self.names.borrow();
         let numbers = self.numbers.iter().map(Cell::get).chain(std::iter::repeat(FrameNumber::NONE)).take(self.depth());

@@ -14,8 +14,8 @@ pub(crate) struct LastPart {
     finalize: unsafe extern "C" fn(part: PartPtr, failure: &mut Failure) -> Status,
 }
 
-// SAFETY: the plugin's macro proves that the state behind `ptr` is `Send`. The host passes the part to the finalizer thread and
-// never uses it again.
+// SAFETY: the plugin's macro proves that the state at `ptr` is `Send`. The host passes the part to the finalizer thread, and never uses it
+// again.
 unsafe impl Send for LastPart {}
 
 impl From<Part> for LastPart {
@@ -26,8 +26,8 @@ impl From<Part> for LastPart {
 
 impl LastPart {
     pub(crate) fn finalize(self) -> Result<(), CallError> {
-        // SAFETY: the module is mapped permanently, or until a barrier after its last job was passed. The trampoline of the
-        // module catches its own panics. The module created this part, and receives it back only once.
+        // SAFETY: the module is mapped permanently, or until its last barrier was passed. The trampoline of the module catches its own
+        // panics. The module created this part, and receives it back only once.
         from_module(|failure| unsafe { (self.finalize)(self.ptr, failure) })
     }
 }

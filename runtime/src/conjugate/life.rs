@@ -1,5 +1,5 @@
-//! State machine of conjugates: defines which events are valid, and when a conjugate may be used. The stores of pairs, blacks
-//! and reds perform the transitions.
+//! State machine of conjugates: defines which events are valid, and when a conjugate is usable. The stores of plugin parts, owned values
+//! and red conjugates perform the transitions.
 
 use thiserror::Error;
 
@@ -11,7 +11,7 @@ use thiserror::Error;
 ///
 /// let runtime = Runtime::builder().build()?;
 /// let title = runtime.conjugates().make("String", &Value::Text("Harbor".into()))?;
-/// // The host has created the value itself.
+/// // The host created this value.
 /// assert_eq!(runtime.conjugates().info(title)?.color, Color::Black);
 /// # Ok::<(), alcedo_runtime::Error>(())
 /// ```
@@ -25,11 +25,11 @@ pub enum Color {
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(crate) enum Life {
-    /// The object exists, but its plugin part does not.
+    /// The object exists, but not its plugin part.
     Unbuilt,
-    /// Both parts exist.
+    /// Object and plugin part exist.
     Live,
-    /// Dropped on a foreign thread; the game thread has not yet released the host part.
+    /// Dropped on another thread; the game thread has not yet released the host part.
     Queued,
     /// Ended permanently.
     Dead,
@@ -38,11 +38,11 @@ pub(crate) enum Life {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Event {
     Build,
-    /// The host ends a red: the object is destroyed, or the red frame closes.
+    /// The host ends a red conjugate: the object is destroyed, or the red frame closes.
     Release,
-    /// The plugin drops a black on the game thread.
+    /// The plugin drops a black conjugate on the game thread.
     Dispose,
-    /// The plugin drops a black on another thread.
+    /// The plugin drops a black conjugate on another thread.
     Finalize,
     /// The game thread processes a queued drop.
     Flush,
@@ -76,8 +76,8 @@ impl Life {
         self.step_behind(GateState::Open, color, event)
     }
 
-    /// Returns the state after `event`. A suspended conjugate can be dropped and ended. If the drop were rejected, a rollback
-    /// would restore a dropped conjugate. A suspended conjugate cannot be built. Returns [`LifeError`] for an invalid event.
+    /// Returns the state after `event`. A suspended conjugate can be dropped and ended: if the drop were rejected, a rollback would restore
+    /// a dropped conjugate. A suspended conjugate cannot be built. Returns [`LifeError`] for an invalid event.
     pub(crate) fn step_behind(self, gate: GateState, color: Color, event: Event) -> Result<Self, LifeError> {
         match (self, color, event) {
             (Self::Unbuilt, _, Event::Build) if gate == GateState::Open => Ok(Self::Live),
@@ -90,7 +90,7 @@ impl Life {
         }
     }
 
-    /// Checks if the conjugate is permanently or currently unusable. Unbuilt conjugates are not expired.
+    /// Checks if the conjugate is unusable, permanently or currently. Unbuilt conjugates are not expired.
     pub(crate) fn is_expired(self, gate: GateState) -> bool {
         match (self, gate) {
             (Self::Unbuilt | Self::Live, GateState::Open) => false,
@@ -160,7 +160,8 @@ mod tests {
         [Event::Build, Event::Release, Event::Dispose, Event::Finalize, Event::Flush, Event::Retire];
     const GATES: [GateState; 2] = [GateState::Open, GateState::Shut];
 
-    /// Rows are states and columns are events, in the order of `LIVES` and `EVENTS`. `-` is a rejected event.
+    /// Checks a table of transitions. Rows are states and columns are events, in the order of `LIVES` and `EVENTS`; `-` is a rejected
+    /// event.
     fn check(color: Color, gate: GateState, table: [&str; 4]) {
         for (life, row) in LIVES.into_iter().zip(table) {
             let cells: Vec<_> = row.split_whitespace().collect();
@@ -200,7 +201,7 @@ mod tests {
         );
     }
 
-    /// Returns every state that an unbuilt conjugate behind an open gate can reach.
+    /// Returns all states that an unbuilt conjugate with an open gate can reach.
     fn reachable(color: Color) -> BTreeSet<(Life, GateState)> {
         let mut reached = BTreeSet::new();
         let mut open = vec![(Life::Unbuilt, GateState::Open)];
@@ -227,15 +228,14 @@ mod tests {
                 let case = format!("{color} {life} {gate:?}");
                 // No transition returns to an earlier state.
                 assert!(after.iter().all(|(_, next)| next.is_ok_and(|next| next > life) || next.is_err()), "{case}");
-                // The end of a generation ends every conjugate that is not dead, regardless of the gate; dead conjugates never
-                // change.
+                // The end of a generation ends every conjugate that is not dead, for each gate state. Dead conjugates never change.
                 assert_eq!(ends(Event::Retire), life != Life::Dead, "{case}");
                 assert_eq!(after.iter().all(|(_, next)| next.is_err()), life == Life::Dead, "{case}");
-                // Reds and blacks accept different final events.
+                // Red and black conjugates accept different final events.
                 assert_eq!(ends(Event::Release), (color, life) == (Color::Red, Life::Live), "{case}");
                 assert_eq!(ends(Event::Dispose), (color, life) == (Color::Black, Life::Live), "{case}");
                 assert_eq!(ends(Event::Flush), life == Life::Queued, "{case}");
-                // A suspended conjugate is expired, and has its previous state when it is resumed.
+                // A suspended conjugate is expired, and has its previous state again when it is resumed.
                 assert!(life.is_expired(GateState::Shut), "{case}");
                 assert_eq!(life.is_expired(GateState::Open), life > Life::Live, "{case}");
             }

@@ -1,5 +1,5 @@
-//! Pairs of a host object and its plugin part. Tracks which side created a pair, how long the pair is valid, and which thread
-//! drops the part.
+//! Pairs of a host object and its plugin part: the side that created the pair, the lifetime of the pair, and the thread that drops the
+//! part.
 
 mod black_row;
 pub(crate) mod build;

@@ -1,10 +1,9 @@
-//! Values in host memory that plugin code owns. Each value has its own allocation, so that it never moves, and a number that is
-//! never reused. `life.rs` defines the state transitions; this file owns the memory.
+//! Values in host memory that plugin code owns. Each value has a separate allocation, so its address is stable, and a handle that is never
+//! reused. `life.rs` defines the state transitions; this file owns the memory.
 //!
-//! A reload suspends the blacks of a generation by closing its gate, without visiting them. A rollback resumes them by
-//! reopening the gate. The end of a generation releases its remaining blacks. The last finalizers of a plugin may still drop a
-//! released value. Such a drop has no effect on the value, but is counted, so that the last report lists only values that were
-//! never dropped.
+//! A reload suspends the owned values of a generation by closing its gate, without visiting them. A rollback resumes them by reopening the
+//! gate. The end of a generation releases its remaining values. The last finalizers of a plugin may still drop a released value. This drop
+//! has no effect on the value, but is counted, so that the last report lists only values that the plugin never dropped.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -31,11 +30,11 @@ use crate::object::owned::OwnedValue;
 use crate::object::property::PropertyType;
 
 new_key_type! {
-    /// Key of the blacks of one type and module.
+    /// Key of the counters for owned values of one type and module.
     struct CountersKey;
 }
 
-/// All blacks. Game thread only, except for [`OwnedValues::drops`]; no borrow is held while foreign code runs.
+/// All owned values. Game thread only, except for [`OwnedValues::drops`]. No borrow is held while plugin code runs.
 #[derive(Debug)]
 pub(crate) struct OwnedValues {
     drops: Drops,
@@ -45,11 +44,11 @@ pub(crate) struct OwnedValues {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Opened {
-    /// Owning object; `NONE` for a black.
+    /// Object that contains the value; `NONE` for an owned value.
     pub owner: ObjectHandle,
     pub at: *mut u8,
     pub ty: PropertyType,
-    /// Id that the module uses for the type; `NONE` for values of the host.
+    /// Id by which the module refers to the type; `NONE` for values of the host.
     pub number: TypeNumber,
 }
 
@@ -60,9 +59,9 @@ struct Stock {
     members: FxHashMap<ModuleId, Member>,
     type_counters: SlotMap<CountersKey, TypeCounters>,
     by_type: FxHashMap<(ModuleId, TypeNumber), CountersKey>,
-    /// Blacks that were released with their generation, but were not yet dropped by the plugin.
+    /// Values that were released with their generation, and that the plugin has not yet dropped.
     orphans: FxHashMap<BlackHandle, (CountersKey, SiteNumber)>,
-    /// Values that unloaded modules have never dropped.
+    /// Values that unloaded modules never dropped.
     left: Vec<BlackCount>,
     sites: Sites,
     made: u64,
@@ -84,7 +83,7 @@ struct TypeCounters {
     number: TypeNumber,
     live: u64,
     orphans: u64,
-    /// Lease on the module's code, held while the module has live blacks.
+    /// Lease on the module's code, held while the module owns values.
     lease: Option<Lease>,
 }
 
@@ -96,7 +95,7 @@ struct Entry {
     site: SiteNumber,
 }
 
-/// Contents of a removed black, which must be freed while no store is borrowed.
+/// Contents of a removed entry, which must be dropped while no store is borrowed.
 struct Remains {
     _value: OwnedValue,
     _lease: Option<Lease>,
@@ -109,7 +108,7 @@ impl Default for OwnedValues {
 }
 
 impl OwnedValues {
-    /// Creates a store. A slot is reused until its serial reaches `last_serial`.
+    /// Creates a store. A slot is reused until its serial number reaches `last_serial`.
     pub(crate) fn with_last_serial(last_serial: u32) -> Self {
         let (drops, dropped) = drops::queue();
         let stock = Stock {
@@ -127,12 +126,12 @@ impl OwnedValues {
         Self { drops, dropped, stock: RefCell::new(stock) }
     }
 
-    /// Returns the queue for drops on foreign threads.
+    /// Returns the queue for drops on other threads.
     pub(crate) fn drops(&self) -> &Drops {
         &self.drops
     }
 
-    /// Returns the table in which modules look up addresses of blacks, valid while `self` exists.
+    /// Returns the table in which modules look up the addresses of owned values. The table is valid while `self` exists.
     pub(crate) fn directory(&self) -> *const BlackDirectory {
         self.stock.borrow().row.head()
     }
@@ -142,8 +141,8 @@ impl OwnedValues {
         self.stock.borrow_mut().members.insert(gate.tag().id, member);
     }
 
-    /// Creates a black of `module` with this value. `number` is the id that the module uses for the type, or `NONE`. Returns an
-    /// error if values of the type have no conjugate, or the module accepts no calls.
+    /// Creates an owned value of `module`. `number` is the id by which the module refers to the type, or `NONE`. Returns an error if values
+    /// of the type have no conjugate, or if the module accepts no calls.
     pub(crate) fn make(
         &self,
         module: ModuleId,
@@ -168,8 +167,8 @@ impl OwnedValues {
         let counters = &mut stock.type_counters[key];
         counters.live += 1;
         if counters.live == 1 {
-            // An unloading module may still create blacks. These blacks end with the other blacks of the module, before the
-            // unload waits for leases.
+            // An unloading module may still create owned values. They end with the other values of the module, before the unload waits for
+            // leases.
             let leases = stock.members.get(&module).map(|member| &member.leases);
             let lease = leases.map(|leases| leases.take_at(LeaseKind::Black, counters.ty.to_string(), None));
             counters.lease = lease.and_then(Result::ok);
@@ -181,7 +180,7 @@ impl OwnedValues {
         Ok(BlackHandle(handle.0))
     }
 
-    /// Returns the value of a black. `None` if it has expired.
+    /// Returns the type and address of an owned value. Returns `None` if the conjugate has expired.
     pub(crate) fn open(&self, handle: ConjugateHandle) -> Option<Opened> {
         let stock = self.stock.borrow();
         let entry = stock.entries.get(handle)?;
@@ -193,26 +192,25 @@ impl OwnedValues {
         Some(Opened { owner: ObjectHandle::NONE, at, ty, number: counters.number })
     }
 
-    /// Returns the facts about a black, even if it is suspended. `None` for a number that was never assigned.
+    /// Returns the facts about an owned value, even if it is suspended. Returns `None` for a handle that was never assigned.
     pub(crate) fn facts(&self, handle: ConjugateHandle, now: Instant) -> Option<Facts> {
         self.stock.borrow().entries.facts(handle, now)
     }
 
-    /// Returns the module that owns a black. `None` if the black is gone.
+    /// Returns the module that owns a value. Returns `None` if the value was removed.
     pub(crate) fn owner(&self, black: BlackHandle) -> Option<ModuleId> {
         let stock = self.stock.borrow();
         let entry = stock.entries.get(black.into())?;
         stock.type_counters.get(entry.counters).map(|counters| counters.module)
     }
 
-    /// Drops a black on the game thread. No effect on a black that has ended.
+    /// Drops an owned value on the game thread. Has no effect if it has already ended.
     pub(crate) fn dispose(&self, black: BlackHandle) {
         let remains = self.stock.borrow_mut().end(black, &[Event::Dispose]);
         drop(remains);
     }
 
-    /// Processes drops of other threads until [`drops::may_stop`] returns true. `elapsed` returns the time since the start of
-    /// the flush.
+    /// Processes drops of other threads until [`drops::may_stop`] returns `true`. `elapsed` returns the time since the start of the flush.
     pub(crate) fn flush(&self, elapsed: &mut dyn FnMut() -> Duration) {
         let queued = self.dropped.len();
         if queued == 0 {
@@ -232,8 +230,8 @@ impl OwnedValues {
         while self.release_next() {}
     }
 
-    /// Releases every black of these modules, in descending order of kinds, and rejects new blacks. Returns the number of
-    /// values that the plugins had not dropped.
+    /// Releases all values that these modules own, in descending order of kinds, and rejects new values. Returns the number of values that
+    /// the plugins had not dropped.
     pub(crate) fn end_modules(&self, modules: &BTreeSet<ModuleId>) -> u64 {
         self.flush_all();
         let ending = self.stock.borrow().in_order_of_end(modules);
@@ -248,7 +246,7 @@ impl OwnedValues {
         ending.len() as u64
     }
 
-    /// Records the values that these unloaded modules have never dropped.
+    /// Records the values that these unloaded modules never dropped.
     pub(crate) fn forget(&self, modules: &[ModuleId]) {
         self.flush_all();
         let gone = self.stock.borrow_mut().forget(modules);
@@ -257,7 +255,7 @@ impl OwnedValues {
         }
     }
 
-    /// Calls `visit` for every object that a value of a black refers to.
+    /// Calls `visit` for each object that an owned value refers to.
     pub(crate) fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
         let stock = self.stock.borrow();
         let holds: FxHashMap<_, _> =
@@ -267,7 +265,7 @@ impl OwnedValues {
         }
     }
 
-    /// Enables or disables allocation-site tracking of blacks.
+    /// Enables or disables allocation-site tracking of owned values.
     pub(crate) fn keep_sites(&self, keeps: bool) {
         self.stock.borrow_mut().sites.keeps = keeps;
     }
@@ -325,27 +323,27 @@ impl Stock {
         })
     }
 
-    /// Returns `Open` if a module can access its values: while it accepts calls, and while it ends. The gate of the host is
-    /// always open.
+    /// Returns `Open` if a module can access its values: while the module accepts calls, and while it ends. The gate of the host is always
+    /// open.
     fn gate(&self, module: ModuleId) -> GateState {
         let keeps = || self.members.get(&module).is_some_and(|member| member.gate.keeps_values());
         GateState::of(module == ModuleId::HOST || keeps())
     }
 
-    /// Applies these events to a black in order, and removes the black. Returns `None` if the black has already ended.
+    /// Applies these events to an owned value in order, and removes the value. Returns `None` if it has already ended.
     fn end(&mut self, black: BlackHandle, events: &[Event]) -> Option<Remains> {
         let Some(entry) = self.entries.get_mut(black.into()) else {
             self.record_late_drop(black);
             return None;
         };
         for event in events {
-            // A listed black is live, since every final event removes the black immediately.
+            // A listed value is live, because each final event removes the value immediately.
             entry.life = entry.life.step(Color::Black, *event).ok()?;
         }
         self.take_out(black)
     }
 
-    /// Ends a black with its generation, and records that the plugin has not dropped it.
+    /// Ends a value with its generation, and records that the plugin has not dropped the value.
     fn retire(&mut self, black: BlackHandle) -> Option<Remains> {
         let entry = self.entries.get_mut(black.into())?;
         entry.life = entry.life.step(Color::Black, Event::Retire).ok()?;
@@ -374,7 +372,7 @@ impl Stock {
         }
     }
 
-    /// Returns the blacks of these modules in the order of their release, with their kinds.
+    /// Returns the values that these modules own, with their kinds, in the order of their release.
     fn in_order_of_end(&self, modules: &BTreeSet<ModuleId>) -> Vec<(u8, BlackHandle)> {
         let of = |entry: &Entry| {
             self.type_counters.get(entry.counters).filter(|counters| modules.contains(&counters.module))
@@ -408,7 +406,7 @@ impl Stock {
         sites.get(&key).map(|sites| self.sites.count(sites.iter().copied())).unwrap_or_default()
     }
 
-    /// Removes these unloaded modules, and returns the values that they have not dropped.
+    /// Removes these unloaded modules, and returns the values that they never dropped.
     fn forget(&mut self, modules: &[ModuleId]) -> Vec<BlackCount> {
         let gone = self.undropped(|counters| modules.contains(&counters.module));
         gone.iter().for_each(|count| self.leave(count));
@@ -418,8 +416,8 @@ impl Stock {
         gone
     }
 
-    /// Adds values to the record of values that were never dropped. Merges the generations of a module: otherwise a plugin that
-    /// leaks a value in each generation would fill the memory.
+    /// Adds values to the list of values that were never dropped. Merges the generations of a module: otherwise a plugin that leaks a value
+    /// in each generation would exhaust the memory.
     fn leave(&mut self, count: &BlackCount) {
         match self.left.iter_mut().find(|left| left.module == count.module && left.ty == count.ty) {
             Some(left) => {

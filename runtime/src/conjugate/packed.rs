@@ -1,19 +1,19 @@
-//! Kept fields of the objects of a reload as bytes. The old plugin part writes all fields of its class in one call, and the new part reads
-//! them in one call. Used for classes whose kept fields have equal names and types in both builds; the fields of other classes are saved
-//! by name.
+//! Packed kept fields of the objects in a reload. The old plugin part writes all fields of its class as bytes in one call, and the new part
+//! reads the bytes in one call. Used for classes whose kept fields have equal names and types in both builds. The fields of other classes
+//! are saved by name.
 
 use std::ops::Range;
 
 use crate::handles::{ClassId, ObjectHandle};
 
-/// Bytes of the plugin parts of many objects.
+/// Bytes of the kept fields of many objects.
 #[derive(Debug, Default)]
 pub(crate) struct PackedFields {
-    /// Bytes of all parts.
+    /// Bytes of the fields of all parts.
     pub(super) bytes: Vec<u8>,
-    /// Parts in the order in which they were saved. The parts of one object follow each other, base first.
+    /// Parts in the order in which they were saved. The parts of one object are adjacent, base first.
     parts: Vec<PackedPart>,
-    /// Position of the first part of each object in `parts` plus one, by the index of the object; zero for an object without bytes.
+    /// Position of each object's first part in `parts` plus one, by the index of the object; zero for an object without packed fields.
     first: Vec<u32>,
 }
 
@@ -26,7 +26,7 @@ struct PackedPart {
 }
 
 impl PackedFields {
-    /// Adds a part of an object, whose fields are the bytes from `start` on. Parts of one object are added one after another.
+    /// Adds a part of an object. Its fields are the bytes from `start` on. The parts of an object are added one after another.
     pub(super) fn push(&mut self, object: ObjectHandle, class: ClassId, start: usize) {
         if self.parts.last().is_none_or(|part| part.object != object) {
             let index = object.index() as usize;
@@ -38,7 +38,7 @@ impl PackedFields {
         self.parts.push(PackedPart { object, class, bytes: start..self.bytes.len() });
     }
 
-    /// Iterates over the parts of an object, base first: the new class of each, and the bytes.
+    /// Iterates over the parts of an object, base first, with the new class and the bytes of each part.
     pub(super) fn of(&self, object: ObjectHandle) -> impl Iterator<Item = (ClassId, &[u8])> {
         let first = self.first.get(object.index() as usize).copied().unwrap_or_default() as usize;
         let parts = first.checked_sub(1).and_then(|first| self.parts.get(first..)).unwrap_or_default();

@@ -1,6 +1,5 @@
-//! Map between objects and their plugin parts. `life.rs` defines the state transitions; this file owns the entries. A conjugate
-//! is expired while its module accepts no calls, regardless of its own state. So closing the gate suspends all conjugates of a
-//! module together.
+//! Map between objects and their plugin parts. `life.rs` defines the state transitions; this file stores the entries. A conjugate is
+//! expired while its module accepts no calls, in any state. So closing the gate suspends all conjugates of a module together.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -18,33 +17,32 @@ use crate::handles::{ClassId, ModuleId, ObjectHandle, PartPtr, last_serial};
 use crate::object::hot_columns::PluginPart;
 use crate::object::objects::Objects;
 
-/// Key of a conjugate. Stale once the conjugate has ended, and never reused.
+/// Key of a conjugate. Stale after the conjugate has ended, and never reused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ConjugateKey {
     index: u32,
-    /// Serials begin at 1, so that no key is the word zero.
+    /// Serial numbers begin at 1, so no key is converted to zero.
     serial: u32,
 }
 
 impl ConjugateKey {
-    /// Converts the key to the word that the object store keeps per object. The word zero means that the object has no
-    /// conjugate.
+    /// Converts the key to the number that the object store keeps for each object. Zero means that the object has no conjugate.
     pub(crate) fn to_word(self) -> u64 {
         u64::from(self.serial) << 32 | u64::from(self.index)
     }
 
-    /// Converts the word to a key.
+    /// Converts the stored number to a key.
     pub(crate) fn from_word(word: u64) -> Option<Self> {
         (word != 0).then_some(Self { index: word as u32, serial: (word >> 32) as u32 })
     }
 }
 
-/// Plugin part of one dynamic class. The parts of one class share the class data: id, hooks and gate.
+/// Plugin part of an object for one dynamic class. All parts of a class share the class data: id, hooks and gate.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
     /// Address that only the module may dereference.
     pub ptr: PartPtr,
-    /// Shared data of the class.
+    /// Class data.
     pub of: Rc<ClassHooks>,
 }
 
@@ -56,21 +54,20 @@ impl Deref for Part {
     }
 }
 
-/// Parts of one conjugate. Chains with more than two dynamic classes are rare, so few conjugates allocate memory for their
-/// parts.
+/// Parts of one conjugate. Chains with more than two dynamic classes are rare, so few conjugates need a separate allocation.
 type Parts = SmallVec<[Part; 2]>;
 
-/// Slot for consecutive conjugates. A new conjugate is written field by field, since moving a whole conjugate into the slot
+/// Slot that stores one conjugate at a time. A new conjugate is written field by field, because moving a whole conjugate into the slot
 /// takes several times as long.
 #[derive(Debug)]
 struct PairSlot {
-    /// Serial of the current conjugate, or of the next conjugate.
+    /// Serial number of the current conjugate, or of the next conjugate if the slot is empty.
     serial: u32,
     color: Color,
     /// State of the current conjugate; `Dead` if the slot is empty.
     life: Life,
-    /// Gate of the module of the most-derived class. The modules of base classes stay loaded at least as long, since replacing
-    /// a module also replaces its dependents.
+    /// Gate of the module of the most-derived class. The modules of base classes stay loaded at least as long, because replacing a module
+    /// also replaces its dependents.
     gate: Option<Rc<Gate>>,
     parts: Parts,
 }
@@ -79,7 +76,7 @@ struct PairSlot {
 struct PairSlots {
     slots: Vec<PairSlot>,
     free: Vec<u32>,
-    /// Last serial that a slot may assign.
+    /// Largest serial number that a slot may assign.
     last_serial: u32,
 }
 
@@ -129,8 +126,8 @@ impl PairSlots {
         index
     }
 
-    /// Ends a conjugate. Returns its previous state, and appends its parts to `ended`, derived before base. The slot is reused
-    /// unless its serials are exhausted.
+    /// Ends a conjugate. Returns its previous state, and appends its parts to `ended`, derived before base. The slot is reused unless its
+    /// serial numbers are exhausted.
     fn remove(&mut self, key: ConjugateKey, ended: &mut Vec<Part>) -> Option<(Color, Life)> {
         let last_serial = self.last_serial;
         let slot = self.get_mut(key)?;
@@ -146,19 +143,19 @@ impl PairSlots {
     }
 }
 
-/// Builds the plugin part of an object, unless it has one.
+/// Builds the plugin part of an object, unless the object already has a part.
 pub(crate) type BuildLate = dyn Fn(ObjectHandle) -> Result<(), CallError>;
 
-/// All pairs. Game thread only; no borrow is held while plugin code runs.
+/// All conjugates of objects. Game thread only; no borrow is held while plugin code runs.
 #[derive(Default)]
 pub(crate) struct Pairs {
     entries: RefCell<PairSlots>,
     built: Cell<u64>,
-    /// Builds missing plugin parts. Set only during a rebuild.
+    /// Builds missing plugin parts. Only set during a rebuild.
     late: RefCell<Option<Rc<BuildLate>>>,
 }
 
-/// Guard of a rebuild. While the guard exists, an object without a plugin part gets a part before a call of the object.
+/// Guard of a rebuild. While the guard exists, a call of an object without a plugin part first builds the part.
 pub(crate) struct LateParts<'a>(&'a Pairs);
 
 impl Drop for LateParts<'_> {
@@ -168,21 +165,21 @@ impl Drop for LateParts<'_> {
 }
 
 impl Pairs {
-    /// Returns the number of conjugates built since the start.
+    /// Returns the number of conjugates that were built since the start.
     pub(crate) fn built(&self) -> u64 {
         self.built.get()
     }
 
-    /// Creates a red conjugate of the module behind `gate`. The caller adds its parts base first. Returns the data to store
-    /// with the object.
+    /// Creates a red conjugate of the module with this gate. The caller then adds the parts, base first. Returns the data to store in the
+    /// object.
     #[inline(always)]
     pub(crate) fn begin_red(&self, gate: &Rc<Gate>) -> (ConjugateKey, PluginPart) {
         let key = self.entries.borrow_mut().begin_red(gate);
         (key, PluginPart::of(key.to_word()))
     }
 
-    /// Adds the part of the next class of the chain. If the conjugate has ended, returns the part as an error. A red
-    /// constructor may end its conjugate by destroying its own object.
+    /// Adds the part for the next class of the chain. Returns the part as an error if the conjugate has ended. A red constructor can end
+    /// its conjugate by destroying its own object.
     pub(crate) fn push_part(&self, key: ConjugateKey, part: Part) -> Result<(), Part> {
         match self.entries.borrow_mut().get_mut(key) {
             Some(conjugate) => {
@@ -193,8 +190,8 @@ impl Pairs {
         }
     }
 
-    /// Completes the conjugate. Returns `plugin_part` with the most-derived part added, to be stored with the object. Returns
-    /// an error if the conjugate is already complete or has ended.
+    /// Completes the conjugate. Returns `plugin_part` with the most-derived part, to be stored in the object. Returns an error if the
+    /// conjugate is already complete or has ended.
     pub(crate) fn finish(&self, key: ConjugateKey, plugin_part: PluginPart) -> Result<PluginPart, LifeError> {
         let mut entries = self.entries.borrow_mut();
         let Some(conjugate) = entries.get_mut(key) else {
@@ -206,8 +203,8 @@ impl Pairs {
         Ok(derived.map_or(plugin_part, |part| plugin_part.with_part(part.ptr.0, part.class)))
     }
 
-    /// Completes the conjugate with the only part of its chain. Returns the data to store with the object. If the conjugate has
-    /// ended, returns the part as an error. A red constructor may end its conjugate by destroying its own object.
+    /// Completes the conjugate with its only part. Returns the data to store in the object. Returns the part as an error if the conjugate
+    /// has ended. A red constructor can end its conjugate by destroying its own object.
     #[inline(always)]
     pub(crate) fn finish_with(
         &self,
@@ -225,8 +222,8 @@ impl Pairs {
         Ok(plugin_part)
     }
 
-    /// Returns the part for `class` of a living object. The part of the most-derived class is read from the object directly.
-    /// Does not check if the conjugate has expired; the gate that the caller passes checks this.
+    /// Returns the part of a live object for `class`. The part of the most-derived class is stored in the object itself. Does not check if
+    /// the conjugate has expired; the gate that the caller passes checks this.
     #[inline]
     pub(crate) fn find_part(&self, objects: &Objects, object: ObjectHandle, class: ClassId) -> Option<PartPtr> {
         match objects.part(object, class) {
@@ -235,7 +232,7 @@ impl Pairs {
         }
     }
 
-    /// Until the guard is dropped, a call of an object without a plugin part calls `build` first.
+    /// Until the guard is dropped, a call of an object without a plugin part first calls `build`.
     pub(crate) fn build_late(&self, build: Rc<BuildLate>) -> LateParts<'_> {
         *self.late.borrow_mut() = Some(build);
         LateParts(self)
@@ -248,27 +245,27 @@ impl Pairs {
         build.map_or(Ok(()), |build| build(object))
     }
 
-    /// Returns the part for `class` of a living object, unless the object's conjugate has expired.
+    /// Returns the part of a live object for `class`. Returns `None` if the conjugate has expired.
     #[cold]
     pub(crate) fn part_of(&self, objects: &Objects, object: ObjectHandle, class: ClassId) -> Option<Part> {
         self.part(ConjugateKey::from_word(objects.conjugate(object)?)?, class)
     }
 
-    /// Returns the color of a conjugate, unless it has expired.
+    /// Returns the color of a conjugate. Returns `None` if the conjugate has expired.
     pub(crate) fn color(&self, key: ConjugateKey) -> Option<Color> {
         let entries = self.entries.borrow();
         entries.get(key).filter(|conjugate| conjugate.is_open()).map(|conjugate| conjugate.color)
     }
 
-    /// Returns the part for `class`, unless the conjugate has expired. Also finds parts of an incomplete conjugate, since the
-    /// red constructor of a derived class may access the part of its base.
+    /// Returns the part for `class`. Returns `None` if the conjugate has expired. Also finds parts of an incomplete conjugate, because the
+    /// red constructor of a derived class may access the part of the base class.
     pub(crate) fn part(&self, key: ConjugateKey, class: ClassId) -> Option<Part> {
         let entries = self.entries.borrow();
         let conjugate = entries.get(key).filter(|conjugate| conjugate.is_open())?;
         conjugate.parts.iter().find(|part| part.class == class).cloned()
     }
 
-    /// Returns the part for `class` if it has the index `at`, unless the conjugate with the key `word` has expired.
+    /// Returns the part at index `at` if it belongs to `class`. Returns `None` if the conjugate with the key `word` has expired.
     #[inline]
     pub(crate) fn part_at(&self, word: u64, at: usize, class: ClassId) -> Option<PartPtr> {
         let entries = self.entries.borrow();
@@ -276,12 +273,12 @@ impl Pairs {
         conjugate.parts.get(at).filter(|part| part.class == class).map(|part| part.ptr)
     }
 
-    /// Returns all parts of a conjugate, base first, even if it has expired.
+    /// Returns all parts of a conjugate, base first, even if the conjugate has expired.
     pub(crate) fn parts(&self, key: ConjugateKey) -> Parts {
         self.entries.borrow().get(key).map(|conjugate| conjugate.parts.clone()).unwrap_or_default()
     }
 
-    /// Ends a complete or incomplete red conjugate, and returns its parts for the finalizer thread, derived before base.
+    /// Ends a complete or incomplete red conjugate. Returns its parts for the finalizer thread, derived before base.
     pub(crate) fn release(&self, key: ConjugateKey) -> Vec<Part> {
         let mut parts = Vec::new();
         let ended = self.entries.borrow_mut().remove(key, &mut parts);
@@ -294,8 +291,8 @@ impl Pairs {
         parts
     }
 
-    /// Ends every conjugate of these modules. Returns the parts of the conjugates; for each conjugate, parts of derived classes
-    /// precede parts of base classes.
+    /// Ends all conjugates of these modules. Returns the parts of the conjugates. The parts of each conjugate are ordered from derived to
+    /// base.
     pub(crate) fn release_modules(&self, modules: &BTreeSet<ModuleId>) -> Vec<Part> {
         let mut entries = self.entries.borrow_mut();
         let mut ended = Vec::new();

@@ -1,5 +1,5 @@
-//! Stack of red frames: active host-to-plugin calls. A safe point requires an empty stack. A value lent in a frame ends when
-//! the frame closes.
+//! Stack of red frames: the active calls from the host into plugins. A safe point requires an empty stack. A value that is lent in a frame
+//! ends when the frame closes.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -21,17 +21,17 @@ pub(crate) struct RedFrame {
     pub what: Rc<str>,
 }
 
-/// Work that runs when the outermost frame has closed.
+/// Work that runs after the outermost frame has closed.
 type Afterwards = Box<dyn FnOnce()>;
 
 /// Active calls, oldest first. Game thread only.
 pub(crate) struct RedStack {
-    /// Count of all frames, and the names of frames that fast calls have opened.
+    /// Number of all open frames, and names of the frames that fast calls have opened.
     hot: Rc<HotFrames>,
-    /// Names of frames that other calls have opened.
+    /// Names of the frames that other calls have opened.
     frames: RefCell<Vec<RedFrame>>,
     reds: Reds,
-    /// Calls as published to the watchdog, if it is enabled.
+    /// Calls that the watchdog can read, if the watchdog is enabled.
     activities: Arc<Activities>,
     afterwards: RefCell<Vec<Afterwards>>,
 }
@@ -49,7 +49,7 @@ impl std::fmt::Debug for RedStack {
 }
 
 impl RedStack {
-    /// Creates an empty stack over the state in `hot`.
+    /// Creates an empty stack that uses the state in `hot`.
     pub(crate) fn new(hot: Rc<HotFrames>) -> Self {
         let reds = Reds::new(Rc::clone(&hot));
         Self { hot, frames: RefCell::default(), reds, activities: Arc::default(), afterwards: RefCell::default() }
@@ -59,7 +59,7 @@ impl RedStack {
         &self.hot
     }
 
-    /// Runs `call`, which drops values of a module, in its own red frame. The call may use the reserve of the stack. Returns
+    /// Runs `call` in a new red frame. `call` drops values of a module, so it may use the reserve of the stack. Returns
     /// [`CallError::WrongStack`] on the stack of a coroutine, and errors of `call`.
     pub(crate) fn enter<T, E: From<CallError>>(
         &self,
@@ -73,8 +73,7 @@ impl RedStack {
         call()
     }
 
-    /// Runs `call`, which is code of `module`, in its own red frame. Returns the errors of [`HotFrames::may_open`] and of
-    /// `call`.
+    /// Runs `call`, which is code of `module`, in a new red frame. Returns the errors of [`HotFrames::may_open`] and of `call`.
     pub(crate) fn enter_module<T>(
         &self,
         module: &str,
@@ -85,8 +84,8 @@ impl RedStack {
         call()
     }
 
-    /// Runs a function of a module in its own red frame, inside the gate of the module. Returns the errors of
-    /// [`HotFrames::may_open`], `Unavailable` if the gate is closed, and the error of the function.
+    /// Runs a function of a module in a new red frame, inside the gate of the module. Returns the errors of [`HotFrames::may_open`],
+    /// `Unavailable` if the gate is closed, and the error of the function.
     pub(crate) fn call_module(
         &self,
         gate: &Gate,
@@ -96,8 +95,7 @@ impl RedStack {
         self.enter_module(&gate.tag().name, what, || gate.through(|| from_module(call)))
     }
 
-    /// Opens a red frame for code of `module`, which closes when the guard is dropped. Returns the errors of
-    /// [`HotFrames::may_open`].
+    /// Opens a red frame for code of `module`. Dropping the guard closes the frame. Returns the errors of [`HotFrames::may_open`].
     #[inline]
     pub(crate) fn open(&self, module: &str, what: &Rc<str>) -> Result<OpenFrame<'_>, CallError> {
         self.hot.may_open(what)?;
@@ -112,7 +110,7 @@ impl RedStack {
         Pop { stack: self, opened, height: self.reds.height() }
     }
 
-    /// Ends the values that were lent above `height`. Also runs pending work if no frame is open.
+    /// Ends the values that were lent above `height`. Also runs deferred work if no frame is open.
     #[cold]
     pub(crate) fn clean_up(&self, height: usize) {
         self.reds.cut(height);
@@ -123,7 +121,7 @@ impl RedStack {
         }
     }
 
-    /// Queues `work` to run when the outermost frame has closed.
+    /// Defers `work` until the outermost frame has closed.
     pub(crate) fn afterwards(&self, work: Afterwards) {
         self.hot.set_waits(true);
         self.afterwards.borrow_mut().push(work);

@@ -1,8 +1,8 @@
-//! Host values that are lent to plugin code by number, for calls without static types. A value ends when the frame in which it
-//! was lent closes. Frames nest, and only the innermost frame lends values. So the lent values form a stack, and each frame
-//! stores the height of the stack at which it was opened.
+//! Host values that are lent to plugin code by handle, for calls without static types. A lent value ends when its frame closes. Frames
+//! nest, and only the innermost frame lends values. So the lent values form a stack, and each frame stores the height of this stack when
+//! the frame was opened.
 //!
-//! Views with static types do not use this file: they have the frame's lifetime.
+//! Views with static types do not use this file, because they have the lifetime of the frame.
 
 use std::rc::Rc;
 use std::time::Instant;
@@ -15,14 +15,14 @@ use crate::conjugate::owned_values::Opened;
 use crate::conjugate::serials::{Facts, Serials};
 use crate::handles::last_serial;
 
-/// First index of reds; lower indices belong to blacks.
+/// First index of red conjugates; smaller indexes belong to owned values.
 pub(super) const FIRST: u32 = 1 << 31;
 
-/// Borrowed values. Game thread only.
+/// Lent values. Game thread only.
 #[derive(Debug)]
 pub(crate) struct Reds {
     values: RefCell<Serials<Opened>>,
-    /// Values that have not ended, oldest first.
+    /// Lent values, oldest first.
     row: RefCell<Vec<ConjugateHandle>>,
     /// Stores the height of the stack, which every call reads.
     hot: Rc<HotFrames>,
@@ -35,7 +35,7 @@ impl Default for Reds {
 }
 
 impl Reds {
-    /// Creates an empty stack; `hot` holds its height.
+    /// Creates an empty stack, whose height is stored in `hot`.
     pub(super) fn new(hot: Rc<HotFrames>) -> Self {
         let values = RefCell::new(Serials::new(FIRST, last_serial()));
         Self { values, row: RefCell::default(), hot }
@@ -74,7 +74,7 @@ impl Reds {
         self.values.borrow().get(handle).cloned()
     }
 
-    /// Returns the facts about a red. `None` for a number that was never assigned.
+    /// Returns the facts about a red conjugate. Returns `None` for a handle that was never assigned.
     pub(crate) fn facts(&self, handle: ConjugateHandle, now: Instant) -> Option<Facts> {
         self.values.borrow().facts(handle, now)
     }

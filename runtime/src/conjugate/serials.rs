@@ -1,13 +1,13 @@
-//! Numbers of conjugates that are not objects. A number contains a slot and a serial, so that a stale number never refers to
-//! another conjugate. A slot whose serials are exhausted remains empty. A slot holds values of one kind only, so that errors
-//! can report the kind of a stale number.
+//! Handles of conjugates that are not objects. A handle contains a slot index and a serial number, so that a stale handle never refers to
+//! another conjugate. A slot whose serial numbers are exhausted stays empty. Each slot stores values of one kind only, so that errors can
+//! report the kind of a stale handle.
 
 use std::time::{Duration, Instant};
 
 use alcedo_abi::handles::ConjugateHandle;
 use alcedo_abi::kinds::PropertyKind;
 
-/// Facts about the conjugate of a number.
+/// Facts about the conjugate of a handle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Facts {
     pub kind: PropertyKind,
@@ -15,11 +15,11 @@ pub(crate) struct Facts {
     pub lives: bool,
 }
 
-/// Age of a conjugate, alive or ended.
+/// Age of a conjugate, live or ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Age {
     Exactly(Duration),
-    /// Lower bound of the age: another conjugate has used the slot since.
+    /// Lower bound of the age, because another conjugate has used the slot since then.
     Over(Duration),
 }
 
@@ -50,7 +50,7 @@ impl std::fmt::Display for Age {
 #[derive(Debug)]
 struct SerialSlot<T> {
     kind: PropertyKind,
-    /// Number of values assigned to the slot so far, including the current value. Equals the serial of the last value.
+    /// Number of values that the slot has stored, including the current value. Equals the serial number of the last value.
     assigned: u32,
     since: Instant,
     tenant: Option<T>,
@@ -59,15 +59,15 @@ struct SerialSlot<T> {
 #[derive(Debug)]
 pub(crate) struct Serials<T> {
     slots: Vec<SerialSlot<T>>,
-    /// Empty slots by kind.
+    /// Empty slots, by kind.
     free: Vec<Vec<u32>>,
     last_serial: u32,
-    /// Offset added to the indices in numbers, so that no two stores assign equal numbers.
+    /// Offset added to the indexes in handles, so that different stores assign different handles.
     base: u32,
 }
 
 impl<T> Serials<T> {
-    /// Creates an empty store. Serials of each slot range from 1 to `last_serial`.
+    /// Creates an empty store. The serial numbers of each slot range from 1 to `last_serial`.
     pub(crate) fn new(base: u32, last_serial: u32) -> Self {
         Self { slots: Vec::new(), free: Vec::new(), last_serial, base }
     }
@@ -84,7 +84,7 @@ impl<T> Serials<T> {
         self.number(index, 1)
     }
 
-    /// Removes a value. Its slot is reused unless its serials are exhausted.
+    /// Removes a value. The slot is reused unless its serial numbers are exhausted.
     pub(crate) fn remove(&mut self, handle: ConjugateHandle) -> Option<T> {
         let last_serial = self.last_serial;
         let (index, slot) = self.slot_mut(handle)?;
@@ -109,7 +109,7 @@ impl<T> Serials<T> {
         self.slot_mut(handle)?.1.tenant.as_mut()
     }
 
-    /// Returns the facts about a number. `None` for a number that was never assigned.
+    /// Returns the facts about the conjugate of a handle. Returns `None` for a handle that was never assigned.
     pub(crate) fn facts(&self, handle: ConjugateHandle, now: Instant) -> Option<Facts> {
         let (index, serial) = self.split(handle)?;
         let slot = self.slots.get(index as usize).filter(|slot| (1..=slot.assigned).contains(&serial))?;
@@ -118,7 +118,7 @@ impl<T> Serials<T> {
         Some(Facts { kind: slot.kind, age, lives: serial == slot.assigned && slot.tenant.is_some() })
     }
 
-    /// Iterates over the values and their numbers, in the order of slots.
+    /// Iterates over the values and their handles, in slot order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (ConjugateHandle, &T)> {
         self.slots.iter().enumerate().filter_map(|(index, slot)| {
             let number = self.number(index as u32, slot.assigned);
@@ -136,7 +136,7 @@ impl<T> Serials<T> {
         ConjugateHandle(u64::from(serial) << 32 | u64::from(index + self.base))
     }
 
-    /// Splits a number of this store into index and serial.
+    /// Splits a handle of this store into index and serial number.
     fn split(&self, handle: ConjugateHandle) -> Option<(u32, u32)> {
         let index = (handle.0 as u32).checked_sub(self.base)?;
         Some((index, (handle.0 >> 32) as u32))
@@ -211,7 +211,7 @@ mod tests {
             let handle = serials.insert(ARRAY, now, tenant);
             assert!(assigned.insert(handle), "{handle:?} again");
             living.push((handle, tenant));
-            // Keeps about a hundred values alive, and does not always remove the oldest.
+            // Keeps about a hundred values alive, and removes values that are not always the oldest.
             if living.len() > 100 {
                 let (handle, tenant) = living.swap_remove(tenant as usize * 7 % 100);
                 assert_eq!(serials.remove(handle), Some(tenant));

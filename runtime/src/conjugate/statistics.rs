@@ -1,4 +1,4 @@
-//! Statistics of blacks by type, owning module and allocation site. Tracking sites costs a lookup per black, so it is optional.
+//! Statistics of owned values by type, owning module and allocation site. Site tracking costs a lookup per value, so it is optional.
 
 use std::fmt;
 use std::rc::Rc;
@@ -6,7 +6,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// Allocation site of black conjugates, with the number of counted conjugates.
+/// Source location that created black conjugates, with the number of these conjugates.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct SiteCount {
     /// File and line: `src/lib.rs:7`.
@@ -15,7 +15,7 @@ pub struct SiteCount {
     pub count: u64,
 }
 
-/// Number of black conjugates of one type and module.
+/// Number of black conjugates of one type that one module owns.
 ///
 /// # Examples
 /// ```rust
@@ -36,7 +36,7 @@ pub struct BlackCount {
     pub ty: String,
     /// Number of conjugates.
     pub count: u64,
-    /// Allocation sites, most frequent first; only of conjugates created while tracking was enabled.
+    /// Allocation sites, most frequent first. Covers only conjugates that were created while tracking was enabled.
     pub sites: Vec<SiteCount>,
 }
 
@@ -59,15 +59,14 @@ pub struct BlackCount {
 #[derive(Clone, Default, PartialEq, Eq, Debug, Serialize)]
 #[non_exhaustive]
 pub struct BlackReport {
-    /// Live conjugates owned by plugin code or the host, by module and type. Includes conjugates of modules that a reload has
-    /// suspended.
+    /// Live conjugates that plugin code or the host owns, by module and type. Includes conjugates of modules that a reload has suspended.
     pub live: Vec<BlackCount>,
-    /// Conjugates that were released with their generation, and that their plugin has not dropped since. A pending finalizer
-    /// may still drop them.
+    /// Conjugates that were released with their generation, and that their plugin has not yet dropped. A pending finalizer may still drop
+    /// them.
     pub undropped: Vec<BlackCount>,
-    /// Number of drops by other threads that the game thread has not processed yet.
+    /// Number of drops on other threads that the game thread has not yet processed.
     pub queued: u64,
-    /// Number of conjugates created since the start.
+    /// Number of conjugates that were created since the start.
     pub made: u64,
     /// Number of released conjugates.
     pub released: u64,
@@ -137,7 +136,7 @@ impl Sites {
         self.strings.get(number.checked_sub(1)? as usize)
     }
 
-    /// Counts locations, most frequent first.
+    /// Counts the values of each location, most frequent first.
     pub(super) fn count(&self, numbers: impl Iterator<Item = SiteNumber>) -> Vec<SiteCount> {
         let mut counts: FxHashMap<SiteNumber, u64> = FxHashMap::default();
         numbers.for_each(|number| *counts.entry(number).or_default() += 1);

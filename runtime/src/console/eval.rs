@@ -1,5 +1,5 @@
-//! Console command `eval`: runs an expression or statements of the script language in a function of a temporary class. The class is
-//! declared, its function runs once, and the class is removed. Effects on the world remain.
+//! Console command `eval`: runs an expression or statements of the script language as a function of a temporary class. The class is
+//! declared, its function runs once, and the class is removed. Effects on the world persist.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -48,7 +48,7 @@ fn not_now(error: Error) -> String {
     }
 }
 
-/// Parses the string as an expression, or as statements if it is not an expression. Errors are reported for the more likely form.
+/// Parses the string as an expression, or as statements if that fails. Reports the errors of the form that the user more likely meant.
 fn read(
     text: &str,
     check: impl Fn(&[Source], Written<'_>) -> Result<CheckedSources, String>,
@@ -72,7 +72,7 @@ fn read(
     }
 }
 
-/// User input, with its offset in the source of the class.
+/// User input, with its offset in the generated source.
 #[derive(Clone, Copy)]
 struct Written<'a> {
     text: &'a str,
@@ -80,14 +80,14 @@ struct Written<'a> {
 }
 
 impl Written<'_> {
-    /// Converts a span in the source of the class to a span in the input. Clamps the span to the input.
+    /// Converts a span in the generated source to a span in the input. Clamps the span to the input.
     fn input_span(&self, span: Span) -> Span {
         let clamped = |at: u32| (at as usize).saturating_sub(self.at).min(self.text.len());
         Span::new(clamped(span.start), clamped(span.end))
     }
 }
 
-/// Formats errors with spans in the user input. Clamps spans in the generated class to the input, and leaves out warnings.
+/// Formats errors with spans in the user input, and omits warnings. Clamps spans to the input.
 fn errors_of(found: Vec<Diagnostic>, written: Written<'_>) -> String {
     let errors = found.into_iter().filter(|found| found.severity == Severity::Error);
     let translated = errors.map(|found| Diagnostic {
@@ -111,7 +111,7 @@ fn run(runtime: &Runtime, mut checked: CheckedSources) -> Result<Option<Value>, 
     let Some(class) = declared.classes.first() else { return Ok(None) };
     let made = construct(&core.world, &core.plugins(), class, ConstructionArgs::default());
     let object = made.map_err(|error| error.to_string())?;
-    // Opens a red frame, because code without a module opens none, and the called code must not be at a safe point.
+    // Opens a red frame, because a function without a module opens none, and the called code must not be at a safe point.
     let called = core.red.enter(&"eval".into(), || runtime.objects().call(object, FUNCTION, &[]));
     called.map_err(|error| error.to_string())
 }
@@ -120,7 +120,7 @@ fn listed(errors: &[alcedo_script::CompileError]) -> String {
     errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// Destroys all objects of the classes and unregisters the classes when dropped.
+/// Destroys all objects of these classes, and then removes the classes, when dropped.
 struct Gone<'a> {
     runtime: &'a Runtime,
     classes: Vec<Rc<Class>>,
@@ -142,7 +142,7 @@ impl Drop for Gone<'_> {
     }
 }
 
-/// Returns completions of the last word of an input.
+/// Returns completions of the last word in the input.
 pub(super) fn complete(runtime: &Runtime, text: &str) -> Vec<String> {
     let begun = last_word(text);
     let head = &text[..text.len() - begun.len()];
@@ -162,7 +162,7 @@ pub(super) fn complete(runtime: &Runtime, text: &str) -> Vec<String> {
         Expected::Member => {
             let options = Options { libraries: libraries(), ..Options::default() };
             let known = alcedo_uc::complete(text, ROOT, types, &options);
-            // The type of the value is unknown, so the members of all classes are candidates.
+            // If the type of the value is unknown, the members of all classes are candidates.
             if known.is_empty() { types.classes().iter().flat_map(members).collect() } else { known }
         }
         Expected::Word => {
@@ -182,16 +182,16 @@ fn members(class: &Rc<Class>) -> Vec<String> {
     class.properties.iter().map(|property| property.text.to_string()).chain(functions).collect()
 }
 
-/// Expected continuation of an input.
+/// Kind of completion that an input expects.
 #[derive(PartialEq, Eq, Debug)]
 enum Expected<'a> {
     /// Name of an object of the class, as after `Hero'`.
     Object(&'a str),
-    /// Member of the class, as after `Hero'Hero_1'.`.
+    /// Member of an object of the class, as after `Hero'Hero_1'.`.
     MemberOf(&'a str),
-    /// A member of an expression.
+    /// Member of an expression.
     Member,
-    /// Beginning of an expression or statement.
+    /// Start of an expression or statement.
     Word,
 }
 

@@ -1,5 +1,5 @@
-//! Console commands for objects: list, show, call, construct. Commands refer to an object by name, path or number (`MagicCube_3`,
-//! `#12.1`). Commands refer to a class by name, or by path with or without `/Script/`. Values are in their printed form.
+//! Console commands for objects: list, show, call, construct. An object is specified by name, path or handle (`MagicCube_3`, `#12.1`). A
+//! class is specified by name, or by path with or without `/Script/`. Values have their printed form.
 
 use std::rc::Rc;
 
@@ -12,10 +12,10 @@ use crate::object::property::Property;
 use crate::object::value::Value;
 use crate::runtime::Runtime;
 
-/// Maximum number of entries in a list; the list shows only the number of further entries.
+/// Maximum number of listed entries; a longer list ends with the number of remaining entries.
 pub(super) const MOST: usize = 20;
 
-/// Lists the alive objects of a class, or all alive objects.
+/// Lists the live objects of a class, or all live objects.
 pub(super) fn objects(runtime: &Runtime, class: Option<&str>) -> Result<String, String> {
     let class = class.map(|class| class_path(runtime, class)).transpose()?;
     let is_meant = |object: &ObjectHandle| class.as_ref().is_none_or(|class| runtime.objects().is_a(*object, class));
@@ -63,7 +63,7 @@ pub(super) fn set(runtime: &Runtime, object: &str, property: &str, text: &str) -
     get(runtime, object, property)
 }
 
-/// Calls a function. Arguments are in the printed form of values.
+/// Calls a function. The arguments are printed values.
 pub(super) fn call(runtime: &Runtime, object: &str, function: &str, arguments: &str) -> Result<String, String> {
     let object = find(runtime, object)?;
     let class = class_of(runtime, object)?;
@@ -96,7 +96,7 @@ pub(super) fn destroy(runtime: &Runtime, object: &str) -> Result<String, String>
     }
 }
 
-/// Returns completions of the last word of a line, as whole lines.
+/// Returns completions of the last word in a line, as whole lines.
 pub(super) fn complete(runtime: &Runtime, line: &str, commands: &[&str]) -> Vec<String> {
     let begun = line.rsplit(char::is_whitespace).next().unwrap_or_default();
     let head = &line[..line.len() - begun.len()];
@@ -132,7 +132,7 @@ pub(super) fn complete(runtime: &Runtime, line: &str, commands: &[&str]) -> Vec<
     lines
 }
 
-/// Finds an object by name, path or number.
+/// Finds an object by name, path or handle.
 fn find(runtime: &Runtime, named: &str) -> Result<ObjectHandle, String> {
     let found = runtime.objects().find_in(ObjectHandle::NONE, named).or_else(|| runtime.objects().at_path(named));
     let is_it = |object: &ObjectHandle| {
@@ -151,7 +151,7 @@ fn lacks(class: &Class, what: &'static str, name: &str) -> String {
     Error::UnknownMember { class: class.path.to_string(), what, name: name.to_owned() }.to_string()
 }
 
-/// Returns the error for an unknown property. For a path into a value, the error names the property.
+/// Returns the error for an unknown property. For a path into a value, the error also mentions the property.
 fn lacks_property(class: &Class, name: &str) -> String {
     let lacks = lacks(class, "property", name);
     let whole = name.split(['.', '[']).next().unwrap_or_default();
@@ -191,7 +191,7 @@ fn title(runtime: &Runtime, object: ObjectHandle) -> String {
     format!("{}   {}   {object}", runtime.objects().name_of(object).unwrap_or_default(), short(&class))
 }
 
-/// Formats a value; objects are shown by name.
+/// Formats a value. Objects are formatted with their names.
 fn print(runtime: &Runtime, value: &Value) -> String {
     match value {
         Value::Object(object) if runtime.objects().is_alive(*object) => title(runtime, *object),
@@ -199,7 +199,7 @@ fn print(runtime: &Runtime, value: &Value) -> String {
     }
 }
 
-/// Parses a value. An object may be named in any form; a string needs no quotes.
+/// Parses a value. An object may be specified by name, path or handle; a string needs no quotes.
 fn parse(runtime: &Runtime, property: &Property, text: &str) -> Result<Value, String> {
     if let Value::Object(_) = Value::zero(&property.ty)
         && text != "none"
@@ -211,7 +211,7 @@ fn parse(runtime: &Runtime, property: &Property, text: &str) -> Result<Value, St
     parsed.map_err(|error| format!("`{text}` is not a value of {}: {error}", property.text))
 }
 
-/// Splits arguments at spaces outside quotes and parentheses.
+/// Splits arguments at spaces outside of quotes and parentheses.
 fn split(text: &str) -> Result<Vec<String>, String> {
     let (mut parts, mut part, mut depth, mut quoted, mut escaped) = (Vec::new(), String::new(), 0_u32, false, false);
     for letter in text.trim().chars() {

@@ -1,4 +1,4 @@
-//! Calls of one method on many objects with the same arguments, for example once per tick. All objects of one class share one ABI crossing.
+//! Calls one method with the same arguments on many objects, for example once per tick. The objects of a class share one ABI crossing.
 
 use std::cell::Cell;
 use std::fmt;
@@ -23,14 +23,14 @@ use crate::zcall::buffer::BufferMut;
 use crate::zcall::call::Callee;
 use crate::zcall::table::KeptHandle;
 
-/// Named method that is called on many objects; see [`Runtime::batch`]. Does not keep the runtime alive. Game thread only.
+/// Method that is called by name on many objects; see [`Runtime::batch`]. Does not keep the runtime alive. Game thread only.
 ///
 /// # Examples
 /// ```rust,no_run
 /// # fn main() -> Result<(), alcedo_runtime::Error> {
 /// # let runtime = alcedo_runtime::Runtime::builder().build()?;
 /// let tick = runtime.batch::<(f32,), ()>("uf:/Script/Engine.Actor:receive_tick")?;
-/// // Skips actors that do not tick, and classes without an override.
+/// // Calls only objects that tick, and only classes with an override.
 /// let tick = tick.when("can_tick").only_overrides();
 /// let mut actors = runtime.list("/Script/Engine.Actor");
 /// actors.refresh(&runtime);
@@ -45,7 +45,7 @@ pub struct BatchFunction<A, R> {
     condition: Option<String>,
     only_overrides: bool,
     kept: RefCell<Option<(KeptHandle, MethodCall)>>,
-    /// Class groups of the most recently called list, with the version of that list.
+    /// Class groups of the last called list, with the version of this list.
     groups: Cell<Option<(u64, Groups)>>,
     of: PhantomData<fn(A) -> R>,
 }
@@ -78,18 +78,18 @@ pub struct BatchReport {
     pub called: usize,
     /// Number of objects that were destroyed before the batch reached them.
     pub ended: usize,
-    /// Number of objects skipped by the condition of [`BatchFunction::when`].
+    /// Number of objects that the condition of [`BatchFunction::when`] excluded.
     pub unmet: usize,
-    /// Number of objects skipped because their class has no override; see [`BatchFunction::only_overrides`].
+    /// Number of objects that [`BatchFunction::only_overrides`] excluded, because their class has no override.
     pub without_override: usize,
-    /// Number of ABI crossings of batched calls: one per class, and one more per failure.
+    /// Number of ABI crossings of batched calls: one per class, and one more per failed call.
     pub crossings: usize,
-    /// Failed objects with their errors. All other calls succeeded.
+    /// Objects whose calls failed, with the errors. All other calls succeeded.
     pub failed: Vec<(ObjectHandle, Error)>,
 }
 
 impl Runtime {
-    /// Returns a method by name for calls on many objects with the same arguments. `A` lists the parameter types without the object. All
+    /// Returns a method for calls on many objects with the same arguments. `A` lists the types of the parameters, without the object. All
     /// parameters and the result must be numbers, `bool`s or names.
     ///
     /// ```no_run
@@ -106,8 +106,8 @@ impl Runtime {
     /// ```
     ///
     /// # Errors
-    /// Returns the errors of [`Calls::resolve`](crate::Calls::resolve). Returns [`CallError::Signature`] if the name is not a method, its
-    /// signature differs, or its signature has values of other kinds.
+    /// Returns the errors of [`Calls::resolve`](crate::Calls::resolve). Returns [`CallError::Signature`] if the name does not refer to a
+    /// method, the signatures differ, or the signature contains types of other kinds.
     pub fn batch<A: ValueParams, R: NativeResult>(&self, name: &str) -> Result<BatchFunction<A, R>, Error> {
         let batch = BatchFunction {
             runtime: self.downgrade(),
@@ -130,25 +130,25 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         &self.name
     }
 
-    /// Restricts calls to objects whose `bool` property `property` is true when the batch reaches the object.
+    /// Restricts the calls to objects whose `bool` property `property` is `true`. The property is read just before the call of the object.
     #[must_use]
     pub fn when(self, property: &str) -> Self {
         Self { condition: Some(property.to_owned()), groups: Cell::new(None), ..self }
     }
 
-    /// Restricts calls to objects whose class overrides the method. Intended for an event without a default body.
+    /// Restricts the calls to objects whose class overrides the method. Useful for an event whose default body is empty.
     #[must_use]
     pub fn only_overrides(self) -> Self {
         Self { only_overrides: true, groups: Cell::new(None), ..self }
     }
 
-    /// Calls the method on all objects, grouped by class. Classes are called in the order of first occurrence, and the objects of a class
-    /// in the given order. A failure affects only its object. Objects that are destroyed before the batch reaches them are skipped. Objects
-    /// created during the batch are not called.
+    /// Calls the method on all objects, grouped by class. Classes are called in the order of their first objects, and the objects of a
+    /// class in the order of `objects`. A failed call does not affect other objects. Objects that are destroyed before their turn are
+    /// skipped. Objects that are created during the batch are not called.
     ///
     /// # Errors
-    /// Fails if the name cannot be resolved or now resolves to a different method, or while a slice of host memory is borrowed. No object
-    /// is called in these cases. Returns [`CallError::Unavailable`] if the runtime has ended.
+    /// Fails without calling any object if the name cannot be resolved or now refers to a different method, or while a slice of host memory
+    /// is borrowed. Returns [`CallError::Unavailable`] if the runtime was dropped.
     pub fn call(&self, objects: &[ObjectHandle], arguments: A) -> Result<BatchReport, Error> {
         let slots = slots_of(arguments);
         self.begin(|core, callee, method| {
@@ -164,7 +164,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
     pub fn call_list(&self, list: &ObjectList, arguments: A) -> Result<BatchReport, Error> {
         let slots = slots_of(arguments);
         self.begin(|core, callee, method| {
-            // Takes the cached groups out during the run, because called code may reenter this function.
+            // Takes the cached groups out during the calls, because called code may reenter this function.
             let kept = self.groups.take().and_then(|(of, mut groups)| {
                 let is_right = match list.edits() {
                     _ if of == list.version() => groups.is_right(core),
@@ -183,7 +183,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         })
     }
 
-    /// Calls the method like [`BatchFunction::call`], and returns the results in the order of the objects. The result of a skipped or
+    /// Calls the method like [`BatchFunction::call`], and also returns the results in the order of the objects. The result of a skipped or
     /// failed call is `None`.
     ///
     /// # Errors
@@ -203,7 +203,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         Terms { condition: self.condition.as_deref(), only_overrides: self.only_overrides }
     }
 
-    /// Checks that calls are allowed, resolves the method if its resolution is outdated, and runs `code`.
+    /// Checks that calls are allowed, resolves the method again if necessary, and runs `code`.
     fn begin<T>(&self, code: impl FnOnce(&Core, &Rc<Callee>, &MethodCall) -> Result<T, Error>) -> Result<T, Error> {
         let ended = || CallError::Unavailable { what: format!("the runtime of `{}`", self.name) };
         let runtime = self.runtime.upgrade().ok_or_else(ended)?;
@@ -273,7 +273,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
 /// Maximum number of parameters of a method.
 const MOST: usize = 8;
 
-/// Converts the arguments to slots. Must run before objects are looked up, because a conversion is user code and may destroy objects or
+/// Converts the arguments to slots. Must run before objects are looked up, because a conversion is user code, which may destroy objects or
 /// start a reload.
 fn slots_of<A: ValueParams>(arguments: A) -> [Slot; MOST] {
     let mut slots = [Slot::EMPTY; MOST];

@@ -1,7 +1,7 @@
-//! Macro for host glue: declares a module's class as a Rust type, with its members as methods on object references.
+//! Macro for the glue of hosts. Declares a module's class as a Rust type, with methods on object references for its members.
 
-/// Declares a class of a module for a host. Expands to an empty enum for use in `Obj`, and to a trait with the members of the class. `Obj`
-/// of the class and of its subclasses implements this trait. `alcedo glue --for-host` generates the invocation; see the module
+/// Declares a class of a module for a host. Expands to an empty enum, for use in `Obj`, and to a trait with the members of the class. `Obj`
+/// of this class and of derived classes implements the trait. `alcedo glue --for-host` generates the invocation; see the module
 /// [`host`](crate::host).
 #[macro_export]
 macro_rules! host_class {
@@ -45,7 +45,7 @@ macro_rules! host_class {
             /// Creates an object of the class. The object exists until it is destroyed.
             ///
             /// # Errors
-            /// Fails if no module currently declares the class, or if a step of the construction fails.
+            /// Fails if no module currently declares the class, or if the construction fails.
             #[allow(dead_code, reason = "glue has more than a host uses")]
             pub fn create(
                 runtime: &$crate::Runtime,
@@ -57,8 +57,7 @@ macro_rules! host_class {
         #[doc = ::core::concat!("Members of a [`", stringify!($class), "`] for the host.")]
         ///
         /// # Errors
-        /// Each member fails if the object is destroyed, dormant or of another class. It also fails if the member is missing or has another
-        /// type.
+        /// Each member fails if the object is destroyed, dormant or of another class, or if the class has no such member of this type.
         #[allow(dead_code, clippy::missing_errors_doc, clippy::too_many_arguments, reason = "as the module declares it")]
         pub trait $members: $crate::host::Reference {
             $(
@@ -144,12 +143,12 @@ macro_rules! host_class {
 
         impl<C: $crate::host::Extends<$class>> $members for $crate::host::Obj<C> {}
     };
-    // Parameters marked `out` are passed by reference.
+    // Passes parameters marked `out` by reference.
     (@type out $ty:ty) => { &mut $ty };
     (@type $ty:ty) => { $ty };
     (@give out $arg:ident) => { $crate::host::Out::to($arg) };
     (@give $arg:ident) => { $arg };
-    // Functions with `out` parameters and functions without them are called by different methods.
+    // Functions with `out` parameters are called by a different method.
     (@call [] $member:ident) => { |runtime, object, arguments| $member.call(runtime, object, arguments) };
     (@call [$($out:ident)+] $member:ident) => {
         |runtime, object, arguments| $member.call_with_out_parameters(runtime, object, arguments)

@@ -1,5 +1,5 @@
-//! Host closures bound to delegates. A delegate stores an object and a function name, so each closure is represented by an object of a
-//! generated native class. The class is declared when the first closure with its signature is bound.
+//! Host closures that are bound to delegates. A delegate stores an object and a function name, so each closure is represented by an object
+//! of a generated native class. The class is declared when a closure with its signature is first bound.
 
 use std::any::TypeId;
 use std::fmt;
@@ -54,17 +54,17 @@ impl fmt::Debug for Listener {
 }
 
 impl Listener {
-    /// Returns the closure as an argument for a delegate parameter: `Listener::of(&runtime, |_, (done,)| …)?.delegate()`.
+    /// Returns a delegate value that is bound to the closure, as an argument: `Listener::of(&runtime, |_, (done,)| …)?.delegate()`.
     ///
     /// # Errors
-    /// Returns [`CallError::Signature`] if the closure has another signature, [`CallError::Stale`] if another world was loaded, and
-    /// [`CallError::Unavailable`] if the runtime has ended.
+    /// Returns [`CallError::Signature`] if the closure has a different signature, [`CallError::Stale`] if another world was loaded, and
+    /// [`CallError::Unavailable`] if the runtime was dropped.
     pub fn delegate<F: Signature>(&self) -> Result<Delegate<F>, Error> {
         let ended = || CallError::Unavailable { what: "the runtime of the closure".to_owned() };
         self.runtime.upgrade().ok_or_else(ended)?.links().delegate(self.object, CALL)
     }
 
-    /// Creates a closure without binding it. Otherwise works like [`DelegateOf::listen`](super::DelegateOf::listen).
+    /// Creates a closure without binding it to a delegate. See [`DelegateOf::listen`](super::DelegateOf::listen).
     ///
     /// # Errors
     /// Returns [`Error::NotASafePoint`] if plugin code is on the stack and no closure with this signature exists yet.
@@ -77,7 +77,7 @@ impl Listener {
         made(runtime, &signature, closure)
     }
 
-    /// Returns whether the closure can still be called: the runtime has not ended, and no other world was loaded.
+    /// Returns `true` while the closure can be called: until the runtime is dropped or another world is loaded.
     #[must_use]
     pub fn is_bound(&self) -> bool {
         self.runtime.upgrade().is_some_and(|runtime| runtime.objects().is_alive(self.object))
@@ -85,12 +85,12 @@ impl Listener {
 }
 
 impl Drop for Listener {
-    /// Destroys the object of the closure. Bindings to a destroyed object are skipped and removed.
+    /// Destroys the object of the closure. Delegates skip and remove bindings to destroyed objects.
     fn drop(&mut self) {
         let Some(runtime) = self.runtime.upgrade() else { return };
         let closure = runtime.closures().bound.borrow_mut().remove(&self.object);
         runtime.objects().destroy(self.object);
-        // Dropped last, because captured values may use the runtime in their destructors.
+        // Drops the closure last, because the destructors of its captures may use the runtime.
         drop(closure);
     }
 }
@@ -148,7 +148,7 @@ fn class_of<A: ValueParams, R: NativeResult>(runtime: &Runtime, signature: &Sign
     Ok(path)
 }
 
-/// Returns the thunk of a closure class. The thunk looks up the closure by the called object.
+/// Returns the thunk of a closure class. The thunk looks up the closure by the receiver of the call.
 fn thunk<A: ValueParams, R: NativeResult>(runtime: WeakRuntime) -> Thunk {
     Rc::new(move |_context, frame: &mut Frame<'_>| {
         let gone = || CallError::Unavailable { what: "the closure of the host".to_owned() };

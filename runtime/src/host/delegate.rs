@@ -18,7 +18,7 @@ use crate::object::type_text::SignatureText;
 use crate::object::value::Binding;
 use crate::runtime::Runtime;
 
-/// A single, multicast or sparse delegate property of an object. Glue returns this type. Each use checks the signature. Game thread only.
+/// A single, multicast or sparse delegate property of an object. Returned by glue. Each use checks the signature. Game thread only.
 ///
 /// # Examples
 /// ```rust
@@ -78,27 +78,27 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
         Self { object, class, name, of: PhantomData }
     }
 
-    /// Binds the delegate to a function of an object. A multicast delegate keeps its other bindings, and contains equal bindings only once.
+    /// Binds the delegate to a function of an object. A multicast delegate keeps its other bindings, and ignores a duplicate.
     ///
     /// # Errors
-    /// Fails if one of the objects is destroyed, or if the function does not exist or has another signature.
+    /// Fails if one of the objects is destroyed, or if the function does not exist or has a different signature.
     pub fn bind<D: Class>(&self, runtime: &Runtime, target: Obj<D>, function: &str) -> Result<(), Error> {
         self.signature(runtime)?;
         runtime.links().bind(self.object, self.name, target.handle(), function)
     }
 
-    /// Removes the bindings to a function of an object, and returns the number of removed bindings. An empty function name removes all
+    /// Removes the bindings to a function of an object. Returns the number of removed bindings. With an empty function name, removes all
     /// bindings to the object.
     ///
     /// # Errors
-    /// Fails if the object of the delegate is destroyed or must not be written now.
+    /// Fails if the object of the delegate is destroyed or cannot currently be written.
     pub fn unbind<D: Class>(&self, runtime: &Runtime, target: Obj<D>, function: &str) -> Result<u32, Error> {
         self.signature(runtime)?;
         runtime.links().unbind(self.object, self.name, target.handle(), function)
     }
 
-    /// Binds the delegate to a closure of the host until the returned [`Listener`] is dropped. The closure is called on the game thread,
-    /// during the call of the delegate. The binding survives reloads, but is not saved with a world.
+    /// Binds the delegate to a closure of the host until the returned [`Listener`] is dropped. Calls of the delegate call the closure on
+    /// the game thread before they return. The binding survives reloads, but is not saved with a world.
     ///
     /// # Errors
     /// Returns the errors of [`DelegateOf::bind`], and [`Error::NotASafePoint`] if plugin code is on the stack.
@@ -111,10 +111,10 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
         listen(runtime, &signature, (self.object, self.name), closure)
     }
 
-    /// Calls the bindings like [`Links::broadcast`](crate::Links::broadcast). Returns the result if the delegate is a single delegate.
+    /// Calls the bindings like [`Links::broadcast`](crate::Links::broadcast). Returns the result of a single delegate.
     ///
     /// # Errors
-    /// Returns the errors of `broadcast`. Fails if the delegate has another signature.
+    /// Returns the errors of `broadcast`, and an error if the delegate has a different signature.
     pub fn call(&self, runtime: &Runtime, arguments: A) -> Result<R, Error> {
         self.signature(runtime)?;
         Ok(self.call_in(runtime.core(), arguments)?)
@@ -125,7 +125,7 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
         core.delegates.call_by_types(&core.world, (self.object, self.name), &self.ty(&core.world)?, arguments)
     }
 
-    /// Binds a function of an object. The precondition of `call_in` applies.
+    /// Binds the delegate to a function of an object. The precondition of `call_in` applies.
     pub(crate) fn bind_in(&self, core: &Core, target: ObjectHandle, function: &str) -> Result<(), CallError> {
         delegates::bind(&core.world, (self.object, self.name), &self.ty(&core.world)?, target, function)
     }
@@ -148,7 +148,7 @@ impl<A: ValueParams, R: NativeResult> DelegateOf<A, R> {
         Ok(class.find_property(self.name).ok_or_else(missing)?.ty.clone())
     }
 
-    /// Checks that the delegate has the signature of the Rust types, and returns that signature.
+    /// Checks that the delegate has the signature of the Rust types, and returns the signature.
     fn signature(&self, runtime: &Runtime) -> Result<SignatureText, Error> {
         let world = &runtime.core().world;
         let class = world.objects.class(self.object).ok_or(CallError::Stale { handle: self.object })?;

@@ -1,4 +1,4 @@
-//! Named functions with Rust types for parameters and result. Name and signature are resolved and checked once per generation.
+//! Functions that are called by name with Rust types. Name and signature are resolved and checked once per generation.
 
 use std::cell::Cell;
 use std::fmt;
@@ -29,8 +29,8 @@ use crate::zcall::buffer::BufferMut;
 use crate::zcall::call::{Callee, Slots};
 use crate::zcall::table::KeptHandle;
 
-/// Named function with Rust types for parameters and result; see [`Runtime::function`]. Each call uses the current resolution of the name,
-/// so a call after a reload never runs replaced code. Does not keep the runtime alive. Game thread only.
+/// Function that is called by name with Rust types; see [`Runtime::function`]. Each call uses the current resolution of the name, so a call
+/// after a reload never runs replaced code. Does not keep the runtime alive. Game thread only.
 ///
 /// # Examples
 /// ```rust
@@ -55,14 +55,14 @@ pub struct TypedFunction<A, R> {
     name: String,
     signature: SignatureText,
     handle: RefCell<Option<KeptHandle>>,
-    /// Handle of a table entry. The handle is valid for one generation, and the name is resolved only once.
+    /// Handle of an entry of a table. The handle is valid for one generation, so the name is resolved only once.
     entry: Cell<Option<ZCallHandle>>,
-    /// True if all values fit into slots, so that calls create no `Value`.
+    /// Set if all values fit in slots, so that calls create no `Value`.
     in_slots: Cell<bool>,
-    /// Types of the signature, with the type epoch in which they were resolved.
+    /// Types of the signature, with the type epoch for which they were resolved.
     types: RefCell<Option<(u64, Types)>>,
     fast_paths: Rc<FastPaths>,
-    /// Epoch in which the call caches below were filled.
+    /// Epoch for which the following call caches were filled.
     resolved_at: Cell<u64>,
     /// Call cache for a static function.
     fast_path: Cell<Option<StaticFastPath>>,
@@ -73,7 +73,7 @@ pub struct TypedFunction<A, R> {
     of: PhantomData<fn(A) -> R>,
 }
 
-/// Function of a module. The module stays loaded during the borrow; see [`TypedFunction::hot`] and
+/// Function of a module that stays loaded while this value exists; see [`TypedFunction::hot`] and
 /// [`ContextEntry::hot`](crate::tables::ContextEntry::hot).
 ///
 /// # Examples
@@ -108,7 +108,7 @@ impl<A: ValueParams, R: NativeResult> HotFunction<'_, A, R> {
     /// Calls the function.
     ///
     /// # Errors
-    /// Fails if the function panics or returns an error. Returns [`CallError::Borrowed`] while plugin code holds a slice of host memory.
+    /// Fails if the function panics or returns an error. Returns [`CallError::Borrowed`] while plugin code borrows a slice of host memory.
     #[inline]
     pub fn call(&self, arguments: A) -> Result<R, Error> {
         call_hot(self.trampoline, arguments)
@@ -142,8 +142,8 @@ fn other_result<E: From<CallError>>(function: &str) -> E {
     CallError::Buffer { message: format!("{function} returned another result than its signature states") }.into()
 }
 
-/// Returns whether the Rust types have exactly the declared value kinds, so that slots can hold the values. A user type may declare another
-/// kind than it uses in slots.
+/// Returns `true` if the Rust types have the value kinds in the signature, so that slots can hold the values. A user-defined type may
+/// declare a kind that differs from its kind in slots.
 pub(super) fn are_as_declared<A: ValueParams, R: NativeResult>(signature: &SignatureText) -> bool {
     let result = signature.result.as_ref().map(|word| word.kind());
     signature.arguments.iter().map(|word| Some(word.kind())).eq(A::KINDS.iter().copied())
@@ -159,7 +159,7 @@ impl<A, R> fmt::Debug for TypedFunction<A, R> {
 }
 
 impl Runtime {
-    /// Returns a function by name, for calls with Rust types. For a function of an object, the first parameter is the object.
+    /// Returns a function for calls with Rust types. For a function of an object, the first parameter is the object.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -178,14 +178,14 @@ impl Runtime {
     /// ```
     ///
     /// # Errors
-    /// Returns the errors of [`Calls::resolve`](crate::Calls::resolve), and [`CallError::Signature`] if the signature differs.
+    /// Returns the errors of [`Calls::resolve`](crate::Calls::resolve), and [`CallError::Signature`] if the signatures differ.
     pub fn function<A: ValueParams, R: NativeResult>(&self, name: &str) -> Result<TypedFunction<A, R>, Error> {
         let function = self.unresolved(name)?;
         function.resolve(self)?;
         Ok(function)
     }
 
-    /// Returns a table entry of a module of the Master. The entry is valid for the current generation.
+    /// Returns an entry of a table of a Master module. The entry is valid for the current generation.
     pub(crate) fn entry<A: ValueParams, R: NativeResult>(&self, name: &str) -> Result<TypedFunction<A, R>, Error> {
         let function = self.unresolved(name)?;
         function.entry.set(Some(self.calls().resolve(name)?));
@@ -222,11 +222,11 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
     /// Calls the function.
     ///
     /// # Errors
-    /// Fails if the name cannot be resolved or now has another signature, or if the callee fails. Returns [`CallError::Unavailable`] if the
-    /// runtime has ended.
+    /// Fails if the name cannot be resolved or now has a different signature, or if the callee fails. Returns [`CallError::Unavailable`] if
+    /// the runtime was dropped.
     #[inline]
     pub fn call(&self, arguments: A) -> Result<R, Error> {
-        // Uses the fast path only if all values fit into slots and the call caches are current.
+        // Uses the fast path only if all values fit in slots and the call caches are current.
         if !(A::IN_SLOTS && R::IN_SLOT && self.resolved_at.get() == self.fast_paths.epoch().get()) {
             return self.call_slow(arguments);
         }
@@ -252,11 +252,11 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         }
     }
 
-    /// Runs `code` in one red frame for many calls. Each call is as cheap as a C call through a pointer. Supports static functions with at
-    /// most eight parameters. All parameters and the result must be numbers, `bool`s or names.
+    /// Runs `code`, which can make many calls, in one red frame. Each call is as cheap as a C call through a pointer. Supports static
+    /// functions with at most eight parameters. All parameters and the result must be numbers, `bool`s or names.
     ///
-    /// Until `code` has returned, plugin code counts as running. No safe point, reload or unload occurs during this time, and no memory of
-    /// destroyed objects is freed. If `code` enables [`observe`](crate::Calls::observe), calls are observed only after `code` has returned.
+    /// Until `code` returns, plugin code counts as running: no safe point, reload or unload occurs, and no memory of destroyed objects is
+    /// freed. If `code` calls [`observe`](crate::Calls::observe), the observer is not called before `code` has returned.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -264,14 +264,14 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
     /// # let runtime = Runtime::builder().build()?;
     /// # runtime.calls().register_typed("host.add", |_, (left, right): (i32, i32)| left + right)?;
     /// let add = runtime.function::<(i32, i32), i32>("ex:/host.add")?;
-    /// // A function of the host's own has no such pointer.
+    /// // A function of the host has no such pointer.
     /// assert!(add.hot(|add| add.call((1, 2))).is_err());
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
-    /// Fails if the function is of a kind that has no pointer, if calls are observed, or if the host has a
+    /// Fails if the function has no pointer for such calls, if calls are observed, or if the host has a
     /// [`watchdog`](crate::Builder::watchdog). Returns the errors of [`TypedFunction::call`] if calls are not allowed.
     pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, Error> {
         let runtime = self.runtime()?;
@@ -290,7 +290,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         })
     }
 
-    /// Performs the work that was deferred until the red frame closed.
+    /// Performs the work that was deferred until the red frame closes.
     #[cold]
     fn clean_up(&self, height: usize) {
         if let Some(runtime) = self.runtime.upgrade() {
@@ -303,12 +303,12 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         self.runtime.upgrade().ok_or_else(ended)
     }
 
-    /// Returns the current callee, and resolves the name again if necessary.
+    /// Returns the current callee. Resolves the name again if necessary.
     fn callee(&self, runtime: &Runtime) -> Result<Rc<Callee>, Error> {
         let known = self.handle.borrow().as_ref().and_then(|kept| runtime.core().zcalls.fresh(kept));
         match known {
             Some(callee) => Ok(callee),
-            // The change may concern other names only; the name then resolves to an unchanged callee.
+            // Other names may have changed; then the name resolves to the same callee.
             None => self.resolve(runtime),
         }
     }
@@ -327,11 +327,11 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         let (params, result) = self.types(&runtime)?;
         let arguments = arguments.into_values(&params)?;
         let returned = dynamic_call::call(core, handle, &arguments)?;
-        // Reports an enum value without an entry as an error of this call.
+        // If an enum value has no entry, this call returns the error.
         Ok(failing(|| R::from_value(returned, result.as_ref()))?)
     }
 
-    /// Slow path of calls whose values are in slots: calls of host functions, and calls without a filled cache.
+    /// Slow path of calls whose values fit in slots: calls of host functions, and calls whose cache is empty.
     #[inline(never)]
     fn call_slots(&self, slots: &mut [Slot]) -> Result<R, Error> {
         let runtime = self.runtime()?;
@@ -390,7 +390,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
             return Err(CallError::Signature { name, found: format!("a property of type {found}"), expected }.into());
         }
         let is_found = |signature: &SignatureText| signature.to_string() == found;
-        // The signature of a method lacks the object, which is the first parameter here.
+        // The signature of a method does not contain the object, which is the first parameter here.
         let without_object = || {
             let (first, rest) = self.signature.arguments.split_first()?;
             let is_object = first.kind() == PropertyKind::OBJECT && self.name.starts_with("uf");
@@ -401,7 +401,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
             let (name, found, expected) = (self.name.clone(), found.to_owned(), self.signature.to_string());
             return Err(CallError::Signature { name, found, expected }.into());
         }
-        // The callee checks the class of its own object only. Calls with other objects use values, so that these objects are checked.
+        // The callee only checks the class of its receiver. Calls with further objects use values, so that these objects are checked.
         let has_other_objects = A::OTHERS_ARE_OBJECTS || (A::FIRST_IS_OBJECT && !accepts_object);
         let in_slots =
             are_as_declared::<A, R>(&self.signature) && !has_other_objects && callee.slots() == Slots::Function;
@@ -412,7 +412,7 @@ impl<A: ValueParams, R: NativeResult> TypedFunction<A, R> {
         self.method.replace(uf::method_call(&callee).filter(|_| accepts_object));
         self.fast_path.set(uf::static_fast_path(core, &callee).filter(|_| !accepts_object));
         let has_fast_path = self.fast_path.get().is_some() || self.method.borrow().is_some();
-        // A resolution made before a commit is not cached, because it must be repeated after the commit.
+        // A resolution before a commit is not cached, because it must be repeated after the commit.
         let is_lasting = in_slots && has_fast_path && !core.world.mode.is_before_commit();
         self.resolved_at.set(if is_lasting { core.zcalls.epoch().count() } else { Epoch::NEVER });
         Ok(callee)

@@ -1,4 +1,4 @@
-//! Cached object lists for repeated iteration. The list of a class is rebuilt only if objects or classes have changed.
+//! Object lists that are cached for repeated iteration. The list of a class is updated only if objects or classes have changed.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -7,14 +7,14 @@ use crate::handles::ObjectHandle;
 use crate::object::objects::ListEdit;
 use crate::runtime::Runtime;
 
-/// Shared by all threads, because a list may be filled on one thread and used on another.
+/// Shared by all threads, because one thread may fill a list that another thread uses.
 static VERSIONS: AtomicU64 = AtomicU64::new(0);
 
 fn next_version() -> u64 {
     VERSIONS.fetch_add(1, Ordering::Relaxed) + 1
 }
 
-/// An ordered list of objects. Does not keep the objects alive. Any thread may fill the list.
+/// An ordered list of objects. Does not keep the objects alive. Any thread may fill a list.
 ///
 /// # Examples
 /// ```rust
@@ -30,13 +30,13 @@ fn next_version() -> u64 {
 #[derive(Debug)]
 pub struct ObjectList {
     objects: Vec<ObjectHandle>,
-    /// Version of the content, unique among all lists.
+    /// Version of the contents; unique among all lists.
     version: u64,
-    /// Difference to the version before, if it is known.
+    /// Difference from an earlier version, if known.
     edits: Option<Edits>,
 }
 
-/// Difference of a list to an earlier version.
+/// Difference between a list and an earlier version.
 #[derive(Debug)]
 pub(super) struct Edits {
     /// Version of the earlier list.
@@ -78,7 +78,7 @@ impl ObjectList {
     }
 }
 
-/// All objects of a class and its subclasses, except templates and dormant objects; see [`Runtime::list`]. Game thread only.
+/// All objects of a class and its derived classes, except templates and dormant objects; see [`Runtime::list`]. Game thread only.
 ///
 /// # Examples
 /// ```rust
@@ -89,7 +89,7 @@ impl ObjectList {
 /// let player = runtime.objects().spawn("/Script/Core.Object")?;
 /// assert!(all.refresh(&runtime));
 /// assert_eq!(all.list().objects(), [player]);
-/// // No object was created or destroyed since.
+/// // Since then, no object was created or destroyed.
 /// assert!(!all.refresh(&runtime));
 /// # Ok::<(), alcedo_runtime::Error>(())
 /// ```
@@ -104,7 +104,7 @@ pub struct ClassList {
 }
 
 impl Runtime {
-    /// Returns an empty list for the class with this path. The class need not exist yet. [`ClassList::refresh`] fills the list.
+    /// Returns an empty list for the class with this path, which may be declared later. [`ClassList::refresh`] fills the list.
     #[must_use]
     pub fn list(&self, class: &str) -> ClassList {
         ClassList { class: class.to_owned(), list: ObjectList::default(), seen: None, was_updated: false }
@@ -112,9 +112,9 @@ impl Runtime {
 }
 
 impl ClassList {
-    /// Updates the list if it may have changed since the last refresh, and returns `true` then. The list may have changed if an object was
-    /// created or destroyed, if an object's body or a class was replaced, or if the host differs. After few changes only the changed
-    /// objects are checked.
+    /// Updates the list if it may have changed since the last refresh, and then returns `true`. The list may have changed if an object was
+    /// created or destroyed, if an object's body or a class was replaced, or if `runtime` is another host. After a few changes, only the
+    /// changed objects are checked.
     pub fn refresh(&mut self, runtime: &Runtime) -> bool {
         let core = runtime.core();
         let now = (core.fast_paths.population(), core.world.types.epoch());
@@ -136,8 +136,8 @@ impl ClassList {
         true
     }
 
-    /// Returns the objects that the last refresh has added to the list; all objects if the refresh has created a new list. An object with
-    /// another body or plugin part is added again.
+    /// Returns the objects that the last refresh has added to the list. If the refresh has created a new list, returns all objects. An
+    /// object whose body or plugin part was replaced is added again.
     #[must_use]
     pub fn added(&self) -> Vec<ObjectHandle> {
         if !self.was_updated {

@@ -1,5 +1,5 @@
-//! Class members as used by glue. A member is resolved by name once per class, after a check that the class is the expected class or a
-//! subclass.
+//! Class members that glue uses. A member is resolved by name once per class. Before that, the class is checked: it must be the expected
+//! class or a derived class.
 
 use std::marker::PhantomData;
 use std::rc::{Rc, Weak};
@@ -22,7 +22,7 @@ use crate::object::native_value::{NativeParams, NativeResult, ValueParams, signa
 use crate::object::value::Value;
 use crate::runtime::Runtime;
 
-/// Class that the glue expects, with the class that last passed the check.
+/// Class that the glue expects, and the class that last passed the check.
 #[derive(Debug)]
 struct Meant {
     path: &'static str,
@@ -34,10 +34,10 @@ impl Meant {
         Self { path, seen: RefCell::default() }
     }
 
-    /// Returns the class of the object, and true if this class differs from the last checked class.
+    /// Returns the class of the object, and `true` if this class differs from the last checked class.
     fn of(&self, world: &World, object: ObjectHandle) -> Result<(Rc<Class>, bool), CallError> {
         let class = world.objects.class(object).ok_or(CallError::Stale { handle: object })?;
-        // Comparing addresses is sufficient: the memory of a class is not reused while a weak reference exists.
+        // Comparing addresses is sufficient, because the memory of a class is not reused while a weak reference exists.
         if std::ptr::eq(self.seen.borrow().as_ptr(), Rc::as_ptr(&class)) {
             return Ok((class, false));
         }
@@ -50,7 +50,7 @@ impl Meant {
     }
 }
 
-/// Checks that an object is of the class with that path or of a subclass.
+/// Checks that an object is of the class with this path, or of a derived class.
 ///
 /// # Errors
 /// Returns [`CallError::WrongClass`], or [`CallError::Unavailable`] if the object is dormant because no module declares its class.
@@ -89,9 +89,9 @@ impl PropertyOf {
     /// Reads the property.
     ///
     /// # Errors
-    /// Fails if the object is destroyed, dormant or of another class, or if the property is missing or has another type.
+    /// Fails if the object is destroyed, dormant or of another class, or if the class has no such property of this type.
     pub fn get<T: HostValue>(&self, runtime: &Runtime, object: ObjectHandle) -> Result<T, Error> {
-        // The property reference caches a class only after the check in `see`.
+        // The property reference only caches classes that have passed the check in `see`.
         let raw = match runtime.core().world.get_cached(object, &self.key) {
             Some(raw) => raw,
             None => {
@@ -99,14 +99,14 @@ impl PropertyOf {
                 runtime.world().get(object, &self.key)?
             }
         };
-        // Reports an enum value without an entry as an error of this read.
+        // If an enum value has no entry, this read returns the error.
         Ok(failing(|| Ok(T::from_raw(raw)))?)
     }
 
     /// Writes the property.
     ///
     /// # Errors
-    /// Returns the errors of [`PropertyOf::get`]. Fails while writes are not allowed.
+    /// Returns the errors of [`PropertyOf::get`], and an error while writes are not allowed.
     pub fn set<T: HostValue>(&self, runtime: &Runtime, object: ObjectHandle, value: T) -> Result<(), Error> {
         match runtime.core().world.set_cached(object, &self.key, value.into_raw()) {
             Ok(()) => Ok(()),
@@ -156,8 +156,8 @@ impl<A: ValueParams, R: NativeResult> FunctionOf<A, R> {
     /// Calls the function, or its override in the class of the object.
     ///
     /// # Errors
-    /// Fails if the object is destroyed, dormant or of another class. Fails if the function is missing, has another signature, or
-    /// returns an error.
+    /// Fails if the object is destroyed, dormant or of another class, if the class has no such function with this signature, or if the
+    /// function returns an error.
     #[inline]
     pub fn call(&self, runtime: &Runtime, object: ObjectHandle, arguments: A) -> Result<R, Error> {
         let core = runtime.core();
@@ -168,7 +168,7 @@ impl<A: ValueParams, R: NativeResult> FunctionOf<A, R> {
             }
             return done;
         }
-        // The conversion of a user type may fail for an argument or the result; `failing` returns this as an error.
+        // The conversion of a user-defined type may fail for an argument or the result; `failing` returns this error.
         Ok(failing(|| {
             let clean_up = |height| core.red.clean_up(height);
             let again = || self.function::<A>(runtime, object);

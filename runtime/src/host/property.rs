@@ -1,4 +1,4 @@
-//! Named properties with a Rust type. Name and type are resolved and checked once per class.
+//! Properties that are accessed by name with a Rust type. Name and type are resolved and checked once per class.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -15,8 +15,8 @@ use crate::object::member::{PropertyKey, PropertyRef};
 use crate::object::word_offset::{WordOffsets, fits};
 use crate::runtime::{Runtime, WeakRuntime};
 
-/// Named property with a Rust type; see [`Runtime::property`]. Works on objects of the named class and its subclasses; after a reload, on
-/// objects of the reloaded class. Does not keep the runtime alive. Game thread only.
+/// Property that is accessed by name with a Rust type; see [`Runtime::property`]. Works on objects of the named class and of derived
+/// classes, also after a reload of the class. Does not keep the runtime alive. Game thread only.
 ///
 /// # Examples
 /// ```rust
@@ -33,16 +33,16 @@ use crate::runtime::{Runtime, WeakRuntime};
 /// let brightness = runtime.property::<f64>("up:/Script/Game.Lamp:brightness")?;
 /// let lamp = runtime.objects().spawn("/Script/Game.Lamp")?;
 /// assert_eq!(brightness.get(lamp)?, 1.5);
-/// // An object of another class has no brightness.
+/// // An object of another class has no property `brightness`.
 /// let other = runtime.objects().spawn("/Script/Core.Object")?;
 /// assert!(brightness.get(other).is_err());
 /// # Ok::<(), alcedo_runtime::Error>(())
 /// ```
 pub struct TypedProperty<T: HostValue> {
     runtime: WeakRuntime,
-    /// Name of the property, for example `up:/Script/Game.Cube:speed`.
+    /// ZCall name of the property, such as `up:/Script/Game.Cube:speed`.
     name: String,
-    /// Path of the class, for example `/Script/Game.Cube`.
+    /// Path of the class, such as `/Script/Game.Cube`.
     class: String,
     key: PropertyRef,
     fast_paths: Rc<FastPaths>,
@@ -57,7 +57,7 @@ impl<T: HostValue> fmt::Debug for TypedProperty<T> {
 }
 
 impl Runtime {
-    /// Returns a property by name. The property is read and written with a Rust type.
+    /// Returns a property for reads and writes with a Rust type.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -83,11 +83,11 @@ impl Runtime {
     /// ```
     ///
     /// # Errors
-    /// Returns [`CallError::NotFound`] if the name cannot be resolved, and [`CallError::Signature`] if the property has another type.
+    /// Returns [`CallError::NotFound`] if the name cannot be resolved, and [`CallError::Signature`] if the property has a different type.
     pub fn property<T: HostValue>(&self, name: &str) -> Result<TypedProperty<T>, Error> {
         let _found = self.calls().resolve(name)?;
         let path = name.strip_prefix("up:").unwrap_or_default();
-        // A name may start with two slashes, but a path starts with one slash.
+        // A name may begin with two slashes, but a path begins with one slash.
         let path = format!("/{}", path.trim_start_matches('/'));
         let missing = || CallError::NotFound {
             message: format!("`{name}` is not a property: write `up:/Script/Package.Type:Property`"),
@@ -121,8 +121,8 @@ impl<T: HostValue> TypedProperty<T> {
     /// Reads the property.
     ///
     /// # Errors
-    /// Fails if the object is destroyed, dormant or of another class. Fails if the class no longer has a property of this name and
-    /// type. Returns [`CallError::Unavailable`] if the runtime has ended.
+    /// Fails if the object is destroyed, dormant or of another class, or if the class no longer has such a property of this type. Returns
+    /// [`CallError::Unavailable`] if the runtime was dropped.
     #[inline]
     pub fn get(&self, object: ObjectHandle) -> Result<T, Error> {
         if self.fast_paths.may_read(self.locations.epoch())
@@ -136,7 +136,7 @@ impl<T: HostValue> TypedProperty<T> {
     /// Writes the property.
     ///
     /// # Errors
-    /// Returns the errors of [`TypedProperty::get`]. Fails while writes are not allowed.
+    /// Returns the errors of [`TypedProperty::get`], and an error while writes are not allowed.
     #[inline]
     pub fn set(&self, object: ObjectHandle, value: T) -> Result<(), Error> {
         // Converts the value before any lookup, because the conversion may be user code.
@@ -169,7 +169,7 @@ impl<T: HostValue> TypedProperty<T> {
         let runtime = self.resolve(object)?;
         let read = || runtime.world().get(object, &self.key);
         let value = runtime.core().zcalls.watched("up", &self.name, read)?;
-        // Reports an enum value without an entry as an error of this read.
+        // If an enum value has no entry, this read returns the error.
         Ok(failing(|| Ok(T::from_raw(value)))?)
     }
 

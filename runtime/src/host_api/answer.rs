@@ -1,4 +1,4 @@
-//! Converts the results of a body to the ABI: out parameters, the direct result, and the status of the call.
+//! Converts the result of a function body to the ABI: out parameters, the direct result, and the status of the call.
 
 use std::rc::Rc;
 
@@ -8,9 +8,9 @@ use super::arguments::Sink;
 use crate::boundary::CallError;
 use crate::zcall::table::status_of;
 
-/// Destination of the results of a body.
+/// Destination for the results of a function body.
 pub(super) trait Fill<V> {
-    /// Result that is left for the function itself to return.
+    /// Result that the ABI function itself returns.
     type Left;
 
     /// Writes the results to their destination.
@@ -84,9 +84,9 @@ impl Fill<Option<String>> for Sink<'_> {
     }
 }
 
-/// ABI result type that represents the outcome of a module's call.
+/// ABI type that reports the outcome of a call by a module.
 pub(super) trait Answer<V, E> {
-    /// Returns the result. Writes the error to `failure` if the caller provides a slot for it.
+    /// Returns the outcome. Writes an error to `failure` if the caller provides this slot.
     fn answer(done: Result<V, E>, failure: Option<&mut Failure>) -> Self;
 }
 

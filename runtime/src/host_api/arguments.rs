@@ -1,7 +1,8 @@
-//! Argument types for calls by modules. Each type carries the promises that the module made for the argument. Only [`IntoArgument`] takes
-//! over the promises of the lists. The signature of a body names these types, and the body accesses the addresses through safe methods.
+//! Argument types for calls by modules. Each type represents the promises that the module makes for the argument. Only [`IntoArgument`]
+//! relies on the promises in the function lists. The signature of a body names these types, and the body accesses the addresses by safe
+//! methods.
 //!
-//! A value with the lifetime `'c` belongs to one call. An address in it refers to a value of the type that this call names.
+//! A value with the lifetime `'c` belongs to one call. Addresses in it refer to values of the type that this call specifies.
 #![expect(unsafe_code, reason = "dereferences pointers that a module lends for a call")]
 
 use std::marker::PhantomData;
@@ -25,15 +26,15 @@ use crate::object::values::ptr::{Ptr, PtrMut};
 use crate::object::values::text_memory::text_assign_raw;
 use crate::zcall::buffer::BufferMut;
 
-/// A raw parameter type that is converted to `As` for a body. `Host` provides the access of the call to its host.
+/// A raw parameter type that is converted to `As` for a function body. `Host` gives the call access to its host.
 pub(super) trait IntoArgument<Host, As> {
     /// Converts the parameter.
     ///
     /// # Safety
     /// A module must have passed the parameter for the call that lasts `'c`. The promises of the lists must hold: strings are readable; a
     /// sink copies the data it receives and does not unwind; a buffer has unshared slots with valid pointers for the call; a host context
-    /// is the context that the module was attached with, and its runtime exists; a type number belongs to the core `host`. The promises
-    /// about addresses in the docs of `As` must hold until the call ends, unless the body itself invalidates them.
+    /// is the context that the module was attached with, and its runtime exists; a type number belongs to the core `host`. The promises for
+    /// addresses in the docs of `As` must hold until the call returns, unless the body itself invalidates the addresses.
     unsafe fn into_argument(self, host: Host) -> As;
 }
 
@@ -53,7 +54,7 @@ impl<'c, Host> IntoArgument<Host, &'c str> for RStr<'c> {
 impl<'c, Host> IntoArgument<Host, BufferMut<'c>> for &'c mut ZCallBuffer {
     #[inline]
     unsafe fn into_argument(self, _host: Host) -> BufferMut<'c> {
-        // SAFETY: the caller promises that the module provides the slots, unshared and valid for the call.
+        // SAFETY: the caller promises that the module provides the slots, unshared and valid during the call.
         unsafe { BufferMut::from_raw(self) }
     }
 }
@@ -64,7 +65,7 @@ impl<Host> IntoArgument<Host, String> for TextView {
     }
 }
 
-/// Ties a value to the call `'c`; the lifetime is invariant.
+/// Binds a value to the call `'c`; the lifetime is invariant.
 type OfCall<'c> = PhantomData<fn(&'c ()) -> &'c ()>;
 
 /// A string whose bytes are readable during the call.
@@ -82,7 +83,7 @@ impl BorrowedText<'_> {
     }
 }
 
-/// Source location in the module at which a value was created.
+/// Source location in a module that created a value.
 pub(super) struct MadeAt<'c> {
     file: BorrowedText<'c>,
     pub(super) line: u32,
@@ -100,7 +101,7 @@ impl<'c, Host> IntoArgument<Host, MadeAt<'c>> for &'c Site {
     }
 }
 
-/// A type that a call names by number.
+/// A type that a call specifies by its id.
 #[derive(Clone, Copy)]
 pub(super) struct CallType<'c> {
     core: &'c Core,
@@ -116,7 +117,7 @@ impl<'c> IntoArgument<&'c Core, CallType<'c>> for TypeNumber {
 }
 
 impl<'c> CallType<'c> {
-    /// Resolves the number to the type. Fails if the number is unknown or the module of the type has ended.
+    /// Resolves the id to the type. Fails if the id is unknown, or if the module of the type has ended.
     pub(super) fn known(self) -> Result<KnownType<'c>, CallError> {
         Ok(KnownType { ty: self.core.value_types.get(self.number)?, call: PhantomData })
     }
@@ -142,7 +143,7 @@ impl Deref for KnownType<'_> {
     }
 }
 
-/// Location of an initialized value whose type the location names. No other code accesses the value during the body.
+/// Location of an initialized value and its type. No other code accesses the value while the body runs.
 #[derive(Clone, Copy)]
 pub(super) struct ValueLocation<'c> {
     raw: RawLocation,
@@ -157,12 +158,12 @@ impl<'c> IntoArgument<&'c Core, ValueLocation<'c>> for &'c RawLocation {
 }
 
 impl<'c> ValueLocation<'c> {
-    /// Returns the value for reading, and for writing if [`LiveValue::may_write`] succeeds. Fails if the type of the value is unknown.
+    /// Returns the value for reading, and for writing if [`LiveValue::may_write`] succeeds. Fails if the type is unknown.
     pub(super) fn open(self) -> Result<LiveValue<'c>, CallError> {
         Ok(LiveValue { location: self, ty: self.ty.known()? })
     }
 
-    /// Returns the value for writing. Fails if the type of the value is unknown, or if its owner must not be written now.
+    /// Returns the value for writing. Fails if the type is unknown, or if the owner of the value cannot currently be written.
     pub(super) fn writable(self) -> Result<LiveValue<'c>, CallError> {
         let value = self.open()?;
         value.may_write()?;
@@ -181,7 +182,7 @@ impl<'c> LiveValue<'c> {
         &self.ty
     }
 
-    /// Checks that the owner of the value, if any, may be written now.
+    /// Checks that the owner of the value can currently be written. Succeeds for a value without an owner.
     pub(super) fn may_write(&self) -> Result<(), CallError> {
         match self.location.raw.owner {
             owner if owner.is_none() => Ok(()),
@@ -190,8 +191,7 @@ impl<'c> LiveValue<'c> {
     }
 
     pub(super) fn ptr(&self) -> Ptr<'_> {
-        // SAFETY: the module promised an initialized value of the type at this address, and `ty` was resolved from the number in this
-        // location.
+        // SAFETY: the module promises an initialized value of the type at this address, and `ty` was resolved from the id in this location.
         unsafe { Ptr::new(self.location.raw.at, &self.ty) }
     }
 
@@ -199,20 +199,20 @@ impl<'c> LiveValue<'c> {
         self.with_type().0
     }
 
-    /// Returns the value and its type. The type is needed to read other addresses of the call.
+    /// Returns the value and its type. The type is also used to read other addresses of the call.
     pub(super) fn with_type(&mut self) -> (PtrMut<'_>, &KnownType<'c>) {
-        // SAFETY: the module promised an initialized value of the type at this address, and does not access the value until the call
-        // returns. `ty` was resolved from the number in this location.
+        // SAFETY: the module promises an initialized value of the type at this address, and does not access the value until the call
+        // returns. `ty` was resolved from the id in this location.
         (unsafe { PtrMut::new(self.location.raw.at, &self.ty) }, &self.ty)
     }
 
-    /// Overwrites the value with bytes, which may be the value's own bytes. Fails if the value is not a byte string.
+    /// Overwrites the value with bytes, which may be the current bytes of the value. Fails if the value is not a byte string.
     pub(super) fn assign_bytes(&mut self, bytes: BytesAt<'c>, len: BytesLen<'c>) -> Result<(), CallError> {
         if self.ty.kind() != PropertyKind::ANSI_STRING {
             return Err(wrong_kind(&self.ty, "ansi_assign"));
         }
-        // SAFETY: the module promised an initialized value of the type at this address, and the type is a byte string. The module provides
-        // the bytes during the call, and both `bytes` and `len` belong to that call.
+        // SAFETY: the module promises an initialized value of the type at this address, and the type is a byte string. The module provides
+        // the bytes during the call, and both `bytes` and `len` belong to this call.
         unsafe { text_assign_raw(self.location.raw.at.cast(), bytes.0, len.0) };
         Ok(())
     }
@@ -234,17 +234,17 @@ macro_rules! addresses {
 }
 
 addresses! {
-    /// Address of an initialized value of the type that the call names.
+    /// Address of an initialized value of the type that the call specifies.
     Address of *const u8;
-    /// Null, or the address of an initialized value of the type that the call names.
+    /// Null, or the address of an initialized value of the type that the call specifies.
     MaybeAddress of *const u8;
-    /// Address of an initialized map key or set element. The map or set has the type that the call names, and may contain the key itself.
+    /// Address of an initialized map key or set element. The call specifies the type of the map or set, which may contain this key.
     KeyAddress of *const u8;
     /// Address of an initialized field path.
     FieldPathAddress of *const u8;
-    /// Address of a string in host memory, which no other code accesses during the body.
+    /// Address of a string in host memory, which no other code accesses while the body runs.
     TextTarget of *mut TextRaw;
-    /// Address of readable bytes. The [`BytesLen`] of the call is the number of bytes.
+    /// Address of readable bytes. The call specifies their number as [`BytesLen`].
     BytesAt of *const u8;
     /// Number of bytes at the [`BytesAt`] of the call.
     BytesLen of usize;
@@ -252,7 +252,7 @@ addresses! {
 
 impl<'c> Address<'c> {
     pub(super) fn of<'t>(self, ty: &'t KnownType<'c>) -> Ptr<'t> {
-        // SAFETY: the module promised an initialized value of the type that the call names at this address, and `ty` is that type.
+        // SAFETY: the module promises an initialized value of the type that the call specifies, and `ty` is this type.
         unsafe { Ptr::new(self.0, ty) }
     }
 }
@@ -271,27 +271,27 @@ impl<'c> KeyAddress<'c> {
             PropertyType::Set(elements) => elements.ty(),
             _ => return None,
         };
-        // SAFETY: the module promised an initialized key at this address, for the type that the call names, and `ty` is that type.
+        // SAFETY: the module promises an initialized key of the type that the call specifies, and `ty` is this type.
         Some(unsafe { Ptr::new(self.0, key) })
     }
 }
 
 impl FieldPathAddress<'_> {
     pub(super) fn read(self) -> Value {
-        // SAFETY: the module promised an initialized field path at this address.
+        // SAFETY: the module promises an initialized field path at this address.
         unsafe { Ptr::new(self.0, &PropertyType::FieldPath) }.read()
     }
 }
 
 impl TextTarget<'_> {
     pub(super) fn assign(self, text: &str) {
-        // SAFETY: the module promised a string at this address, and does not access the string during the call. The string is a property of
-        // an alive object, or a result in a parameter block of the host. `text` does not overlap the string.
+        // SAFETY: the module promises a string at this address, and does not access the string during the call. The string is a property of
+        // a live object, or a result in a parameter block of the host. `text` does not overlap the string.
         unsafe { text_assign_raw(self.0, text.as_ptr(), text.len()) };
     }
 }
 
-/// Location of an initialized value whose type the location names. A value without an owner stays valid until the innermost frame closes.
+/// Location of an initialized value and its type. A value without an owner stays valid until the innermost frame closes.
 pub(super) struct LastingLocation<'c>(ValueLocation<'c>);
 
 impl<'c> IntoArgument<&'c Core, LastingLocation<'c>> for &'c RawLocation {
@@ -301,16 +301,16 @@ impl<'c> IntoArgument<&'c Core, LastingLocation<'c>> for &'c RawLocation {
 }
 
 impl LastingLocation<'_> {
-    /// Returns a conjugate of the value. The conjugate is valid until the innermost frame closes. Fails like [`conjugates::borrow_red`].
+    /// Returns a conjugate that refers to the value until the innermost frame closes. Returns the errors of [`conjugates::borrow_red`].
     pub(super) fn borrow_red(self) -> Result<ConjugateHandle, CallError> {
         let ValueLocation { raw: RawLocation { owner, at, ty: number }, ty: CallType { core, .. } } = self.0;
         let value = Opened { owner, at, ty: core.value_types.get(number)?, number };
-        // SAFETY: the module promised that a value without an owner stays valid until the frame closes.
+        // SAFETY: the module promises that a value without an owner stays valid until the frame closes.
         unsafe { conjugates::borrow_red(core, value, Instant::now()) }
     }
 }
 
-/// A job that a module transfers to the host. The host then owns the code of the job.
+/// A job that a module transfers to the host, which then owns the code of the job.
 pub(super) struct OwnedJob<'c> {
     pub(super) job: &'c Job<'c>,
     pub(super) code: Code,
@@ -318,7 +318,7 @@ pub(super) struct OwnedJob<'c> {
 
 impl<'c, Host> IntoArgument<Host, OwnedJob<'c>> for &'c Job<'c> {
     unsafe fn into_argument(self, _host: Host) -> OwnedJob<'c> {
-        // SAFETY: the list states that the job is transferred to the host unless the call fails, and a failing call does not use the code.
+        // SAFETY: the list states that the job is transferred to the host unless the call fails. A call that fails does not use the code.
         OwnedJob { job: self, code: unsafe { Code::of(self) } }
     }
 }
@@ -327,7 +327,7 @@ macro_rules! borrowed_desc {
     ($($description:ident),*) => {$(
         impl<'c, 'd, Host> IntoArgument<Host, BorrowedDesc<'c, $description<'d>>> for &'c $description<'d> {
             unsafe fn into_argument(self, _host: Host) -> BorrowedDesc<'c, $description<'d>> {
-                // SAFETY: the list requires functions of the module that accept the number in the description, as their types state.
+                // SAFETY: the list requires functions of the module that match their types when called with the number in the description.
                 unsafe { BorrowedDesc::new(self) }
             }
         }
@@ -335,13 +335,13 @@ macro_rules! borrowed_desc {
 }
 borrowed_desc!(ProtocolDesc, ResolverDesc);
 
-/// A waker that a module borrows or holds.
+/// A waker that a module borrows or owns.
 pub(super) struct BorrowedWaker(ManuallyDrop<Arc<waking::Waking>>);
 
 impl<Host> IntoArgument<Host, BorrowedWaker> for *const () {
     unsafe fn into_argument(self, _host: Host) -> BorrowedWaker {
-        // SAFETY: the list requires a waker that the host has passed or created. The pointer is therefore the address of a counted
-        // reference that exists until the call returns; `ManuallyDrop` does not release this reference.
+        // SAFETY: the list requires a waker that the host has passed or created. So the pointer is the address of a counted reference that
+        // exists until the call returns; `ManuallyDrop` does not release this reference.
         BorrowedWaker(ManuallyDrop::new(unsafe { Arc::from_raw(self.cast::<waking::Waking>()) }))
     }
 }
@@ -352,13 +352,13 @@ impl BorrowedWaker {
     }
 }
 
-/// A waker that a module holds, and that this call releases.
+/// A waker that a module owns, and that this call releases.
 pub(super) struct HeldWaker(Arc<waking::Waking>);
 
 impl<Host> IntoArgument<Host, HeldWaker> for *const () {
     unsafe fn into_argument(self, _host: Host) -> HeldWaker {
-        // SAFETY: the list requires a waker created by `waker_clone`. The pointer is therefore the address of a counted reference that the
-        // module owns, and this call takes that reference over.
+        // SAFETY: the list requires a waker created by `waker_clone`. So the pointer is the address of a counted reference that the module
+        // owns, and this call takes over the reference.
         HeldWaker(unsafe { Arc::from_raw(self.cast::<waking::Waking>()) })
     }
 }
@@ -369,7 +369,7 @@ impl HeldWaker {
     }
 }
 
-/// Callback of a module that receives a string.
+/// Callback of a module, which receives a string.
 pub(super) struct Sink<'c>(&'c TextSink);
 
 impl<'c, Host> IntoArgument<Host, Sink<'c>> for &'c TextSink {
@@ -380,7 +380,7 @@ impl<'c, Host> IntoArgument<Host, Sink<'c>> for &'c TextSink {
 
 impl Sink<'_> {
     pub(super) fn put(self, text: &str) {
-        // SAFETY: the module promised that `put` accepts this context, copies the bytes and does not unwind.
+        // SAFETY: the module promises that `put` accepts this context, copies the bytes and does not unwind.
         unsafe { (self.0.put)(self.0.context, text.as_ptr(), text.len()) };
     }
 }

@@ -1,4 +1,4 @@
-//! Tests of the conjugate functions. Calls the table functions with raw ABI values, as a module does.
+//! Tests the conjugate functions. Calls the functions of the table with raw ABI values, like a module.
 #![expect(unsafe_code, reason = "calls the functions of the table, as a module does")]
 
 use std::collections::BTreeSet;
@@ -28,7 +28,7 @@ use crate::object::value::Value;
 
 const MODULE: ModuleId = ModuleId(7);
 
-/// A host with a module that consists of a gate only, and an object with a property `scores: Array(f64)`.
+/// A host with a module that has only a gate, and with an object that has a property `scores: Array(f64)`.
 struct Host {
     core: Rc<Core>,
     host_context: Box<HostContext>,
@@ -83,7 +83,7 @@ impl Host {
         self.core.value_types.number(&self.core.world.types, MODULE, words).expect("a type")
     }
 
-    /// Returns the location of the property `scores`, as a view in a module stores it.
+    /// Returns the location of the property `scores`, as stored by a view in a module.
     fn scores(&self) -> RawLocation {
         let class = self.core.world.objects.class(self.object).expect("it lives");
         let offset = class.find_property("scores").expect("a property").offset as usize;
@@ -201,7 +201,7 @@ fn a_thread_may_drop_a_black_and_nothing_else() {
     std::thread::scope(|scope| {
         for share in owned_values.chunks(100) {
             scope.spawn(move || {
-                // SAFETY: the host created the host context and outlives this thread.
+                // SAFETY: the host created the host context, and outlives this thread.
                 share.iter().for_each(|black| unsafe { values().black_drop()(host_context, *black) });
                 let refused = called(BlackHandle::NONE, |out, failure| {
                     // SAFETY: the host context outlives this thread. A null pointer requests the initial value of the type.

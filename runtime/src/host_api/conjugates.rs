@@ -1,4 +1,4 @@
-//! Functions on conjugates by number, for calls without static types.
+//! Functions on conjugates by handle, for calls without static types.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! Delegates: binding, unbinding and calls.
+//! Binds, unbinds and calls delegates.
 
 use alcedo_abi::handles::ObjectHandle;
 
@@ -33,14 +33,14 @@ pub(super) fn delegate_unbind(
     let is_out = |binding: &_| delegates::is_meant(&core.world, binding, object, &function);
     let now = delegate.ptr().read();
     let (left, removed) = delegates::keep(now, |binding| !is_out(binding));
-    // Reads the mark before the write, because a sparse delegate without bindings has no mark.
+    // Reads the mark before the write, because a sparse delegate loses its mark with its last binding.
     let mark = delegate.ptr_mut().delegate_mark(|| None);
     write(&mut delegate, &left)?;
     core.delegates.note_removed(mark, is_out);
     Ok(removed)
 }
 
-/// Calls a delegate. The slots match the signature of the delegate that the module was compiled with.
+/// Calls a delegate. The slots match the delegate signature that the module was compiled with.
 pub(super) fn delegate_call(
     core: &Core,
     delegate: ValueLocation<'_>,
@@ -60,14 +60,14 @@ fn open(location: ValueLocation<'_>) -> Result<LiveValue<'_>, CallError> {
     Ok(delegate)
 }
 
-/// Overwrites a delegate. Fails if the owner of the delegate must not be written now.
+/// Overwrites a delegate. Fails if the owner of the delegate cannot currently be written.
 fn write(delegate: &mut LiveValue<'_>, value: &Value) -> Result<(), CallError> {
     delegate.may_write()?;
     delegate.ptr_mut().write(value).map_err(|error| CallError::other(error.to_string()))
 }
 
-/// Removes bindings of destroyed objects from a multicast delegate. If the owner of the delegate must not be written, the delegate is
-/// unchanged, and only the returned value lacks these bindings.
+/// Removes bindings to destroyed objects from a multicast delegate, and returns the remaining delegate. If the owner of the delegate cannot
+/// currently be written, only the returned value is changed.
 fn without_dead(core: &Core, delegate: &mut LiveValue<'_>) -> Value {
     let now = delegate.ptr().read();
     if let PropertyType::Delegate(_) = **delegate.ty() {

@@ -1,5 +1,5 @@
-//! Calls on several objects in a single ABI crossing. Consecutive objects with direct code are called directly; all others use
-//! slots. A failure does not stop the remaining calls.
+//! Calls a function on several objects in one ABI crossing. Consecutive objects with direct code are called directly; all others are called
+//! with slots. A failed call does not stop the remaining calls.
 #![expect(unsafe_code, reason = "dereferences pointers that a module lends for the calls")]
 
 use std::mem::MaybeUninit;
@@ -33,7 +33,7 @@ pub(super) struct EachMut<'c> {
 impl<'c, Host> IntoArgument<Host, EachMut<'c>> for &'c mut EachCall {
     unsafe fn into_argument(self, _host: Host) -> EachMut<'c> {
         let EachCall { objects, count, slots, len, results, failures, failed } = *self;
-        // SAFETY: the caller promises that the module provides `count` objects and results and `len` slots, unshared during the call.
+        // SAFETY: the caller promises that the module provides `count` objects and results, and `len` slots, unshared during the call.
         unsafe {
             EachMut {
                 objects: if count == 0 { &[] } else { std::slice::from_raw_parts(objects, count) },
@@ -50,7 +50,7 @@ impl EachMut<'_> {
     /// Reports to the module that the call on the object at index `at` has failed.
     fn report_failure(&mut self, at: usize, error: &CallError) {
         self.results[at].write(0);
-        // SAFETY: the module provided the function and its context `failures` for this call. The function copies the failure and does not
+        // SAFETY: the module provides the function and its context `failures` for this call. The function copies the failure and does not
         // unwind.
         unsafe { (self.failed)(self.failures, at, &error.to_failure()) };
     }
@@ -86,9 +86,9 @@ pub(super) fn zcall_each(
         if let Some(code) = callee.black_code()
             && core.world.mode.direct_version() != alcedo_abi::host_direct::CLOSED
         {
-            // SAFETY: this code runs on the game thread, as the trampoline has checked, and direct calls are open, so no commit is pending.
-            // The code has the signature with this fingerprint, and the module provides values for that signature. Direct code exists only
-            // if all values fit into slots.
+            // SAFETY: this code runs on the game thread, which the trampoline has checked, and direct calls are open, so no commit is
+            // pending. The code has the signature with this fingerprint, and the module provides values for this signature. Direct code
+            // exists only if all values fit in slots.
             let answer = unsafe { code.call_each(&each.objects[at..], &bits, &mut each.results[at..]) };
             at += answer.bits as usize;
             match answer.status {
@@ -101,7 +101,7 @@ pub(super) fn zcall_each(
                 _ => {}
             }
         }
-        // Fills the slots as in a call on one object.
+        // Fills the slots like a call on one object.
         each.slots[0] = Slot::from_bits(ObjectHandle::SLOT, each.objects[at].into_bits());
         each.slots[count] = if count == 0 { each.slots[0] } else { before };
         match core.zcalls.dispatch(core.here(), handle, BufferMut::over(each.slots)).1 {

@@ -1,4 +1,4 @@
-//! Functions for the custom thunks of a module, which identify a frame by number.
+//! Functions for the custom thunks of a module. The thunks refer to frames by number.
 
 use crate::boundary::{CallError, mismatch};
 use crate::bridge::core::Core;

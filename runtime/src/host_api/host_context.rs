@@ -1,4 +1,4 @@
-//! Host context that a module passes back in each call. The pointer refers to a [`HostContext`], of which foreign threads read only the
+//! Host context, which a module passes back in each call. The pointer refers to a [`HostContext`], of which other threads read only the
 //! shared part.
 #![expect(unsafe_code, reason = "dereferences the host context that a module passes back")]
 
@@ -20,21 +20,21 @@ use crate::handles::{Generation, ModuleId};
 use crate::logs::Logs;
 use crate::zcall::free::FreeCalls;
 
-/// Target of a [`HostRef`], readable by every thread. Modules of contexts without a game thread have only this part, without a
+/// Target of a [`HostRef`]; every thread may read it. Modules of contexts without a game thread have only this shared part, without a
 /// [`HostContext`]. The value outlives these modules.
 #[repr(C)]
 pub(crate) struct SharedHostContext {
     game_thread: GameThreadId,
     /// Receives the log records of modules.
     pub(super) logs: Arc<Logs>,
-    /// Queue for wakes and posted closures from foreign threads.
+    /// Queue for wakes and posted closures of other threads.
     pub(super) inbox: Arc<Inbox>,
-    /// Queue for values that are dropped on foreign threads.
+    /// Queue for values that other threads drop.
     pub(super) drops: Drops,
-    /// Implements calls by name for one module without objects. `None` in the host contexts of the Master and in the context shared by a
-    /// whole runtime.
+    /// Implements calls by name for one module without objects. `None` in the host contexts of the Master, and in the context that a whole
+    /// runtime shares.
     pub(super) calls: Option<Arc<dyn FreeCalls>>,
-    /// True if this value is the first field of a [`HostContext`].
+    /// Set if this value is the first field of a [`HostContext`].
     has_core: bool,
 }
 
@@ -50,15 +50,15 @@ impl HostContext {
     /// Creates the host context of a runtime.
     ///
     /// # Safety
-    /// The result and the core must outlive every mapped module that is attached with the result.
+    /// The result and the core must outlive each mapped module that is attached with the result.
     pub(crate) unsafe fn new(core: &Rc<Core>) -> Box<Self> {
         Box::new(Self { shared: SharedHostContext::of(core, true), core: Rc::downgrade(core) })
     }
 
-    /// Returns the context for attaching a module of the Master.
+    /// Returns the context that attaches a module of the Master.
     ///
     /// # Panics
-    /// Panics if this is the host context of another core.
+    /// If this is the host context of another core.
     pub(crate) fn lasting(&self, core: &Core, module: ModuleId, generation: Generation) -> LastingContext {
         assert!(std::ptr::eq(self.core.as_ptr(), core), "a host context is that of one core");
         let context = ModuleContext {
@@ -73,7 +73,7 @@ impl HostContext {
         LastingContext { context, kept: None }
     }
 
-    /// Converts to the ABI type.
+    /// Converts this value to the ABI type.
     pub(crate) fn to_ref(&self) -> HostRef {
         HostRef(std::ptr::from_ref(self).cast())
     }
@@ -91,32 +91,32 @@ impl SharedHostContext {
         }
     }
 
-    /// Creates the host context for modules without objects. These modules log on any thread, and call by name through
-    /// [`SharedHostContext::with_calls`]. Jobs that they post are rejected, because the inbox does not know these modules.
+    /// Creates the host context for modules without objects. These modules log on any thread, and make calls by name through
+    /// [`SharedHostContext::with_calls`]. Closures that they post are rejected, because the inbox does not know these modules.
     pub(crate) fn without_core(core: &Core) -> Arc<Self> {
         Arc::new(Self::of(core, false))
     }
 
-    /// Creates a copy of the host context for one module, with an implementation of its calls by name.
+    /// Creates a copy of the host context for one module, with the implementation of its calls by name.
     pub(crate) fn with_calls(&self, calls: Arc<dyn FreeCalls>) -> Arc<Self> {
         let (logs, inbox, drops) = (Arc::clone(&self.logs), Arc::clone(&self.inbox), self.drops.clone());
         Arc::new(Self { game_thread: self.game_thread, logs, inbox, drops, calls: Some(calls), has_core: false })
     }
 
-    /// Returns the context for attaching a module without objects.
+    /// Returns the context that attaches a module without objects.
     pub(crate) fn lasting(self: &Arc<Self>, module: ModuleId, generation: Generation) -> LastingContext {
         let context = without_objects(self.to_ref(), module, generation);
         let direct = self.calls.as_ref().map_or(context.direct, |calls| std::ptr::from_ref(calls.direct_word()));
         LastingContext { context: ModuleContext { direct, ..context }, kept: Some(Arc::clone(self)) }
     }
 
-    /// Converts to the ABI type.
+    /// Converts this value to the ABI type.
     pub(crate) fn to_ref(&self) -> HostRef {
         HostRef(std::ptr::from_ref(self).cast())
     }
 }
 
-/// Returns the context of a module that has no objects and calls nothing by name.
+/// Returns the context of a module without objects and without calls by name.
 fn without_objects(host: HostRef, module: ModuleId, generation: Generation) -> ModuleContext {
     ModuleContext {
         host,
@@ -134,21 +134,20 @@ fn without_objects(host: HostRef, module: ModuleId, generation: Generation) -> M
     }
 }
 
-/// Mode that a module without objects checks before writes. Always normal, because such a module can write nothing.
+/// Mode that a module without objects checks before writes. Always normal, because the module has nothing to write.
 static MODE: AtomicU32 = AtomicU32::new(mode::NORMAL);
 
-/// Closed gate word, for a module that calls nothing by name.
+/// Closed gate word, for a module without calls by name.
 static CLOSED_WORD: AtomicU64 = AtomicU64::new(CLOSED);
 
-/// Context for attaching one module. All pointers in the context stay valid while the module is mapped, if the owner stores `kept` for that
-/// time.
+/// Context that attaches one module. All pointers in the context are valid while the module is mapped, if the owner keeps `kept` that long.
 pub(crate) struct LastingContext {
     context: ModuleContext,
     kept: Option<Arc<SharedHostContext>>,
 }
 
 impl LastingContext {
-    /// Returns the ABI context, and the value that must be stored with the code of the module.
+    /// Returns the ABI context, and the value that must be stored together with the code of the module.
     pub(crate) fn into_parts(self) -> (ModuleContext, Option<Arc<SharedHostContext>>) {
         (self.context, self.kept)
     }
@@ -159,7 +158,7 @@ impl LastingContext {
 pub(super) struct CallerContext<'a> {
     raw: HostRef,
     shared: &'a SharedHostContext,
-    /// Description of the call for errors.
+    /// Describes the call in errors.
     action: &'static str,
 }
 
@@ -172,10 +171,10 @@ impl std::ops::Deref for CallerContext<'_> {
 }
 
 impl CallerContext<'_> {
-    /// Checks that this is the game thread, then runs `code` on the core. The caller must catch panics, as the trampolines do.
+    /// Checks that this is the game thread, and runs `code` on the core. The caller must catch panics, like the trampolines.
     ///
     /// # Errors
-    /// Returns [`CallError::WrongThread`] off the game thread, and an error for a module without objects or after the end of the runtime.
+    /// Returns [`CallError::WrongThread`] on other threads, and an error for a module without objects or after the runtime was dropped.
     /// Returns the errors of `code`.
     #[inline]
     pub(super) fn enter<T, E: From<CallError>>(self, code: impl FnOnce(&Rc<Core>) -> Result<T, E>) -> Result<T, E> {
@@ -190,18 +189,18 @@ impl CallerContext<'_> {
             let message = format!("{} is for modules of the Master: a Slim has no objects", self.action);
             return Err(CallError::Other { message });
         }
-        // SAFETY: only `HostContext::new` sets `has_core`, in the first field of a `HostContext`, and `repr(C)` puts that field at the
+        // SAFETY: only `HostContext::new` sets `has_core`, in the first field of a `HostContext`, and `repr(C)` places this field at the
         // address of the whole value. The runtime owns the value, and this is the game thread of the runtime.
         let whole = unsafe { &*self.raw.0.cast::<HostContext>() };
         alive(&whole.core)
     }
 }
 
-/// Converts a host context. The argument `action` describes the call for errors.
+/// Converts a host context. `action` describes the call in errors.
 impl<'c> IntoArgument<&'static str, CallerContext<'c>> for HostRef {
     #[inline]
     unsafe fn into_argument(self, action: &'static str) -> CallerContext<'c> {
-        // SAFETY: our caller promises that this is the context that the module was attached with, and that its runtime exists. A host
+        // SAFETY: the caller promises that this is the context that the module was attached with, and that its runtime exists. A host
         // context outlives the modules that are attached with it. Both kinds of host contexts begin with the shared part.
         let shared = unsafe { &*self.0.cast::<SharedHostContext>() };
         CallerContext { raw: self, shared, action }

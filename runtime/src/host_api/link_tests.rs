@@ -1,4 +1,4 @@
-//! Tests of references and delegates. Calls the table functions with raw ABI values, as a module does.
+//! Tests references and delegates. Calls the functions of the table with raw ABI values, like a module.
 #![expect(unsafe_code, reason = "calls the functions of the table, as a module does")]
 
 use std::cell::RefCell;
@@ -53,7 +53,7 @@ fn double(_: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     frame.set_result(number * 2)
 }
 
-/// A host with a module that consists of a gate only, and two objects that record and double numbers.
+/// A host with a module that has only a gate, and with two objects that record and double numbers.
 struct Host {
     core: Rc<Core>,
     host_context: Box<HostContext>,
@@ -86,7 +86,7 @@ impl Host {
         self.core.value_types.number(&self.core.world.types, MODULE, words).expect("a type")
     }
 
-    /// Creates a value of the type `words` that the module owns.
+    /// Creates a value of the type `words`, which the module owns.
     fn black(&self, words: &str) -> (ConjugateHandle, RawLocation) {
         let ty = self.core.value_types.get(self.ty(words)).expect("a type");
         let made = self.core.owned_values.make(MODULE, self.ty(words), OwnedValue::zero(ty), None, Instant::now());
@@ -177,8 +177,8 @@ fn a_module_binds_calls_and_unbinds() {
     assert_eq!(RECEIVED.take(), []);
 }
 
-/// Binds two objects to the first delegate of an array and calls the delegate. The first called function runs `during_call`, which changes
-/// the host and the array. `is_called` states whether the second object is still called.
+/// Binds two objects to the first delegate of an array, and calls the delegate. The first called function runs `during_call`, which changes
+/// the host and the array. `is_called` specifies if the second object is still called afterwards.
 fn check_while_called(kind: &str, during_call: fn(&Host, &RawLocation, &str), is_called: bool) {
     let host = Rc::new(Host::new());
     let [one, two] = host.ears;

@@ -39,7 +39,7 @@ pub(super) fn field_type(core: &Core, at: FieldPathAddress<'_>) -> Result<Option
     Ok(core.world.resolve_field(&at.read()).map(|property| property.ty.to_string()))
 }
 
-/// Overwrites the value at a location with the result of `make`. Fails if the owner of the value must not be written now.
+/// Overwrites the value at a location with the result of `make`. Fails if the owner of the value cannot currently be written.
 fn write(
     location: ValueLocation<'_>,
     make: impl FnOnce(&PropertyType) -> Result<Value, CallError>,

@@ -8,7 +8,7 @@ use crate::boundary::CallError;
 use crate::entry_gate;
 use crate::handles::ModuleId;
 
-// The trampolines catch the panic of a log subscriber, which must not unwind into the module. The log line is lost.
+// The trampolines catch panics of log subscribers, which must not unwind into the module. The log record is lost.
 
 pub(super) fn log_event(host: CallerContext<'_>, module: ModuleId, record: &LogRecord<'_>) -> Result<(), CallError> {
     host.logs.event(module.0, record);

@@ -1,7 +1,7 @@
-//! Functions that plugins may call. `alcedo_abi::list` lists them, one line per function. For each line, [`trampolines`] defines the table
-//! function, which calls the body of the same name in one of the files here. A body is a plain function. The first parameter is the core or
-//! the host context. The number of the calling module follows, if the line has one. The remaining parameters are converted by
-//! [`arguments`]. A body returns the results that its line declares.
+//! Functions that plugins call. `alcedo_abi::list` contains one line per function. For each line, [`trampolines`] defines the table
+//! function, which calls the body of the same name in one of the files here. A body is a plain function. Its first parameter is the core or
+//! the host context; the id of the calling module follows, if the line requests this id. [`arguments`] converts the remaining parameters.
+//! The body returns the results that the line declares.
 
 mod answer;
 mod arguments;

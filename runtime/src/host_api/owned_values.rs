@@ -1,4 +1,4 @@
-//! Creation and release of values that plugin code owns.
+//! Creates and releases values that plugin code owns.
 
 use std::time::Instant;
 
@@ -26,7 +26,7 @@ pub(super) fn black_new<'c>(
     keep(core, module, ty.number, value, &site)
 }
 
-/// Registers a value that the module then owns.
+/// Stores a value, which the module owns afterwards.
 pub(super) fn keep(
     core: &Core,
     module: ModuleId,

@@ -1,4 +1,4 @@
-//! Operations on values of any type, and resolution of type names to numbers.
+//! Operations on values of any type, and conversion of type strings to ids.
 
 use alcedo_abi::handles::TypeNumber;
 

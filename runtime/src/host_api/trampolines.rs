@@ -1,6 +1,6 @@
-//! Trampolines are the functions that a module calls, one per line of the lists in `alcedo_abi`. A trampoline performs the checks
-//! that its line requires, and converts the parameters. Then it calls the body of the same name, and reports the outcome to the
-//! module. A trampoline contains no other logic.
+//! Trampolines: the functions that a module calls, one per line of the lists in `alcedo_abi`. A trampoline performs the checks that its
+//! line requires, and converts the parameters. It then calls the body of the same name, and reports the outcome to the module. Trampolines
+//! contain no other logic.
 #![expect(
     unsafe_code,
     reason = "the trampolines convert raw ABI values into references, and call functions that the lists mark unsafe"
@@ -20,7 +20,7 @@ use crate::boundary::catch_panics_as;
 use crate::bridge::core::Core;
 use crate::handles::ModuleId;
 
-/// Imports the bodies of all files, so that a trampoline finds its body by name.
+/// Imports the bodies of all files, so that trampolines can call bodies by name.
 mod bodies {
     pub(super) use super::super::{
         calls::*, conjugates::*, containers::*, delegates::*, each::*, frames::*, jobs::*, links::*, logging::*,
@@ -28,7 +28,7 @@ mod bodies {
     };
 }
 
-/// Holds the table functions, which have the names of the lists.
+/// Namespace of the table functions, which have the names in the lists.
 struct Trampolines;
 
 macro_rules! or_none {
@@ -40,7 +40,7 @@ macro_rules! or_none {
     };
 }
 
-/// Expands to the call of a body, with the checks that the rule of the line requires.
+/// Expands to the call of a body, with the checks that the rule in the line requires.
 macro_rules! by_rule {
     (bare $action:literal $body:ident($($host:ident $($module:ident)?)?; $($param:ident),*) $results:tt) => {{
         $(let _not_followed = $host;)?
@@ -73,7 +73,7 @@ macro_rules! by_rule {
     };
     (@argument $param:expr, $of:expr) => {
         // SAFETY: the list states the promises of the module for this parameter during this call, and the target type requires no further
-        // promises. A module passes back its own host context, and the core, if present, belongs to that context.
+        // promises. A module passes back its own host context, and the core, if present, belongs to this context.
         unsafe { IntoArgument::into_argument($param, $of) }
     };
     (@answer $done:ident [$($out:ident)* ; $($failure:ident)?]) => {

@@ -1,4 +1,4 @@
-//! Tests of the trampolines with the host context of a runtime. Calls the table functions as a module does.
+//! Tests the trampolines with the host context of a runtime. Calls the functions of the table like a module.
 #![expect(unsafe_code, reason = "calls the trampolines as a module does")]
 
 use std::rc::Rc;
@@ -23,7 +23,7 @@ struct Module {
     table: ValueTableRef,
 }
 
-/// A value of the host whose location the module knows.
+/// A host value whose location the module has received.
 struct Held {
     own: OwnedValue,
     number: TypeNumber,
@@ -32,7 +32,7 @@ struct Held {
 const MODULE: u64 = 7;
 
 /// # Safety
-/// The promises of a sink must hold: `Module::print` created the context, and the bytes are borrowed for the call.
+/// `context` must come from `Module::print`, and the bytes must be borrowed for the call.
 unsafe extern "C" fn put(context: *mut (), data: *const u8, len: usize) {
     // SAFETY: the only caller passes a pointer to its own string as the context.
     let text = unsafe { &mut *context.cast::<String>() };

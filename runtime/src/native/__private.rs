@@ -1,4 +1,4 @@
-//! Items used by the expansion of native class attributes. Not public API: names and signatures change without notice.
+//! Items that the attributes of native classes expand to. Not public API: names and signatures change without notice.
 
 pub use ::core;
 
@@ -53,8 +53,8 @@ use alcedo_abi::type_text::{TypeText, is_same};
 
 use crate::native::this::Object;
 
-/// Default red constructor of a class whose `#[uclass] impl` has no red constructor. An inherent function with the same name takes
-/// precedence. The trait name appears in the compiler error for a field without a default.
+/// Default red constructor, for classes whose `#[uclass] impl` has none. An inherent function with this name takes precedence. The name of
+/// the trait appears in the compiler error for a field without a default.
 pub trait WithoutARedConstructor: Class {
     /// Builds the Rust fields with their defaults.
     fn alcedo_red_constructor(_this: This<'_, Self>) -> Self
@@ -67,10 +67,10 @@ pub trait WithoutARedConstructor: Class {
 
 impl<C: Class> WithoutARedConstructor for C {}
 
-/// Accepts any type, because Rust fields of the host are dropped on the game thread.
+/// Accepts all types, because Rust fields of the host are dropped on the game thread.
 pub const fn the_finalizer_thread_drops<T>() {}
 
-/// A type whose default as a struct field is written as a string.
+/// A type whose default in a struct field can be written as a string.
 #[diagnostic::on_unimplemented(
     message = "the default of a `{Self}` is not written as a string",
     note = "a field of a `#[ustruct]` has a number, `true`, `false`, a string, an entry of an enum or `(x = 1.0)` as its default"
@@ -86,10 +86,10 @@ impl OfText for String {
     }
 }
 
-/// Returns the value of an enum entry by name, or of several names separated by `|`.
+/// Returns the value of an enum entry by its name, or of several entries by their names, separated by `|`.
 ///
 /// # Panics
-/// When the enum has no such entry.
+/// If the enum has no such entry.
 #[must_use]
 pub fn entry_of_text<E: NativeEnumeration>(text: &str) -> E {
     let one = |part: &str| {
@@ -101,7 +101,7 @@ pub fn entry_of_text<E: NativeEnumeration>(text: &str) -> E {
         .unwrap_or_else(|| panic!("`{text}` is not a value of {}", E::PATH))
 }
 
-/// Returns the message about an override of an event that `C` does not declare.
+/// Returns the error message for an override of an event that `C` does not declare.
 #[must_use]
 pub const fn no_event<C: Class>(problem: &str, name: &str, id: &str) -> TypeText {
     override_check::no_event(problem, name, C::EVENTS, declarer::<C>(name), id)
@@ -118,7 +118,7 @@ const fn declarer<C: Class>(name: &str) -> Option<&'static str> {
     declarer::<C::Base>(name)
 }
 
-/// Stub of a check for plugins, which accepts all names.
+/// Accepts all names. Plugins have a check with this name.
 pub const fn assert_no_property<C: Class>(_name: &str, _message: &str) {}
 
 /// Compiles only if the error type implements `Display`.

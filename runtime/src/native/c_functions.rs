@@ -1,5 +1,5 @@
-//! Functions of native classes whose bodies are in a C library. The attribute generates the same code as for plugins. The library is
-//! opened when the runtime is built.
+//! Functions of native classes whose bodies are in a C library. The attribute expands to the same code as in plugins. The library is opened
+//! when the runtime is built.
 
 use std::marker::PhantomData;
 
@@ -14,7 +14,7 @@ use crate::object::native_out::OutValues;
 use crate::object::native_value::{NativeParams, NativeResult, NativeValue};
 use crate::object::natives::core_of;
 
-/// Zero-sized marker with the class, and the types of the parameters, the result and the out parameters of a function.
+/// Zero-sized marker with the class of a function, and the types of its parameters, result and out parameters.
 pub struct ImportCell<C, A, R, O>(FunctionCell<C, A, R>, PhantomData<fn() -> O>);
 
 impl<C, A, R, O> ImportCell<C, A, R, O> {
@@ -25,7 +25,7 @@ impl<C, A, R, O> ImportCell<C, A, R, O> {
     }
 }
 
-/// Describes a function of the C library that class `C` is bound to.
+/// Describes a function of the C library that the class `C` is bound to.
 pub const fn dll_import<C: Class, A: NativeParams, R: NativeResult, O: OutValues>(
     name: &'static str,
     convention: CallingConvention,
@@ -39,7 +39,7 @@ pub const fn dll_import<C: Class, A: NativeParams, R: NativeResult, O: OutValues
 /// Calls a C function and returns its result and the values of its out parameters.
 ///
 /// # Errors
-/// When the callee fails.
+/// If the callee fails.
 pub fn invoke_import<'f, C: Class, A: NativeParams, R: NativeResult, O: OutValues>(
     view: &impl View<'f>,
     function: &FunctionRef,
@@ -50,14 +50,14 @@ pub fn invoke_import<'f, C: Class, A: NativeParams, R: NativeResult, O: OutValue
     core_of(world).call_typed_with_out_parameters(object, function, None, args)
 }
 
-/// Returns whether C accepts a parameter of type `T`. A parameter with a length is not accepted, because native classes cannot declare
+/// Returns `true` if C accepts parameters of type `T`. Parameters with a length are not accepted, because native classes cannot declare
 /// arrays by Rust types.
 #[must_use]
 pub const fn c_accepts<T: NativeValue>(has_len: bool) -> bool {
     !has_len && T::KIND.fits_c()
 }
 
-/// Returns whether a C result can be read as type `T`.
+/// Returns `true` if C results can be read as type `T`.
 #[must_use]
 pub const fn c_returns<T: NativeValue>() -> bool {
     T::KIND.fits_c() || T::KIND.0 == PropertyKind::BOOL.0

@@ -1,4 +1,4 @@
-//! Expansion of `#[uclass]` in a host: the class as a type, its view, and its declaration.
+//! Expansion of `#[uclass]` in a host: the class type, its view, and its declaration.
 
 /// Declares a class: its view, Rust fields, property accessors and description.
 #[doc(hidden)]
@@ -51,7 +51,7 @@ macro_rules! __alcedo_native_class {
             }
 
             $(
-                // Bodies written by the author take precedence.
+                // Functions that the author has written take precedence.
                 #[allow(non_camel_case_types, reason = "named after the constant that it replaces")]
                 trait $bodies {
                     const $bodies: $crate::native::__private::Bodies<$class, $interface> =
@@ -115,7 +115,7 @@ macro_rules! __alcedo_native_class {
     };
 }
 
-/// Declares a view of objects, on top of the view of the class `$base`.
+/// Declares a view of objects that extends the view of the class `$base`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_view {
@@ -170,15 +170,15 @@ macro_rules! __alcedo_native_property {
                 })
             }
 
-            /// Writes the property. Ends the running call with the error if the write is rejected. For example, during a reload a red
-            /// constructor may only write its own object.
+            /// Writes the property. If the write is rejected, the running call ends with the error. For example, a red constructor can only
+            /// write its own object during a reload.
             $(#[$attr])*
             #[inline]
             pub fn $set(&self, $value: $arg) {
                 $crate::native::__private::or_end(self.$try_set($value))
             }
 
-            /// Writes the property; returns an error if the write is rejected.
+            /// Writes the property. Returns an error if the write is rejected.
             $(#[$attr])*
             #[inline]
             pub fn $try_set(
@@ -192,8 +192,8 @@ macro_rules! __alcedo_native_property {
     };
 }
 
-/// Declares the calls of functions on a view: calls that return an error, and calls that end the running call on an error. `$what` is a
-/// path with the class and the function name. A `$name` that differs from this function name calls only the body of this class.
+/// Declares the methods of a view that call functions: some return errors, others end the running call with the error. `$what` is a path
+/// with the class and function name. If `$name` differs from this function name, only the body of this class is called.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_calls {
@@ -213,7 +213,7 @@ macro_rules! __alcedo_native_calls {
             $(
                 $(#[$ending_attr])*
                 ///
-                /// If the call fails, the running call ends with the same error.
+                /// If the call fails, the running call ends with the error.
                 #[inline]
                 pub fn $ending(&self, $($ending_arg: $ending_ty),*) -> $ending_result {
                     $crate::native::__private::or_end(self.$tried($($ending_arg),*))
@@ -244,7 +244,7 @@ macro_rules! __alcedo_native_calls {
     };
 }
 
-/// Declares the call `$try_name` of a C function. The out parameters of the caller are updated only after the whole call has succeeded.
+/// Declares the method `$try_name`, which calls a C function. The out parameters of the caller are only updated if the whole call succeeds.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_c_call {
@@ -274,7 +274,7 @@ macro_rules! __alcedo_native_c_call {
     };
 }
 
-/// Expands to nothing: native types need no imports, because all native types are declared together.
+/// Expands to nothing: native types need no registration of imports, because all native types are declared together.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_register {

@@ -1,8 +1,8 @@
-//! Native classes as Rust types: expansion of `#[uclass]` on a struct and its `impl` block. The attributes match those of plugins. In a
-//! host, the attributes expand to declarations of [`super`]; each runtime has its own declaration.
+//! Native classes as Rust types: the expansion of `#[uclass]` on a struct and its `impl` block. The attributes match those of plugins. In a
+//! host, the attributes expand to declarations of [`super`]. Each runtime has separate declarations.
 //!
-//! Fields with `#[uproperty]` are properties of the object. The other fields stay in the struct; each object has one value of the
-//! struct. The red constructor builds this value at the first use, and at the latest before the class constructor runs. The value is
+//! Fields with `#[uproperty]` become properties of the object. The other fields remain in the struct; each object has one value of this
+//! struct. The red constructor builds this value at its first use, and at the latest before the class constructor runs. The value is
 //! dropped on the game thread after `begin_destroy`. Reloads do not change the value.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -35,7 +35,7 @@ use crate::object::typed::PlainStruct;
     label = "declare it with `#[uclass]`, `#[ustruct]`, `#[uenum]`, `#[udelegate]` or `#[uinterface]` of `alcedo::native`"
 )]
 pub trait Declared {
-    /// Adds this type.
+    /// Adds this type to `natives`.
     #[doc(hidden)]
     fn add_to(natives: Natives) -> Natives;
 }
@@ -66,10 +66,10 @@ pub const fn hook<M: Method<Args = (), Result = ()>>() -> Hook<M::Class> {
     Hook(|parts, this| run::<M>(parts, this, ()))
 }
 
-/// Reports objects that the Rust fields of a class refer to.
+/// Reports the objects that the Rust fields of a class refer to.
 pub type References<C> = fn(&C, This<'_, C>, &mut dyn FnMut(ObjectHandle));
 
-/// Contents of the `impl` block of a class: functions, constructors and hooks.
+/// Contents of the `impl` blocks of a class: functions, constructors and hooks.
 pub struct Body<C: Class> {
     functions: &'static [Function<C>],
     class_constructor: Option<Hook<C>>,
@@ -91,7 +91,7 @@ impl<C: Class> Body<C> {
         Self { functions, class_constructor, post_init_properties, begin_destroy: None, add_references: None }
     }
 
-    /// Adds the hooks that only native classes have.
+    /// Adds the hooks that only native classes support.
     #[must_use]
     pub const fn with_ends(self, begin_destroy: Option<Hook<C>>, add_references: Option<References<C>>) -> Self {
         Self { begin_destroy, add_references, ..self }
@@ -106,7 +106,7 @@ pub trait NoBody: Class {
 
 impl<C: Class> NoBody for C {}
 
-/// Declares a property with values of type `T`.
+/// Declares a property whose values have type `T`.
 pub fn class_property<T: NativeProperty>(name: &str, flags: u64, default: &str, metadata: Metadata) -> PropertyDecl {
     PropertyDecl {
         doc: metadata.doc.to_owned(),
@@ -125,13 +125,13 @@ pub struct Description<C: Class> {
     pub doc: &'static str,
     /// Properties.
     pub properties: Vec<PropertyDecl>,
-    /// Overridden classes of subobjects that base classes declare: name of the property and path of the class.
+    /// Subobjects of base classes whose class is replaced: for each, the property and the path of the new class.
     pub subobjects: &'static [(&'static str, &'static str)],
-    /// Defaults of inherited properties and of properties in subobjects: path and value.
+    /// Defaults of inherited properties, and of properties in subobjects: for each, path and value.
     pub defaults: &'static [(&'static str, &'static str)],
     /// Functions and hooks.
     pub body: Body<C>,
-    /// Functions that implement the listed interfaces.
+    /// Functions that implement the interfaces of the class.
     pub bodies: &'static [&'static [Function<C>]],
 }
 
@@ -170,17 +170,17 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
         Some(Rc::new(move |context, object| {
             let hook = begin_destroy.filter(|_| parts.there(object).is_some());
             let ended = hook.map_or(Ok(Ok(())), |hook| {
-                // The fields are dropped even if the hook fails: a destroyed object has no fields.
+                // The fields are dropped even if the hook fails, because a destroyed object has no fields.
                 catch_unwind(AssertUnwindSafe(|| hook.0(&parts, This::new(object::World::of(context), object))))
             });
-            // Drops the fields with no borrow open, because their drops may access objects.
+            // No borrow is open while the fields are dropped, because their destructors may access objects.
             drop(parts.end(object));
             match ended {
                 Ok(Ok(())) => {}
                 Ok(Err(error)) => {
                     tracing::error!(class = C::PATH, %error, "`begin_destroy` failed; the object is destroyed anyway");
                 }
-                // The caller that destroys the object logs the panic.
+                // The code that destroys the object logs the panic.
                 Err(panic) => resume_unwind(panic),
             }
         }))
@@ -199,10 +199,10 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
     decl
 }
 
-/// Calls the most derived body of a function, or the body of class `of`.
+/// Calls the most-derived body of a function, or the body of the class `of`.
 ///
 /// # Errors
-/// When the callee fails.
+/// If the callee fails.
 #[inline]
 pub fn invoke_member<'f, A: NativeParams + SlotRow, R: NativeResult>(
     view: &impl View<'f>,
@@ -215,7 +215,7 @@ pub fn invoke_member<'f, A: NativeParams + SlotRow, R: NativeResult>(
 }
 
 impl Natives {
-    /// Adds a type declared by an attribute of this module, with its package.
+    /// Adds a type and its package. An attribute of this module declares the type.
     #[must_use]
     pub fn declare<D: Declared>(self) -> Self {
         D::add_to(self)

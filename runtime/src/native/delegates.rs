@@ -1,5 +1,5 @@
-//! Delegate types for native properties and `#[udelegate]`. An accessor returns a [`DelegateRef`] or a [`MulticastRef`] for the running
-//! call; a [`DelegateOf`] is used outside of calls.
+//! Delegate types for native properties and for `#[udelegate]`. An accessor returns a [`DelegateRef`] or a [`MulticastRef`], which is valid
+//! in the running call. A [`DelegateOf`] is for use outside of calls.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -26,7 +26,7 @@ use crate::object::property::PropertyType;
 use crate::object::thunk::{Frame, ParamBlock};
 use crate::object::value::{Binding, Value};
 
-/// Signature of a delegate: a function type with up to eight parameters.
+/// Signature of a delegate, as a function type with at most eight parameters.
 ///
 /// # Examples
 /// ```rust
@@ -64,10 +64,10 @@ pub trait Signature: 'static {
     /// Fingerprint of the signature.
     #[doc(hidden)]
     const FINGERPRINT: u64 = fingerprint::<Self::Args, Self::Result>();
-    /// Returns the signature string, as written in the parentheses of a delegate type.
+    /// Returns the signature string: the part of a delegate type in parentheses.
     #[doc(hidden)]
     fn signature_text() -> String {
-        // If the signature is invalid, returns the error message; the declaration of the property then rejects this string.
+        // If the signature is invalid, returns the error message, and the declaration of the property then rejects this string.
         signature_of::<Self::Args, Self::Result>().map_or_else(|error| error.to_string(), |words| words.to_string())
     }
 }
@@ -85,14 +85,14 @@ macro_rules! signatures {
 }
 signatures!([] [A] [A B] [A B C] [A B C D] [A B C D E] [A B C D E F] [A B C D E F G] [A B C D E F G H]);
 
-/// Declaration expanded from `#[udelegate]`.
+/// Delegate type that `#[udelegate]` declares.
 #[doc(hidden)]
 pub trait NamedSignature: 'static {
     /// Signature as a function type.
     type Function: Signature;
-    /// Package and path of the class. The package is empty for a delegate of a class, and the path is empty for any other delegate.
+    /// Package, and path of the class. For a delegate of a class, the package is empty; for other delegates, the path is empty.
     const SCOPE: (&'static str, &'static str);
-    /// Name in the package or class.
+    /// Name in the package or in the class.
     const NAME: &'static str;
     /// Parameter names.
     const PARAMS: &'static [&'static str];
@@ -118,10 +118,10 @@ impl<S: NamedSignature> Signature for Named<S> {
     }
 }
 
-/// A bound function of an object. `Delegate<fn(f64) -> bool>` is a type for parameters of native functions and for native properties.
-/// Keeps nothing alive, and resolves the function in each call, so overrides and reloads take effect.
-/// [`Links::delegate`](crate::Links::delegate) creates a bound delegate. The accessor of a property of this type returns a
-/// [`DelegateRef`], which can bind the property.
+/// A binding to a function of an object. `Delegate<fn(f64) -> bool>` is a type for native properties and for parameters of native
+/// functions. Does not keep the object alive. Each call resolves the function, so overrides and reloads take effect.
+/// [`Links::delegate`](crate::Links::delegate) creates a bound delegate. The accessor of a property of this type returns a [`DelegateRef`],
+/// which can bind the property.
 ///
 /// # Examples
 /// ```rust
@@ -189,13 +189,13 @@ impl<F> Delegate<F> {
         Self(binding, PhantomData)
     }
 
-    /// Returns whether a function is bound, even if the bound object is destroyed.
+    /// Returns `true` if a function is bound, even if the bound object is destroyed.
     #[must_use]
     pub fn is_bound(&self) -> bool {
         !self.0.object.is_none()
     }
 
-    /// Returns the bound object, or none.
+    /// Returns the bound object, or `ObjectHandle::NONE`.
     #[must_use]
     pub fn object(&self) -> ObjectHandle {
         self.0.object
@@ -203,11 +203,11 @@ impl<F> Delegate<F> {
 }
 
 impl<F: Signature> Delegate<F> {
-    /// Calls the bound function. Native code passes `this.world()`; code outside of calls passes `runtime.world()`.
+    /// Calls the bound function. Pass `this.world()` in native code, and `runtime.world()` outside of calls.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] when the delegate is unbound, or its object or function no longer exists; [`CallError::Signature`] when
-    /// the function has another signature now; or the error of the function.
+    /// [`CallError::NotFound`] if the delegate is unbound, or if its object or function no longer exists; [`CallError::Signature`] if the
+    /// function now has a different signature; or the error of the function.
     pub fn call(&self, world: &World, arguments: F::Args) -> Result<F::Result, CallError> {
         let nothing = |why: &str| CallError::NotFound {
             message: format!("a delegate ({}) {why}: bind it first", F::signature_text()),
@@ -275,7 +275,7 @@ impl<F: Signature> NativeParam for Delegate<F> {
     }
 }
 
-/// Declares property types for delegates with several bindings. These types have no values.
+/// Declares property types for multicast and sparse delegates. These types have no values.
 macro_rules! of_several {
     ($($(#[$doc:meta])* $delegate:ident;)*) => {$(
         $(#[$doc])*
@@ -284,10 +284,10 @@ macro_rules! of_several {
     )*};
 }
 of_several! {
-    /// Native property type of a delegate that calls any number of functions: `MulticastDelegate<fn(f64)>`. Has no values; the accessor
+    /// Native property type of a delegate with any number of bindings: `MulticastDelegate<fn(f64)>`. The type has no values; the accessor
     /// of the property returns a [`MulticastRef`].
     MulticastDelegate;
-    /// Like [`MulticastDelegate`], but saves memory if the delegate is unbound in most objects.
+    /// Like [`MulticastDelegate`], but saves memory if the delegate is usually unbound.
     SparseDelegate;
 }
 
@@ -350,13 +350,13 @@ macro_rules! refs {
         }
 
         impl<F: Signature> $name<'_, F> {
-            /// Returns the property for use with the runtime, outside of the running call.
+            /// Returns a reference to the property that can be used outside of the running call.
             #[must_use]
             pub fn detach(self) -> DelegateOf<F::Args, F::Result> {
                 self.0.of
             }
 
-            /// Binds a function of an object, by name. Ends the running call with the error if the binding is rejected.
+            /// Binds a function of an object, by name. If this is rejected, the running call ends with the error.
             pub fn bind<C: Class>(&self, object: Obj<C>, function: &str) {
                 self.try_bind(object, function).unwrap_or_else(|error| fail(error));
             }
@@ -364,14 +364,14 @@ macro_rules! refs {
             /// Binds a function of an object, by name.
             ///
             /// # Errors
-            /// [`CallError::NotFound`] when the object has no such function, [`CallError::Signature`] when its signature differs,
-            /// [`CallError::Stale`] when the object is destroyed, [`CallError::DuringRebuild`] when a reload in progress could not undo
-            /// the binding.
+            /// [`CallError::NotFound`] if the object has no such function, [`CallError::Signature`] if its signature differs,
+            /// [`CallError::Stale`] if the object is destroyed, [`CallError::DuringRebuild`] if a reload in progress could not undo the
+            /// binding.
             pub fn try_bind<C: Class>(&self, object: Obj<C>, function: &str) -> Result<(), CallError> {
                 self.0.of.bind_in(&*self.0.core()?, object.handle(), function)
             }
 
-            /// Returns whether a function is bound, even if the bound object is destroyed.
+            /// Returns `true` if a function is bound, even if the bound object is destroyed.
             #[must_use]
             pub fn is_bound(&self) -> bool {
                 !self.0.bindings().is_empty()
@@ -380,7 +380,7 @@ macro_rules! refs {
     )*};
 }
 refs! {
-    /// Single delegate property of an object, for use in the running call. Accessors return this type. Game thread only.
+    /// Single delegate property of an object, for use in the running call. Returned by accessors. Game thread only.
     ///
     /// # Examples
     /// ```rust
@@ -415,7 +415,7 @@ refs! {
     /// # }
     /// ```
     DelegateRef;
-    /// Multicast or sparse delegate property of an object, for use in the running call. Accessors return this type. Game thread only.
+    /// Multicast or sparse delegate property of an object, for use in the running call. Returned by accessors. Game thread only.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -450,17 +450,17 @@ impl<F: Signature> DelegateRef<'_, F> {
     /// Calls the bound function.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] when the delegate is unbound, or the error of the function.
+    /// [`CallError::NotFound`] if the delegate is unbound, or the error of the function.
     pub fn call(&self, arguments: F::Args) -> Result<F::Result, CallError> {
         self.0.call(arguments)
     }
 
-    /// Removes the binding. Returns whether a binding existed.
+    /// Removes the binding. Returns `true` if there was a binding.
     pub fn unbind(&self) -> bool {
         self.0.unbind(ObjectHandle::NONE, "") > 0
     }
 
-    /// Returns the bound object, or none.
+    /// Returns the bound object, or a null reference.
     #[must_use]
     pub fn object(&self) -> Obj<Object> {
         Obj::new(self.0.bindings().first().map_or(ObjectHandle::NONE, |binding| binding.object))
@@ -468,26 +468,26 @@ impl<F: Signature> DelegateRef<'_, F> {
 }
 
 impl<F: Signature<Result = ()>> MulticastRef<'_, F> {
-    /// Calls the bound functions of all alive objects, in reverse order of binding. A failure does not stop the remaining calls. After
-    /// all calls, the running call ends with the first failure.
+    /// Calls the bound functions of all live objects, the last binding first. A failed call does not stop the remaining calls. After all
+    /// calls, the running call ends with the first error.
     pub fn broadcast(&self, arguments: F::Args) {
         self.try_broadcast(arguments).unwrap_or_else(|error| fail(error));
     }
 
-    /// Calls all bound functions.
+    /// Calls the bound functions of all live objects, the last binding first.
     ///
     /// # Errors
-    /// Returns the first failure, after all functions were called.
+    /// Returns the first error, after all functions were called.
     pub fn try_broadcast(&self, arguments: F::Args) -> Result<(), CallError> {
         self.0.call(arguments)
     }
 
-    /// Removes the binding to a function of an object. Returns whether the binding existed.
+    /// Removes the binding to a function of an object. Returns `true` if there was such a binding.
     pub fn unbind<C: Class>(&self, object: Obj<C>, function: &str) -> bool {
         !object.is_none() && self.0.unbind(object.handle(), function) > 0
     }
 
-    /// Removes all bindings to an object. Returns their number.
+    /// Removes all bindings to an object. Returns the number of removed bindings.
     pub fn unbind_all<C: Class>(&self, object: Obj<C>) -> u32 {
         if object.is_none() { 0 } else { self.0.unbind(object.handle(), "") }
     }
@@ -528,7 +528,7 @@ macro_rules! delegates {
         impl<S: NamedSignature> Declared for $delegate<Named<S>> {
             fn add_to(natives: Natives) -> Natives {
                 let (package, class) = S::SCOPE;
-                // Ignores an invalid path: the declaration is then rejected.
+                // Ignores an invalid path here, because the declaration is rejected later.
                 let package = class.parse::<TypePath>().map_or_else(|_| package.to_owned(), |path| path.package);
                 let params = <<S::Function as Signature>::Args as NativeParams>::declared(S::PARAMS);
                 let params = params.into_iter().chain(<S::Function as Signature>::Result::declared()).collect();

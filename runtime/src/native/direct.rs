@@ -1,5 +1,5 @@
-//! Direct calls of native methods by plugins, without slots. A direct call converts register values to parameters, borrows the Rust
-//! fields and runs the method. All other cases use a call with slots.
+//! Direct calls of native methods by plugins, without slots. A direct call converts register values to parameters, borrows the Rust fields,
+//! and runs the method. All other cases take the slow path with slots.
 #![expect(unsafe_code, reason = "enters modules, and uses parts and the core without reference counts")]
 
 use std::any::Any;
@@ -28,13 +28,13 @@ use crate::object;
 use crate::object::native_value::{NativeParams, NativeResult, NativeReturned as _, SlotRow};
 use crate::zcall::black_code::BlackCode;
 
-/// Context of a method's direct code. The context exists while a red frame is open; without a red frame, the direct code does nothing.
+/// Context of a method's direct code. The context exists while a red frame is open; without a red frame, direct code does not use it.
 struct Context<C> {
     fast_paths: FastPaths,
     /// Core whose table owns this context.
     core: NonNull<Core>,
     parts: Rc<Parts<C>>,
-    /// Callees by class, for a function that may be overridden.
+    /// Callees by class, for a function that can be overridden.
     callees: Option<Callees>,
 }
 
@@ -44,7 +44,7 @@ const fn is_plain<A: SlotRow, R: NativeResult>() -> bool {
     A::IN_SLOTS && R::IN_SLOT
 }
 
-/// Returns the direct code of a method, if its parameters and result all fit into slots.
+/// Returns the direct code of a method, if its parameters and result all fit in slots.
 pub(super) fn of_method<M: Method>(parts: &Rc<Parts<M::Class>>) -> Option<Rc<dyn Any>> {
     if !is_plain::<M::Args, M::Result>() {
         return None;
@@ -59,19 +59,19 @@ pub(super) fn of_method<M: Method>(parts: &Rc<Parts<M::Class>>) -> Option<Rc<dyn
         let (code, each) = if callees.is_some() { code_of::<M, EventCode<M>>() } else { code_of::<M, MethodCode<M>>() };
         let (fast_paths, core, parts) = ((*core.fast_paths).clone(), NonNull::from(&**core), Rc::clone(&parts));
         let context = Context { fast_paths, core, parts, callees };
-        // SAFETY: the code takes this number of arguments, and all values fit into slots. The context points to a core whose table owns
-        // the context, so the core outlives the context.
+        // SAFETY: the code takes this number of arguments, and all values fit in slots. The context points to the core whose table owns the
+        // context, so the core outlives the context.
         unsafe { BlackCode::new(code, Some(Rc::new(context))).with_each(each) }
     };
     Some(DirectMaker::kept(make, body))
 }
 
-/// Returns the direct code with the body `B`: for a call on one object, and for a call on several objects.
+/// Returns the direct code with the body `B`, for calls on one object and on several objects.
 fn code_of<M: Method, B: DirectBody<BitsOf<M::Args>>>() -> (*const (), EachCode) {
     (BitsOf::<M::Args>::address(BitsOf::<M::Args>::code_of::<B>()), BitsOf::<M::Args>::each_of::<B>())
 }
 
-/// Returns the direct code of a static function, if its parameters and result all fit into slots.
+/// Returns the direct code of a static function, if its parameters and result all fit in slots.
 pub(super) fn of_static<M: StaticMethod>() -> Option<Rc<dyn Any>> {
     if !is_plain::<M::Args, M::Result>() {
         return None;
@@ -82,13 +82,13 @@ pub(super) fn of_static<M: StaticMethod>() -> Option<Rc<dyn Any>> {
     };
     let make = |_core: &Rc<Core>, _callees| {
         let code = BitsOf::<M::Args>::address(BitsOf::<M::Args>::code_of::<StaticCode<M>>());
-        // SAFETY: the code takes this number of arguments, and all values fit into slots. The code has no context.
+        // SAFETY: the code takes this number of arguments, and all values fit in slots. The code has no context.
         unsafe { BlackCode::new(code, None) }
     };
     Some(DirectMaker::kept(make, body))
 }
 
-/// Converts slots to the parameters of a body.
+/// Converts slots to the parameters of a method.
 #[inline]
 fn args_of<A: SlotRow>(slots: &[Slot]) -> Result<<A as NativeParams>::Seen, CallError> {
     A::bits_of(slots).and_then(A::of_bits).ok_or_else(in_no_slot)
@@ -97,7 +97,7 @@ fn args_of<A: SlotRow>(slots: &[Slot]) -> Result<<A as NativeParams>::Seen, Call
 /// Code of a method that cannot be overridden.
 struct MethodCode<M>(PhantomData<M>);
 
-/// Code of an event, which may be overridden.
+/// Code of an event, which can be overridden.
 struct EventCode<M>(PhantomData<M>);
 
 /// Code of an event whose callee is not cached yet.
@@ -110,7 +110,7 @@ impl<C> Context<C> {
         unsafe { self.core.as_ref() }
     }
 
-    /// Returns the directory entry and the callee of an object, if the callee is cached.
+    /// Returns the directory entry of an object, and the cached callee for its class.
     #[inline(always)]
     fn callee(&self, object: ObjectHandle) -> Option<(DirectoryEntry, Callee)> {
         let entry = self.fast_paths.columns().find(object)?;
@@ -124,7 +124,7 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for MethodCode<M> {
     // Slow cases are tail calls of separate functions, so the fast path needs no stack frame.
     #[inline(always)]
     unsafe fn run(context: &Context<M::Class>, object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
-        // Outside a red frame, the call could contain a safe point, where objects and generations end.
+        // Outside of a red frame, the call could contain a safe point, which can destroy objects and end generations.
         if !context.fast_paths.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
@@ -137,7 +137,7 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for MethodCode<M> {
         bits: BitsOf<M::Args>,
         results: &mut [MaybeUninit<u64>],
     ) -> DirectAnswer {
-        // The open frame stays open until the last call has returned.
+        // The open frame does not close before the last call has returned.
         if !context.fast_paths.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
@@ -155,15 +155,15 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for EventCode<M> {
         }
         match found.callee(object) {
             Some((_entry, Callee::Itself)) => run_own::<M>(found, object, bits),
-            // SAFETY: the call cache entry was found for the class of the object under the current version. The directory entry belongs
-            // to the object. Callers pass as many words as the event has parameters.
+            // SAFETY: the callee was found for the object's class, and its version is current. The directory entry belongs to the object.
+            // Callers pass one word for each parameter of the event.
             Some((entry, Callee::Module(fast_path))) => answer_of(unsafe {
                 found
                     .fast_paths
                     .enter_on(fast_path, (object, entry.memory), bits.words(), |height| clean_up(found.core(), height))
             }),
             Some((_entry, Callee::WithSlots)) => DirectAnswer::without(DirectStatus::NOT_DONE),
-            // SAFETY: the called function has the same safety contract as this function.
+            // SAFETY: the caller of this function makes the same promises.
             None => unsafe { bits.apart::<UnresolvedEventCode<M>>(found, object) },
         }
     }
@@ -177,8 +177,8 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for UnresolvedEventCode<M> {
         let callee = found.callees.as_ref().and_then(|callees| callees.resolve(found.core(), object));
         match (found.fast_paths.columns().find(object), callee) {
             (Some(_), Some(Callee::Itself)) => run_own::<M>(found, object, bits),
-            // SAFETY: the callee was just now resolved for the class of the object. The directory entry belongs to the object. Callers
-            // pass as many words as the event has parameters.
+            // SAFETY: the callee was resolved for the object's class just now. The directory entry belongs to the object. Callers pass one
+            // word for each parameter of the event.
             (Some(entry), Some(Callee::Module(fast_path))) => answer_of(unsafe {
                 found
                     .fast_paths
@@ -189,7 +189,8 @@ impl<M: Method> DirectBody<BitsOf<M::Args>> for UnresolvedEventCode<M> {
     }
 }
 
-/// Runs the method. A red frame must be open. Only alive objects of the class have Rust fields; calls on other objects are not done.
+/// Runs the method. A red frame must be open. Only live objects of the class have Rust fields; calls of other objects are left to the slow
+/// path.
 #[inline(always)]
 fn run_own<M: Method>(context: &Context<M::Class>, object: ObjectHandle, bits: BitsOf<M::Args>) -> DirectAnswer {
     // The conversion is user code, so the part is looked up after the conversion.
@@ -199,8 +200,8 @@ fn run_own<M: Method>(context: &Context<M::Class>, object: ObjectHandle, bits: B
         Err(answer) => return answer,
     };
     let Some(part) = context.parts.find(object) else { return not_done(args) };
-    // SAFETY: the part exists, and is not moved until it is dropped. The part is not dropped while a method uses it, as the call below
-    // does. No other code runs before this call.
+    // SAFETY: the part exists, and does not move until it is dropped. It is not dropped while a method uses it, as in the following call.
+    // No other code runs before this call.
     let part = unsafe { part.as_ref() };
     let this = This::<M::Class>::new(&context.core().world, object).with_part(part);
     let called = M::Receiver::try_with(part, M::NAME, |part| match args.take() {
@@ -214,7 +215,7 @@ fn run_own<M: Method>(context: &Context<M::Class>, object: ObjectHandle, bits: B
     }
 }
 
-/// Returns the answer of a call whose borrow conflicts with another borrow.
+/// Returns the answer of a call that conflicts with an open borrow.
 #[cold]
 #[inline(never)]
 fn refused<C, A>(part: &PartCell<C>, object: ObjectHandle, method: &'static str, args: A) -> DirectAnswer {
@@ -225,7 +226,7 @@ fn refused<C, A>(part: &PartCell<C>, object: ObjectHandle, method: &'static str,
     })
 }
 
-/// Returns the answer that defers the call to the slot path. Drops of the arguments are user code and may panic.
+/// Returns the answer that makes the caller use slots. The destructors of the arguments are user code and may panic.
 #[cold]
 #[inline(never)]
 fn not_done<A>(args: A) -> DirectAnswer {
@@ -235,7 +236,7 @@ fn not_done<A>(args: A) -> DirectAnswer {
     })
 }
 
-/// Drops Rust fields of objects that were destroyed during the call. These drops may panic.
+/// Drops the Rust fields of objects that were destroyed during the call. Their destructors may panic.
 #[cold]
 #[inline(never)]
 fn drop_ended<C>(parts: &Parts<C>, answer: DirectAnswer) -> DirectAnswer {

@@ -1,4 +1,4 @@
-//! Native classes bound to a C library.
+//! Native classes that are bound to a C library.
 
 use alcedo_abi::describe::c_keys::{LEN, LIBRARY};
 use alcedo_abi::kinds::{PropertyKind, class_flags, function_flags, property_flags};
@@ -15,7 +15,7 @@ pub struct DllClass {
     bodies: Vec<CBody>,
 }
 
-/// Declaration of a function of a [`DllClass`], with the name of its symbol in the library.
+/// Declaration of a function of a [`DllClass`]. The function has the name of its symbol in the library.
 #[derive(Clone, Debug)]
 pub struct DllImport {
     name: String,
@@ -25,7 +25,7 @@ pub struct DllImport {
 }
 
 impl NativeClass {
-    /// Binds the class to one C library and makes the class final. The library stays open as long as the class exists.
+    /// Binds the class to a C library, and makes the class final. The library stays open while the class exists.
     #[must_use]
     pub fn dll_bind(self, library: &Library) -> DllClass {
         DllClass { class: self.flags(class_flags::FINAL), library: library.clone(), bodies: Vec::new() }
@@ -50,7 +50,7 @@ impl DllClass {
 }
 
 impl DllImport {
-    /// Declares a function with the symbol `name`, without parameters or result.
+    /// Declares the function with the symbol `name`, without parameters and result.
     #[must_use]
     pub fn new(name: &str) -> Self {
         Self { name: name.to_owned(), params: Vec::new(), result: None, flags: 0 }
@@ -62,26 +62,26 @@ impl DllImport {
         self.with(name, ty, 0)
     }
 
-    /// Adds a parameter that the function may write to.
+    /// Adds a parameter that the function may write.
     #[must_use]
     pub fn out(self, name: &str, ty: NativeType) -> Self {
         self.with(name, ty, property_flags::OUT)
     }
 
-    /// Adds an array parameter with `len` elements; `of` is the type string of an element.
+    /// Adds an array parameter with `len` elements. `of` is the type string of an element.
     #[must_use]
     pub fn array(self, name: &str, of: &'static str, len: usize) -> Self {
         self.with(name, (PropertyKind::ARRAY, of), 0).of_len(name, len)
     }
 
-    /// Adds an array parameter with `len` elements that the function may write to.
+    /// Adds an array parameter with `len` elements, which the function may write.
     #[must_use]
     pub fn out_array(self, name: &str, of: &'static str, len: usize) -> Self {
         self.with(name, (PropertyKind::ARRAY, of), property_flags::OUT).of_len(name, len)
     }
 
-    /// Sets the type of the result. The width of a `bool` result is not specified: the call fails if one byte and four bytes of the
-    /// result have different values.
+    /// Sets the type of the result. For `bool`, the width is then unspecified: the call fails if the result differs between a width of one
+    /// byte and of four bytes.
     #[must_use]
     pub fn returns(self, (kind, path): NativeType) -> Self {
         Self { result: Some(property(RESULT_NAME, kind, path, property_flags::RETURN, "")), ..self }
@@ -93,7 +93,7 @@ impl DllImport {
         self.returns_bool(function_flags::BOOL8)
     }
 
-    /// Sets the result to a `bool` of four bytes: a `uint32_t` that is true if not zero.
+    /// Sets the result to a `bool` of four bytes: a `uint32_t` in which every nonzero value is true.
     #[must_use]
     pub fn returns_bool32(self) -> Self {
         self.returns_bool(function_flags::BOOL32)
@@ -105,7 +105,7 @@ impl DllImport {
         import
     }
 
-    /// States that the function does not need a specific working directory. Such a function runs on the game thread.
+    /// Declares that the function does not depend on the working directory, so that it runs on the game thread.
     #[must_use]
     pub fn no_cwd(mut self) -> Self {
         self.flags |= function_flags::NO_CWD;

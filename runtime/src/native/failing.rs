@@ -1,11 +1,11 @@
-//! Errors that end a running call. Accessors without a `Result` unwind with the error; `failing` catches the unwinding and returns the
-//! error.
+//! Errors that end a running call. Accessors that do not return a `Result` unwind with the error; `failing` catches the unwinding and
+//! returns the error.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use crate::boundary::CallError;
 
-/// Ends the running call with an error, for accessors without a `Result`.
+/// Ends the running call with an error. Used by accessors that do not return a `Result`.
 #[cold]
 pub fn fail(error: CallError) -> ! {
     resume_unwind(Box::new(error))

@@ -1,5 +1,5 @@
-//! Functions of native classes, declared by Rust types. The signature determines flags of the function, and a thunk that reads the
-//! parameters by type. Emission sets the same flags for functions of plugins.
+//! Functions of native classes, declared by Rust types. The signature determines function flags, and the thunk that reads the parameters by
+//! type. Functions of plugins get the same flags when their class is emitted.
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -34,16 +34,16 @@ struct Block {
     in_c: &'static [CParam],
 }
 
-/// Names, defaults and C types of the parameters of a signature, with the Rust types `A` and `R`.
+/// Names, defaults and C types of the parameters of a signature. `A` and `R` are the Rust types.
 pub struct SignatureBlock<A, R>(Block, PhantomData<fn(A) -> R>);
 
 impl<A, R> SignatureBlock<A, R> {
-    /// Creates a block with names in order.
+    /// Creates a block with the parameter names, in order.
     pub const fn new(names: &'static [&'static str]) -> Self {
         Self(Block { names, defaults: &[], in_c: &[] }, PhantomData)
     }
 
-    /// Sets the defaults of the parameters in order; an empty string means that a parameter has no default.
+    /// Sets the defaults of the parameters, in order. An empty string means that the parameter has no default.
     #[must_use]
     pub const fn with_defaults(self, defaults: &'static [&'static str]) -> Self {
         Self(Block { defaults, ..self.0 }, PhantomData)
@@ -63,7 +63,7 @@ impl<A, R> SignatureBlock<A, R> {
 /// Signature block of the method `M`.
 pub type BlockOf<M> = SignatureBlock<<M as Method>::Args, <M as Method>::Result>;
 
-/// Zero-sized marker with the class and the types of the parameters and the result of a function.
+/// Zero-sized marker with the class of a function, and the types of its parameters and result.
 pub struct FunctionCell<C, A, R>(PhantomData<fn(C, A) -> R>);
 
 impl<C, A, R> FunctionCell<C, A, R> {
@@ -165,7 +165,7 @@ pub const fn static_function<M: StaticMethod>(
     Function { name, flags, overrides: "", block: block.0, metadata, declare }
 }
 
-/// Describes an event that only scripts implement. An event without an implementation returns the zero value.
+/// Describes an event that only scripts implement. Without an implementation, the event returns the zero value.
 pub const fn implementable_event<C: Class, A: NativeParams, R: NativeResult>(
     name: &'static str,
     flags: u64,
@@ -181,14 +181,14 @@ pub trait CustomThunk: 'static {
     /// Class of the function.
     type Class: Class;
 
-    /// Reads the parameters of the call, does the work and stores the result.
+    /// Reads the parameters of the call, performs the call, and stores the result.
     ///
     /// # Errors
-    /// Returns the error of the call; no result is stored after an error.
+    /// Returns the error of the call; then no result is stored.
     fn run(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError>;
 }
 
-/// Describes a function with the custom thunk `T`, whose parameters may be of any type.
+/// Describes a function with the custom thunk `T`. Its parameters may have any type.
 pub const fn custom_thunk<T: CustomThunk, A: NativeParams, R: NativeResult>(
     name: &'static str,
     flags: u64,
@@ -219,7 +219,7 @@ fn unbalanced(path: &str) -> CallError {
     ))
 }
 
-/// Describes a function without a native body: a script, or the C library that the class is bound to, implements the function.
+/// Describes a function without a native body. A script, or the C library that the class is bound to, implements the function.
 pub(super) const fn without_body<C: Class, A: NativeParams, R: NativeResult>(
     name: &'static str,
     flags: u64,

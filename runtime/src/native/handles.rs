@@ -1,5 +1,5 @@
-//! Handles to members of a class declared at run time. A declaration returns a handle; function bodies capture clones of the handle and
-//! use them instead of names. A handle resolves its name once per class.
+//! Handles of members of classes that are declared at run time. A declaration returns a handle, and function bodies capture clones of this
+//! handle instead of names. A handle resolves its name once per class.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -19,8 +19,8 @@ use crate::object::thunk::{Frame, Thunk, idle};
 use crate::object::typed::FrameValue;
 use crate::object::value::Value;
 
-/// Handle to a property of a class declared at run time; `T` is the Rust type of its values. Valid for objects of the class and its
-/// subclasses, in the runtime that was built with the declaration. Clones refer to the same property. Keeps nothing alive. Game thread
+/// Handle of a property of a class that is declared at run time; `T` is the Rust type of the values. Valid for objects of the class and of
+/// derived classes, in the runtime that was built with the declaration. Clones refer to the same property. Keeps nothing alive. Game thread
 /// only.
 ///
 /// # Examples
@@ -41,7 +41,7 @@ pub struct PropertyHandle<T> {
     values: PhantomData<fn(T) -> T>,
 }
 
-/// Handle like [`PropertyHandle`], for a property whose type has no Rust type in the host.
+/// Like [`PropertyHandle`], for a property whose type has no Rust type in the host.
 ///
 /// # Examples
 /// ```rust
@@ -55,7 +55,7 @@ pub struct PropertyHandle<T> {
 /// let lamp = runtime.objects().spawn("/Script/Game.Lamp")?;
 /// assert_eq!(gain.read(runtime.world(), lamp)?, Value::F64(2.5));
 /// assert_eq!(gain.get::<f64>(runtime.world(), lamp)?, 2.5);
-/// // A read as another type is an error.
+/// // Reading the property as a different type is an error.
 /// assert!(matches!(gain.get::<u32>(runtime.world(), lamp), Err(CallError::Signature { .. })));
 /// # Ok::<(), alcedo_runtime::Error>(())
 /// ```
@@ -65,7 +65,7 @@ pub struct AnyPropertyHandle {
     key: PropertyRef,
 }
 
-/// Handle to a function of a class declared at run time, with the Rust types of its parameters and result. Valid for the same objects
+/// Handle of a function of a class that is declared at run time, with the Rust types of parameters and result. Valid for the same objects
 /// as a [`PropertyHandle`]. Game thread only.
 ///
 /// # Examples
@@ -90,19 +90,19 @@ impl<T: NativeValue> PropertyHandle<T> {
     /// Reads the property.
     ///
     /// # Errors
-    /// [`CallError::Stale`] when the object is destroyed, [`CallError::WrongClass`] when the object is of another class.
+    /// [`CallError::Stale`] if the object is destroyed, [`CallError::WrongClass`] if the object is of another class.
     #[inline]
     pub fn get(&self, world: &World, object: ObjectHandle) -> Result<T, CallError> {
         let raw = self.of.get(world, object)?;
-        // `from_raw` unwinds with an error for an enum value without an entry.
+        // `from_raw` unwinds with an error if an enum value has no entry.
         failing(|| Ok(T::from_raw(raw)))
     }
 
     /// Overwrites the property.
     ///
     /// # Errors
-    /// Returns the errors of [`PropertyHandle::get`]. Also returns [`CallError::WrongClass`] when the value is an object that does not
-    /// match the class of the property. Returns [`CallError::DuringRebuild`] when a reload in progress could not undo the write.
+    /// Returns the errors of [`PropertyHandle::get`]. Returns [`CallError::WrongClass`] if the value is an object of a class that the
+    /// property does not accept. Returns [`CallError::DuringRebuild`] if a reload in progress could not undo the write.
     #[inline]
     pub fn set(&self, world: &World, object: ObjectHandle, value: T) -> Result<(), CallError> {
         self.of.set(world, object, value.into_raw())
@@ -110,10 +110,10 @@ impl<T: NativeValue> PropertyHandle<T> {
 }
 
 impl AnyPropertyHandle {
-    /// Reads the property as a Rust type with the same memory layout, such as [`ObjectHandle`] for a reference to an object.
+    /// Reads the property as a Rust type with the same memory layout, such as [`ObjectHandle`] for an object reference.
     ///
     /// # Errors
-    /// Returns the errors of [`PropertyHandle::get`], and [`CallError::Signature`] when the property has another type.
+    /// Returns the errors of [`PropertyHandle::get`], and [`CallError::Signature`] if the property has a different type.
     #[inline]
     pub fn get<T: FrameValue>(&self, world: &World, object: ObjectHandle) -> Result<T, CallError> {
         world.get(object, &self.key).map_err(|error| self.explained(world, object, error))
@@ -122,7 +122,7 @@ impl AnyPropertyHandle {
     /// Overwrites the property with a value of a Rust type with the same memory layout.
     ///
     /// # Errors
-    /// Returns the errors of [`PropertyHandle::set`], and [`CallError::Signature`] when the property has another type.
+    /// Returns the errors of [`PropertyHandle::set`], and [`CallError::Signature`] if the property has a different type.
     #[inline]
     pub fn set<T: FrameValue>(&self, world: &World, object: ObjectHandle, value: T) -> Result<(), CallError> {
         world.set(object, &self.key, value).map_err(|error| self.explained(world, object, error))
@@ -139,7 +139,7 @@ impl AnyPropertyHandle {
     /// Overwrites the property with a [`Value`].
     ///
     /// # Errors
-    /// Returns the errors of [`PropertyHandle::set`], and [`CallError::Signature`] when the property has another type.
+    /// Returns the errors of [`PropertyHandle::set`], and [`CallError::Signature`] if the property has a different type.
     pub fn write(&self, world: &World, object: ObjectHandle, value: &Value) -> Result<(), CallError> {
         world.write(object, &self.key, value).map_err(|error| self.explained(world, object, error))
     }
@@ -151,19 +151,18 @@ impl AnyPropertyHandle {
 }
 
 impl<A: NativeParams, R: NativeResult> FunctionHandle<A, R> {
-    /// Calls the most derived body of the function.
+    /// Calls the most-derived body of the function.
     ///
     /// # Errors
-    /// [`CallError::Stale`] when the object is destroyed, [`CallError::WrongClass`] when the object is of another class, or the error
-    /// of the body.
+    /// [`CallError::Stale`] if the object is destroyed, [`CallError::WrongClass`] if the object is of another class, or the error of the
+    /// body.
     pub fn call(&self, world: &World, object: ObjectHandle, arguments: A) -> Result<R, CallError> {
         let called = failing(|| core_of(world).call_typed(object, &self.key, None, arguments));
         called.map_err(|error| explained(world, object, &self.class, (&self.key).name(), error))
     }
 }
 
-/// Converts the error for a missing member to [`CallError::WrongClass`] if the object is of another class. Returns any other error
-/// unchanged.
+/// Converts the error for a missing member to [`CallError::WrongClass`] if the object is of another class. Returns other errors unchanged.
 fn explained(world: &World, object: ObjectHandle, class: &str, member: &str, error: CallError) -> CallError {
     let is_foreign = matches!(error, CallError::NotFound { .. }) && !world.is_a(object, class);
     match world.class_of(object).filter(|_| is_foreign) {
@@ -176,8 +175,8 @@ fn explained(world: &World, object: ObjectHandle, class: &str, member: &str, err
 }
 
 impl NativeClass {
-    /// Adds a property with a Rust type and returns the handle by which bodies access it. `flags` are bits of `property_flags`;
-    /// `default` is parsed by the kind of the property; an empty string means zero.
+    /// Adds a property with a Rust type, and returns the handle by which function bodies access it. `flags` are bits of `property_flags`.
+    /// `default` is parsed as a value of the property's kind; an empty string means zero.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -216,7 +215,7 @@ impl NativeClass {
         self.push_property(property(name, kind, type_path, flags, default))
     }
 
-    /// Adds a function with a native body. Parameters and result have the Rust types of the body; `params` lists the parameter names.
+    /// Adds a function with a native body. Parameters and result have the Rust types of the body; `params` contains the parameter names.
     pub fn add_function<A: ValueParams, R: NativeResult>(
         &mut self,
         name: &str,
@@ -232,7 +231,8 @@ impl NativeClass {
         self.push_function(name, params, flags, Rc::new(thunk))
     }
 
-    /// Adds an event that subclasses may override, and returns the handle by which bodies call it. The default body does nothing.
+    /// Adds an event that derived classes can override, and returns the handle by which function bodies call it. The default body does
+    /// nothing.
     ///
     /// # Examples
     /// ```rust
@@ -243,7 +243,7 @@ impl NativeClass {
     /// let switched = lamp.add_event::<(bool,)>("switched", &["is_on"]);
     /// let runtime = Runtime::builder().natives(Natives::in_package("Game").class(lamp)).build()?;
     /// let lamp = runtime.objects().spawn("/Script/Game.Lamp")?;
-    /// // Plugins may override the event; here the default body is called.
+    /// // Plugins may override the event. Here the default body runs.
     /// switched.call(runtime.world(), lamp, (true,))?;
     /// # Ok::<(), alcedo_runtime::Error>(())
     /// ```

@@ -1,5 +1,5 @@
-//! Interfaces as Rust types: expansion of `#[uinterface]`, and compile-time checks of classes that list an interface. Functions of an
-//! interface are called by name on any object that implements it.
+//! Interfaces as Rust types: the expansion of `#[uinterface]`, and compile-time checks of classes that list an interface. Functions of an
+//! interface are called by name on any object whose class implements the interface.
 
 use std::marker::PhantomData;
 
@@ -58,23 +58,23 @@ use crate::object::origin::Origin;
     label = "declare it with `#[uinterface(package = \"…\")]`, or take `Obj<Class>` for objects of one class"
 )]
 pub trait Interface: Sized + 'static {
-    /// View of an object with the functions of the interface and the functions of any object.
+    /// View of an object with the functions of the interface, and the functions that all objects have.
     type View<'f>: View<'f>;
     /// `/Script/Package.Name`.
     const PATH: &'static str;
     /// Functions of the interface, for compile-time checks of classes.
     #[doc(hidden)]
     const FUNCTIONS: &'static [InterfaceFunction];
-    /// Names of the functions, for messages of the compiler.
+    /// Names of the functions, for compiler messages.
     #[doc(hidden)]
     const NAMES: &'static str;
 }
 
 impl<'f> ObjectView<'f> {
-    /// Returns a view of the object through which the functions of the interface `I` can be called.
+    /// Returns a view of the object with the functions of the interface `I`.
     ///
     /// # Errors
-    /// [`CallError::WrongClass`] when the class of the object does not implement the interface; [`CallError::Stale`] when the object is
+    /// [`CallError::WrongClass`] if the class of the object does not implement the interface, [`CallError::Stale`] if the object is
     /// destroyed.
     pub fn as_interface<I: Interface>(&self) -> Result<I::View<'f>, CallError> {
         let At { world, object } = self.at();
@@ -88,10 +88,10 @@ pub const fn compared<A: NativeParams, R: NativeResult>(name: &'static str, text
     InterfaceFunction::new(name, text, fingerprint::<A, R>())
 }
 
-/// Compiles only if values of type `T` can be parameters. The macro expands the call at the source span of the type.
+/// Compiles only if values of type `T` can be parameters. The macro expands this call with the source span of the type.
 pub const fn crosses<T: NativeValue>() {}
 
-/// Checks that the interface function `name` has parameters `A` and result `R`. Returns true for an unknown name, because another check
+/// Checks that the interface function `name` has parameters `A` and result `R`. Returns `true` for an unknown name, because another check
 /// reports unknown names.
 pub const fn has_signature<I: Interface, A: NativeParams, R: NativeResult>(name: &str) -> bool {
     interface_check::has_signature(I::FUNCTIONS, name, fingerprint::<A, R>())
@@ -108,12 +108,12 @@ impl<C, I: Interface> Bodies<C, I> {
     /// Bodies of a class without an `impl` block for the interface.
     pub const NONE: Self = Self { functions: &[], are_written: false, of: PhantomData };
 
-    /// Creates bodies from the functions of an `impl` block.
+    /// Creates the bodies from the functions in an `impl` block.
     pub const fn new(functions: &'static [Function<C>]) -> Self {
         Self { functions, are_written: true, of: PhantomData }
     }
 
-    /// Returns whether the `impl` block exists, or the interface has no functions.
+    /// Returns `true` if the `impl` block exists or the interface has no functions.
     pub const fn are_there(&self) -> bool {
         self.are_written || I::FUNCTIONS.is_empty()
     }

@@ -1,4 +1,4 @@
-//! Function of a native class that the view of the class calls, with a call cache for bodies in modules and in the host.
+//! Function of a native class that its view calls, with a call cache for bodies in modules and in the host.
 
 use std::cell::Cell;
 
@@ -12,7 +12,7 @@ use crate::object::World;
 use crate::object::member::{FunctionKey as _, FunctionRef};
 use crate::object::native_value::{NativeParams, NativeResult, SlotRow, fingerprint};
 
-/// A function of a class. Calls the most derived body, or the body of a requested class. Keeps nothing alive. Game thread only.
+/// A function of a class. Calls the most-derived body, or the body of a given class. Keeps nothing alive. Game thread only.
 #[derive(Debug)]
 pub struct MemberFunction {
     key: FunctionRef,
@@ -22,13 +22,13 @@ pub struct MemberFunction {
 }
 
 impl MemberFunction {
-    /// Refers to a function by name, without a class.
+    /// Refers to a function by its name, without a class.
     #[must_use]
     pub fn new(name: &str) -> Self {
         Self { key: FunctionRef::new(name), cache: CallCache::default(), print: Cell::new(0) }
     }
 
-    /// Calls the most derived body, or the body of the class `of`.
+    /// Calls the most-derived body, or the body of the class `of`.
     #[inline]
     pub(super) fn call<A: NativeParams + SlotRow, R: NativeResult>(
         &self,

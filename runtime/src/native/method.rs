@@ -1,4 +1,4 @@
-//! Methods of native classes as types, with their receiver and borrow.
+//! Methods of native classes as types, with their receivers and borrows.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use crate::native::this::{At, Class, This, View};
 use crate::object::native_value::{NativeParams, NativeResult, NativeReturned, SlotRow};
 use crate::object::natives::World;
 
-/// A class with Rust fields of the host.
+/// A class with Rust fields in the host.
 pub trait Part: Class {
     #[doc(hidden)]
     fn red_constructor(this: This<'_, Self>) -> Self;
@@ -21,7 +21,7 @@ pub trait Part: Class {
 
 /// Receiver of a method.
 pub trait Receiver {
-    /// True for `&C`.
+    /// `true` for `&C`, `false` for `&mut C`.
     const IS_SHARED: bool;
     /// `&C` or `&mut C`.
     type Ref<'p, C: 'p>;
@@ -75,7 +75,7 @@ pub trait Method: 'static {
     type Args: Params;
     /// Result type.
     type Result: NativeResult;
-    /// Rust return type: the result type, or a `Result` with the result type.
+    /// Rust return type: the result type, or a `Result` of the result type.
     type Returned: NativeReturned<Value = Self::Result>;
     /// Receiver of the method.
     type Receiver: Receiver;
@@ -96,7 +96,7 @@ pub trait StaticMethod: 'static {
     type Args: Params;
     /// Result type.
     type Result: NativeResult;
-    /// Rust return type: the result type, or a `Result` with the result type.
+    /// Rust return type: the result type, or a `Result` of the result type.
     type Returned: NativeReturned<Value = Self::Result>;
     /// Source location.
     const LOCATION: SourceLocation;
@@ -105,7 +105,7 @@ pub trait StaticMethod: 'static {
     fn run<'f>(args: <Self::Args as Params>::Seen<'f>) -> Self::Returned;
 }
 
-/// Parameters as a method receives them.
+/// Parameters as they are passed to a method.
 pub trait Params: NativeParams + SlotRow {
     /// Parameter types in the call `'f`.
     type Seen<'f>: From<<Self as NativeParams>::Seen>;
@@ -115,13 +115,13 @@ impl<T: NativeParams + SlotRow> Params for T {
     type Seen<'f> = <T as NativeParams>::Seen;
 }
 
-/// Parameters of a method as it receives them.
+/// Parameters of the method `M` as they are passed to it.
 pub type Arguments<'f, M> = <<M as Method>::Args as Params>::Seen<'f>;
 
-/// Receiver value of a method.
+/// Receiver of the method `M` as it is passed to the method.
 pub type Held<'p, M> = <<M as Method>::Receiver as Receiver>::Ref<'p, <M as Method>::Class>;
 
-/// Returns the part of an object, and builds the part at the first use.
+/// Returns the part of an object. The first use builds the part.
 pub(super) fn part_of<C: Part>(parts: &Parts<C>, this: This<'_, C>) -> Result<Rc<PartCell<C>>, CallError> {
     let At { world, object } = this.view.at();
     parts.get(object, || world.is_alive(object), || C::red_constructor(this))
@@ -142,7 +142,7 @@ pub(super) fn run<M: Method>(
     returned.crossing(|| M::LOCATION.into())
 }
 
-/// Runs `code` for an object. The caller has checked that the object is of class `C`.
+/// Runs `code` for an object. The caller must have checked that the object is of class `C`.
 pub(crate) fn run_for<C: Class, R>(
     world: &World,
     object: ObjectHandle,

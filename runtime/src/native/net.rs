@@ -1,4 +1,4 @@
-//! Host structs with their own network serialization: expansion of `#[net_serialize]` on a native struct.
+//! Host structs with custom network serialization: the expansion of `#[net_serialize]` on a native struct.
 
 use std::collections::BTreeMap;
 
@@ -21,13 +21,13 @@ pub(crate) struct NetFunctions {
     pub(crate) load: Box<Load>,
 }
 
-/// Serialization functions of the host's structs, by path.
+/// Serialization functions of the host's structs, by struct path.
 pub(crate) type NetStructs = BTreeMap<String, NetFunctions>;
 
-/// Serialization functions of a struct with `#[net_serialize]`; `None` for any other struct.
+/// Serialization functions of a struct with `#[net_serialize]`; `None` for other structs.
 pub struct NetHooks(Option<fn() -> NetFunctions>);
 
-/// A struct with its own network serialization.
+/// A struct with custom network serialization.
 pub trait NetStruct: NativeValue {
     /// Writes or reads the struct.
     const NET: fn(&mut Self, &mut NetArchive, &mut NetMap) -> (bool, bool);
@@ -42,7 +42,7 @@ pub trait WithoutNet {
 impl<T> WithoutNet for T {}
 
 impl NetHooks {
-    /// Returns the hooks of a struct.
+    /// Returns the serialization functions of a struct.
     pub const fn of<T: NetStruct>() -> Self {
         Self(Some(|| NetFunctions { save: Box::new(save::<T>), load: Box::new(load::<T>) }))
     }

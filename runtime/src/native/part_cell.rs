@@ -1,4 +1,4 @@
-//! Memory of the Rust fields of one object, with run-time borrow checks by `alcedo_abi::borrows`.
+//! Memory for the Rust fields of one object. `alcedo_abi::borrows` checks borrows at run time.
 #![expect(unsafe_code, reason = "returns references that the borrow state allows")]
 
 use std::cell::{Cell, UnsafeCell};
@@ -11,12 +11,12 @@ use crate::boundary::CallError;
 use crate::handles::ObjectHandle;
 use crate::{panic_guard, thread_stack};
 
-/// The Rust fields of one object. Dropping the cell does not panic: panics from the drops of the fields are logged.
+/// The Rust fields of one object. Dropping the cell does not panic: panics in destructors of the fields are logged.
 pub struct PartCell<C> {
     borrows: Cell<Borrows>,
-    /// Name of the method that borrowed last and has not returned.
+    /// Name of the method that borrowed the fields last and has not yet returned.
     holder: Cell<&'static str>,
-    /// Lent reference while an exclusive borrow is lent; new borrows derive from the lent reference.
+    /// Reference that an exclusive borrow has lent. New borrows are derived from this reference.
     borrowed: Cell<Option<NonNull<C>>>,
     part: UnsafeCell<ManuallyDrop<C>>,
 }
@@ -31,7 +31,8 @@ impl<C> PartCell<C> {
         }
     }
 
-    /// Runs a `&self` method. Fails with [`CallError::ReentrantBorrow`] while a `&mut self` method runs that has not lent its `self`.
+    /// Runs a `&self` method. Returns [`CallError::ReentrantBorrow`] while a `&mut self` method runs, unless that method has lent its
+    /// `self`.
     #[inline]
     pub(super) fn share<R>(
         &self,
@@ -42,10 +43,10 @@ impl<C> PartCell<C> {
         self.try_share(method, code).ok_or_else(|| self.refused(object, method))
     }
 
-    /// Makes the fields available to calls that `code` makes. `part` is the exclusive borrow, which is unused while `code` runs.
+    /// Allows calls in `code` to borrow the fields. `part` is the exclusive borrow, which must not be used while `code` runs.
     ///
     /// # Errors
-    /// When `part` is of another object or already lent; [`CallError::WrongStack`] on the stack of a coroutine.
+    /// If `part` belongs to another object or is already lent. Returns [`CallError::WrongStack`] on the stack of a coroutine.
     pub(super) fn reborrow<R>(
         &self,
         object: ObjectHandle,
@@ -68,13 +69,13 @@ impl<C> PartCell<C> {
 
     #[inline]
     fn pointer(&self) -> NonNull<C> {
-        // The `UnsafeCell` has the same address as its content.
+        // The `UnsafeCell` has the same address as its contents.
         self.borrowed.get().unwrap_or_else(|| NonNull::from(&self.part).cast())
     }
 
     #[inline]
     fn try_begin(&self, method: &'static str, begin: Event, end: Event) -> Option<Borrow<'_, C>> {
-        // A borrow by a coroutine may outlive the loan.
+        // A borrow in a coroutine could outlive the loan.
         if self.borrowed.get().is_some() && !thread_stack::is_here() {
             return None;
         }
@@ -83,23 +84,21 @@ impl<C> PartCell<C> {
         Some(Borrow { cell: self, end, holder: self.holder.replace(method), borrowed: self.borrowed.get() })
     }
 
-    /// Runs a `&self` method, unless another borrow conflicts.
+    /// Runs a `&self` method, unless an open borrow conflicts.
     #[inline]
     pub(super) fn try_share<R>(&self, method: &'static str, code: impl FnOnce(&C) -> R) -> Option<R> {
         let _borrow = self.try_begin(method, Event::Share, Event::EndShare)?;
-        // SAFETY: the borrow state allows a shared borrow, so no exclusive borrow is in use until `_borrow` ends. The pointer is the
-        // cell's own, or is derived from the exclusive reference that was passed to `reborrow`. That reference is unused until
-        // `reborrow` returns.
+        // SAFETY: the borrow state allows a shared borrow, so no exclusive borrow is used until `_borrow` ends. The pointer is that of the
+        // cell, or is derived from the exclusive reference that was passed to `reborrow`, which is unused until `reborrow` returns.
         Some(code(unsafe { self.pointer().as_ref() }))
     }
 
-    /// Runs a `&mut self` method, unless another borrow conflicts.
+    /// Runs a `&mut self` method, unless an open borrow conflicts.
     #[inline]
     pub(super) fn try_take<R>(&self, method: &'static str, code: impl FnOnce(&mut C) -> R) -> Option<R> {
         let _borrow = self.try_begin(method, Event::Take, Event::EndTake)?;
-        // SAFETY: the borrow state allows an exclusive borrow, so no other borrow is in use until `_borrow` ends. The pointer is the
-        // cell's own, or is derived from the exclusive reference that was passed to `reborrow`. That reference is unused until
-        // `reborrow` returns.
+        // SAFETY: the borrow state allows an exclusive borrow, so no other borrow is used until `_borrow` ends. The pointer is that of the
+        // cell, or is derived from the exclusive reference that was passed to `reborrow`, which is unused until `reborrow` returns.
         Some(code(unsafe { self.pointer().as_mut() }))
     }
 
@@ -107,7 +106,7 @@ impl<C> PartCell<C> {
         self.borrows.get() != Borrows::FREE
     }
 
-    /// Returns the error for a borrow by `method` that conflicts with another borrow.
+    /// Returns the error for a borrow by `method` that conflicts with an open borrow.
     #[cold]
     pub(super) fn refused(&self, object: ObjectHandle, method: &str) -> CallError {
         CallError::ReentrantBorrow { object, held: self.holder.get().to_owned(), requested_by: method.to_owned() }
@@ -126,7 +125,7 @@ impl<C> Drop for PartCell<C> {
     }
 }
 
-/// Returns the error of `reborrow` for fields that do not belong to `object`.
+/// Returns the error of `reborrow` for fields of another object.
 #[cold]
 pub(super) fn not_its_own(object: ObjectHandle) -> CallError {
     CallError::other(format!(
@@ -135,7 +134,7 @@ pub(super) fn not_its_own(object: ObjectHandle) -> CallError {
     ))
 }
 
-/// A borrow or loan. Its drop restores the previous state, also during unwinding.
+/// A borrow or loan. Dropping this value restores the previous state, also during unwinding.
 struct Borrow<'a, C> {
     cell: &'a PartCell<C>,
     end: Event,
@@ -231,7 +230,7 @@ mod tests {
             cell.reborrow(OBJECT, part, || {
                 cell.take(OBJECT, "hello", |part| {
                     *part += 1;
-                    // The borrow fails, because `hello` has not lent its `part`.
+                    // This borrow fails, because `hello` has not lent its `part`.
                     cell.share(OBJECT, "look", |part| *part)
                 })
             })

@@ -1,4 +1,4 @@
-//! Table of the addresses of Rust fields by object. Each direct call reads this table without borrow checks.
+//! Table with the addresses of Rust fields, by object. Direct calls read this table without borrow checks.
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -8,7 +8,7 @@ use crate::handles::ObjectHandle;
 use crate::native::part_cell::PartCell;
 use crate::object::row::Row;
 
-/// Addresses of parts by object index. This table does not own the parts.
+/// Addresses of parts, by the index of the object. This table does not own the parts.
 pub(super) struct PartRow<C>(Row<Entry>, PhantomData<NonNull<PartCell<C>>>);
 
 /// Address of the part of an object. The address is untyped, because entries of a [`Row`] must be `'static`.
@@ -30,7 +30,7 @@ impl<C> PartRow<C> {
         if entry.object == object { entry.part.map(NonNull::cast) } else { None }
     }
 
-    /// Sets the part address of an object, and replaces the entry of an earlier object with the same index.
+    /// Sets the part address of an object. Replaces the entry of an earlier object with the same index.
     pub(super) fn put(&self, object: ObjectHandle, part: Option<&Rc<PartCell<C>>>) {
         while self.0.count() <= object.index() {
             self.0.push();

@@ -1,5 +1,5 @@
-//! Rust fields of native objects: one value per object of a class. `part_cell.rs` checks borrows of the fields. The fields belong to
-//! the declaration of the class in one runtime, so runtimes of a process do not share fields.
+//! Rust fields of native objects: one struct for each object of a class. `part_cell.rs` checks borrows of the fields. The fields belong to
+//! the class declaration in one runtime, so runtimes in a process do not share fields.
 
 use std::cell::Cell;
 use std::ptr::NonNull;
@@ -13,10 +13,10 @@ use crate::native::part_row::PartRow;
 
 enum State<C> {
     Absent,
-    /// The red constructor runs.
+    /// The red constructor is running.
     Building,
     There(Rc<PartCell<C>>),
-    /// The object is destroyed, and the part has ended.
+    /// The object is destroyed, and its part has ended.
     Ended,
 }
 
@@ -28,17 +28,17 @@ struct Entry<C> {
 /// Rust fields of all objects of a class, in one runtime. Game thread only.
 pub(super) struct Parts<C> {
     class: &'static str,
-    /// Entries by object index.
+    /// Entries, by the index of the object.
     row: RefCell<Vec<Entry<C>>>,
     /// Addresses of existing parts.
     addresses: PartRow<C>,
-    /// Parts that ended during one of their methods.
+    /// Parts that ended while one of their methods was running.
     in_use: RefCell<Vec<Rc<PartCell<C>>>>,
-    /// True if `in_use` is not empty.
+    /// Set if `in_use` is not empty.
     has_ended: Cell<bool>,
 }
 
-/// Guard for a part that is being built. If the build panics, no part exists and the next use builds it again.
+/// Guard of a part that is being built. If the build panics, there is no part, and the next use builds it again.
 struct Building<'a, C> {
     parts: &'a Parts<C>,
     object: ObjectHandle,
@@ -59,12 +59,12 @@ impl<C> Parts<C> {
         Self { class, row, addresses: PartRow::new(), in_use, has_ended }
     }
 
-    /// Returns the part of an object, which `build` creates at the first use. `lives` returns whether the object is alive: only alive
+    /// Returns the part of an object. `build` creates the part at its first use. `lives` returns `true` if the object is alive. Only live
     /// objects have a part, because [`Parts::end`] is called when an object is destroyed.
     ///
     /// # Errors
-    /// [`CallError::Stale`] when the object is destroyed, also during the build. [`CallError::Unavailable`] when the part is being
-    /// built or has ended.
+    /// [`CallError::Stale`] if the object is destroyed, also during the build. [`CallError::Unavailable`] if the part is being built or has
+    /// ended.
     #[inline]
     pub(super) fn get(
         &self,
@@ -116,7 +116,7 @@ impl<C> Parts<C> {
         entry.is_some_and(|entry| entry.object == object && matches!(entry.state, State::Building))
     }
 
-    /// Ends the part of an object. The caller must hold no borrow when it drops the returned part. A part that a running method uses is
+    /// Ends the part of an object. The caller must not hold a borrow when it drops the returned part. A part that a running method uses is
     /// kept until [`Parts::drop_ended`].
     pub(super) fn end(&self, object: ObjectHandle) -> Option<Rc<PartCell<C>>> {
         match self.put(object, State::Ended) {
@@ -130,13 +130,13 @@ impl<C> Parts<C> {
         }
     }
 
-    /// Returns whether a part ended during one of its methods and is not dropped yet.
+    /// Returns `true` if a part ended while one of its methods was running, and the part is not yet dropped.
     #[inline]
     pub(super) fn has_ended(&self) -> bool {
         self.has_ended.get()
     }
 
-    /// Drops parts that ended during a method and are no longer used.
+    /// Drops parts that ended while a method was running and that are no longer used.
     #[inline]
     pub(super) fn drop_ended(&self) {
         if self.has_ended.get() {
@@ -149,18 +149,18 @@ impl<C> Parts<C> {
         let mut parts = self.in_use.borrow_mut();
         let unused: Vec<_> = parts.extract_if(.., |part| !part.is_in_use()).collect();
         self.has_ended.set(!parts.is_empty());
-        // Releases the borrow first, because drops of fields may end other parts.
+        // Releases the borrow first, because destructors of fields may end other parts.
         drop(parts);
         drop(unused);
     }
 
-    /// Returns the part of an object for immediate use, if it exists. Longer use requires a borrow; see [`PartCell::is_in_use`].
+    /// Returns the part of an object for immediate use, if the part exists. Longer use requires a borrow; see [`PartCell::is_in_use`].
     #[inline]
     pub(super) fn find(&self, object: ObjectHandle) -> Option<NonNull<PartCell<C>>> {
         self.addresses.find(object)
     }
 
-    /// Returns the part of an object, if it exists.
+    /// Returns the part of an object, if the part exists.
     #[inline]
     pub(super) fn there(&self, object: ObjectHandle) -> Option<Rc<PartCell<C>>> {
         match self.row.borrow().get(object.index() as usize) {
@@ -169,7 +169,7 @@ impl<C> Parts<C> {
         }
     }
 
-    /// Replaces the state at the index of an object. Returns the previous state, which may belong to an earlier object with this index.
+    /// Replaces the state for the index of an object. Returns the previous state, which may belong to an earlier object with this index.
     fn put(&self, object: ObjectHandle, state: State<C>) -> State<C> {
         let there = if let State::There(part) = &state { Some(part) } else { None };
         self.addresses.put(object, there);

@@ -1,4 +1,4 @@
-//! Rust types of native properties: values, which are read and written, and types used in place.
+//! Rust types of native properties: values that are read and written, and types that are used in place.
 
 use crate::boundary::CallError;
 use crate::kinds::PropertyKind;
@@ -16,9 +16,9 @@ use crate::object::native_value::NativeValue;
             `HashMap` of these, delegates, and what `#[udelegate]` declares are; others are declared with `NativeClass`"
 )]
 pub trait NativeProperty: Sized + 'static {
-    /// Return type of the accessor, for use in the running call.
+    /// Return type of the accessor, valid in the running call.
     type Seen<'f>;
-    /// For an enum, the kind of its integers, and whether all numbers fit into a byte.
+    /// For an enum, the kind of its underlying integers, and `true` if all its numbers fit in a byte.
     const NUMBERS: Option<(PropertyKind, bool)> = None;
     /// Returns the declaration of a property with this type.
     fn declared(name: &str) -> PropertyDecl;
@@ -31,12 +31,12 @@ pub trait NativeProperty: Sized + 'static {
     fn put<'f>(self, view: &impl View<'f>, property: &PropertyRef) -> Result<(), CallError>;
 }
 
-/// Argument type of a setter for a property of type `T`: a value of that type.
+/// Argument type of a setter: a value of the property type `T`.
 pub trait IntoHost<T>: NativeProperty {}
 
 impl<T: NativeProperty> IntoHost<T> for T {}
 
-/// Returns whether scripts can access a property of type `T`. The underlying type of an enum must be `u8`, or the property must have
+/// Returns `true` if scripts can access a property of type `T`. The underlying type of an enum must be `u8`, or the property must have
 /// `enum_as_byte`.
 pub const fn scripts_have<T: NativeProperty>(as_byte: bool) -> bool {
     match T::NUMBERS {
@@ -45,7 +45,7 @@ pub const fn scripts_have<T: NativeProperty>(as_byte: bool) -> bool {
     }
 }
 
-/// Returns whether the type is an enum whose numbers all fit into a byte.
+/// Returns `true` if the type is an enum whose numbers all fit in a byte.
 pub const fn fits_a_byte<T: NativeProperty>() -> bool {
     matches!(T::NUMBERS, Some((_, true)))
 }

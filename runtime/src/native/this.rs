@@ -1,5 +1,5 @@
-//! Views of objects for native code: one view per class, made of a handle and the world. Views are safe, because each access looks the
-//! object up.
+//! Views of objects for native code. Each class has a view type, which consists of an object handle and the world. Views are safe, because
+//! each access looks up the object.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -57,10 +57,10 @@ pub trait Class: Sized + 'static {
     type View<'f>: View<'f>;
     /// `/Script/Package.Name`.
     const PATH: &'static str;
-    /// Name of the bound C library; empty for a class without a library. A class with a library is final.
+    /// Name of the C library that the class is bound to; empty for other classes. A class with a library is final.
     #[doc(hidden)]
     const LIBRARY: &'static str = "";
-    /// Names of declared events, for messages of the compiler.
+    /// Names of declared events, for compiler messages.
     #[doc(hidden)]
     const EVENTS: &'static [&'static str] = &[];
     /// Paths of the interfaces that the class lists.
@@ -76,7 +76,7 @@ pub trait Class: Sized + 'static {
 /// use alcedo_runtime::native::{Obj, Object};
 ///
 /// let runtime = Runtime::builder().build()?;
-/// // An object of any class.
+/// // A property for an object of any class.
 /// let anything: Obj<Object> = runtime.objects().spawn_as()?;
 /// assert!(runtime.objects().is_alive(anything.handle()));
 /// # Ok::<(), alcedo_runtime::Error>(())
@@ -130,35 +130,35 @@ impl<'f> ObjectView<'f> {
         self.0.world
     }
 
-    /// Returns the name, or an empty string if the object is destroyed.
+    /// Returns the name. Returns an empty string if the object is destroyed.
     pub fn name(&self) -> String {
         self.0.world.name_of(self.0.object).unwrap_or_default()
     }
 
-    /// Returns the outer object, if it is of class `D`.
+    /// Returns the outer of the object, if the outer is of class `D`.
     pub fn outer<D: Class>(&self) -> Option<This<'f, D>> {
         let At { world, object } = self.0;
         let outer = world.outer_of(object).filter(|outer| world.is_a(*outer, D::PATH))?;
         Some(This::new(world, outer))
     }
 
-    /// Returns the default subobject that is declared as the root subobject, if it is of class `D`.
+    /// Returns the default subobject that is declared as the root, if it is of class `D`.
     pub fn root_subobject<D: Class>(&self) -> Option<This<'f, D>> {
         let At { world, object } = self.0;
         let root = world.root_subobject(object).filter(|root| world.is_a(*root, D::PATH))?;
         Some(This::new(world, root))
     }
 
-    /// Returns whether the object is a class default object or is inside a class default object.
+    /// Returns `true` if the object is a class default object, or is inside of a class default object.
     pub fn is_template(&self) -> bool {
         self.0.world.is_template(self.0.object)
     }
 }
 
-/// An object during a native call on this object. Usable only on the game thread, and only during the call.
+/// An object during a native call of this object. Usable on the game thread and during the call only.
 ///
-/// Dereferences to the view of its class, which has property accessors and function calls. This view dereferences to the view of the
-/// base class, and so on up to [`ObjectView`].
+/// Dereferences to the view of its class, which has property accessors and methods that call functions. This view dereferences to the view
+/// of the base class, and so on up to [`ObjectView`].
 ///
 /// # Examples
 /// ```rust
@@ -238,10 +238,10 @@ impl<'f, C: Class> This<'f, C> {
         This { view: C::View::new(At { world, object }), part: Some(part) }
     }
 
-    /// Lends `part`, the `&mut self` of the running method, back to its object while `code` runs. Calls that `code` makes may then
-    /// borrow the Rust fields again. Required if a call may reenter this object.
+    /// Lends `part`, the `&mut self` of the running method, to the object while `code` runs. Calls in `code` can then borrow the Rust
+    /// fields again. Required if a call may reenter this object.
     ///
-    /// Ends the running call with a typed error if `part` does not belong to this object. `&self` needs no lending, because shared
+    /// If `part` does not belong to this object, the running call ends with an error. `&self` does not need to be lent, because shared
     /// borrows do not exclude each other.
     ///
     /// # Examples
@@ -286,7 +286,7 @@ impl<'f, C: Class> This<'f, C> {
         borrowed.unwrap_or_else(|error| fail(error))
     }
 
-    /// Returns the object that `obj` refers to, if this object is alive and of class `D`.
+    /// Returns the object that `obj` refers to, if the object is alive and of class `D`.
     pub fn get<D: Class>(&self, obj: Obj<D>) -> Option<This<'f, D>> {
         let world = self.view.at().world;
         (world.is_alive(obj.0) && world.is_a(obj.0, D::PATH)).then(|| This::new(world, obj.0))
@@ -299,7 +299,7 @@ impl<'f, C: Class> This<'f, C> {
     }
 }
 
-/// A reference to an object of class `C`, or to no object. A property or parameter of this type is declared with class `C`.
+/// A reference to an object of class `C`, or a null reference. Properties and parameters of this type are declared with the class `C`.
 ///
 /// # Examples
 /// ```rust
@@ -349,19 +349,19 @@ impl<C> Default for Obj<C> {
 }
 
 impl<C> Obj<C> {
-    /// Returns a reference to no object.
+    /// Returns a null reference.
     #[must_use]
     pub const fn none() -> Self {
         Self::new(ObjectHandle::NONE)
     }
 
-    /// Returns whether the reference refers to no object.
+    /// Returns `true` for a null reference.
     #[must_use]
     pub const fn is_none(self) -> bool {
         self.0.is_none()
     }
 
-    /// Creates a reference to the object with this handle. The class is checked at each use.
+    /// Creates a reference to the object with this handle. Each use checks the class.
     pub const fn new(object: ObjectHandle) -> Self {
         Self(object, PhantomData)
     }

@@ -1,6 +1,6 @@
-//! Expansion of `#[ustruct]`, `#[uenum]`, `#[udelegate]` and `#[uinterface]` in a host: types and their declarations.
+//! Expansion of `#[ustruct]`, `#[uenum]`, `#[udelegate]` and `#[uinterface]` in a host: the types and their declarations.
 
-/// Declares a struct passed by value.
+/// Declares a struct that is passed by value.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_pod {
@@ -26,7 +26,7 @@ macro_rules! __alcedo_native_pod {
     };
 }
 
-/// Declares a struct with fields of any type, copied field by field.
+/// Declares a struct whose fields have any type, and are copied one by one.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_structure {
@@ -218,7 +218,7 @@ macro_rules! __alcedo_native_earlier_names {
     };
 }
 
-/// Declares the cell of an interface function. The host declares the interface itself, so nothing is imported.
+/// Declares the cell of an interface function. The host declares the interface, so the function needs no import.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_native_import {

@@ -1,4 +1,4 @@
-//! Stores the closures of a host that are bound to delegates, and the classes generated for them. `host/closures.rs` binds the
+//! Stores the host closures that are bound to delegates, and the classes generated for these closures. `host/closures.rs` binds the
 //! closures.
 
 use std::any::{Any, TypeId};
@@ -17,7 +17,7 @@ pub(crate) struct Closures {
 }
 
 impl Closures {
-    /// Removes and returns all bound closures at the end of the host.
+    /// Removes and returns all bound closures. Called at the end of the host.
     pub(crate) fn take(&self) -> Vec<Registered<Rc<dyn Any>>> {
         self.bound.take().into_values().collect()
     }

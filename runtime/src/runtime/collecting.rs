@@ -1,4 +1,4 @@
-//! Garbage collection of objects: in one step, or incrementally with a time budget per tick.
+//! Garbage collection of objects: in one step, or incrementally within a time budget per tick.
 
 use std::time::{Duration, Instant};
 
@@ -10,11 +10,11 @@ use crate::error::{A_COLLECTION, Error};
 use crate::handles::ObjectHandle;
 use crate::object::collect::{RootSource, Sweep, begin, mark, next_dead, unreachable};
 
-/// Minimum time for destruction in a slice of the sweep, as a fraction of the time in which the slice has completed the mark. So the
-/// sweep ends even if completing the mark uses up each budget.
+/// Divisor for the minimum destruction time in the slice that completes the mark: the time of its mark divided by this number. Without a
+/// minimum, the sweep might never end, because completing the mark can use up each budget.
 const LEAST_SWEEP: u32 = 4;
 
-/// Result of a collection done at a safe point.
+/// Result of a collection at a safe point.
 ///
 /// # Examples
 /// ```rust
@@ -35,10 +35,10 @@ const LEAST_SWEEP: u32 = 4;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Collected {
-    /// Number of destroyed objects. If a reload or a whole collection has interrupted an incremental collection, the restarted
-    /// collection also counts the objects that were destroyed before.
+    /// Number of destroyed objects. If a reload or a full collection has interrupted an incremental collection, the number includes the
+    /// objects that were destroyed before the interruption.
     pub objects: usize,
-    /// Number of ticks that the mark phase took, without the ticks that only destroyed objects; 1 for a collection in one step.
+    /// Number of ticks in which objects were marked, without ticks that only destroyed objects. 1 for a collection in one step.
     pub slices: u32,
 }
 
@@ -55,12 +55,12 @@ pub struct Collected {
 pub struct Collection<'a>(pub(super) &'a Runtime);
 
 impl Collection<'_> {
-    /// Destroys every unreachable object and returns their number. Roots are the root set and values owned by plugin code. Aborts an
-    /// incremental collection in progress, which then restarts.
+    /// Destroys all unreachable objects, and returns their number. The roots are the root set and the values that plugin code owns. Aborts
+    /// an incremental collection that is in progress; it then starts again.
     ///
     /// # Errors
-    /// Returns an error when plugin code is on the stack, and requests the collection for the next safe point. Returns an error when an
-    /// `add_references` hook of a native class panics, and destroys no object.
+    /// Returns an error if plugin code is on the stack, and then requests the collection for the next safe point. Returns an error if an
+    /// `add_references` hook of a native class panics, and then destroys no object.
     ///
     /// # Examples
     /// ```rust
@@ -68,7 +68,7 @@ impl Collection<'_> {
     ///
     /// let runtime = Runtime::builder().build()?;
     /// let level = runtime.objects().spawn("/Script/Core.Object")?;
-    /// // The level is a root, and no property refers to the tree.
+    /// // The level is a root, but no property refers to the tree.
     /// let tree = runtime.objects().spawn_in("/Script/Core.Object", level)?;
     /// assert_eq!(runtime.collection().collect()?, 1);
     /// assert!(!runtime.objects().is_alive(tree));
@@ -80,28 +80,28 @@ impl Collection<'_> {
         Ok(core.collect()?)
     }
 
-    /// Requests an incremental collection. Each tick continues the mark within its [`Budget`](crate::Budget), beginning at the next
-    /// safe point. After the mark, each tick destroys unreachable objects within its budget, in order of creation. The world runs
-    /// normally between these ticks. An unreachable object that code finds in between, for example by its name, and that a property
-    /// or the root set then refers to, is not destroyed. A reload aborts the collection and restarts it afterwards.
-    /// [`Collection::take_done`] returns the result.
+    /// Requests an incremental collection. From the next safe point on, each tick continues the mark within its [`Budget`](crate::Budget).
+    /// After the mark, each tick destroys unreachable objects within its budget, in order of creation. The world runs normally between
+    /// these ticks. Code may find an unreachable object in between, for example by its name. The object is not destroyed if a property or
+    /// the root set then refers to it. A reload aborts the collection and starts it again afterwards. [`Collection::take_done`] returns the
+    /// result.
     pub fn begin_in_slices(&self) {
         self.0.inner.core.collection.request(Requested::InSlices);
     }
 
-    /// Returns whether an incremental collection is in progress: its mark, or the destruction of unreachable objects.
+    /// Returns `true` if an incremental collection is marking, or is destroying unreachable objects.
     pub fn is_in_progress(&self) -> bool {
         self.0.inner.core.world.objects.is_marking()
     }
 
-    /// Removes and returns the collections done at safe points, oldest first. Keeps at most the last 256.
+    /// Removes and returns the completed collections at safe points, oldest first. Keeps the last 256 collections.
     pub fn take_done(&self) -> Vec<Collected> {
         self.0.inner.collected.take()
     }
 }
 
 impl Runtime {
-    /// Runs a requested collection, and continues an incremental collection for at most `time`. A collection in one step is not limited.
+    /// Runs a requested collection, and continues an incremental collection for at most `time`. A collection in one step has no time limit.
     pub(super) fn tend_collections(&self, time: Duration) {
         let core = &self.inner.core;
         let begun = Instant::now();
@@ -111,7 +111,7 @@ impl Runtime {
         match core.collection.take() {
             Some(Requested::Whole) => match self.collection().collect() {
                 Ok(objects) => {
-                    // An interrupted incremental collection does not restart, so this report includes its objects.
+                    // The interrupted incremental collection does not start again, so this report includes its destroyed objects.
                     let objects = objects + core.collection.swept.take();
                     self.note_collected(Collected { objects, slices: 1 });
                 }
@@ -120,7 +120,7 @@ impl Runtime {
                 }
                 Err(error) => tracing::error!(%error, "a collection was aborted"),
             },
-            // The sweep in progress does not destroy objects that have become unreachable since its mark.
+            // The current sweep does not destroy objects that have become unreachable since its mark.
             Some(Requested::InSlices) if core.world.objects.is_sweeping() => {
                 core.collection.request(Requested::InSlices);
             }
@@ -152,13 +152,13 @@ impl Runtime {
 }
 
 impl Core {
-    /// Destroys every unreachable object and returns their number. Must be called at a safe point. If an `add_references` hook panics,
+    /// Destroys all unreachable objects, and returns their number. Must be called at a safe point. If an `add_references` hook panics,
     /// returns the error and destroys no object.
     fn collect(&self) -> Result<usize, CallError> {
         Ok(self.end_all(&unreachable(&self.world, self)?))
     }
 
-    /// Begins an incremental collection, unless one is in progress. Must be called at a safe point.
+    /// Begins an incremental collection, unless one is already in progress. Must be called at a safe point.
     fn begin_collecting(&self) {
         if !self.world.objects.is_marking() {
             self.collection.slices.set(0);
@@ -166,9 +166,9 @@ impl Core {
         }
     }
 
-    /// Continues the incremental collection in progress, while `has_time` returns true. When the collection is done, returns the
-    /// numbers of destroyed objects and of slices of the mark. Must be called at a safe point. If an `add_references` hook panics,
-    /// aborts the collection and returns the error.
+    /// Continues the incremental collection while `has_time` returns `true`. When the collection is complete, returns the numbers of
+    /// destroyed objects and of slices of the mark. Must be called at a safe point. If an `add_references` hook panics, aborts the
+    /// collection and returns the error.
     fn go_on_collecting(&self, has_time: &mut dyn FnMut() -> bool) -> Result<Option<(usize, u32)>, CallError> {
         let (objects, collection) = (&self.world.objects, &self.collection);
         if !objects.is_marking() {
@@ -191,20 +191,20 @@ impl Core {
         Ok(Some((collection.swept.take(), collection.slices.get())))
     }
 
-    /// Destroys unreachable objects in order of creation, until `has_time` returns false after an object. Returns whether no unreachable
-    /// object is left.
+    /// Destroys unreachable objects in order of creation, until `has_time` returns `false` after an object. Returns `true` if no
+    /// unreachable object remains.
     fn sweep(&self, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallError> {
         let swept = loop {
             match next_dead(&self.world, has_time) {
                 Ok(Sweep::Dead(object)) => {
                     let deaths = &self.world.counters.deaths;
                     let before = deaths.get();
-                    // The call fails for an object that was already destroyed, for example with its owner.
+                    // Fails for an object that was already destroyed, for example with its outer.
                     let _gone = self.end_object(object);
-                    // Counts subobjects with their owner, and no object that other code has destroyed between two slices.
+                    // Counts subobjects together with their outer. Does not count objects that other code has destroyed between two slices.
                     let ended = (deaths.get() - before) as usize;
                     self.collection.swept.update(|swept| swept + ended);
-                    // Frees the memory here, so that it counts toward the time limit.
+                    // Frees the memory within the time limit.
                     self.world.objects.free_graveyard();
                     if !has_time() {
                         break Ok(false);
@@ -221,7 +221,7 @@ impl Core {
 
     fn end_all(&self, dead: &[ObjectHandle]) -> usize {
         for object in dead {
-            // The call fails for a subobject that was already destroyed with its owner.
+            // Fails for a subobject that was already destroyed with its outer.
             let _gone = self.end_object(*object);
         }
         self.finalizer.release();
@@ -230,7 +230,7 @@ impl Core {
     }
 }
 
-/// Reports the roots outside the object store: objects that values owned by plugin code refer to.
+/// Reports the roots outside of the object store: objects that owned values of plugin code refer to.
 impl RootSource for Core {
     fn each_object(&self, visit: &mut dyn FnMut(ObjectHandle)) {
         if self.collection.owned_values_are_roots.get() {
@@ -257,7 +257,7 @@ mod tests {
     use crate::object::property::PropertyType;
     use crate::object::value::Value;
 
-    /// Checks that an object referenced only by an array of a module survives a collection if `owned_values_are_roots`.
+    /// Checks that an object survives a collection if only a module's array refers to it and `owned_values_are_roots` is set.
     fn check(owned_values_are_roots: bool) {
         let core = Core::new().expect("a finalizer thread");
         core.collection.owned_values_are_roots.set(owned_values_are_roots);
@@ -274,7 +274,7 @@ mod tests {
         core.owned_values.make(ModuleId(1), TypeNumber(1), list, None, Instant::now()).expect("an open gate");
         assert_eq!(core.collect(), Ok(usize::from(!owned_values_are_roots)));
         assert_eq!(core.world.objects.is_alive(object), owned_values_are_roots);
-        // A following incremental collection destroys no object.
+        // The next incremental collection destroys no object.
         core.begin_collecting();
         let ended = core.go_on_collecting(&mut || true);
         assert_eq!(ended, Ok(Some((0, 1))));

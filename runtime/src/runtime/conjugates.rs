@@ -1,4 +1,4 @@
-//! Access to conjugates (values with a number): lends values of objects for a call, stores values of the host, and inspects values of
+//! Access to conjugates (values with a handle). Lends values of objects for a call, stores values of the host, and inspects values of
 //! plugin code. Tools, scripts and tests use this interface; code with static types uses properties.
 
 use std::time::{Duration, Instant};
@@ -17,8 +17,8 @@ use crate::object::owned::OwnedValue;
 use crate::object::property::PropertyType;
 use crate::object::value::Value;
 
-/// Number of a value that is red (owned by the host and lent for a call) or black (owned by the side that created the value). Using an
-/// expired conjugate returns an error with the kind and age of the conjugate. Numbers are never reused.
+/// Handle of a value that is red (owned by the host and lent for a call) or black (owned by the side that created it). Any use of an
+/// expired conjugate returns an error with the kind and age of the conjugate. Handles are never reused.
 ///
 /// # Examples
 /// ```rust
@@ -26,7 +26,7 @@ use crate::object::value::Value;
 ///
 /// let runtime = Runtime::builder().build()?;
 /// let scores = runtime.conjugates().make("Array(u32)", &Value::Array(vec![Value::U32(3)]))?;
-/// // A tool stores only the number.
+/// // A tool only stores the number.
 /// let number = scores.number();
 /// let again = AnyConjugate::from_number(number);
 /// assert_eq!(runtime.conjugates().read(again)?, Value::Array(vec![Value::U32(3)]));
@@ -55,27 +55,27 @@ pub struct ConjugateInfo {
     pub color: Color,
     /// Kind of the value.
     pub kind: PropertyKind,
-    /// True if the value cannot be accessed, temporarily or permanently.
+    /// Set if the value cannot be accessed, temporarily or permanently.
     pub is_expired: bool,
     /// Lower bound of the time since the conjugate was created or lent.
     pub age: Duration,
-    /// True if `age` is exact; false once the slot of the conjugate is reused.
+    /// Set if `age` is exact. Not set after the slot of the conjugate was reused.
     pub is_exact: bool,
 }
 
 impl AnyConjugate {
-    /// Returns the number that identifies the conjugate in the slots of a call.
+    /// Returns the number that identifies the conjugate in call slots.
     pub fn number(self) -> u64 {
         self.0.0
     }
 
-    /// Wraps a number. A conjugate with this number need not exist.
+    /// Creates a handle from a number, even if no conjugate has this number.
     pub fn from_number(number: u64) -> Self {
         Self(ConjugateHandle(number))
     }
 }
 
-/// Access to values by number; see [`Runtime::conjugates`]. Game thread only.
+/// Access to values by handle; see [`Runtime::conjugates`]. Game thread only.
 ///
 /// ```
 /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -93,7 +93,7 @@ impl AnyConjugate {
 pub struct Conjugates<'a>(pub(super) &'a Runtime);
 
 impl Conjugates<'_> {
-    /// Returns the existing black conjugates by module and type: values in host memory that plugin code owns.
+    /// Returns the existing black conjugates (values in host memory that plugin code owns), by module and type.
     ///
     /// # Examples
     /// ```rust
@@ -109,8 +109,8 @@ impl Conjugates<'_> {
         self.0.inner.core.owned_values.report()
     }
 
-    /// Enables or disables recording of the creation site of each black conjugate. Recording costs one lookup per creation and is off
-    /// by default.
+    /// Enables or disables recording of the source location that creates each black conjugate. Recording costs one lookup per creation, and
+    /// is off by default.
     pub fn keep_sites(&self, keeps: bool) {
         self.0.inner.core.owned_values.keep_sites(keeps);
     }
@@ -118,16 +118,16 @@ impl Conjugates<'_> {
     /// Lends a property until the innermost call into a module returns.
     ///
     /// # Errors
-    /// When the object is destroyed or has no such property, or no call into a module is in progress.
+    /// If the object is destroyed or has no such property, or if no call into a module is in progress.
     pub fn borrow(&self, object: ObjectHandle, property: &str) -> Result<AnyConjugate, Error> {
         self.0.objects().property(object, property)?;
         Ok(AnyConjugate(conjugates::borrow_property(&self.0.inner.core, object, property, Instant::now())?))
     }
 
-    /// Creates a value owned by the host, for example of the type `Array(f64)` or `Map(Name, String)`.
+    /// Creates a value that the host owns, for example of the type `Array(f64)` or `Map(Name, String)`.
     ///
     /// # Errors
-    /// When the type does not exist or has no conjugates, or the value does not fit the type.
+    /// If the type does not exist or has no conjugates, or if the value does not match the type.
     pub fn make(&self, ty: &str, value: &Value) -> Result<AnyConjugate, Error> {
         let core = &self.0.inner.core;
         let ty = PropertyType::parse(ty, &core.world.types)
@@ -138,10 +138,10 @@ impl Conjugates<'_> {
         self.keep(own)
     }
 
-    /// Copies the value of any conjugate into a new value owned by the host.
+    /// Copies the value of any conjugate to a new value that the host owns.
     ///
     /// # Errors
-    /// When the conjugate has expired.
+    /// If the conjugate has expired.
     ///
     /// # Examples
     /// ```rust
@@ -158,12 +158,12 @@ impl Conjugates<'_> {
         self.keep(conjugates::copy(&self.0.inner.core, conjugate.0, Instant::now())?.0)
     }
 
-    /// Releases a black conjugate owned by the host. Has no effect on a released conjugate, a red conjugate, or a black conjugate owned
-    /// by plugin code. Only plugin code can release its own conjugates.
+    /// Releases a black conjugate that the host owns. Has no effect on a released conjugate, on a red conjugate, and on a black conjugate
+    /// that plugin code owns: only plugin code can release its conjugates.
     pub fn give_back(&self, black: AnyConjugate) {
         let (owned_values, black) = (&self.0.inner.core.owned_values, BlackHandle(black.0.0));
         match owned_values.owner(black) == Some(ModuleId::HOST) {
-            // The value may be lent at this moment, so its drop is delayed until the next tick.
+            // The value may currently be lent, so its drop is deferred to the next tick.
             true if self.0.inner.core.world.slices.are_out() => owned_values.drops().leave(black),
             true => owned_values.dispose(black),
             false => {}
@@ -173,7 +173,7 @@ impl Conjugates<'_> {
     /// Returns color, kind, age and expiry of a conjugate.
     ///
     /// # Errors
-    /// When no conjugate ever had this number.
+    /// If no conjugate ever had this handle.
     pub fn info(&self, conjugate: AnyConjugate) -> Result<ConjugateInfo, Error> {
         let state = conjugates::state(&self.0.inner.core, conjugate.0, Instant::now())?;
         Ok(ConjugateInfo {
@@ -185,7 +185,7 @@ impl Conjugates<'_> {
         })
     }
 
-    /// Returns whether the value of a conjugate cannot be accessed; true for a number that never existed.
+    /// Returns `true` if the value of a conjugate cannot be accessed, or if the handle never existed.
     pub fn is_expired(&self, conjugate: AnyConjugate) -> bool {
         self.info(conjugate).map_or(true, |info| info.is_expired)
     }
@@ -193,7 +193,7 @@ impl Conjugates<'_> {
     /// Reads the value of a conjugate.
     ///
     /// # Errors
-    /// When the conjugate has expired; the error contains its kind and age.
+    /// If the conjugate has expired; the error contains its kind and age.
     pub fn read(&self, conjugate: AnyConjugate) -> Result<Value, Error> {
         Ok(conjugates::copy(&self.0.inner.core, conjugate.0, Instant::now())?.0.read())
     }
@@ -201,12 +201,12 @@ impl Conjugates<'_> {
     /// Overwrites the value of a conjugate.
     ///
     /// # Errors
-    /// When the conjugate has expired, the owner of the value must not be written now, or `value` does not fit.
+    /// If the conjugate has expired, the owner of the value cannot currently be written, or `value` does not match the type.
     pub fn write(&self, conjugate: AnyConjugate, value: &Value) -> Result<(), Error> {
         Ok(conjugates::write(&self.0.inner.core, conjugate.0, value, Instant::now())?)
     }
 
-    /// Returns the color of the plugin part of an object; `None` if the plugin part has expired or does not exist.
+    /// Returns the color of an object's plugin part. Returns `None` if the plugin part has expired or does not exist.
     pub fn color_of(&self, object: ObjectHandle) -> Option<Color> {
         let word = self.0.inner.core.world.objects.conjugate(object)?;
         self.0.inner.core.pairs.color(ConjugateKey::from_word(word)?)

@@ -1,4 +1,4 @@
-//! Waits for finalizers, and shuts a host down with a report of everything that could not be ended.
+//! Waits for finalizers, and shuts a host down. The shutdown report lists everything that could not be ended.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -32,15 +32,15 @@ use crate::unload::backoff::Backoff;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Drained {
-    /// Plugin parts dropped during the wait.
+    /// Number of plugin parts that were dropped during the wait.
     pub dropped: u64,
-    /// Plugin parts that are not dropped, because their finalizer is queued or running, or their module is parked.
+    /// Number of plugin parts that are not yet dropped, because their finalizer is queued or running, or their module is parked.
     pub pending: u64,
-    /// Finalizers that panicked during the wait, each with its module. The plugin parts of these finalizers count as dropped.
+    /// Finalizers that panicked during the wait, each with its module. Their plugin parts count as dropped.
     pub failures: Vec<String>,
-    /// Finalizer still running at the deadline.
+    /// Finalizer that was still running at the deadline.
     pub running: Option<Blocker>,
-    /// True if all plugin parts queued before the wait are dropped.
+    /// Set if all plugin parts that were queued before the wait are dropped.
     pub is_complete: bool,
     /// Duration of the wait.
     pub duration: Duration,
@@ -63,20 +63,20 @@ pub struct Drained {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ShutdownReport {
-    /// Everything that could not be ended, one line each with the reason: images that stay mapped, and Slims that are still unloading.
+    /// Everything that could not be ended, with the reasons: images that stay mapped, and Slims that are still unloading.
     pub left: Vec<String>,
-    /// Black conjugates that were never dropped, or were released only at the end. Plugins leaked them or stored them in statics, or
-    /// the host holds them.
+    /// Black conjugates that were never dropped, or that were only released at the end. A plugin leaked them or stored them in a static
+    /// variable, or the host owns them.
     pub owned_values: Vec<BlackCount>,
-    /// Plugin parts whose finalizers did not run or have not returned.
+    /// Number of plugin parts whose finalizers did not run or have not returned.
     pub plugin_parts: u64,
     /// Non-fatal problems of the unload of the Master, such as exit hooks that ran before finalizers.
     pub problems: Vec<String>,
-    /// Tasks, timers and posted closures that were unfinished at the start of the shutdown. Each job was dropped with its module.
+    /// Tasks, timers and posted closures that were pending when the shutdown began. Each job was dropped with its module.
     pub jobs: Vec<JobInfo>,
     /// Leases that kept code of the Master mapped when it was parked, or code of Slims at the end of the wait.
     pub leases: Vec<Blocker>,
-    /// Objects of native classes that were still alive after all modules were unloaded.
+    /// Number of objects of native classes that were still alive after all modules were unloaded.
     pub objects: u64,
 }
 
@@ -94,7 +94,7 @@ impl ShutdownReport {
     /// Returns an error if something could not be ended.
     ///
     /// # Errors
-    /// When `left` is not empty.
+    /// If `left` is not empty.
     ///
     /// # Examples
     /// ```rust
@@ -135,7 +135,7 @@ impl fmt::Display for ShutdownReport {
 }
 
 impl Inner {
-    /// Records and returns the failures of finalizers since the last call. The finalizer thread has already logged these failures.
+    /// Records and returns the finalizer failures since the last call. The finalizer thread has already logged these failures.
     pub(super) fn note_finalizer_failures(&self) -> Vec<String> {
         let failures = self.core.finalizer.failures().into_iter();
         let noted = failures.map(|failure| {
@@ -146,7 +146,7 @@ impl Inner {
         noted.collect()
     }
 
-    /// Returns the registration sites of the callbacks that may own a handle to this runtime.
+    /// Returns the registration sites of callbacks that may own a handle of this runtime.
     fn sites(&self) -> Vec<Site> {
         let mut sites = self.tickers.sites();
         sites.extend(self.before_destroy.sites());
@@ -158,7 +158,7 @@ impl Inner {
         sites
     }
 
-    /// Marks the host as ended, and drops every callback.
+    /// Marks the host as ended, and drops all callbacks.
     pub(super) fn let_go(&self) {
         self.has_ended.set(true);
         self.core.world.mode.close_direct();
@@ -168,7 +168,7 @@ impl Inner {
         let_go(host, self.loads.observers.take());
         let_go(host, self.loads.unloads.callbacks.take());
         let_go(host, self.on_hang.take());
-        // The functions stay registered and return the error that the runtime has ended.
+        // The functions stay registered, and return an error because the runtime has ended.
         let registered = self.registered.take().into_iter();
         let_go(host, registered.map(|Registered { code, site }| Registered { code: code.take_body(), site }));
         let_go(host, self.closures.take());
@@ -191,7 +191,7 @@ impl Inner {
             core.pump_while_waiting();
             backoff.sleep();
         };
-        // Releases the black conjugates that finalizers have dropped.
+        // Releases black conjugates that finalizers have dropped.
         core.owned_values.flush_all();
         Drained {
             dropped: core.finalizer.dropped() - dropped,
@@ -209,29 +209,29 @@ impl Runtime {
         self.inner.sites()
     }
 
-    /// Waits until the finalizer thread has dropped every queued plugin part, at most for `deadline`. Runs closures posted to the game
-    /// thread during the wait, because a finalizer may wait for a posted closure.
+    /// Waits until the finalizer thread has dropped all queued plugin parts, at most for `deadline`. Runs posted closures during the wait,
+    /// because a finalizer may wait for a posted closure.
     ///
     /// # Errors
-    /// When plugin code is on the stack.
+    /// If plugin code is on the stack.
     pub fn drain_finalizers(&self, deadline: Duration) -> Result<Drained, Error> {
         let _busy = self.at_safe_point("draining the finalizer thread")?;
         Ok(self.inner.drain(deadline))
     }
 
-    /// Shuts the runtime down: unloads the Master, then every Slim, and waits for finalizers. Returns a report of everything that could
-    /// not be ended. Calls listeners to the Default last. Other handles to the runtime then refer to a host without modules.
+    /// Shuts the runtime down: unloads the Master, then all Slims, and waits for finalizers. Finally calls the listeners of the Default.
+    /// Returns a report of everything that could not be ended. Other handles then refer to a host without modules.
     ///
-    /// Dropping the last handle also shuts the runtime down, but returns no report. [`std::process::exit`] does not shut the runtime
-    /// down, and a handle that is never dropped prevents the shutdown; see [`Contexts::raise_at_exit`](crate::Contexts::raise_at_exit)
-    /// for these cases.
+    /// Dropping the last handle also shuts the runtime down, but returns no report. [`std::process::exit`] does not shut the runtime down,
+    /// and a handle that is never dropped prevents the shutdown; see [`Contexts::raise_at_exit`](crate::Contexts::raise_at_exit) for these
+    /// cases.
     ///
-    /// At the end every callback is dropped: tickers, listeners, unloading callbacks, registered functions, resolvers and handlers of
-    /// load contexts. A callback that owns a handle to this host forms a reference cycle, which the drop breaks (see
-    /// [`Runtime::downgrade`]). The log warns about each such callback, with its kind and registration site. If several callbacks share
-    /// a handle, for example in an `Rc`, the log names only the callback that is dropped last.
+    /// Finally drops all callbacks: tickers, listeners, unloading callbacks, registered functions, resolvers and handlers of load contexts.
+    /// A callback that owns a handle of this host forms a reference cycle, which this drop breaks (see [`Runtime::downgrade`]). The log
+    /// contains a warning for each of these callbacks, with kind and registration site. If several callbacks share a handle, for example in
+    /// an `Rc`, the log only lists the callback that is dropped last.
     ///
-    /// Does nothing while plugin code is on the stack or an exclusive operation is in progress; `left` then contains the reason.
+    /// Does nothing while plugin code is on the stack or an exclusive operation is in progress; `left` then states the reason.
     ///
     /// # Examples
     /// ```rust
@@ -244,7 +244,7 @@ impl Runtime {
     /// let autosave = Rc::clone(&saved);
     /// let runtime = Runtime::builder().ticker(move |_, _| autosave.set(true)).build()?;
     /// runtime.shutdown().into_result()?;
-    /// // The ticker was dropped with its captures.
+    /// // The shutdown dropped the ticker and its captures.
     /// assert_eq!(Rc::strong_count(&saved), 1);
     /// # Ok::<(), alcedo_runtime::Error>(())
     /// ```
@@ -264,8 +264,8 @@ impl Runtime {
         let mut leases = inner.end_unloads();
         let slims = inner.loads.registry.close(inner.loads.unloads.policy.shutdown);
         leases.extend(slims.blockers);
-        // Waits for the plugin parts of objects that were collected earlier. The unload of a generation has already waited for its
-        // plugin parts.
+        // Waits for the plugin parts of objects that were collected earlier. The unload of a generation has already waited for the plugin
+        // parts of that generation.
         let drained = inner.drain(inner.loads.unloads.policy.shutdown);
         let (masters, problems) = match unloaded {
             Ok(ticket) => {

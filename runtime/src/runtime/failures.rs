@@ -1,5 +1,5 @@
-//! Logs failing events: repeats of a failure are logged only at 1, 10, 100, 1000 times and so on. Objects of a class share a counter,
-//! so ten thousand failures in a batch are logged in five lines.
+//! Logs failing events. Repeated failures are logged only at the 1st, 10th, 100th, 1000th time and so on. All objects of a class share a
+//! counter, so ten thousand failures in a batch are logged in five lines.
 
 use crate::error::Error;
 use crate::handles::ObjectHandle;
@@ -11,8 +11,8 @@ use crate::unheard;
 use alcedo_base::repeats::times;
 
 impl Objects<'_> {
-    /// Logs that `event` of an object failed. Repeats are counted per event, class and source location, and logged at 1, 10, 100 times
-    /// and so on. Each generation starts new counters. Game thread only.
+    /// Logs a failed event of an object. Repeated failures are counted by event, class and source location, and logged only at the 1st,
+    /// 10th, 100th time and so on. Each generation has new counters. Game thread only.
     pub fn log_failure(&self, event: &str, object: ObjectHandle, error: &Error) {
         let key = (event, self.class_of(object), location(error));
         if let Some(count) = self.0.core().failures.note(self.0.generation(), &key) {
@@ -28,7 +28,7 @@ impl Objects<'_> {
     }
 }
 
-/// Returns the key that identifies repeats of a failure: the source location, or the message without digits.
+/// Returns the key that identifies repeated failures: the source location, or the message without digits.
 fn location(error: &Error) -> (String, u32) {
     match error {
         Error::Call(error) => logs::location(error),

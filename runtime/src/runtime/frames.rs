@@ -1,4 +1,4 @@
-//! Main loop functions of the host: ticks, safe points, and waiting for work.
+//! Functions for the host's main loop: ticks, safe points, and waits for work.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
@@ -27,9 +27,8 @@ use crate::reload::watch::FileWatch;
 pub struct Budget {
     /// Game time of the tick in seconds.
     pub seconds: f32,
-    /// Time limit for an incremental collection, one millisecond by default. A tick exceeds the limit by at most the destruction of one
-    /// object, with its subobjects and listeners, and by the `add_references` hooks of native classes, which run again in each tick after
-    /// the mark.
+    /// Time limit for an incremental collection; one millisecond by default. A tick may exceed the limit by the destruction of one object,
+    /// with its subobjects and listeners, and by the `add_references` hooks of native classes, which run again in each tick after the mark.
     pub collection: Duration,
 }
 
@@ -39,7 +38,7 @@ impl Budget {
         Self::seconds(1.0 / 60.0)
     }
 
-    /// Returns the budget of a tick that advances game time by `seconds`.
+    /// Returns the budget of a tick that advances the game time by `seconds`.
     pub fn seconds(seconds: f32) -> Self {
         Self { seconds, collection: Duration::from_millis(1) }
     }
@@ -52,8 +51,8 @@ impl Budget {
 }
 
 impl Runtime {
-    /// Runs one frame: advances game time, calls all tickers, runs timers and tasks of modules, then runs a safe point. Only logs a
-    /// warning while plugin code holds a slice of host memory, for example if plugin code calls a logger that runs a tick.
+    /// Runs one frame: advances the game time, calls all tickers, runs timers and tasks of modules, and runs a safe point. Only logs a
+    /// warning while plugin code borrows a slice of host memory, for example if plugin code calls a logger that runs a tick.
     ///
     /// # Examples
     /// ```rust
@@ -110,20 +109,20 @@ impl Runtime {
             true => let_go(self.inner.loads.registry.id(), gone),
             false => gone.into_iter().for_each(drop_caught),
         }
-        // A panic of a ticker is passed to the host; all tickers stay registered.
+        // The panic of a ticker propagates to the host; all tickers stay registered.
         if let Some(panic) = panic {
             resume_unwind(panic);
         }
     }
 
-    /// Runs a safe point: runs posted closures, a requested reload and a requested collection, and frees memory. Has no effect while
-    /// code of a plugin or script is on the stack.
+    /// Runs a safe point: runs posted closures, requested reloads and requested collections, and frees memory. Has no effect while code of
+    /// a plugin or script is on the stack.
     ///
     /// # Examples
     /// ```rust
     /// use alcedo_runtime::Runtime;
     ///
-    /// // A server handles posted work, and game time does not advance.
+    /// // A server handles posted closures without advancing the game time.
     /// let runtime = Runtime::builder().build()?;
     /// runtime.post_handle().post(|runtime| println!("{} objects", runtime.counters().objects));
     /// runtime.safe_point();
@@ -134,7 +133,7 @@ impl Runtime {
         self.safe_point_within(Budget::frame().collection);
     }
 
-    /// Runs a safe point; `time` limits an incremental collection.
+    /// Runs a safe point. `time` is the limit for an incremental collection.
     fn safe_point_within(&self, time: Duration) {
         let core = &self.inner.core;
         if core.code_runs() || core.world.slices.are_out() || self.inner.busy.get().is_some() {
@@ -177,10 +176,10 @@ impl Runtime {
         self.inner.core.world.objects.free_graveyard();
     }
 
-    /// Sleeps until work is pending, at most for `timeout`. Closures posted and tasks woken by other threads are pending work. Returns
-    /// true if work is pending. The host then calls [`Runtime::tick`], or [`Runtime::safe_point`] if game time must not advance.
-    /// Intended for hosts that are idle between requests, such as servers. Timers of plugins use game time, which does not advance
-    /// during the wait.
+    /// Sleeps until work is pending, at most for `timeout`. Pending work is a closure that another thread has posted, or a task that
+    /// another thread has woken. Returns `true` if work is pending. The host then calls [`Runtime::tick`], or [`Runtime::safe_point`] if
+    /// the game time must not advance. Intended for hosts that are idle between requests, such as servers. Timers of plugins use the game
+    /// time, which does not advance during the wait.
     ///
     /// # Examples
     /// ```rust
@@ -205,7 +204,7 @@ impl Runtime {
         Poster::new(self.inner.core.tasks.inbox())
     }
 
-    /// Returns the game time since the runtime was built: the sum of all ticks. Timers and delays of modules use it.
+    /// Returns the game time since the runtime was built: the sum of all ticks. Timers and delays of modules use the game time.
     ///
     /// # Examples
     /// ```rust
@@ -221,8 +220,8 @@ impl Runtime {
         self.inner.core.tasks.now()
     }
 
-    /// Returns unfinished tasks, timers and posted closures of modules, in scheduling order. Closures posted by other threads are
-    /// included from the next safe point on.
+    /// Returns pending tasks, timers and posted closures of modules, in scheduling order. Closures that other threads post are included
+    /// from the next safe point on.
     ///
     /// # Examples
     /// ```rust

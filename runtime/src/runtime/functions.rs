@@ -1,4 +1,4 @@
-//! Calls functions by name with values, and registers host functions.
+//! Calls functions by name with dynamic values, and registers host functions.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub(super) type HostBody = dyn Fn(&Runtime, &[Value]) -> Result<Option<Value>, C
 ///     [Value::I64(number)] => Ok(Some(Value::I64(number * 2))),
 ///     _ => Ok(None),
 /// })?;
-/// // Looked up once, called every frame.
+/// // Resolves the name once, and calls the function in every frame.
 /// let double = runtime.calls().resolve("ex:/host.double")?;
 /// assert_eq!(runtime.calls().call_handle(double, &[Value::I64(21)])?, Some(Value::I64(42)));
 /// # Ok(())
@@ -42,12 +42,12 @@ pub(super) type HostBody = dyn Fn(&Runtime, &[Value]) -> Result<Option<Value>, C
 pub struct Calls<'a>(pub(super) &'a Runtime);
 
 impl Calls<'_> {
-    /// Calls a function by ZCall name with values. Intended for tools and tests; static callers resolve the name once and fill slots
-    /// themselves. For a function of an object and for a property, the first argument is the object. For `nd:/`, the first argument is
-    /// the delegate. To write a property, the second argument is the value.
+    /// Calls a function by its ZCall name with dynamic values. Intended for tools and tests; code with static types resolves the name once
+    /// and fills slots itself. The first argument is the object for a function of an object and for a property, and the delegate for
+    /// `nd:/`. A second argument writes the property.
     ///
     /// # Errors
-    /// Returns the errors of [`Calls::resolve`], and an error when the arguments do not fit or the callee fails.
+    /// Returns the errors of [`Calls::resolve`], and an error if the arguments do not match or the callee fails.
     ///
     /// # Examples
     /// ```rust
@@ -65,7 +65,7 @@ impl Calls<'_> {
         self.call_handle(self.resolve(name)?, arguments)
     }
 
-    /// Calls a function as [`Calls::call`] does, and also returns the values of its out parameters in order.
+    /// Calls a function like [`Calls::call`], and also returns the values of its out parameters in order.
     ///
     /// # Errors
     /// Returns the errors of [`Calls::call`].
@@ -77,11 +77,11 @@ impl Calls<'_> {
         Ok(dynamic_call::call_with_out_parameters(&self.0.inner.core, self.resolve(name)?, arguments)?)
     }
 
-    /// Resolves a ZCall name to a handle for repeated calls. A handle is valid for the generation of its callee and is never reused.
+    /// Resolves a ZCall name to a handle for repeated calls. The handle is valid for the generation of its callee, and is never reused.
     ///
     /// # Errors
-    /// [`CallError::NotFound`], which lists the called resolvers, when the name cannot be resolved. [`CallError::NoMaster`] when the
-    /// name cannot be resolved and no Master is loaded.
+    /// [`CallError::NotFound`] if the name cannot be resolved; the error lists the called resolvers. [`CallError::NoMaster`] if the name
+    /// cannot be resolved and no Master is loaded.
     ///
     /// # Examples
     /// ```rust
@@ -98,7 +98,7 @@ impl Calls<'_> {
     /// ```
     pub fn resolve(&self, name: &str) -> Result<ZCallHandle, Error> {
         Ok(dynamic_call::resolve(&self.0.inner.core, name).map_err(|error| match error {
-            // An invalid name would also fail with a Master, so its error stays `NotFound`.
+            // An invalid name also fails if a Master is loaded, so its error stays `NotFound`.
             CallError::NotFound { message }
                 if self.0.inner.loads.master().is_none() && built_in().read(name).is_ok() =>
             {
@@ -109,19 +109,20 @@ impl Calls<'_> {
         })?)
     }
 
-    /// Calls a function by handle with values.
+    /// Calls a function by its handle with dynamic values.
     ///
     /// # Errors
-    /// [`CallError::DeadHandle`] when the generation of the handle has ended; when the arguments do not fit or the callee fails.
+    /// [`CallError::DeadHandle`] if the generation of the handle has ended; another error if the arguments do not match or the callee
+    /// fails.
     pub fn call_handle(&self, handle: ZCallHandle, arguments: &[Value]) -> Result<Option<Value>, Error> {
         Ok(dynamic_call::call(&self.0.inner.core, handle, arguments)?)
     }
 
-    /// Explains the resolution of a name: lists the resolvers in order, each with its registrant and its answer. Does not call the
-    /// function and caches no result.
+    /// Explains the resolution of a name: lists the resolvers in call order, each with the code that registered it and with its answer.
+    /// Does not call the function, and caches no result.
     ///
     /// # Errors
-    /// When the name is invalid, or [`Calls::resolve`] fails before it calls a resolver.
+    /// If the name is invalid, or if [`Calls::resolve`] fails before it calls a resolver.
     ///
     /// # Examples
     /// ```rust
@@ -139,13 +140,13 @@ impl Calls<'_> {
         Ok(self.0.inner.core.chain.explain(name)?)
     }
 
-    /// Sets whether calls by name are counted and timed, and whether they create `tracing` spans. Counters and spans are off by
-    /// default; a call then costs one additional comparison. Intended for tools: observation makes a call about a microsecond slower.
+    /// Sets whether calls by name are counted and timed, and whether they create `tracing` spans. Both are off by default; a call then
+    /// costs one additional comparison. Intended for tools: observation makes a call about a microsecond slower.
     ///
-    /// A span is named `call`, with the target `alcedo::calls`, the level trace and the fields `kind` (the protocol) and `name`. If
-    /// observation is turned on inside a call, operations in progress are not observed: calls of a module on several objects, batches,
-    /// and [`TypedFunction::hot`](crate::host::TypedFunction::hot). Calls between modules of Slims, pinned contexts and the Default
-    /// bypass the game thread and are never observed.
+    /// A span has the name `call`, the target `alcedo::calls`, the level trace, and the fields `kind` (the protocol) and `name`. If
+    /// observation is turned on during a call, operations in progress are not observed: calls of a module on several objects, batches, and
+    /// [`TypedFunction::hot`](crate::host::TypedFunction::hot). Calls between modules of Slims, pinned contexts and the Default bypass the
+    /// game thread and are never observed.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -200,11 +201,11 @@ impl Calls<'_> {
         self.0.inner.core.zcalls.clear_times();
     }
 
-    /// Registers a host function under `ex:/name`, for modules and for the host. Code of a new generation cannot call it before the
+    /// Registers a host function as `ex:/name`, for modules and for the host. Code of a new generation cannot call the function before the
     /// commit, because a rollback could not undo its effects. [`Runtime::shutdown`] removes the function.
     ///
     /// # Errors
-    /// When the name is taken or invalid.
+    /// If the name is used or invalid.
     ///
     /// # Examples
     /// ```rust
@@ -236,9 +237,8 @@ impl Calls<'_> {
         self.register_as(name, signature, Effect::Any, body)
     }
 
-    /// Registers a host function without side effects. Code of a new generation may call the function before the commit, in a main or a
-    /// red constructor. The host guarantees that the function has no side effects. The report of a rollback nevertheless lists its
-    /// calls.
+    /// Registers a host function without side effects. Code of a new generation can call the function before the commit, in a main or a red
+    /// constructor. The caller guarantees that the function has no side effects. The report of a rollback still lists its calls.
     ///
     /// # Errors
     /// Returns the errors of [`Calls::register`].
@@ -249,7 +249,7 @@ impl Calls<'_> {
     ///
     /// let runtime = Runtime::builder().build()?;
     /// runtime.calls().register_pure("host.version", "-> u32".parse()?, |_, _| Ok(Some(Value::U32(3))))?;
-    /// // New code may call the function in its `main`, before the reload is committed.
+    /// // New code can call the function in its `main`, before the commit of the reload.
     /// assert_eq!(runtime.calls().call("ex:/host.version", &[])?, Some(Value::U32(3)));
     /// # Ok::<(), alcedo_runtime::Error>(())
     /// ```
@@ -263,10 +263,10 @@ impl Calls<'_> {
         self.register_as(name, signature, Effect::Pure, body)
     }
 
-    /// Registers a host function that any thread may call, so its body has no access to the runtime. Modules of Slims, pinned contexts
-    /// and the Default can also call the function, on any thread and concurrently. A function that a module offers under the same name
-    /// takes precedence. Otherwise the function behaves like one of [`Calls::register`]. Modules of these contexts can also call the
-    /// functions of [`Calls::register_leaf`].
+    /// Registers a host function that any thread may call; its body has no access to the runtime. Modules of Slims, pinned contexts and the
+    /// Default can also call the function, on any thread and concurrently. A function that a module offers under the same name takes
+    /// precedence. In all other respects the function works like a function of [`Calls::register`]. Modules of these contexts can also call
+    /// the functions of [`Calls::register_leaf`].
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -285,7 +285,7 @@ impl Calls<'_> {
     /// ```
     ///
     /// # Errors
-    /// When the name is taken or invalid, or a type of the signature does not fit into a slot. The allowed types are numbers, `bool`,
+    /// If the name is used or invalid, or if a type of the signature does not fit in a slot. The allowed types are numbers, `bool`,
     /// `String`, `Name` and `Object`.
     #[track_caller]
     pub fn register_shared(
@@ -324,8 +324,8 @@ impl Calls<'_> {
 }
 
 impl Runtime {
-    /// Returns the body of a dynamic call that calls `function`. The body passes the runtime, keeps argument objects alive during the
-    /// call, and checks the result. `path` names the function in errors.
+    /// Returns the body of a dynamic call that calls `function`. The body passes the runtime, keeps argument objects alive during the call,
+    /// and checks the result. Errors contain `path` as the name of the function.
     pub(super) fn body(&self, path: &str, signature: &Signature, function: Rc<HostFunction>) -> dynamic_call::Body {
         let (weak, path, signature) = (self.downgrade(), path.to_owned(), signature.clone());
         Rc::new(move |values: &[Value]| {
@@ -344,7 +344,7 @@ impl Runtime {
     }
 }
 
-/// Returns the error of a call after the end of the host.
+/// Returns the error of a call after the host has ended.
 #[cold]
 pub(super) fn ended() -> CallError {
     CallError::Unavailable { what: "the runtime".into() }

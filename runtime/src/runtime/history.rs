@@ -1,11 +1,11 @@
-//! Bounded queue of results of safe points that the host has not taken yet. Keeps only the newest entries, because a host may never
-//! take the entries.
+//! Bounded queue for results of safe points that the host has not yet taken. Keeps only the newest entries, because a host may never take
+//! them.
 
 use std::collections::VecDeque;
 
 use crate::cells::RefCell;
 
-/// The last `MOST` entries not taken yet, oldest first. Game thread only.
+/// The last `MOST` entries that were not taken, oldest first. Game thread only.
 #[derive(Debug)]
 pub(super) struct History<T, const MOST: usize>(RefCell<VecDeque<T>>);
 
@@ -16,7 +16,7 @@ impl<T, const MOST: usize> Default for History<T, MOST> {
 }
 
 impl<T, const MOST: usize> History<T, MOST> {
-    /// Appends an entry. Drops the oldest entry if the queue has `MOST` entries already.
+    /// Appends an entry. Drops the oldest entry if the queue already has `MOST` entries.
     pub(super) fn push(&self, value: T) {
         let oldest = {
             let mut row = self.0.borrow_mut();

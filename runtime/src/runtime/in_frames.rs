@@ -1,6 +1,6 @@
-//! Lets direct calls in a red frame access the host and the body of a registered function without counting references. The end of a
-//! host is delayed until the outermost red frame has closed, so a direct call needs no counted reference. Counting would cost two
-//! dependent writes per call.
+//! Lets direct calls in a red frame access the host, and the body of a registered function, without counted references. The end of a host
+//! is deferred until the outermost red frame has closed, so a direct call needs no counted reference. Counting would cost two dependent
+//! writes per call.
 #![expect(unsafe_code, reason = "uses values that a red frame keeps alive, without counting a reference")]
 
 use std::cell::Cell;
@@ -9,14 +9,14 @@ use std::rc::Rc;
 
 use super::{Runtime, WeakRuntime};
 
-/// Returns an uncounted handle to the host, or `None` if no counted handle is left. Clones of the result are counted.
+/// Returns an uncounted handle of the host, or `None` if no counted handle remains. Clones of the result are counted.
 ///
 /// # Safety
-/// A red frame of the host must stay open as long as the result is used.
+/// A red frame of the host must stay open while the result is used.
 #[inline]
 pub(super) unsafe fn runtime_in_a_frame(weak: &WeakRuntime) -> Option<ManuallyDrop<Runtime>> {
     // SAFETY: a handle exists now, so the pointer is valid. The last handle is not dropped while a red frame is open, because
-    // `Runtime::end` then keeps another handle. The result is never dropped, so the count stays balanced.
+    // `Runtime::end` then keeps another handle. The result is never dropped, so the count stays correct.
     weak.is_there().then(|| ManuallyDrop::new(Runtime { inner: unsafe { Rc::from_raw(weak.inner.as_ptr()) } }))
 }
 
@@ -41,12 +41,12 @@ impl<B> KeptBody<B> {
     /// Borrows the body without counting a reference.
     ///
     /// # Safety
-    /// The body must not be taken out as long as the result is used.
+    /// The body must not be taken out while the result is used.
     #[inline]
     pub(super) unsafe fn borrow(&self) -> Option<&B> {
-        // SAFETY: the cell belongs to one thread, and no other code runs while the reference to its content exists. The result points
-        // into the allocation of the `Rc`. The caller promises that the body is not taken out. `share` moves the `Rc` out of the cell
-        // and back, but does not move the body.
+        // SAFETY: the cell belongs to one thread, and no other code runs while the reference to its contents exists. The result points to
+        // the allocation of the `Rc`. The caller promises that the body is not taken out. `share` moves the `Rc` out of the cell and back,
+        // but does not move the body.
         unsafe { (*self.0.as_ptr()).as_deref() }
     }
 }
@@ -61,7 +61,7 @@ mod tests {
         let runtime = Runtime::builder().build().expect("a runtime");
         let weak = runtime.downgrade();
         let handles = || weak.inner.strong_count();
-        // SAFETY: no code drops the handle during the use.
+        // SAFETY: no code drops the handle while `seen` is used.
         let seen = unsafe { runtime_in_a_frame(&weak) }.expect("there is a handle");
         assert_eq!(handles(), 1);
         let clone = Runtime::clone(&seen);
@@ -69,7 +69,7 @@ mod tests {
         drop(clone);
         assert_eq!(handles(), 1);
         drop(runtime);
-        // SAFETY: no handle exists, so the result is `None` and nothing is used.
+        // SAFETY: no handle exists, so the result is `None` and is not used.
         assert!(unsafe { runtime_in_a_frame(&weak) }.is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! Persistent links: paths and ids of objects, and the references and delegates that use them.
+//! Persistent links: paths and ids of objects, and references and delegates that use them.
 
 use alcedo_abi::value::LazyRaw;
 
@@ -11,7 +11,7 @@ use crate::object::property::PropertyType;
 use crate::object::value::Value;
 use crate::runtime::Runtime;
 
-/// Access to references of all kinds, and to delegates; see [`Runtime::links`]. Game thread only.
+/// Access to references of all kinds and to delegates; see [`Runtime::links`]. Game thread only.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -28,22 +28,22 @@ use crate::runtime::Runtime;
 pub struct Links<'a>(pub(super) &'a Runtime);
 
 impl Links<'_> {
-    /// Returns the id that lazy references use for an object; `None` if no lazy reference to the object was ever created.
+    /// Returns the id of an object in lazy references. Returns `None` if no lazy reference to the object was ever created.
     pub fn lazy_id_of(&self, object: ObjectHandle) -> Option<u128> {
         let id = self.0.core().world.lazy.find(object)?;
         Some(u128::from(id.high) << 64 | u128::from(id.low))
     }
 
-    /// Returns the alive object to which lazy references with this id refer.
+    /// Returns the live object that lazy references with this id refer to.
     pub fn object_of_lazy_id(&self, id: u128) -> Option<ObjectHandle> {
         let id = LazyRaw { high: (id >> 64) as u64, low: id as u64 };
         self.0.core().world.lazy.object(id).filter(|object| self.0.objects().is_alive(*object))
     }
 
-    /// Sets a reference property of any kind to an object, or to none.
+    /// Sets a reference property of any kind to an object, or to [`ObjectHandle::NONE`].
     ///
     /// # Errors
-    /// When the object does not fit, or the property is not a reference or must not be written now.
+    /// If the property does not accept the object, is not a reference, or cannot currently be written.
     ///
     /// # Examples
     /// ```rust
@@ -72,55 +72,55 @@ impl Links<'_> {
         self.0.objects().set(object, property, &self.0.core().world.reference_to(&ty, target)?)
     }
 
-    /// Returns the object that a reference property of any kind currently resolves to, or [`ObjectHandle::NONE`] if that object does
-    /// not exist.
+    /// Returns the object that a reference property of any kind currently refers to, or [`ObjectHandle::NONE`] if this object does not
+    /// exist.
     ///
     /// # Errors
-    /// When the object is destroyed or has no such property.
+    /// If the object is destroyed or has no such property.
     pub fn resolve(&self, object: ObjectHandle, property: &str) -> Result<ObjectHandle, Error> {
         let (ty, value) = (self.type_of(object, property)?, self.0.objects().get(object, property)?);
         Ok(self.0.core().world.resolve_reference(&ty, &value))
     }
 
-    /// Sets a class reference property to the class with the path `class`; an empty path clears the reference.
+    /// Sets a class reference property to the class with the path `class`. An empty path clears the reference.
     ///
     /// # Errors
-    /// When the class does not fit, or a `SubclassOf` would refer to a class that does not exist.
+    /// If the property does not accept the class, or if a `SubclassOf` would refer to a missing class.
     pub fn point_at_class(&self, object: ObjectHandle, property: &str, class: &str) -> Result<(), Error> {
         let ty = self.type_of(object, property)?;
         self.0.objects().set(object, property, &self.0.core().world.class_reference(&ty, class)?)
     }
 
-    /// Returns the path of the class that a property currently refers to; `None` if the class does not exist.
+    /// Returns the path of the class that a property currently refers to. Returns `None` if the class does not exist.
     ///
     /// # Errors
-    /// When the object is destroyed or has no such property.
+    /// If the object is destroyed or has no such property.
     pub fn resolve_class(&self, object: ObjectHandle, property: &str) -> Result<Option<String>, Error> {
         let (ty, value) = (self.type_of(object, property)?, self.0.objects().get(object, property)?);
         Ok(self.0.core().world.resolve_class(&ty, &value).map(|class| class.path.to_string()))
     }
 
-    /// Sets a field path property to the property with the path `field`; an empty path clears the field path.
+    /// Sets a field path property to the property with the path `field`. An empty path clears the field path.
     ///
     /// # Errors
-    /// When the property does not exist.
+    /// If the property does not exist.
     pub fn point_at_field(&self, object: ObjectHandle, property: &str, field: &str) -> Result<(), Error> {
         self.0.objects().set(object, property, &self.0.core().world.field_path(field)?)
     }
 
-    /// Returns the current path of the property that a field path refers to, also after a rename.
+    /// Returns the current path of the property that a field path refers to, even after a rename.
     ///
     /// # Errors
-    /// When the object is destroyed or has no such property.
+    /// If the object is destroyed or has no such property.
     pub fn resolve_field(&self, object: ObjectHandle, property: &str) -> Result<Option<String>, Error> {
         let value = self.0.objects().get(object, property)?;
         Ok(self.0.core().world.resolve_field(&value).map(|field| format!("{}:{}", field.owner, field.text)))
     }
 
-    /// Binds a delegate property to a function of an object. For a multicast delegate, adds the binding unless it already exists.
+    /// Binds a delegate property to a function of an object. Adds the binding to a multicast delegate, unless the binding already exists.
     ///
     /// # Errors
-    /// When the function does not exist or has another signature, or the property is not a delegate.
+    /// If the function does not exist or has a different signature, or if the property is not a delegate.
     pub fn bind(
         &self,
         object: ObjectHandle,
@@ -132,21 +132,21 @@ impl Links<'_> {
         Ok(delegates::bind(&self.0.core().world, (object, property), &ty, target, function)?)
     }
 
-    /// Returns a delegate bound to a function of an object, as an argument for native functions and for functions of modules.
+    /// Returns a delegate that is bound to a function of an object, as an argument for functions of native classes and modules.
     ///
     /// # Errors
-    /// When the object is destroyed, or the function does not exist or has another signature.
+    /// If the object is destroyed, or if the function does not exist or has a different signature.
     pub fn delegate<F: Signature>(&self, object: ObjectHandle, function: &str) -> Result<Delegate<F>, Error> {
         let signature = signature_of::<F::Args, F::Result>()?.to_string();
         let binding = delegates::binding_of(&self.0.core().world, &signature, object, function)?;
         Ok(Delegate::of(binding))
     }
 
-    /// Removes bindings from a delegate property and returns their number. Removes the bindings to `function` of `target`. Removes all
-    /// bindings to `target` if `function` is empty, and all bindings if `target` is none.
+    /// Removes bindings to `function` of `target` from a delegate property, and returns their number. If `function` is empty, removes all
+    /// bindings to `target`. If `target` is [`ObjectHandle::NONE`], removes all bindings.
     ///
     /// # Errors
-    /// When the property is not a delegate or must not be written now.
+    /// If the property is not a delegate or cannot currently be written.
     pub fn unbind(
         &self,
         object: ObjectHandle,
@@ -158,13 +158,13 @@ impl Links<'_> {
         Ok(core.delegates.unbind(&core.world, (object, property), &ty, target, function)?)
     }
 
-    /// Calls the bindings of a delegate property, newest first, and returns the result of a single delegate. Removes bindings to
-    /// destroyed objects. A binding that is removed during the broadcast is no longer called. A binding that is added during the
-    /// broadcast is first called by the next broadcast.
+    /// Calls the bindings of a delegate property, newest first. Returns the result of a single delegate. Removes bindings to destroyed
+    /// objects. Bindings that are removed during the broadcast are not called. Bindings that are added during the broadcast are first
+    /// called by the next broadcast.
     ///
     /// # Errors
-    /// When a single delegate is unbound, the arguments do not fit, or delegate calls are nested too deep. When a callee fails: a
-    /// multicast delegate still calls all bindings, and then returns the first error.
+    /// If a single delegate is unbound, the arguments do not match, delegate calls are nested too deeply, or a callee fails. A multicast
+    /// delegate still calls all bindings, and then returns the first error.
     ///
     /// # Examples
     /// ```rust

@@ -1,5 +1,4 @@
-//! Typed access to objects of native classes from the host's own code. Classes and members are Rust types and methods instead of
-//! strings.
+//! Typed access to objects of native classes, for code of the host. Classes and members are Rust types and methods instead of strings.
 
 use super::objects::Objects;
 use crate::boundary::CallError;
@@ -8,7 +7,7 @@ use crate::handles::ObjectHandle;
 use crate::native::{Class, Obj, This, run_for};
 
 impl Objects<'_> {
-    /// Creates an object of a native class, as [`Objects::spawn`] does.
+    /// Creates an object of a native class, like [`Objects::spawn`].
     ///
     /// # Errors
     /// Returns the errors of [`Objects::spawn`].
@@ -33,7 +32,7 @@ impl Objects<'_> {
         self.spawn(C::PATH).map(Obj::new)
     }
 
-    /// Returns the object as a reference of a native class, if it is alive and an instance of that class or a subclass.
+    /// Returns a typed reference to the object, if the object is alive and of class `C` or a derived class.
     ///
     /// # Examples
     /// ```rust
@@ -57,8 +56,8 @@ impl Objects<'_> {
         (self.is_alive(object) && self.is_a(object, C::PATH)).then(|| Obj::new(object))
     }
 
-    /// Runs `code` with a view of the object that has the accessors and calls of class `C`, like `this` in a method. A failing accessor
-    /// ends `code`; its error is returned.
+    /// Runs `code` with a view of the object, which has the accessors and functions of class `C`, like `this` in a method. If an accessor
+    /// fails, `code` ends and this method returns the error.
     ///
     /// ```
     /// use alcedo_runtime::native::{This, uclass};
@@ -85,8 +84,8 @@ impl Objects<'_> {
     /// ```
     ///
     /// # Errors
-    /// When the object is destroyed or of another class, or an accessor in `code` fails. Changes made by `code` before the error
-    /// remain.
+    /// If the object is destroyed or of another class, or if an accessor in `code` fails. Changes that `code` made before the error
+    /// persist.
     pub fn with<C: Class, R>(&self, object: Obj<C>, code: impl FnOnce(This<'_, C>) -> R) -> Result<R, Error> {
         let handle = object.handle();
         if !self.is_alive(handle) {

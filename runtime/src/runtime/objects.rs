@@ -1,4 +1,4 @@
-//! Objects of a host, for the host's own code: creates and destroys objects, accesses properties and calls functions.
+//! Objects of a host, for code of the host: creates and destroys objects, accesses properties and calls functions.
 
 use std::ops::Deref;
 use std::rc::Rc;
@@ -32,7 +32,7 @@ use crate::object::value::Value;
 /// let cube = runtime.objects().spawn("/Script/Game.Cube")?;
 /// runtime.objects().set(cube, "speed", &Value::F64(2.0))?;
 /// runtime.objects().call(cube, "turn", &[])?;
-/// // Looked up once, read in each frame.
+/// // Resolves the names once, and reads the property in each frame.
 /// let speed = PropertyRef::new("speed");
 /// assert_eq!(runtime.objects().get(cube, &speed)?, Value::F64(2.0));
 /// runtime.objects().destroy(cube);
@@ -52,13 +52,13 @@ impl Deref for Objects<'_> {
 }
 
 impl Objects<'_> {
-    /// Creates an object of a class, named by a path or a [`ClassRef`](crate::ClassRef). The object is in the root set, so it exists
-    /// until it is destroyed. A callback of [`Unloads::on_unloading`](crate::Unloads::on_unloading) may also create objects, with the
-    /// same lifetime.
+    /// Creates an object of a class. The class is specified by a path or a [`ClassRef`](crate::ClassRef). The object is in the root set, so
+    /// it exists until it is destroyed. Callbacks of [`Unloads::on_unloading`](crate::Unloads::on_unloading) may also create objects, with
+    /// the same lifetime.
     ///
     /// # Errors
-    /// When the class does not exist, or an exclusive operation such as a reload is in progress. When a step of the construction fails;
-    /// the incomplete object is then destroyed.
+    /// If the class does not exist, or if an exclusive operation such as a reload is in progress. If a step of the construction fails; then
+    /// the incomplete object is destroyed.
     ///
     /// # Examples
     /// ```rust
@@ -75,12 +75,11 @@ impl Objects<'_> {
         self.spawn_in(class, ObjectHandle::NONE)
     }
 
-    /// Creates an object inside `outer`. Unless `outer` is none, the object is not a root: only a property that refers to the object
-    /// protects it from collection.
+    /// Creates an object inside `outer`. The object is a root only if `outer` is [`ObjectHandle::NONE`]. Otherwise only references from
+    /// other objects protect it from collection.
     ///
     /// # Errors
-    /// Returns the errors of [`Objects::spawn`]. Returns an error when `outer` is destroyed, or is a class default object or a part of
-    /// a class default object.
+    /// Returns the errors of [`Objects::spawn`]. Returns an error if `outer` is destroyed, or is (a part of) a class default object.
     ///
     /// # Examples
     /// ```rust
@@ -96,8 +95,8 @@ impl Objects<'_> {
         self.construct(&class.find(self.0.types())?, outer)
     }
 
-    /// Destroys an object and its subobjects. Has no effect on a destroyed object. Only logs a warning for a class default object, and
-    /// when called by a listener during a reload.
+    /// Destroys an object and its subobjects. Has no effect on a destroyed object. Only logs a warning for a class default object, and if a
+    /// listener calls this method during a reload.
     ///
     /// # Examples
     /// ```rust
@@ -120,21 +119,21 @@ impl Objects<'_> {
         }
     }
 
-    /// Iterates over the alive objects in creation order, without class default objects and their templates. Objects that are created
-    /// or destroyed during the iteration do not change it.
+    /// Iterates over the live objects in creation order, without class default objects and their templates. Creating or destroying objects
+    /// during the iteration does not change the iteration.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = ObjectHandle> + ExactSizeIterator + use<> {
         self.0.inner.core.world.objects.living().into_iter()
     }
 
-    /// Returns the class path of a dormant object: an object whose class was removed by a reload. A dormant object has no plugin part
-    /// and appears as an object of its nearest base class; it becomes active when the class returns.
+    /// Returns the class path of a dormant object: an object whose class was removed by a reload. A dormant object has no plugin part, and
+    /// is treated as an object of its nearest base class. It becomes active when its class is declared again.
     ///
     /// # Examples
     /// ```rust,no_run
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
     /// # let runtime = alcedo_runtime::Runtime::builder().build()?;
     /// # let cube = runtime.objects().spawn("/Script/Game.Cube")?;
-    /// // The new code has no class Cube any more.
+    /// // The new code does not declare the class Cube.
     /// runtime.reload(&["/opt/game/plugins/libshapes.so"])?;
     /// if let Some(class) = runtime.objects().dormant_class(cube) {
     ///     println!("the object waits for {class}");
@@ -146,7 +145,7 @@ impl Objects<'_> {
         self.0.inner.core.world.objects.waits_for(object).map(|class| class.to_string())
     }
 
-    /// Returns the object named `name` inside `outer`, or at the top level if `outer` is none. Takes constant time.
+    /// Returns the object named `name` inside `outer`, or at the top level if `outer` is [`ObjectHandle::NONE`]. Takes constant time.
     ///
     /// # Examples
     /// ```rust
@@ -163,11 +162,10 @@ impl Objects<'_> {
         self.0.inner.core.world.objects.find(outer, name)
     }
 
-    /// Renames an object and moves it to the outer object `outer`. The name or the outer object may be unchanged. References to the
-    /// object stay valid.
+    /// Renames an object, and moves it into `outer`. Either the name or the outer may be unchanged. References to the object stay valid.
     ///
     /// # Errors
-    /// [`RenameError`] with the reason; the object is then unchanged.
+    /// [`RenameError`] with the reason. Then the object is unchanged.
     ///
     /// # Examples
     /// ```rust
@@ -185,7 +183,8 @@ impl Objects<'_> {
         self.0.inner.core.world.objects.rename(object, name, outer)
     }
 
-    /// Adds an object to the root set, which protects it and objects it refers to from collection. Returns whether the object exists.
+    /// Adds an object to the root set, which protects the object, and all objects it refers to, from collection. Returns `true` if the
+    /// object exists.
     ///
     /// # Examples
     /// ```rust
@@ -205,19 +204,19 @@ impl Objects<'_> {
         self.0.inner.core.world.objects.add_root(object)
     }
 
-    /// Returns whether an object is in the root set.
+    /// Returns `true` if an object is in the root set.
     pub fn is_root(&self, object: ObjectHandle) -> bool {
         self.0.inner.core.world.objects.is_root(object)
     }
 
-    /// Removes an object from the root set; references to the object still keep it alive. Returns whether the object was a root.
+    /// Removes an object from the root set; references can still keep it alive. Returns `true` if the object was a root.
     ///
     /// # Examples
     /// ```rust
     /// use alcedo_runtime::Runtime;
     ///
     /// let runtime = Runtime::builder().build()?;
-    /// // An object without an outer is created as a root.
+    /// // An object without an outer is initially a root.
     /// let level = runtime.objects().spawn("/Script/Core.Object")?;
     /// assert!(runtime.objects().is_root(level));
     /// assert!(runtime.objects().remove_root(level));
@@ -228,10 +227,10 @@ impl Objects<'_> {
         self.0.inner.core.world.objects.remove_root(object)
     }
 
-    /// Reads a property, by name or by a [`PropertyRef`](crate::PropertyRef).
+    /// Reads a property. The property is specified by a name or a [`PropertyRef`](crate::PropertyRef).
     ///
     /// # Errors
-    /// When the object is destroyed or has no such property.
+    /// If the object is destroyed or has no such property.
     ///
     /// # Examples
     /// ```rust
@@ -256,12 +255,12 @@ impl Objects<'_> {
         Ok(self.0.inner.core.world.objects.read_value(object, property)?)
     }
 
-    /// Writes a property, by name or by a [`PropertyRef`](crate::PropertyRef).
+    /// Writes a property. The property is specified by a name or a [`PropertyRef`](crate::PropertyRef).
     ///
     /// # Errors
-    /// When the object is destroyed or has no such property, or the property has another type. [`CallError::WrongClass`] when the value
-    /// is an object that does not match the class or interface of the property. [`CallError::NotFound`] when a delegate is bound to a
-    /// function that its object lacks. [`CallError::Signature`] when the bound function has other parameters.
+    /// If the object is destroyed or has no such property, or if the property has a different type. [`CallError::WrongClass`] if the value
+    /// is an object that the property does not accept. [`CallError::NotFound`] if a delegate is bound to a function that does not exist.
+    /// [`CallError::Signature`] if the bound function has a different signature.
     ///
     /// # Examples
     /// ```rust
@@ -278,7 +277,7 @@ impl Objects<'_> {
     /// let lamp = runtime.objects().spawn("/Script/Game.Lamp")?;
     /// runtime.objects().set(lamp, "brightness", &Value::F64(2.0))?;
     /// assert_eq!(runtime.objects().get(lamp, "brightness")?, Value::F64(2.0));
-    /// // A value of another type is refused.
+    /// // A value of another type is rejected.
     /// assert!(runtime.objects().set(lamp, "brightness", &Value::Bool(true)).is_err());
     /// # Ok::<(), alcedo_runtime::Error>(())
     /// ```
@@ -305,7 +304,7 @@ impl Objects<'_> {
     ///
     /// let runtime = Runtime::builder().natives(natives![Lamp]).build()?;
     /// let lamp = runtime.objects().spawn("/Script/Game.Lamp")?;
-    /// // An inspector lists all values.
+    /// // An inspector lists all properties with their values.
     /// for property in runtime.objects().properties_of(lamp) {
     ///     println!("{property} = {:?}", runtime.objects().get(lamp, &property)?);
     /// }
@@ -319,11 +318,11 @@ impl Objects<'_> {
             .unwrap_or_default()
     }
 
-    /// Calls a function, by name or by a [`FunctionRef`](crate::FunctionRef). Overrides take precedence.
+    /// Calls a function, or the override of the function. The function is specified by a name or a [`FunctionRef`](crate::FunctionRef).
     ///
     /// # Errors
-    /// When the object is destroyed or has no such function, the arguments do not fit, or the body fails. [`CallError::WrongClass`]
-    /// when an argument is an object that does not fit its parameter.
+    /// If the object is destroyed or has no such function, the arguments do not match, or the function body fails.
+    /// [`CallError::WrongClass`] if an argument is an object that its parameter does not accept.
     ///
     /// # Examples
     /// ```rust
@@ -362,7 +361,7 @@ impl Objects<'_> {
         self.call_with_out_parameters(object, function, arguments).map(|(result, _)| result)
     }
 
-    /// Calls a function as [`Objects::call`] does, and also returns the values of its out parameters in order. The arguments include an
+    /// Calls a function like [`Objects::call`], and also returns the values of its out parameters in order. The arguments must include an
     /// initial value for each out parameter.
     ///
     /// # Errors
@@ -383,13 +382,13 @@ impl Objects<'_> {
         Ok(call_with_out_parameters(world, &function, object, arguments, Dispatch::Virtual)?)
     }
 
-    /// Calls a function once, by name and with Rust types. Overrides take precedence. An [`Obj<Object>`](crate::native::Obj) is
-    /// accepted for each parameter whose class the object has. The result type `()` is accepted for every function.
-    /// [`Runtime::function`] is faster for repeated calls.
+    /// Calls a function, or the override of the function, by name with Rust types. An [`Obj<Object>`](crate::native::Obj) can be passed for
+    /// each parameter that accepts the object's class. The result type `()` is accepted for every function. [`Runtime::function`] is faster
+    /// for repeated calls.
     ///
     /// # Errors
-    /// When the object is destroyed or has no such function, an argument or the result has another type, or the body fails.
-    /// [`CallError::WrongClass`] when an argument is an object that does not fit its parameter.
+    /// If the object is destroyed or has no such function, an argument or the result has a different type, or the function body fails.
+    /// [`CallError::WrongClass`] if an argument is an object that its parameter does not accept.
     ///
     /// # Examples
     /// ```rust
@@ -445,7 +444,7 @@ impl Objects<'_> {
         self.object_at(path)
     }
 
-    /// Formats an object for a log as class and name, `Game.Cube (Cube_1)`, or as its handle if destroyed.
+    /// Formats an object for a log as class and name, such as `Game.Cube (Cube_1)`. Formats a destroyed object as its handle.
     ///
     /// # Examples
     /// ```rust
@@ -462,7 +461,7 @@ impl Objects<'_> {
     }
 
     /// Returns the context whose module declares the class of an object: a generation of the Master, or the Default for native classes.
-    /// `None` for a destroyed object.
+    /// Returns `None` for a destroyed object.
     ///
     /// # Examples
     /// ```rust
@@ -470,7 +469,7 @@ impl Objects<'_> {
     ///
     /// let runtime = Runtime::builder().build()?;
     /// let player = runtime.objects().spawn("/Script/Core.Object")?;
-    /// // Native classes belong to the host itself.
+    /// // Native classes belong to the host.
     /// let context = runtime.objects().context_of(player).unwrap();
     /// assert_eq!(context.kind, ContextKind::Default);
     /// # Ok::<(), alcedo_runtime::Error>(())
@@ -487,7 +486,7 @@ impl Objects<'_> {
                 ContextId::master(loads.registry.master_with(module, living)?.0)
             }
         };
-        // An object does not outlive the generation of its class; the Default always exists.
+        // No object outlives the generation of its class, and the Default always exists.
         self.0.contexts().all().into_iter().find(|info| info.id == id)
     }
 

@@ -1,4 +1,4 @@
-//! Protocols of the host, such as `db`, and the resolvers of their names.
+//! Protocols that a host adds, such as `db`, and the resolvers of their names.
 
 use std::any::Any;
 use std::fmt;
@@ -20,12 +20,12 @@ use crate::zcall::name::ZCallName;
 use crate::zcall::protocol::{PlainProtocol, Protocol};
 use crate::zcall::reader::{NameErrorKind, Reader};
 
-/// Code of the host; `None` after the host has ended.
+/// Registered code; `None` after the host has ended.
 type Kept<T> = RefCell<Option<Rc<T>>>;
 
-/// Registered code of a host, which is taken out when the host ends.
+/// Registered code of a host. The end of the host takes the code out.
 pub(super) trait TakeBody {
-    /// Takes the code, so that the caller can drop it.
+    /// Takes the code out, so that the caller can drop it.
     fn take_body(&self) -> Option<Rc<dyn Any>>;
 }
 
@@ -42,8 +42,8 @@ impl Inner {
     }
 }
 
-/// Resolves the names of one protocol to functions. The runtime calls a resolver on the game thread, also before the commit of new
-/// code, so a resolver must have no side effects. A resolver may resolve other names.
+/// Resolves the names of one protocol to functions. The runtime calls resolvers on the game thread, also before the commit of new code, so
+/// a resolver must not have side effects. A resolver may resolve other names.
 ///
 /// # Examples
 /// ```rust
@@ -72,11 +72,11 @@ impl Inner {
 /// # }
 /// ```
 pub trait ZCallResolver {
-    /// Returns the function for `name`, which is the part after `protocol:/`. The runtime caches a function under its handle, and
-    /// resolves a declined name again each time.
+    /// Returns the function for `name`, which is the part after `protocol:/`. The runtime caches the function with its handle. A declined
+    /// name is resolved again each time.
     ///
     /// # Errors
-    /// Returns [`Declined`] when the function does not exist; the caller's error contains the reason.
+    /// Returns [`Declined`] if the function does not exist. The error of the caller contains the reason.
     fn resolve(&self, runtime: &Runtime, name: &str) -> Result<ZCallFunction, Declined>;
 }
 
@@ -86,7 +86,7 @@ impl<F: Fn(&Runtime, &str) -> Result<ZCallFunction, Declined>> ZCallResolver for
     }
 }
 
-/// Reason why a resolver has no function for a name: a short sentence.
+/// Reason for which a resolver has no function for a name, as a short sentence.
 ///
 /// # Examples
 /// ```rust
@@ -105,7 +105,7 @@ impl<T: Into<String>> From<T> for Declined {
     }
 }
 
-/// A function of the host with its signature. Clones share the function.
+/// A function of the host, with its signature. Clones share the function.
 ///
 /// # Examples
 /// ```rust
@@ -128,7 +128,7 @@ pub struct ZCallFunction {
 }
 
 impl ZCallFunction {
-    /// Returns a function that may have side effects: code of a new generation can call it only after the commit.
+    /// Returns a function that may have side effects. Code of a new generation can call the function only after the commit.
     #[track_caller]
     pub fn new(
         signature: Signature,
@@ -138,8 +138,8 @@ impl ZCallFunction {
         Self { signature, effect: Effect::Any, body: Rc::new(body), site }
     }
 
-    /// Returns a function for which the host guarantees that it has no side effects. New code may call the function before the commit.
-    /// See [`Calls::register_pure`].
+    /// Returns a function without side effects, which the host guarantees. New code can call the function before the commit. See
+    /// [`Calls::register_pure`].
     #[track_caller]
     pub fn pure(
         signature: Signature,
@@ -156,8 +156,8 @@ impl fmt::Debug for ZCallFunction {
 }
 
 impl Calls<'_> {
-    /// Adds a protocol and the resolver of its names `protocol:/…`, for modules and for the host. Such a protocol has only this
-    /// resolver. Reloads, rollbacks and unloads do not affect the resolver and the handles of its functions.
+    /// Adds a protocol and the only resolver of its names `protocol:/…`, for modules and for the host. Reloads, rollbacks and unloads do
+    /// not affect the resolver and the handles of its functions.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -174,8 +174,8 @@ impl Calls<'_> {
     /// ```
     ///
     /// # Errors
-    /// When the protocol is taken, built in or invalid. The name of a protocol has up to 32 lower-case letters, digits, `+`, `-` and
-    /// `.`, and starts with a letter.
+    /// If the protocol is already used, built in or invalid. The name of a protocol has at most 32 lower-case letters, digits, `+`, `-` and
+    /// `.`, and begins with a letter.
     #[track_caller]
     pub fn add_value_resolver(&self, protocol: &str, resolver: impl ZCallResolver + 'static) -> Result<(), Error> {
         let site = Site::new("resolver", &resolver);
@@ -201,8 +201,8 @@ impl Calls<'_> {
         Ok(())
     }
 
-    /// Adds a protocol that parses the names beginning with its [word](Protocol::word). [`Self::add_resolver`] adds a resolver for
-    /// these names. [`Self::add_value_resolver`] is shorter if the functions take values.
+    /// Adds a protocol that parses names with its [keyword](Protocol::word). [`Self::add_resolver`] adds resolvers for these names.
+    /// [`Self::add_value_resolver`] is shorter if the functions use dynamic values.
     ///
     /// ```
     /// use alcedo_runtime::zcall::{Answer, Call, NameError, Protocol, Reader, Resolved, Resolver, ZCallName};
@@ -254,7 +254,7 @@ impl Calls<'_> {
     /// ```
     ///
     /// # Errors
-    /// When the word is invalid, built in or taken by another protocol of the host; when `protocol` panics.
+    /// If the keyword is invalid, built in or used by another protocol of the host, or if `protocol` panics.
     #[track_caller]
     pub fn add_protocol(&self, protocol: impl Protocol + 'static) -> Result<(), Error> {
         let site = Site::new("protocol", &protocol);
@@ -264,15 +264,15 @@ impl Calls<'_> {
         Ok(())
     }
 
-    /// Adds a resolver for the names of a protocol of the host. The resolvers of a protocol are called in ascending order of priority,
-    /// and the first function found is used. Errors name each resolver by its `label`. Reloads, rollbacks and unloads do not affect the
+    /// Adds a resolver for the names of a protocol of the host. The resolvers of a protocol are called in ascending order of priority, and
+    /// the first returned function is used. Errors refer to each resolver by its `label`. Reloads, rollbacks and unloads do not affect the
     /// resolver, as for [`Self::add_value_resolver`].
     ///
-    /// Uncommitted code cannot call a resolved function unless it is [`pure`](crate::zcall::Resolved::pure). A panic in the resolver or
-    /// in its function is returned to the caller as an error.
+    /// Uncommitted code can only call [`pure`](crate::zcall::Resolved::pure) functions. A panic in the resolver or in its function is
+    /// returned to the caller as an error.
     ///
     /// # Errors
-    /// When the host has added no such protocol, or the protocol has a resolver with that label.
+    /// If the host has added no such protocol, or if the protocol already has a resolver with this label.
     #[track_caller]
     pub fn add_resolver(
         &self,
@@ -299,7 +299,7 @@ impl Calls<'_> {
 }
 
 impl Runtime {
-    /// Wraps a function with checks: only pure functions run before a commit, and no function runs after the end of the host.
+    /// Wraps a function with checks: only pure functions run before a commit, and no function runs after the host has ended.
     pub(super) fn guarded(&self, name: String, function: Resolved, site: Site) -> Resolved {
         let mode = self.core().world.mode.clone();
         let effect = function.effect();
@@ -316,8 +316,8 @@ impl Runtime {
     }
 }
 
-/// Wraps a protocol of the host for the resolver chain, and caches its strings. Names of the protocol are invalid after the host has
-/// ended.
+/// Wraps a protocol of the host for the resolver chain, and caches its strings. After the host has ended, names of the protocol are
+/// invalid.
 fn described(code: Rc<Kept<dyn Protocol>>) -> Result<Rc<dyn Protocol>, CallError> {
     let protocol = code.borrow().clone().ok_or_else(ended)?;
     let read = move |address: &mut Reader<'_>| {

@@ -1,4 +1,4 @@
-//! Creating, replacing and unloading the Master: immediately, at the next safe point, or when its files change.
+//! Creates, replaces and unloads the Master: immediately, at the next safe point, or when its files change.
 
 use std::path::{Path, PathBuf};
 
@@ -13,12 +13,11 @@ use crate::reload::transaction;
 use crate::reload::watch::FileWatch;
 
 impl Runtime {
-    /// Loads libraries into a new Master load context. With the feature `script`, also loads folders of script packages. Each path must
-    /// be absolute.
+    /// Loads libraries into a new Master. With the feature `script`, also loads folders of script packages. All paths must be absolute.
     ///
     /// # Errors
-    /// When a path is relative, a file is unreadable, a check fails, or a main or class default object panics. No module stays loaded
-    /// after an error.
+    /// If a path is relative, a file is unreadable, a check fails, or a main or the construction of a class default object panics. After an
+    /// error, no module stays loaded.
     ///
     /// # Examples
     /// ```rust
@@ -38,17 +37,17 @@ impl Runtime {
         }
     }
 
-    /// Loads `libraries` as [`Runtime::create_master`] does, even if the host runs under `alcedo dev`.
+    /// Loads `libraries` like [`Runtime::create_master`], even if the host runs under `alcedo dev`.
     pub(crate) fn create_master_of(&self, libraries: &[PathBuf]) -> Result<(), Error> {
         let _busy = self.at_safe_point("creating the Master")?;
         Ok(master::create(&self.inner.core, &self.inner.loads, &self.with_scripts(libraries))?)
     }
 
-    /// Replaces the modules of the Master by `libraries` and keeps every object. A failed reload is rolled back, and its report has the
-    /// reason.
+    /// Replaces the modules of the Master by `libraries`, and keeps all objects. A failed reload is rolled back, and the report contains
+    /// the reason.
     ///
     /// # Errors
-    /// When no Master is loaded, or plugin code is on the stack.
+    /// If no Master is loaded, or if plugin code is on the stack.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -56,7 +55,7 @@ impl Runtime {
     /// # let runtime = alcedo_runtime::Runtime::builder().build()?;
     /// let libraries = ["/opt/game/plugins/libweather.so"];
     /// runtime.create_master(&libraries)?;
-    /// // The library was built again.
+    /// // A build has replaced the library.
     /// match runtime.reload(&libraries)?.into_result() {
     ///     Ok(report) => println!("{} objects kept", report.objects_kept),
     ///     Err(report) => eprintln!("the old code continues: {report}"),
@@ -68,9 +67,9 @@ impl Runtime {
         self.reload_for(&owned(libraries), ReloadScope::All, 0)
     }
 
-    /// Replaces only the modules of the Master whose library was rebuilt, and modules that depend on them. `libraries` lists all
-    /// libraries of the Master. Other modules stay mapped in their generation: their plugin parts are not rebuilt, and handles to them
-    /// stay valid. If no library has changed, nothing is reloaded and the report states this.
+    /// Replaces only the modules of the Master whose libraries were rebuilt, and the modules that depend on them. `libraries` must contain
+    /// all libraries of the Master. Other modules stay mapped in their generation: their plugin parts are not rebuilt, and handles to them
+    /// stay valid. If no library has changed, nothing is reloaded, which the report states.
     ///
     /// # Errors
     /// Returns the errors of [`Runtime::reload`].
@@ -81,7 +80,7 @@ impl Runtime {
     /// # let runtime = alcedo_runtime::Runtime::builder().build()?;
     /// let libraries = ["/opt/game/plugins/libweather.so", "/opt/game/plugins/libquests.so"];
     /// runtime.create_master(&libraries)?;
-    /// // Only libquests.so was built again.
+    /// // A build has replaced only libquests.so.
     /// let report = runtime.reload_changed(&libraries)?;
     /// assert_eq!(report.modules, ["quests"]);
     /// # Ok(())
@@ -109,8 +108,9 @@ impl Runtime {
         Ok(report)
     }
 
-    /// Requests a reload at the next safe point. Several requests are combined into one reload with the libraries of the last request.
-    /// A request to unload discards the reload. [`Runtime::take_reloads`] returns the report with the number of requests.
+    /// Requests a reload at the next safe point. Several requests are combined into one reload with the libraries of the last request. A
+    /// request to unload the Master discards the reload. [`Runtime::take_reloads`] returns the report, which contains the number of
+    /// requests.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -129,12 +129,12 @@ impl Runtime {
         self.request_reload_of(libraries, ReloadScope::All);
     }
 
-    /// Requests a reload as [`Runtime::request_reload`] does, for the modules in `scope`. Combined requests use the widest scope.
+    /// Requests a reload of the modules in `scope`, like [`Runtime::request_reload`]. Combined requests use the widest scope.
     pub fn request_reload_of(&self, libraries: Vec<PathBuf>, scope: ReloadScope) {
         self.inner.requests.borrow_mut().push(Request::Reload { libraries, scope });
     }
 
-    /// Removes and returns the reports of reloads at safe points, oldest first. Keeps at most the last 64.
+    /// Removes and returns the reports of reloads at safe points, oldest first. Keeps the last 64 reports.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -156,17 +156,17 @@ impl Runtime {
         self.inner.reloads.take()
     }
 
-    /// Watches the files of the Master. Once changed files are completely written, reloads them at the next safe point.
+    /// Watches the files of the Master. When changed files are completely written, reloads them at the next safe point.
     ///
     /// # Errors
-    /// When no Master is loaded, or its folders cannot be watched.
+    /// If no Master is loaded, or if its folders cannot be watched.
     ///
     /// # Examples
     /// ```rust
     /// use alcedo_runtime::Runtime;
     ///
     /// let runtime = Runtime::builder().build()?;
-    /// // The Master, whose files are watched, must be created first.
+    /// // The Master must be created before its files can be watched.
     /// assert!(runtime.watch().is_err());
     /// # Ok::<(), alcedo_runtime::Error>(())
     /// ```
@@ -174,7 +174,7 @@ impl Runtime {
         self.watch_for(ReloadScope::All)
     }
 
-    /// Watches the files as [`Runtime::watch`] does, and replaces only changed modules and their dependents.
+    /// Watches the files like [`Runtime::watch`], but replaces only changed modules and their dependents.
     ///
     /// # Errors
     /// Returns the errors of [`Runtime::watch`].
@@ -184,8 +184,8 @@ impl Runtime {
 
     fn watch_for(&self, scope: ReloadScope) -> Result<(), Error> {
         if self.inner.agent.get().is_some() {
-            // `alcedo dev` builds the plugins and reports complete builds. Scripts that the host loads itself are not part of these
-            // reports.
+            // `alcedo dev` builds the plugins and reports complete builds. These reports do not include the scripts that the host itself
+            // loads.
             let scripts = self.inner.scripts.borrow().clone();
             if !scripts.is_empty() {
                 *self.inner.watch.borrow_mut() = Some(FileWatch::new(&scripts)?);
@@ -199,10 +199,10 @@ impl Runtime {
         Ok(())
     }
 
-    /// Unloads the Master: destroys objects of its classes, ends its modules and unmaps them.
+    /// Unloads the Master: destroys objects of its classes, ends its modules, and unmaps their images.
     ///
     /// # Errors
-    /// When no Master is loaded, or plugin code is on the stack.
+    /// If no Master is loaded, or if plugin code is on the stack.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -229,7 +229,7 @@ impl Runtime {
         self.inner.scripts.borrow_mut().extend(folders);
     }
 
-    /// Returns the modules to load for `libraries`, which always include the host's script packages.
+    /// Returns the modules to load: `libraries` and the script packages of the host.
     fn with_scripts(&self, libraries: &[PathBuf]) -> Vec<PathBuf> {
         let scripts = self.inner.scripts.borrow();
         let more = scripts.iter().filter(|folder| !libraries.contains(folder));

@@ -1,5 +1,5 @@
-//! Function tables that the host and its modules exchange at load time. Each entry is a function with a ZCall name: `ex:/` for an entry
-//! of the host, `nm:/` for an entry of a module. A table declares its entries by Rust types and has one fingerprint for all entries.
+//! Function tables that the host and its modules exchange at load time. Each entry is a function with a ZCall name: `ex:/` for an entry of
+//! the host, `nm:/` for an entry of a module. A table declares its entries with Rust types, and has one fingerprint for all entries.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -54,16 +54,16 @@ use crate::signature::Signature;
 pub struct Tables<'a>(pub(super) &'a Runtime);
 
 impl Tables<'_> {
-    /// Offers a table of the host to modules that are loaded later. Modules of the Master call the entries on the game thread. Modules
-    /// of Slims, pinned contexts and the Default call the entries on any thread. Each entry is also available as the function
-    /// `ex:/table/entry`. After [`Runtime::shutdown`], a call of an entry returns an error.
+    /// Offers a table of the host to modules that are loaded later. Modules of the Master call the entries on the game thread. Modules of
+    /// Slims, pinned contexts and the Default call the entries on any thread. Each entry is also registered as the function
+    /// `ex:/table/entry`. After [`Runtime::shutdown`], calls of entries return an error.
     ///
     /// An entry without captures is as fast as a function of [`Calls::register_leaf`](crate::Calls::register_leaf). For modules of the
-    /// Master, an entry with captures is as fast as a function of [`Calls::register_typed`](crate::Calls::register_typed). Modules of
-    /// other contexts hold a guard during each call of such an entry. New code cannot call entries before its commit.
+    /// Master, an entry with captures is as fast as a function of [`Calls::register_typed`](crate::Calls::register_typed). Modules of other
+    /// contexts hold a guard during each call of an entry with captures. New code cannot call entries before its commit.
     ///
     /// # Errors
-    /// When a table with this name is already offered, the name of an entry is taken, or a type of an entry has no path.
+    /// If a table with this name is already offered, the name of an entry is used, or a type of an entry has no path.
     ///
     /// # Examples
     /// ```rust
@@ -82,7 +82,7 @@ impl Tables<'_> {
     /// runtime.tables().offer(Dice { roll: |left, right| left + right })?;
     /// let roll = runtime.function::<(u32, u32), u32>("ex:/Dice/roll")?;
     /// assert_eq!(roll.call((2, 5))?, 7);
-    /// // A table is offered once.
+    /// // A table can be offered only once.
     /// assert!(runtime.tables().offer(Dice { roll: |_, _| 0 }).is_err());
     /// # Ok(())
     /// # }
@@ -92,8 +92,8 @@ impl Tables<'_> {
         self.offer_as(table, Effect::Any)
     }
 
-    /// Offers a table whose entries have no side effects. New code may call these entries before its commit, in its entry method and
-    /// its main. See [`Calls::register_pure`](crate::Calls::register_pure).
+    /// Offers a table whose entries have no side effects. New code can call these entries before its commit, in its entry method and its
+    /// main. See [`Calls::register_pure`](crate::Calls::register_pure).
     ///
     /// # Errors
     /// Returns the errors of [`Tables::offer`].
@@ -117,22 +117,22 @@ impl Tables<'_> {
         Ok(())
     }
 
-    /// Makes later loads fail with [`LoadError::Table`] if a module implements this table with another definition. Without this call,
-    /// such a module is loaded, and [`Tables::of_module`] fails.
+    /// Makes later loads fail with [`LoadError::Table`] if a module implements this table with a different definition. Without this call,
+    /// the module is loaded, and [`Tables::of_module`] returns the error.
     ///
     /// # Errors
-    /// When a type of an entry has no path.
+    /// If a type of an entry has no path.
     pub fn expect<T: ModuleEntries>(&self) -> Result<(), Error> {
         self.0.inner.loads.registry.tables.expect(Table::new(T::NAME, &T::entries()?));
         Ok(())
     }
 
-    /// Returns the table that a module of the Master implements. The table belongs to the current generation: after a reload or unload
-    /// of the module, a call of an entry fails with [`CallError::DeadHandle`], and the table must be requested again.
+    /// Returns the table that a module of the Master implements. The table belongs to the current generation. After a reload or unload of
+    /// the module, calls of entries return [`CallError::DeadHandle`], and the table must be requested again.
     ///
     /// # Errors
-    /// [`LoadError::NoModule`] when the Master has no such module, [`CallError::NotFound`] when the module implements another table or
-    /// none, [`LoadError::Table`] when the definitions differ.
+    /// [`LoadError::NoModule`] if the Master has no such module, [`CallError::NotFound`] if the module does not implement this table,
+    /// [`LoadError::Table`] if the definitions differ.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -166,9 +166,9 @@ impl Tables<'_> {
 }
 
 impl LoadContext {
-    /// Returns the table that a module of the current generation implements. Any thread may use the table. Once the generation unloads,
-    /// for example after a [`replace`](LoadContext::replace), a call of an entry fails with
-    /// [`ContextUnloading`](crate::ContextError::ContextUnloading). The table must then be requested again.
+    /// Returns the table that a module of the current generation implements. Any thread may use the table. When the generation unloads, for
+    /// example after a [`replace`](LoadContext::replace), calls of entries return
+    /// [`ContextUnloading`](crate::ContextError::ContextUnloading), and the table must be requested again.
     ///
     /// ```no_run
     /// use alcedo_runtime::tables::OfContext;
@@ -189,14 +189,14 @@ impl LoadContext {
     /// ```
     ///
     /// # Errors
-    /// When the context has no such module, the module does not implement the table or has another definition, or the context unloads.
+    /// If the context has no such module, the module does not implement the table or has a different definition, or the context unloads.
     pub fn table<T: ModuleEntries<Context = OfContext>>(&self, module: &str) -> Result<T, Error> {
         let table = Table::new(T::NAME, &T::entries()?);
         T::bind(&self.table_module(module, &table)?)
     }
 }
 
-/// A table implemented by the host, declared with [`entry_table!`](crate::entry_table).
+/// A table that the host implements; declared with [`entry_table!`](crate::entry_table).
 ///
 /// # Examples
 /// ```rust
@@ -228,20 +228,20 @@ pub trait HostEntries: Sized {
     /// Lists the entries with their signatures.
     ///
     /// # Errors
-    /// When a type has no path.
+    /// If a type has no path.
     #[doc(hidden)]
     fn entries() -> Result<Vec<(&'static str, Signature)>, CallError>;
 
     /// Registers the functions of the table.
     ///
     /// # Errors
-    /// When a name is taken.
+    /// If a name is used.
     #[doc(hidden)]
     #[track_caller]
     fn register(self, offering: &Offering<'_>) -> Result<(), Error>;
 }
 
-/// A table implemented by a module, declared with [`entry_table!`](crate::entry_table).
+/// A table that a module implements; declared with [`entry_table!`](crate::entry_table).
 ///
 /// # Examples
 /// ```rust
@@ -276,14 +276,14 @@ pub trait ModuleEntries: Sized {
     /// Lists the entries with their signatures.
     ///
     /// # Errors
-    /// When a type has no path.
+    /// If a type has no path.
     #[doc(hidden)]
     fn entries() -> Result<Vec<(&'static str, Signature)>, CallError>;
 
     /// Binds the entries to the functions of a module.
     ///
     /// # Errors
-    /// When the module lacks an entry.
+    /// If the module does not have an entry.
     #[doc(hidden)]
     fn bind(module: &<Self::Context as TableContext>::Module) -> Result<Self, Error>;
 }
@@ -291,7 +291,7 @@ pub trait ModuleEntries: Sized {
 /// Returns the signature of an entry.
 ///
 /// # Errors
-/// When a type has no path.
+/// If a type has no path.
 #[doc(hidden)]
 pub fn signature<A: ValueParams, R: NativeResult>() -> Result<Signature, CallError> {
     const {
@@ -303,7 +303,7 @@ pub fn signature<A: ValueParams, R: NativeResult>() -> Result<Signature, CallErr
     signature_of::<A, R>().map(Signature)
 }
 
-/// Registration of a table in progress.
+/// Registration of a table that is in progress.
 #[doc(hidden)]
 pub struct Offering<'a> {
     runtime: &'a Runtime,
@@ -316,7 +316,7 @@ impl Offering<'_> {
     /// Registers an entry.
     ///
     /// # Errors
-    /// When the name is taken.
+    /// If the name is used.
     #[track_caller]
     pub fn entry<A: ValueParams + SlotRow<Read = A>, R: NativeResult, F: EntryBody<A, R>>(
         &self,
@@ -334,7 +334,7 @@ mod sealed {
 
 /// Kind of load context whose modules implement a table: [`OfMaster`] or [`OfContext`].
 pub trait TableContext: sealed::Sealed + 'static {
-    /// Type of an entry in a table of such a module.
+    /// Type of the entries in a table of this kind of module.
     type Entry<A: ValueParams, R: NativeResult>;
 
     /// Module that implements a table.
@@ -344,7 +344,7 @@ pub trait TableContext: sealed::Sealed + 'static {
     /// Binds an entry.
     ///
     /// # Errors
-    /// When the module lacks the entry.
+    /// If the module does not have the entry.
     #[doc(hidden)]
     fn bind<A: ValueParams, R: NativeResult>(
         module: &Self::Module,
@@ -353,11 +353,11 @@ pub trait TableContext: sealed::Sealed + 'static {
     ) -> Result<Self::Entry<A, R>, Error>;
 }
 
-/// Marker type for tables of modules of the Master, which are used on the game thread; see [`Tables::of_module`].
+/// Marks tables of modules of the Master, which can be used on the game thread only; see [`Tables::of_module`].
 #[derive(Debug)]
 pub enum OfMaster {}
 
-/// Marker type for tables of modules of Slims, pinned contexts and the Default, which any thread may use; see [`LoadContext::table`].
+/// Marks tables of modules of Slims, pinned contexts and the Default, which any thread may use; see [`LoadContext::table`].
 ///
 /// # Examples
 /// ```rust
@@ -409,9 +409,9 @@ impl TableContext for OfContext {
     }
 }
 
-/// Typed entry of a table implemented by a module of a Slim, a pinned context or the Default. Valid for one generation: once the
-/// generation unloads, each call returns an error, also after a [`replace`](crate::LoadContext::replace). Keeps nothing alive. Can be
-/// used on any thread. A clone refers to the same entry.
+/// Typed entry of a table that a module of a Slim, a pinned context or the Default implements. Valid for one generation: when the
+/// generation unloads, for example by [`replace`](crate::LoadContext::replace), all calls return an error. Keeps nothing alive. Can be used
+/// on any thread. Clones refer to the same entry.
 ///
 /// # Examples
 /// ```rust,no_run
@@ -444,32 +444,31 @@ impl<A: ValueParams, R: NativeResult> ContextEntry<A, R> {
     /// Calls the entry on this thread.
     ///
     /// # Errors
-    /// [`ContextError::ContextUnloading`] once the generation of the entry unloads; [`CallError::TooDeep`] if the stack of the thread
-    /// is nearly exhausted; an error if the entry panics.
+    /// [`ContextError::ContextUnloading`] if the generation of the entry unloads, [`CallError::TooDeep`] if the stack of the thread is
+    /// nearly exhausted, and an error if the entry panics.
     #[track_caller]
     pub fn call(&self, arguments: A) -> Result<R, ContextError> {
         self.entry.within(Location::caller(), |trampoline| call_hot(trampoline, arguments))?
     }
 
-    /// Runs `code`, which can call the entry many times after a single check. The generation is not unloaded until `code` has returned.
-    /// Each call costs as much as a C call through a pointer.
+    /// Runs `code`, which can call the entry many times after a single check. The generation is not unloaded before `code` returns. Each
+    /// call costs as much as a C call through a pointer.
     ///
     /// # Errors
-    /// [`ContextError::ContextUnloading`] once the generation of the entry unloads; [`CallError::TooDeep`] if the stack of the thread
-    /// is nearly exhausted.
+    /// [`ContextError::ContextUnloading`] if the generation of the entry unloads, [`CallError::TooDeep`] if the stack of the thread is
+    /// nearly exhausted.
     #[track_caller]
     pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, ContextError> {
         self.entry.within(Location::caller(), |trampoline| code(HotFunction::new(trampoline)))
     }
 }
 
-/// Declares a table of functions that a host and a module exchange: `host struct` for a table of the host, `module struct` for a table
-/// of a module. Both sides include the same declaration. A module expands the declaration with the macro of the same name in
-/// `alcedo_plugin_api`. Entries take and return numbers, `bool` and names. See `runtime/docs/calls.md`.
+/// Declares a table of functions that a host and a module exchange: `host struct` for a table of the host, `module struct` for a table of a
+/// module. Both sides include the same declaration. A module expands the declaration with the macro of the same name in
+/// `alcedo_plugin_api`. Parameters and results of entries are numbers, `bool` and names. See `runtime/docs/calls.md`.
 ///
-/// In a host, a `host struct` has a function or closure for each entry and is passed to [`Tables::offer`](crate::Tables::offer). A
-/// `module struct` is returned by [`Tables::of_module`](crate::Tables::of_module) and
-/// [`LoadContext::table`](crate::LoadContext::table).
+/// In a host, a `host struct` has a function or closure for each entry, and is passed to [`Tables::offer`](crate::Tables::offer). A `module
+/// struct` is returned by [`Tables::of_module`](crate::Tables::of_module) and [`LoadContext::table`](crate::LoadContext::table).
 ///
 /// # Examples
 /// ```rust

@@ -1,5 +1,5 @@
-//! Typed functions of the host. Calls of typed functions create no `Value`, and plugins call the code directly. The code and its panic
-//! guard are compiled for the types of the signature.
+//! Host functions that are registered with Rust types. Their calls create no `Value`, and plugins call their code directly. The code and
+//! its panic guard are compiled for the types of the signature.
 #![expect(unsafe_code, reason = "follows the context that is stored with the code, and reads the state of a red frame")]
 
 use std::any::Any;
@@ -30,8 +30,9 @@ use crate::zcall::buffer::BufferMut;
 use crate::zcall::call::{Call, Resolved};
 
 impl Calls<'_> {
-    /// Registers a typed host function under `ex:/name`. Parameters and result are numbers, `bool` or names. Calls create no
-    /// [`Value`](crate::Value), and plugins call the code directly. Otherwise the function behaves like one of [`Calls::register`].
+    /// Registers a typed host function as `ex:/name`. Parameters and result must be numbers, `bool` or names. Calls create no
+    /// [`Value`](crate::Value), and plugins call the code directly. In all other respects the function works like a function of
+    /// [`Calls::register`].
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -46,7 +47,7 @@ impl Calls<'_> {
     /// ```
     ///
     /// # Errors
-    /// When the name is taken or invalid.
+    /// If the name is used or invalid.
     #[track_caller]
     pub fn register_typed<A: ValueParams + SlotRow<Read = A>, R: NativeReturned + 'static>(
         &self,
@@ -58,10 +59,10 @@ impl Calls<'_> {
         self.register_code(name, Effect::Any, site, body)
     }
 
-    /// Registers a leaf: a function that depends only on its parameters and has no access to the runtime. `body` is a `fn` item or a
-    /// closure without captures. A plugin calls a leaf by address, which is the fastest call into the host. The host guarantees that a
-    /// leaf has no side effects, so new code may call the leaf before its commit; see [`Calls::register_pure`]. Modules of Slims,
-    /// pinned contexts and the Default can also call the leaf, on any thread.
+    /// Registers a leaf: a function that depends only on its parameters and has no access to the runtime. `body` must be a `fn` item or a
+    /// closure without captures. Plugins call a leaf by its address, which is the fastest call into the host. The caller guarantees that a
+    /// leaf has no side effects, so new code can call it before the commit; see [`Calls::register_pure`]. Modules of Slims, pinned contexts
+    /// and the Default can also call the leaf, on any thread.
     ///
     /// ```
     /// # fn main() -> Result<(), alcedo_runtime::Error> {
@@ -76,7 +77,7 @@ impl Calls<'_> {
     /// ```
     ///
     /// # Errors
-    /// When the name is taken or invalid.
+    /// If the name is used or invalid.
     #[track_caller]
     pub fn register_leaf<A: ValueParams + SlotRow<Read = A>, R: NativeResult, F>(
         &self,
@@ -106,7 +107,7 @@ impl Calls<'_> {
         self.share_code(name, site, body, Some(leaf_code::<F, A, R>()))
     }
 
-    /// Registers an entry of a table for all modules. For modules of the Master, an entry without captures is a leaf. An entry with
+    /// Registers an entry of a table for all modules. For modules of the Master, an entry without captures is a leaf, and an entry with
     /// captures is like a function of [`Calls::register_typed`].
     #[track_caller]
     pub(super) fn register_entry<A: ValueParams + SlotRow<Read = A>, R: NativeResult, F: EntryBody<A, R>>(
@@ -177,7 +178,7 @@ impl Calls<'_> {
     }
 }
 
-/// Runs a body with arguments from slots, and stores its result in the slot after the arguments.
+/// Runs a function body with arguments from slots, and stores its result in the slot after the arguments.
 fn run_in_slots<A: ValueParams + SlotRow<Read = A>, R: NativeResult>(
     buffer: &mut BufferMut<'_>,
     path: &str,
@@ -189,7 +190,7 @@ fn run_in_slots<A: ValueParams + SlotRow<Read = A>, R: NativeResult>(
     if result { buffer.put(A::COUNT, returned.into_slot()) } else { Ok(()) }
 }
 
-/// Returns whether the result type is an object. Such a result is rejected, because a slot does not specify its class.
+/// Returns `true` if the result type is an object. These results are rejected, because a slot does not specify a class.
 const fn is_object<R: NativeResult>() -> bool {
     matches!(R::VALUE, Some((kind, _)) if kind.0 == PropertyKind::OBJECT.0)
 }
@@ -202,34 +203,34 @@ fn other_arguments(path: &str) -> CallError {
 trait Body: 'static {
     type Args: ValueParams + SlotRow<Read = Self::Args>;
     type Returned: NativeReturned;
-    /// Returns the direct code. Its context is `function` if the code needs the body.
+    /// Returns the direct code. If the code uses the body, its context is `function`.
     fn direct(function: &Rc<Typed<Self>>) -> BlackCode
     where
         Self: Sized;
 
     fn run(&self, args: Self::Args) -> Result<Self::Returned, CallError>;
 
-    /// Runs the body in a red frame; returns `None` if the host has ended.
+    /// Runs the body in a red frame. Returns `None` if the host has ended.
     ///
     /// # Safety
-    /// A red frame of the host is open.
+    /// A red frame of the host must be open.
     unsafe fn run_in_a_frame(&self, args: Self::Args) -> Option<Self::Returned>;
 }
 
 type ResultOf<B> = <<B as Body>::Returned as NativeReturned>::Value;
 
-/// A registered function, whose body is taken out when the host ends.
+/// A registered function. The end of the host takes the body out.
 struct Typed<B> {
-    /// Call cache, with which direct calls check that a red frame is open.
+    /// Fast paths, by which direct calls check that a red frame is open.
     fast_paths: FastPaths,
     body: KeptBody<B>,
-    /// Registration site, used as the location of errors that the function returns.
+    /// Registration site, which errors of the function contain as their location.
     location: &'static Location<'static>,
 }
 
 impl<B: Body> Typed<B> {
     fn run(&self, args: B::Args) -> Result<ResultOf<B>, CallError> {
-        // The reference keeps the body alive during the call, even if the body ends the host.
+        // The reference keeps the body alive during the call, even if the call ends the host.
         let body = self.body.share().ok_or_else(ended)?;
         body.run(args)?.crossing(|| self.source())
     }
@@ -270,7 +271,7 @@ where
     type Returned = R;
 
     fn direct(function: &Rc<Typed<Self>>) -> BlackCode {
-        // SAFETY: the code takes this number of arguments, all in slots, as `register_code` checks. Its context is `function`, which is
+        // SAFETY: the code takes this number of arguments, all in slots, which `register_code` checks. Its context is `function`, which is
         // stored with the code.
         unsafe { BlackCode::new(address::<A::Bits, Code<Self>>(), Some(Rc::clone(function) as Rc<dyn Any>)) }
     }
@@ -283,7 +284,7 @@ where
 
     #[inline]
     unsafe fn run_in_a_frame(&self, args: A) -> Option<R> {
-        // SAFETY: a red frame is open, as the caller promises, until the body returns.
+        // SAFETY: the caller promises that a red frame is open until the body returns.
         let runtime = unsafe { runtime_in_a_frame(&self.runtime) }?;
         Some((self.body)(&runtime, args))
     }
@@ -297,8 +298,8 @@ where
     A: ValueParams + SlotRow<Read = A>,
     R: NativeResult,
 {
-    // SAFETY: the code takes this number of arguments, all in slots, as `register_code` checks. The code dereferences no context. The
-    // bounds of `register_stateless` permit any thread to run the body.
+    // SAFETY: the code takes this number of arguments, all in slots, which `register_code` checks. The code dereferences no context. The
+    // bounds of `register_stateless` allow any thread to run the body.
     unsafe { LeafCode::new(address::<A::Bits, LeafBody<F, A, R>>) }
 }
 
@@ -325,7 +326,7 @@ where
     }
 }
 
-/// Function in a table of the host: a `fn` or closure with up to eight parameters.
+/// Function in a table of the host: a `fn` or closure with at most eight parameters.
 pub trait EntryBody<A, R>: Send + Sync + 'static {
     /// Calls the function.
     fn run(&self, args: A) -> R;
@@ -366,8 +367,8 @@ impl<F: Send + Sync + 'static> Stateless<F> {
 
     #[inline]
     fn get(&self) -> &F {
-        // SAFETY: `of` checks that `F` has size zero, and forgets its argument instead of dropping it. So a value of `F` exists. Any
-        // thread may use this value, because `F` is `Send` and `Sync`.
+        // SAFETY: `of` checks that `F` has size zero, and forgets its argument instead of dropping it, so a value of `F` exists. Any thread
+        // may use this value, because `F` is `Send` and `Sync`.
         unsafe { std::ptr::NonNull::<F>::dangling().as_ref() }
     }
 }
@@ -375,16 +376,16 @@ impl<F: Send + Sync + 'static> Stateless<F> {
 struct Code<B>(PhantomData<B>);
 
 impl<B: Body> DirectBody<<B::Args as SlotRow>::Bits> for Code<B> {
-    /// `WithRuntime::direct` stores this context with the code. The caller promises that the table that owns the context exists.
+    /// `WithRuntime::direct` stores this context with the code. The caller promises that the table which owns the context exists.
     type Context = Typed<B>;
 
     #[inline]
     unsafe fn run(function: &Typed<B>, _object: ObjectHandle, bits: <B::Args as SlotRow>::Bits) -> DirectAnswer {
-        // Outside a red frame the host could end during the call.
+        // Outside of a red frame, the host could end during the call.
         if !function.fast_paths.in_a_frame() {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         }
-        // SAFETY: a body is taken out when the host ends, which is delayed until the outermost red frame has closed.
+        // SAFETY: the end of the host takes the body out, but is deferred until the outermost red frame has closed.
         let Some(body) = (unsafe { function.body.borrow() }) else {
             return DirectAnswer::without(DirectStatus::NOT_DONE);
         };
@@ -417,8 +418,8 @@ where
     #[inline]
     unsafe fn run(_context: &(), _object: ObjectHandle, bits: A::Bits) -> DirectAnswer {
         guarded(|| {
-            // SAFETY: `register_leaf` and `Stateless::of` check that a leaf has no captures, so `F` has size zero. Both functions
-            // received a value, and `F` is `Copy`, so a value exists.
+            // SAFETY: `register_leaf` and `Stateless::of` check that a leaf has no captures, so `F` has size zero. Both functions received
+            // a value, and `F` is `Copy`, so a value exists.
             let body = unsafe { std::ptr::NonNull::<F>::dangling().as_ref() };
             match A::of_bits(bits) {
                 Some(args) => to_answer(Ok(body(args))),

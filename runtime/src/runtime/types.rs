@@ -1,4 +1,4 @@
-//! Types of a host: native and module-declared classes, structs, enums, delegates and interfaces.
+//! Types of a host: the classes, structs, enums, delegates and interfaces that the host or its modules declare.
 
 use std::rc::{Rc, Weak};
 
@@ -11,9 +11,9 @@ use crate::object::class::Class;
 use crate::object::meta::value_of;
 use crate::object::origin::Origin;
 
-/// Cached lookup of a class by its path, for creating many objects. Resolves to the current class with the path: the new class after a
-/// reload, or none while no such class exists. Keeps nothing alive. Another runtime resolves the reference to its own class with the
-/// path. Game thread only.
+/// Cached lookup of a class by its path, for creating many objects. Resolves to the current class with this path: the new class after a
+/// reload, or an error while no class has the path. Keeps nothing alive. With another runtime, resolves to the class of that runtime. Game
+/// thread only.
 ///
 /// # Examples
 /// ```rust
@@ -53,7 +53,7 @@ mod sealed {
     impl Sealed for &super::ClassRef {}
 }
 
-/// Key for the lookup of a class: its path, or a [`ClassRef`].
+/// Specifies a class by its path or by a [`ClassRef`].
 ///
 /// # Examples
 /// ```rust
@@ -105,18 +105,18 @@ impl ClassKey for &ClassRef {
 pub struct Types<'a>(pub(super) &'a Runtime);
 
 impl Types<'_> {
-    /// Returns the class with this path, for [`Objects::spawn`](crate::Objects::spawn). The path is resolved again only when
-    /// types change.
+    /// Returns a reference to the class with this path, for [`Objects::spawn`](crate::Objects::spawn). The path is resolved again only
+    /// after types have changed.
     ///
     /// # Errors
-    /// When the class does not exist.
+    /// If the class does not exist.
     pub fn class(&self, path: &str) -> Result<ClassRef, Error> {
         let epoch = self.0.inner.core.world.types.epoch();
         let class = Rc::downgrade(&self.class_by_path(path)?);
         Ok(ClassRef { path: path.into(), found: RefCell::new(Found { epoch, class }) })
     }
 
-    /// Returns whether `class` is `base` or a subclass of `base`; both arguments are class paths.
+    /// Returns `true` if `class` is `base` or a class derived from `base`. Both arguments are class paths.
     ///
     /// # Examples
     /// ```rust
@@ -139,11 +139,11 @@ impl Types<'_> {
         }
     }
 
-    /// Redirects `old`, a former path of a type, a member or an enum entry, to `new`. The redirect is unused while a declaration has
-    /// the path `old`. If only `old` is declared, for example after a rename was undone, `new` resolves to `old`.
+    /// Redirects `old`, a former path of a type, member or enum entry, to `new`. The redirect is not used while a declaration has the path
+    /// `old`. If only `old` is declared, for example because a rename was undone, `new` resolves to `old`.
     ///
     /// # Errors
-    /// When `new` redirects to `old`.
+    /// If `new` is already redirected to `old`.
     ///
     /// # Examples
     /// ```rust
@@ -152,7 +152,7 @@ impl Types<'_> {
     ///
     /// let robot = NativeClass::new("Game", "Robot", "/Script/Core.Object");
     /// let runtime = Runtime::builder().natives(Natives::in_package("Game").class(robot)).build()?;
-    /// // The class was named Droid in an older version.
+    /// // An older version declared the class as Droid.
     /// runtime.types().redirect("/Script/Game.Droid", "/Script/Game.Robot")?;
     /// let robot = runtime.objects().spawn("/Script/Game.Droid")?;
     /// assert!(runtime.objects().describe(robot).starts_with("Game.Robot"));
@@ -172,7 +172,7 @@ impl Types<'_> {
         Ok(())
     }
 
-    /// Returns whether a class, struct, enum, interface or named delegate with that path is declared.
+    /// Returns `true` if a class, struct, enum, interface or named delegate with this path is declared.
     ///
     /// # Examples
     /// ```rust
@@ -194,24 +194,24 @@ impl Types<'_> {
             || types.interface_by_path(path).is_some()
     }
 
-    /// Returns the declaration of the delegate with this path, native or of a module. `None` if the path is not a delegate.
+    /// Returns the declaration of the delegate with this path. Returns `None` if the path is not that of a delegate.
     pub fn delegate(&self, path: &str) -> Option<DeclaredDelegate> {
         let world = &self.0.inner.core.world;
         Some(of_delegate(&*world.types.delegate_by_path(path)?, &world.names))
     }
 
-    /// Returns whether the struct `path` is `base` or extends it, directly or indirectly. Both arguments are struct paths.
+    /// Returns `true` if the struct `path` is `base` or extends `base`. Both arguments are struct paths.
     pub fn struct_extends(&self, path: &str, base: &str) -> bool {
         let types = &self.0.inner.core.world.types;
         types.struct_by_path(path).zip(types.struct_by_path(base)).is_some_and(|(of, base)| of.is_a(&base))
     }
 
-    /// Returns whether the class `class` or one of its base classes implements an interface. Both arguments are paths.
+    /// Returns `true` if the class `class` or one of its base classes implements an interface. Both arguments are paths.
     pub fn implements(&self, class: &str, interface: &str) -> bool {
         self.0.inner.core.world.types.class_by_path(class).is_some_and(|class| class.implements(interface))
     }
 
-    /// Returns the flags of a property or function by path: bits of `property_flags` or `function_flags`.
+    /// Returns the flags of a property or function with this path: bits of `property_flags` or `function_flags`.
     ///
     /// # Examples
     /// ```rust
@@ -223,7 +223,7 @@ impl Types<'_> {
     /// let lamp = lamp.property("gain", (PropertyKind::F64, ""), property_flags::EDIT_ANYWHERE, "1");
     /// let runtime = Runtime::builder().natives(Natives::in_package("Game").class(lamp)).build()?;
     /// let flags = runtime.types().member_flags("/Script/Game.Lamp:gain").unwrap();
-    /// // An editor shows the property.
+    /// // An editor displays the property.
     /// assert_ne!(flags & property_flags::EDIT_ANYWHERE, 0);
     /// # Ok::<(), alcedo_runtime::Error>(())
     /// ```
@@ -233,7 +233,7 @@ impl Types<'_> {
         property.or_else(|| types.function_by_path(path).map(|function| function.flags))
     }
 
-    /// Returns the metadata value for a key of a property or function.
+    /// Returns the metadata value of a property or function for `key`.
     pub fn member_meta(&self, path: &str, key: &str) -> Option<String> {
         let types = &self.0.inner.core.world.types;
         match types.property_by_path(path) {
@@ -242,14 +242,14 @@ impl Types<'_> {
         }
     }
 
-    /// Returns the paths of the classes declared by modules of the Master: plugins and script packages.
+    /// Returns the paths of the classes that modules of the Master (plugins and script packages) declare.
     pub fn dynamic_classes(&self) -> Vec<String> {
         let classes = self.0.inner.core.world.types.classes();
         classes.iter().filter(|class| class.origin != Origin::Native).map(|class| class.path.to_string()).collect()
     }
 
-    /// Returns the declarations of a module of the Master: its types, offered functions and imports. `None` for an unknown module.
-    /// [`ManifestInfo::peek_declared`](crate::ManifestInfo::peek_declared) reads the same from a file.
+    /// Returns the declarations of a module of the Master: its types, offered functions and imports. Returns `None` if the Master has no
+    /// such module. [`ManifestInfo::peek_declared`](crate::ManifestInfo::peek_declared) reads the same declarations from a file.
     pub fn declared_by(&self, module: &str) -> Option<Declared> {
         let modules = self.0.inner.loads.master()?.modules;
         let found = modules.iter().find(|found| found.name() == module)?;
@@ -260,7 +260,7 @@ impl Types<'_> {
         Some(of_loaded(module, found.described()))
     }
 
-    /// Returns the native types of the host. [`Builder::declared`](crate::Builder::declared) returns them without building a host.
+    /// Returns the native types of the host. [`Builder::declared`](crate::Builder::declared) returns these types without building a host.
     ///
     /// # Examples
     /// ```rust

@@ -1,6 +1,6 @@
-//! Warns about a runtime that is never ended. A handle that is left at the end of the thread is owned by a callback of the runtime, or
-//! was on the stack when `exit` was called. The warning does not end the runtime, because thread-locals that the runtime needs may be
-//! destroyed.
+//! Warns about a runtime that is never ended. If a handle remains at the end of the thread, a callback of the runtime owns the handle, or
+//! the handle was on the stack when `exit` was called. The warning does not end the runtime, because thread-local variables that the
+//! runtime needs may already be destroyed.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use super::{Runtime, WeakRuntime};
 use crate::callback::Site;
 use crate::panic_guard;
 
-/// Maximum time that an ending thread waits for the log line.
+/// Maximum time for which an ending thread waits for the log line.
 const LONGEST: Duration = Duration::from_secs(2);
 
 thread_local! {
@@ -32,8 +32,8 @@ impl Drop for Runtimes {
     }
 }
 
-/// Logs the warning on another thread, because thread-locals of the subscriber may be destroyed on this thread. Waits for the other
-/// thread at most for `LONGEST`, because this thread may hold a lock that the subscriber needs. On Windows, logs on this thread,
+/// Logs the warning on another thread, because thread-local variables of the subscriber may already be destroyed on this thread. Waits for
+/// the other thread at most for `LONGEST`, because this thread may hold a lock that the subscriber needs. On Windows, logs on this thread,
 /// because no thread can start while another thread ends.
 fn log_warning(callbacks: String, folder: PathBuf) {
     let warn = move || {
@@ -59,10 +59,10 @@ fn log_warning(callbacks: String, folder: PathBuf) {
     }
 }
 
-/// Registers a runtime of this thread for the warning at the thread's end.
+/// Registers a runtime of this thread for the warning at the end of the thread.
 pub(super) fn watch(runtime: &Runtime) {
     let weak = runtime.downgrade();
-    // A runtime built while its thread ends is not watched.
+    // Fails if the runtime is built while its thread ends. Then it is not watched.
     let _unwatched = HERE.try_with(|here| {
         let mut here = here.0.borrow_mut();
         here.retain(WeakRuntime::is_there);

@@ -1,4 +1,4 @@
-//! Unloads, for the host's own code: requests, progress, waiting and parking.
+//! Unloads, for code of the host: requests, progress, waits and parking.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::unload::ticket::UnloadTicket;
 use crate::unload::unloads::UnloadingCallback;
 
 impl Inner {
-    /// Waits for unloads in progress when the host ends. Parks unloads that do not finish in time, and returns their blockers.
+    /// Waits for unloads in progress when the host ends. Parks unloads that exceed the time limit, and returns their blockers.
     pub(super) fn end_unloads(&self) -> Vec<Blocker> {
         let deadline = self.loads.unloads.policy.shutdown;
         if in_progress::wait_for_all(&self.core, &self.loads, deadline) {
@@ -30,13 +30,13 @@ impl Inner {
     }
 }
 
-/// Unloads of generations of the Master; see [`Runtime::unloads`]. Game thread only.
+/// Access to unloads of Master generations; see [`Runtime::unloads`]. Game thread only.
 ///
 /// ```
 /// # fn main() -> Result<(), alcedo_runtime::Error> {
 /// # use std::time::Duration;
 /// let runtime = alcedo_runtime::Runtime::builder().build()?;
-/// // After a reload: are the images of the old generation gone?
+/// // After a reload: checks if the images of the old generation are unmapped.
 /// let is_gone = runtime.unloads().wait(Duration::from_secs(1))?;
 /// for ticket in runtime.unloads().tickets() {
 ///     println!("{}", ticket.report());
@@ -49,13 +49,12 @@ impl Inner {
 pub struct Unloads<'a>(pub(super) &'a Runtime);
 
 impl Unloads<'_> {
-    /// Adds a callback that runs before a generation ends, and receives the number of the generation. The callback runs in an unload
-    /// and in each reload. The reload may still be rolled back. Callbacks run in ascending order of priority; callbacks with equal
-    /// priorities run in the order of registration. A panic does not affect other callbacks and is recorded on the ticket of the
-    /// unload.
+    /// Adds a callback that runs before a generation ends, and receives the number of this generation. The callback runs in unloads and in
+    /// reloads, which may still be rolled back. Callbacks run in ascending order of priority, and callbacks with equal priorities in the
+    /// order of registration. A panic does not affect other callbacks, and is recorded in the ticket of the unload.
     ///
-    /// The callback stays registered until [`LocalRegistration`] removes it, until [`Runtime::shutdown`], or until the runtime ends.
-    /// The callback should use its `&Runtime` argument instead of owning a handle to the runtime; see [`Runtime::downgrade`].
+    /// The callback stays registered until its [`LocalRegistration`] removes it, or until [`Runtime::shutdown`] or the end of the runtime.
+    /// The callback should use its `&Runtime` argument instead of owning a handle of the runtime; see [`Runtime::downgrade`].
     ///
     /// # Examples
     /// ```rust
@@ -75,18 +74,18 @@ impl Unloads<'_> {
         let site = Site::new("unloading callback", &callback);
         let weak = self.0.downgrade();
         let code: UnloadingCallback = Rc::new(move |generation| {
-            // A handle exists until the last generation has ended; see the drop of `Runtime`.
+            // A handle exists until the last generation has ended; see the `Drop` of `Runtime`.
             weak.upgrade().iter().for_each(|runtime| callback(runtime, generation));
         });
         self.0.inner.loads.unloads.callbacks.add(priority, Registered { code, site });
         self.0.registration(site, |inner, site| inner.loads.unloads.callbacks.remove(site))
     }
 
-    /// Keeps a module of the current Master mapped while the lease is held, for a host that has borrowed data of the module. Any thread
-    /// may hold the lease. Reports state `owner` as the reason.
+    /// Keeps a module of the current Master mapped while the lease is held. For hosts that borrow data of the module. Any thread may hold
+    /// the lease. Reports contain `owner` as the reason.
     ///
     /// # Errors
-    /// When the module is unknown or unloading.
+    /// If the module is unknown or unloading.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -109,10 +108,10 @@ impl Unloads<'_> {
         Ok(found.leases().take(LeaseKind::Borrow, owner)?)
     }
 
-    /// Keeps all modules of the current Master mapped, as [`Unloads::lease`] does for one module.
+    /// Keeps all modules of the current Master mapped, like [`Unloads::lease`] for one module.
     ///
     /// # Errors
-    /// When no Master is loaded, or the Master is unloading.
+    /// If no Master is loaded, or if the Master is unloading.
     #[track_caller]
     pub fn lease_master(&self, owner: &str) -> Result<Lease, Error> {
         let master = self.0.inner.loads.master().ok_or(LoadError::NoMaster)?;
@@ -133,18 +132,17 @@ impl Unloads<'_> {
         modules.iter().flat_map(of).collect()
     }
 
-    /// Returns the tickets of all generations that have begun to unload and are not unmapped, oldest first, including parked
+    /// Returns the tickets of all generations that have begun to unload and are not yet unmapped, oldest first. Includes parked
     /// generations.
     pub fn tickets(&self) -> Vec<UnloadTicket> {
         self.0.inner.loads.unloads.tickets()
     }
 
-    /// Waits until every unloading generation is unmapped or parked, at most for `deadline`. Returns whether every generation is
-    /// unmapped or parked. Raises the events of the Master during the wait. Exit handlers of a module can make the wait exceed the
-    /// deadline.
+    /// Waits until all unloading generations are unmapped or parked, at most for `deadline`. Returns `true` if they are. Raises events of
+    /// the Master during the wait. Exit handlers of a module can extend the wait beyond the deadline.
     ///
     /// # Errors
-    /// When plugin code is on the stack.
+    /// If plugin code is on the stack.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -165,18 +163,17 @@ impl Unloads<'_> {
         Ok(in_progress::wait_for_all(&self.0.inner.core, &self.0.inner.loads, deadline))
     }
 
-    /// Parks a generation whose unload does not finish: its images stay mapped until the process ends. [`Unloads::parked`] lists these
-    /// images.
+    /// Parks a generation whose unload is blocked: its images stay mapped until the process ends. [`Unloads::parked`] lists these images.
     ///
     /// # Errors
-    /// When the generation is not unloading, or plugin code is on the stack.
+    /// If the generation is not unloading, or if plugin code is on the stack.
     ///
     /// # Examples
     /// ```rust
     /// use alcedo_runtime::Runtime;
     ///
     /// let runtime = Runtime::builder().build()?;
-    /// // No such generation is unloading.
+    /// // This generation is not unloading.
     /// assert!(runtime.unloads().park(7).is_err());
     /// assert!(runtime.unloads().generations().is_empty());
     /// # Ok::<(), alcedo_runtime::Error>(())
@@ -189,13 +186,13 @@ impl Unloads<'_> {
         }
     }
 
-    /// Returns the state of every generation of the Master that is not unmapped, including generations that cannot be unmapped.
+    /// Returns the state of all generations of the Master that are not unmapped, including those that cannot be unmapped.
     pub fn generations(&self) -> Vec<GenerationInfo> {
         let states = self.0.inner.loads.unloads.states().into_iter();
         states.map(|(generation, state)| GenerationInfo { number: generation.0, state }).collect()
     }
 
-    /// Returns the parked images with the reasons.
+    /// Returns the parked images, with the reasons.
     pub fn parked(&self) -> Vec<String> {
         let slims = self.0.inner.loads.registry.parked();
         self.0.inner.loads.unloads.parked().into_iter().chain(slims).collect()
@@ -203,13 +200,13 @@ impl Unloads<'_> {
 }
 
 impl Runtime {
-    /// Requests an unload of the Master at the next safe point and discards a pending reload request. [`Runtime::take_unloads`] returns
-    /// the result.
+    /// Requests an unload of the Master at the next safe point, and discards pending reload requests. [`Runtime::take_unloads`] returns the
+    /// result.
     pub fn request_unload(&self) {
         self.inner.requests.borrow_mut().push(Request::Unload);
     }
 
-    /// Removes and returns the unloads done at safe points, oldest first. Keeps at most the last 64.
+    /// Removes and returns the unloads at safe points, oldest first. Keeps the last 64 unloads.
     pub fn take_unloads(&self) -> Vec<Unload> {
         self.inner.unloads.take()
     }

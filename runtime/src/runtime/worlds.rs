@@ -1,4 +1,4 @@
-//! Saved worlds, and comparison of worlds.
+//! Saves, loads and compares worlds.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::reload::digest::{self, WorldDigest};
 use crate::world::{self, WorldLoadReport};
 
-/// The world of a host as a whole; see [`Runtime::worlds`]. Game thread only.
+/// Operations on the whole world of a host; see [`Runtime::worlds`]. Game thread only.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -26,12 +26,12 @@ use crate::world::{self, WorldLoadReport};
 pub struct Worlds<'a>(pub(super) &'a Runtime);
 
 impl Worlds<'_> {
-    /// Saves all alive objects to a file and returns their number. The file contains classes, names, outers, values that differ from
-    /// the defaults, and kept data of plugin parts. Transient properties are not saved. `docs/world-format.md` describes the format.
+    /// Saves all live objects to a file, and returns their number. The file contains classes, names, outers, values that differ from the
+    /// defaults, and kept fields of plugin parts. Transient properties are not saved. `docs/world-format.md` describes the format.
     ///
     /// # Errors
-    /// When plugin code is on the stack, a kept field does not serialize, or the file cannot be written. An existing file is unchanged
-    /// after an error.
+    /// If plugin code is on the stack, a kept field cannot be serialized, or the file cannot be written. After an error, an existing file
+    /// is unchanged.
     ///
     /// # Examples
     /// ```rust
@@ -48,13 +48,13 @@ impl Worlds<'_> {
         Ok(world::save(&self.0.inner.core, path.as_ref())?)
     }
 
-    /// Destroys the alive objects, and replaces them by the objects in a file. Red constructors build the plugin parts of loaded
-    /// objects, as in a reload; class constructors do not run again. A value that was the default becomes the current default. A value
-    /// whose type has changed is converted if no information is lost. Objects of unknown classes are dormant.
+    /// Destroys the live objects, and replaces them by the objects in a file. Red constructors build the plugin parts of the loaded
+    /// objects, as in a reload; class constructors do not run again. Values that were defaults when saved are set to the current defaults.
+    /// Values whose type has changed are converted if no information is lost. Objects of unknown classes become dormant.
     ///
     /// # Errors
-    /// When plugin code is on the stack, the file is damaged, truncated or newer than this host, or an object cannot be created. The
-    /// world is unchanged after an error.
+    /// If plugin code is on the stack, the file is damaged, truncated or newer than this host, or an object cannot be created. After an
+    /// error, the world is unchanged.
     ///
     /// # Examples
     /// ```rust
@@ -67,7 +67,7 @@ impl Worlds<'_> {
     /// runtime.worlds().save(&file)?;
     /// let report = runtime.worlds().load(&file)?;
     /// assert_eq!((report.objects, report.replaced), (1, 1));
-    /// // Earlier handles are stale.
+    /// // Handles of the replaced objects are stale.
     /// assert!(!runtime.objects().is_alive(player));
     /// std::fs::write(&file, "no world")?;
     /// assert!(matches!(runtime.worlds().load(&file), Err(Error::World(_))));
@@ -81,8 +81,8 @@ impl Worlds<'_> {
         Ok(report)
     }
 
-    /// Returns a hash of all alive objects with handle, class, name, outer and all property values. Equal worlds have equal hashes. The
-    /// hash does not include data on the plugin side.
+    /// Returns a hash of all live objects: handle, class, name, outer and property values. Equal worlds have equal hashes. The hash does
+    /// not include fields of plugin parts.
     ///
     /// # Examples
     /// ```rust
@@ -101,7 +101,7 @@ impl Worlds<'_> {
         let mut hasher = DefaultHasher::new();
         for object in self.0.objects().iter() {
             (object, world.objects.name(object), world.objects.outer(object)).hash(&mut hasher);
-            // The closure always runs, because an alive object has a body.
+            // The closure always runs, because a live object has a body.
             let _body = world.objects.with_body(object, |body| {
                 body.class().path.hash(&mut hasher);
                 body.view().hash_into(&mut hasher);
@@ -110,10 +110,10 @@ impl Worlds<'_> {
         hasher.finish()
     }
 
-    /// Returns the world as text in parts: objects, values, plugin parts, types, calls, modules, and mutual references of modules and
-    /// host. A rolled-back reload leaves the digest unchanged, except for changes listed in `ReloadReport::remainder`.
-    /// [`WorldDigest::differences`] compares two digests. For data on the plugin side, the digest contains the location but not the
-    /// content.
+    /// Returns a digest of the world as text, in parts: objects, values, plugin parts, types, calls, modules, and references between
+    /// modules and host. A reload that is rolled back does not change the digest, except for the changes listed in
+    /// `ReloadReport::remainder`. [`WorldDigest::differences`] compares two digests. For plugin parts, the digest contains their addresses
+    /// but not their fields.
     ///
     /// # Examples
     /// ```rust

@@ -1,5 +1,5 @@
-//! Converts a checked package into declarations of reflection. Bodies are linked after the classes are created. Until then each
-//! thunk refers to an empty cell.
+//! Converts a checked package into declarations of reflection. Bodies are linked after the classes are created. Until then,
+//! the cell of each thunk is empty.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ use crate::script::text::{no_object, of_const, start};
 
 pub(crate) use crate::object::fixed::ARRAY_DIM;
 
-/// Cells for the bodies of functions, by path: `/Script/Package.Class:name`.
+/// Cells for the bodies of functions, by function path: `/Script/Package.Class:name`.
 #[derive(Default)]
 pub(crate) struct Bodies(BTreeMap<String, Rc<OnceCell<Thunk>>>);
 
@@ -31,7 +31,7 @@ impl Bodies {
     pub(crate) fn fill(&self, mut body: impl FnMut(&str) -> Option<Thunk>) {
         for (path, cell) in &self.0 {
             if let Some(body) = body(path) {
-                // Cannot fail: a package is linked once, so the cell is empty.
+                // Does not fail, because a package is linked only once.
                 let _first = cell.set(body);
             }
         }
@@ -152,7 +152,7 @@ fn typed(name: &str, ty: &hir::Type) -> PropertyDecl {
     }
 }
 
-/// Returns the metadata of a parameter that the checker needs in other script packages.
+/// Returns the metadata of a parameter. The checker needs this metadata for other script packages.
 fn param_metadata(found: &hir::Param) -> impl Iterator<Item = (String, String)> {
     let words = [("optional", found.optional), ("coerce", found.coerce)];
     words.into_iter().filter(|(_, is)| *is).map(|(word, _)| (word.to_owned(), "true".to_owned()))
@@ -193,7 +193,7 @@ fn function(class: &hir::Class, found: &hir::Function, tag: u64, bodies: &mut Bo
     };
     let thunk = match found.body {
         Some(_) => bodies.thunk(format!("{}:{}", class.path, found.name)),
-        // A subclass or a C library may provide the body. Without a body, a call returns the zero value.
+        // A subclass or a C library may provide the body. Without a body, a call returns a zero value.
         None => idle(),
     };
     FunctionDecl {

@@ -1,5 +1,5 @@
-//! `defaultproperties`: changes of a class default object. The lines are applied in order, after the values of the base class
-//! are set. Objects of the class are created with the resulting values.
+//! `defaultproperties`: changes of a class default object. The lines are applied in order, after the values of the base class.
+//! New objects of the class have the resulting values.
 
 use alcedo_uc::hir::{Class, Const, Default, DefaultAction};
 
@@ -9,7 +9,7 @@ use crate::object::property::PropertyType;
 use crate::object::value::Value;
 use crate::script::text::{Named, of_const};
 
-/// Lines of a class, and lines of the subobjects that the class declares or changes.
+/// Lines of a class, and lines for the subobjects that the class declares or changes.
 #[derive(Clone, Debug)]
 pub(crate) struct Defaults {
     own: Vec<Default>,
@@ -27,7 +27,7 @@ impl Defaults {
     /// Applies the lines to the class default object.
     ///
     /// # Errors
-    /// Returns the first line that fails, with the reason why its property cannot be set.
+    /// Returns the first line that fails, with the reason.
     pub(crate) fn apply(&self, world: &World, object: ObjectHandle) -> Result<(), String> {
         for (name, lines) in &self.subobjects {
             let part = world.objects.subobject(object, name);
@@ -39,8 +39,8 @@ impl Defaults {
     }
 }
 
-/// Formats an object that a default refers to. `owner` is the class default object, and `itself` is the object whose property
-/// is set.
+/// Formats an object to which a default refers. `owner` is the class default object, and `itself` is the object with the
+/// property.
 fn print(world: &World, owner: ObjectHandle, itself: ObjectHandle, named: Named<'_>) -> String {
     let found = match named {
         Named::Itself => Some(itself),

@@ -1,4 +1,4 @@
-//! `package.toml`: version of a package of scripts, and required modules with their versions. A package without this file has
+//! `package.toml`: version of a script package, and required modules with their versions. A package without this file has
 //! version 0.0.0, and its dependencies are determined from its source.
 
 use std::collections::BTreeMap;
@@ -10,15 +10,15 @@ use serde::Deserialize;
 /// Name of the file in the package folder.
 pub(crate) const FILE: &str = "package.toml";
 
-/// Maximum bytes of the file.
+/// Maximum size of the file in bytes.
 pub(crate) const LARGEST: u64 = 1 << 20;
 
 /// Contents of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Manifest {
-    /// The version of the package.
+    /// Version of the package.
     pub version: Version,
-    /// Required modules, and the accepted versions of each.
+    /// Required modules, each with the accepted versions.
     pub dependencies: Vec<(String, VersionReq)>,
 }
 
@@ -28,7 +28,7 @@ impl Default for Manifest {
     }
 }
 
-/// Keys of the file. Unknown keys are errors, since they would have no effect.
+/// Keys of the file. Unknown keys are errors, because they would have no effect.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -41,7 +41,7 @@ struct Written {
 /// Parses the manifest of a package.
 ///
 /// # Errors
-/// Returns the problem, with the line if it is known.
+/// Returns a description of the defect, with the line if it is known.
 pub(crate) fn read(package: &str, text: &str) -> Result<Manifest, String> {
     let written: Written =
         toml::from_str(text).map_err(|error| with_location(package, text, error.span(), error.message()))?;

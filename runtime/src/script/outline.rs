@@ -1,4 +1,4 @@
-//! Data of a package that is known without its dependencies: the declared types, and the words in its source. The words
+//! Facts about a package that do not depend on other packages: the declared types, and the words in its source. The words
 //! determine the required modules.
 
 use std::collections::BTreeSet;
@@ -15,18 +15,18 @@ pub(crate) struct Outline {
     pub types: Vec<String>,
     /// Paths of the declared classes.
     pub classes: Vec<String>,
-    /// Names by which other packages use the declarations, in lower case.
+    /// Names under which other packages refer to the declarations, in lower case.
     pub names: BTreeSet<String>,
-    /// All words of the source except comments, literals and its own types, in lower case; two words joined by a dot are also
-    /// listed together.
+    /// All words of the source in lower case, without comments, literals and the package's own types. Two words joined by a
+    /// dot are also listed together.
     pub words: BTreeSet<String>,
 }
 
 /// Returns the outline of the files of a package.
 ///
 /// # Errors
-/// Returns syntax errors with their locations. Also returns uses of unsupported parts of the language, which the checker would
-/// report only after the syntax errors are fixed.
+/// Returns syntax errors with their locations. Also returns uses of unsupported parts of the language, because the checker
+/// reports them only for packages without syntax errors.
 #[cfg(test)]
 fn outline(package: &str, sources: &[Source]) -> Result<Outline, Vec<Diagnostic>> {
     let parsed = Parsed::of(sources);

@@ -1,5 +1,5 @@
-//! A package of scripts on disk. Contains the `.uc` files of a folder, or of its subfolder `Classes`, which is the traditional
-//! layout of UnrealScript sources. Files are read once, so that every step uses the same source.
+//! Script package on disk: the `.uc` files of a folder, or of its subfolder `Classes`, which is the traditional layout of
+//! UnrealScript sources. Each file is read once, so that every step uses the same source.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -17,16 +17,16 @@ use crate::sync::lock;
 /// Extension of files with classes.
 pub(crate) const ENDING: &str = "uc";
 
-/// Subfolder of a package that may contain the files.
+/// Subfolder that may contain the files of a package.
 pub(crate) const CLASSES: &str = "Classes";
 
-/// Maximum total bytes of the `.uc` files of a package.
+/// Maximum total size in bytes of the `.uc` files of a package.
 const LARGEST: u64 = 64 << 20;
 
-/// Maximum number of diagnostics of a package that are rendered.
+/// Maximum number of diagnostics that are rendered per package.
 const MOST_MESSAGES: usize = 200;
 
-/// Source of a package. Any thread.
+/// Source of a package. Usable on any thread.
 #[derive(Clone, Debug)]
 pub(crate) struct Package {
     /// Name of the folder, which is also the name of the module and of the package of its types.
@@ -37,64 +37,64 @@ pub(crate) struct Package {
     pub manifest: Manifest,
     /// Digest of the sources and the manifest.
     pub digest: Digest,
-    /// Declarations and names of the package that are known without the types of other packages.
+    /// Declarations and names of the package that do not depend on other packages.
     pub outline: Outline,
-    /// Syntax trees of the files, kept only until the check: they take several times the memory of the source.
+    /// Syntax trees of the files. Dropped after the check, because they need several times the memory of the source.
     parsed: Arc<Mutex<Option<Parsed>>>,
 }
 
-/// Reason that a folder cannot be read as a package.
+/// Reason why a folder cannot be read as a package.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PackageError {
-    /// The folder, or a file in it, could not be read.
+    /// The folder or a file of the folder could not be read.
     #[error("cannot read {}: {source}; name a folder with `.uc` files in it or in its folder `Classes`", path.display())]
     Io {
-        /// The folder or the file.
+        /// Path of the folder or the file.
         path: PathBuf,
         /// Error of the system.
         source: io::Error,
     },
-    /// A folder whose name is not a valid package name.
+    /// The name of the folder is not a valid package name.
     #[error(
         "{} cannot be a package of scripts: a package has the name of its folder, of letters, digits and `_`, not beginning \
          with a digit; rename the folder",
         path.display()
     )]
     Name {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
     },
-    /// A folder without `.uc` files.
+    /// The folder contains no `.uc` files.
     #[error(
         "{} is a folder with no `.uc` files in it or in its folder `Classes`: name a library itself, or the folder of a package of \
          scripts",
         path.display()
     )]
     Empty {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
     },
     /// The source has syntax errors.
     #[error("the package {package} has errors, so none of it was loaded:\n\n{diagnostics}")]
     Text {
-        /// The package.
+        /// Name of the package.
         package: String,
-        /// Diagnostics, a paragraph each, with file, line and source.
+        /// Diagnostics, one paragraph each, with file, line and source.
         diagnostics: String,
     },
     /// The `package.toml` is invalid.
     #[error("{problem}; it has `version = \"1.0.0\"`, and below `[dependencies]` lines such as `magic_cube = \"^1\"`")]
     Manifest {
-        /// The problem and its location.
+        /// Description of the defect, with its location.
         problem: String,
     },
     /// The package exceeds the maximum size.
     #[error("the `.uc` files of {} have more than {largest} bytes: name the folder of one package", path.display())]
     TooLarge {
-        /// The folder.
+        /// Path of the folder.
         path: PathBuf,
-        /// Maximum bytes.
+        /// Maximum total size in bytes.
         largest: u64,
     },
 }
@@ -116,8 +116,8 @@ impl Package {
         }
     }
 
-    /// Reads the folder of a package, even if its source has syntax errors. Also returns true if the syntax of all files is
-    /// valid.
+    /// Reads the folder of a package, even if its source has syntax errors. The returned flag is true if the syntax of all
+    /// files is valid.
     ///
     /// # Errors
     /// Returns the errors of [`Package::read`] except [`PackageError::Text`].
@@ -136,7 +136,7 @@ impl Package {
                 _ => PackageError::Io { path: path.clone(), source },
             })?;
             left -= bytes.len() as u64;
-            // Messages name a file by its path in the package, so they do not depend on the location of the folder.
+            // Messages name a file by its path in the package, so that they do not depend on the location of the folder.
             let relative = path.strip_prefix(folder).unwrap_or(&path);
             let file = format!("{name}/{}", relative.display());
             sources.push(Source::decode(&file, &bytes));
@@ -150,15 +150,15 @@ impl Package {
         Ok((Self { name, sources, manifest, digest, outline, parsed: Arc::new(Mutex::new(Some(parsed))) }, is_right))
     }
 
-    /// Returns the syntax trees of the files. The first call moves the trees out. A later call parses the files again, which
-    /// happens when a package is checked again after a rollback.
+    /// Returns the syntax trees of the files. The first call moves the trees out. Later calls parse the files again, for
+    /// example when a package is checked again after a rollback.
     pub(crate) fn take_parsed(&self) -> Parsed {
         let parsed = lock(&self.parsed).take();
         parsed.unwrap_or_else(|| Parsed::of(&self.sources))
     }
 }
 
-/// Reads `package.toml`; `None` if the package has no such file.
+/// Reads `package.toml`. Returns `None` if the package has no such file.
 fn written(folder: &Path, package: &str) -> Result<Option<String>, PackageError> {
     match plain_file::read_text(&folder.join(manifest::FILE), manifest::LARGEST) {
         Ok(text) => Ok(Some(text)),
@@ -167,8 +167,8 @@ fn written(folder: &Path, package: &str) -> Result<Option<String>, PackageError>
     }
 }
 
-/// Renders the diagnostics of a package, one paragraph each. Renders the first [`MOST_MESSAGES`] diagnostics, and states the
-/// number of the others.
+/// Renders the first [`MOST_MESSAGES`] diagnostics of a package, one paragraph each, and states the number of the remaining
+/// diagnostics.
 pub(crate) fn rendered(found: &[Diagnostic], sources: &[Source]) -> String {
     let first = found.iter().take(MOST_MESSAGES).map(|found| found.render(sources).trim_end().to_owned());
     let others = found.get(MOST_MESSAGES..).unwrap_or_default();
@@ -201,7 +201,7 @@ fn paths(folder: &Path) -> Result<Vec<PathBuf>, PackageError> {
         for entry in entries.map_err(failed)? {
             let path = entry.map_err(failed)?.path();
             let is_source = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case(ENDING));
-            // Skips hidden files, which editors and systems create next to a source file. Their names start with a dot.
+            // Skips hidden files, whose names start with a dot. Editors and systems create hidden files next to source files.
             let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
             if is_source && !is_hidden && path.is_file() {
                 found.push(path);

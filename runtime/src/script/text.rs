@@ -1,30 +1,30 @@
-//! Formats values that are known when a source is checked. Reflection parses the resulting strings as values of their types.
+//! Formats values that are known when a source is checked. Reflection later parses the strings as values of their types.
 
 use alcedo_uc::hir::{Const, Type};
 
 use crate::object::{listed, quote};
 
-/// Object that a value refers to. The object is known only when reflection parses the value.
+/// Object to which a value refers. The object is known only when reflection parses the value.
 #[derive(Clone, Copy)]
 pub(crate) enum Named<'a> {
-    /// The object whose property is set.
+    /// Object whose property is set.
     Itself,
-    /// Owner of that object.
+    /// Owner of the object whose property is set.
     Owner,
-    /// Subobject of the owner, with this name.
+    /// Subobject of the owner, by name.
     Subobject(&'a str),
-    /// Existing object, with this name.
+    /// Existing object, by name.
     Existing(&'a str),
 }
 
-/// Formats references to objects for contexts in which no object exists yet.
+/// Formats a reference to an object before any object exists.
 pub(crate) fn no_object(_named: Named<'_>) -> String {
     NONE.to_owned()
 }
 
 const NONE: &str = "none";
 
-/// Formats a value. `object` formats the references to objects in the value.
+/// Formats a value. `object` formats references to objects.
 pub(crate) fn of_const(value: &Const, object: &dyn Fn(Named<'_>) -> String) -> String {
     match value {
         Const::Bool(value) => value.to_string(),
@@ -49,8 +49,8 @@ fn bound(object: &str, function: &str) -> String {
     if object == NONE { NONE.to_owned() } else { format!("{object}:{}", quote(function)) }
 }
 
-/// Returns the initial value of a fixed array, which has all elements from the start. Returns an empty string for other types,
-/// whose initial value is zero bytes.
+/// Returns the initial value of a type. A fixed array has all elements from the start. Other types are initialized with zero
+/// bytes, and the result is an empty string.
 pub(crate) fn start(ty: &Type) -> String {
     match ty {
         Type::Fixed(of, len) => listed((0..*len).map(|_| element(of))),

@@ -1,5 +1,5 @@
 //! Current activities of a thread, readable by other threads. Publishing an activity copies two short strings under a rarely contended
-//! lock. Without a watchdog, publishing only reads one flag.
+//! lock. Without a watchdog, it only reads one flag.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard};
@@ -8,9 +8,9 @@ use crate::sync::lock;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Activity {
-    /// A phase of a host operation.
+    /// Phase of a host operation.
     Phase(String),
-    /// A call into a module; the call has not returned.
+    /// Call into a module that has not returned.
     Call {
         /// Module name; empty if unknown.
         module: String,
@@ -18,7 +18,7 @@ pub(crate) enum Activity {
     },
 }
 
-/// An activity with its number. On each thread, numbers are unique and increase.
+/// Activity with its number. On each thread, numbers are unique and increase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Published {
     pub id: u64,
@@ -44,7 +44,7 @@ pub(crate) struct Activities {
     stack: Mutex<Stack>,
 }
 
-/// Stack of published entries. Entries beyond `depth` have ended; they are kept to reuse the memory of their strings.
+/// Stack of published entries. Entries beyond `depth` have ended; they are kept to reuse their string buffers.
 #[derive(Debug, Default)]
 struct Stack {
     last: u64,
@@ -60,7 +60,7 @@ struct Entry {
     what: String,
 }
 
-/// Keeps an activity published until this value is dropped.
+/// Guard of a published activity. Dropping the guard ends the activity.
 #[must_use]
 pub(crate) struct Entered<'a>(Option<&'a Activities>);
 
@@ -77,7 +77,7 @@ impl Activities {
         self.on.store(true, Ordering::Relaxed);
     }
 
-    /// Begins a call into `module`.
+    /// Publishes a call into `module`.
     #[inline]
     pub(crate) fn call(&self, module: &str, function: &str) -> Entered<'_> {
         match self.on.load(Ordering::Relaxed) {
@@ -86,7 +86,7 @@ impl Activities {
         }
     }
 
-    /// Begins a phase of the host.
+    /// Publishes a phase of the host.
     #[inline]
     pub(crate) fn phase(&self, phase: &str) -> Entered<'_> {
         match self.on.load(Ordering::Relaxed) {

@@ -1,11 +1,11 @@
-//! Detects activities that take too long, and records which activity was reported. Reads no clock: time and activity numbers are
-//! arguments.
+//! Detects activities that take too long, and records the last reported activity. Reads no clock: the caller passes the time and
+//! the activity numbers.
 
 use std::time::Duration;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// No report is due.
+    /// No activity needs a report.
     Fine,
     /// An activity has lasted too long.
     Stuck {
@@ -13,7 +13,7 @@ pub(super) enum Verdict {
         at: usize,
         since: Duration,
     },
-    /// The activity reported last has ended.
+    /// The last reported activity has ended.
     Over {
         /// Time from the first observation of the activity to its end.
         after: Duration,
@@ -24,9 +24,9 @@ pub(super) enum Verdict {
 #[derive(Debug)]
 pub(super) struct Judge {
     limit: Duration,
-    /// Activities of the last check with the time of their first observation, outermost first.
+    /// Activities of the last check, outermost first, each with the time of its first observation.
     seen: Vec<(u64, Duration)>,
-    /// Last reported activity, the time of its first observation, and whether it is still open.
+    /// Last reported activity, the time of its first observation, and a flag that is true while the activity runs.
     reported: Option<(u64, Duration, bool)>,
 }
 
@@ -36,10 +36,11 @@ impl Judge {
         Self { limit, seen: Vec::new(), reported: None }
     }
 
-    /// Compares the activities of the thread at the time `now`, outermost first, with the activities of the last check.
+    /// Compares the current activities with the activities of the last check. `activity` lists the numbers of the thread's
+    /// activities at the time `now`, outermost first.
     ///
-    /// Reports the innermost activity that takes too long, because the outer activities only wait for it. Does not report an
-    /// activity that began before an already reported activity: the earlier activity only waited.
+    /// Reports the innermost activity that takes too long, because outer activities only wait for it. Does not report an
+    /// activity that began before an already reported activity, because the earlier activity only waits.
     pub(super) fn check(&mut self, now: Duration, activity: &[u64]) -> Verdict {
         let same = self.seen.iter().zip(activity).take_while(|((seen, _), now)| seen == *now).count();
         self.seen.truncate(same);

@@ -1,5 +1,5 @@
 //! Watchdog: a thread that observes other threads and reports activities that take too long. The watchdog does not end a hanging
-//! call, because only the plugin can do this. `activity.rs` publishes the activities of a thread, and `judge.rs` decides which
+//! call, because only the plugin can end its calls. `activity.rs` publishes the activities of a thread, and `judge.rs` decides which
 //! activities take too long.
 
 mod activity;
@@ -20,17 +20,17 @@ use crate::unheard;
 
 pub(crate) use activity::{Activities, Activity, Entered, Published};
 
-/// Number of checks within the limit.
+/// Number of checks per time limit.
 const CHECKS: u32 = 8;
 /// Minimum interval between checks.
 const SHORTEST_REST: Duration = Duration::from_millis(5);
-/// Maximum interval between checks; a longer one would delay reports.
+/// Maximum interval between checks. A longer interval would delay reports.
 const LONGEST_REST: Duration = Duration::from_millis(250);
 
 /// Name of the game thread in reports. A hang of this thread blocks the whole world.
 pub(crate) const GAME_THREAD: &str = "game thread";
 
-/// An activity of a thread that takes too long. Each activity is reported at most once.
+/// Activity of a thread that takes too long. Each activity is reported at most once.
 ///
 /// # Examples
 /// ```rust
@@ -54,10 +54,10 @@ pub struct Hang {
     pub thread: &'static str,
     /// Module of the function that has not returned; empty for the host.
     pub module: String,
-    /// Function that has not returned, such as `Game.MagicCube:say_hello` or `exit hook of magic_cube`. Empty if a phase of the host
+    /// Function that has not returned, such as `Game.MagicCube:say_hello` or `exit hook of magic_cube`. Empty if the host itself
     /// hangs.
     pub function: String,
-    /// Phases of the host, outermost first, such as `a reload`, `retire`. Empty in an ordinary frame.
+    /// Active phases of the host, outermost first, such as `a reload`, `retire`. Empty in an ordinary frame.
     pub phase: Vec<String>,
     /// Observed duration of the activity when the hang was detected. The actual duration may be longer.
     pub since: Duration,
@@ -81,7 +81,7 @@ impl fmt::Display for Hang {
     }
 }
 
-/// A thread to observe. The watchdog reads the activities on its own thread.
+/// Observed thread. The watchdog's thread calls `activity`.
 pub(crate) struct Source {
     /// Name of the thread in reports.
     pub thread: &'static str,
@@ -99,7 +99,7 @@ pub(crate) struct Watchdog {
 }
 
 impl Watchdog {
-    /// Starts a thread that observes `sources`. Activities that last `limit` or longer are reported. Fails if no thread can be
+    /// Starts a thread that observes `sources`. Reports activities that last `limit` or longer. Fails if the thread cannot be
     /// started.
     pub(crate) fn start(
         limit: Duration,
@@ -154,7 +154,7 @@ fn report(hang: &Hang, listeners: &Callbacks<Listener>) {
     });
 }
 
-/// Returns the report for the activity at index `at`, which has not changed for `since`.
+/// Returns the report for the activity at index `at`, which has run for `since`.
 fn hang(thread: &'static str, activity: &[Published], at: usize, since: Duration) -> Hang {
     let standing = activity.get(..=at).unwrap_or(activity);
     let phase = standing.iter().filter_map(|published| match &published.activity {

@@ -1,6 +1,5 @@
-//! Mutates external strings at random: values, types, signatures, paths and ZCall names. Parsing must not panic or take long,
-//! and a parsed value must print as a string that parses to an equal value. A failure prints the seed and the round, so that it
-//! can be replayed.
+//! Parses random mutations of external strings: values, types, signatures, paths and ZCall names. Parsing must not panic or take long. The
+//! printed form of a parsed value must parse to an equal value. A failure prints the seed and the round for a replay.
 
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
@@ -32,7 +31,7 @@ impl Display for BuiltIn {
     }
 }
 
-/// Tokens of the languages, and arbitrary characters.
+/// Tokens of the parsed languages, and other characters.
 const PIECES: [&str; 44] = [
     "(",
     ")",
@@ -106,7 +105,7 @@ fn mutant(dice: &mut Dice, seeds: &[String]) -> String {
     text.into_iter().collect()
 }
 
-/// Checks that an error message is one line without control characters, regardless of the parsed string.
+/// Checks that an error message is one line without control characters, for any parsed string.
 fn check_error(error: &impl Display, text: &str) {
     let message = error.to_string();
     assert!(!message.contains(char::is_control) && message.len() < 2000, "{text:?}: {message:?}");

@@ -1,4 +1,4 @@
-//! Batch calls on many objects in one boundary crossing.
+//! Calls a method on many objects in one boundary crossing.
 #![expect(unsafe_code, reason = "calls the batch trampolines of modules")]
 
 use std::mem::MaybeUninit;
@@ -11,23 +11,23 @@ use super::{FastPaths, MethodFastPath, failed};
 use crate::boundary::CallError;
 
 pub(crate) struct BatchOutcome {
-    /// Error of the object at index `at`; `None` if all objects are done.
+    /// Error of the last called object; `None` if all objects are done.
     pub(crate) failed: Option<CallError>,
-    /// Index at which to continue.
+    /// Index of the next object to call.
     pub(crate) at: usize,
     pub(crate) ended: usize,
     pub(crate) unmet: usize,
 }
 
 impl FastPaths {
-    /// Calls a method on these objects from `at` on, in one boundary crossing, until a call fails. Returns `None` if the calls
-    /// must take the slow path.
+    /// Calls a method on the objects from index `at` on, in one boundary crossing, until a call fails. Returns `None` if the calls must
+    /// take the slow path.
     ///
     /// # Safety
-    /// Each item must have the memory of an object of the fast path's class, and the object's part for the class that declares
-    /// the target. Each item must have been resolved since the last safe point, or the slot of its object must not have changed
-    /// since then, as at an equal [`FastPaths::population`]. All objects must have been alive when the directory had counted
-    /// `ends` destroyed objects. `condition`, if any, must be the offset of a byte in objects of the class.
+    /// Each item must have the memory of an object of the fast path's class, and the object's part for the class that declares the target.
+    /// Each item must have been resolved since the last safe point, or the slot of its object must be unchanged since then, which an equal
+    /// [`FastPaths::population`] guarantees. All objects must have been alive when the directory had counted `ends` destroyed objects.
+    /// `condition`, if present, must be the offset of a byte in objects of the class.
     pub(in crate::bridge) unsafe fn call_batch(
         &self,
         fast_path: &MethodFastPath,
@@ -57,10 +57,10 @@ impl FastPaths {
             unmet: 0,
             failure: failure.as_mut_ptr(),
         };
-        // SAFETY: as in `call_on`, for each object that has not been destroyed since the items were resolved. The caller
-        // promises the items, and the module checks which objects were destroyed. All borrowed data persists during the call.
+        // SAFETY: as in `call_on`, for each object that was not destroyed since the items were resolved. The caller vouches for the items,
+        // and the module checks which objects were destroyed. All borrowed data persists during the call.
         let status = unsafe { (fast_path.batch.0)(&mut batch) };
-        // Reads the failure before the frame closes, as `close_and_clean_up` does.
+        // Reads the failure before the frame closes, like `close_and_clean_up`.
         let failed = (status != Status::OK).then(|| *failed(&failure));
         if !self.hot.close(opened) {
             clean_up(opened.borrowed_height());

@@ -1,4 +1,4 @@
-//! Enters the code of a job, through a red frame and the module's gate. No other code follows the addresses of a job.
+//! Enters the code of a job, through a red frame and the module's gate. No other code dereferences the addresses in a job.
 #![expect(unsafe_code, reason = "enters module code through the functions that a job brought along")]
 
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use crate::bridge::tasks::waking::Waking;
 use crate::conjugate::gate::Gate;
 use crate::conjugate::red::RedStack;
 
-/// Module side of a job. Not dropped automatically: the owner calls [`Code::end`] once.
+/// Data and functions of a job in its module. Has no destructor: the owner calls [`Code::end`] once.
 #[derive(Clone, Copy)]
 pub(crate) struct Code {
     data: *mut (),
@@ -20,21 +20,21 @@ pub(crate) struct Code {
     drop: JobDrop,
 }
 
-// SAFETY: only posted jobs change threads before the host receives them, and the module promises that posted jobs are `Send`
-// (`task::post` requires it). The addresses are followed on the game thread only.
+// SAFETY: only posted jobs change threads before the host receives them, and the module promises that posted jobs are `Send` (`task::post`
+// requires it). The addresses are dereferenced on the game thread only.
 unsafe impl Send for Code {}
 
 impl Code {
-    /// Takes ownership of a module's job.
+    /// Takes ownership of a job of a module.
     ///
-    /// The job must be complete and owned by the host: the module must neither use nor drop it.
+    /// The job must be complete, and the module must neither use nor drop it afterwards.
     pub(crate) unsafe fn of(job: &Job<'_>) -> Self {
         Self { data: job.data, run: job.run, drop: job.drop }
     }
 
-    /// Runs the job once, in a red frame. Returns true if the job is done. The job must not be running or ended. `gate` must be
-    /// the gate of the job's module, and the image of that module must stay mapped until the job is ended. Returns the error of
-    /// the job, and an error if the gate is closed.
+    /// Runs the job once, in a red frame. Returns `true` if the job is done. The job must not be running or ended. `gate` must be the gate
+    /// of the job's module, and the image of this module must stay mapped until the job is ended. Returns the error of the job, and an
+    /// error if the gate is closed.
     pub(super) fn run(
         self,
         red: &RedStack,
@@ -45,21 +45,21 @@ impl Code {
         let waker = waking.map_or(std::ptr::null(), Waking::as_address);
         let mut step = JobStep::FAILED;
         red.call_module(gate, what, |failure| {
-            // SAFETY: the gate is open, so the image is mapped. `data` belongs to the module, and no other code uses it during
-            // the run. The caller holds the waker during the call.
+            // SAFETY: the gate is open, so the image is mapped. `data` belongs to the module, and no other code uses it during the run. The
+            // caller keeps the waker alive during the call.
             step = unsafe { (self.run.0)(self.data, waker, failure) };
             if step == JobStep::FAILED { Status::FAILED } else { Status::OK }
         })?;
         Ok(step == JobStep::DONE)
     }
 
-    /// Drops the job in a red frame. The job must not be used afterwards. The gate may be closed, but the image must still be
-    /// mapped. Returns a panic of the drop as an error.
+    /// Drops the job in a red frame. The job must not be used afterwards. The gate may be closed, but the image must be mapped. Returns a
+    /// panic during the drop as an error.
     pub(super) fn end(self, red: &RedStack, what: &Rc<str>) -> Result<(), CallError> {
         red.enter(what, || {
             let drop = |failure: &mut Failure| {
-                // SAFETY: the image is mapped, since all jobs of a generation end before its images are unmapped. The caller
-                // does not use the job afterwards.
+                // SAFETY: the image is mapped, because all jobs of a generation end before its images are unmapped. The caller does not use
+                // the job afterwards.
                 unsafe { (self.drop.0)(self.data, failure) }
             };
             from_module(drop)

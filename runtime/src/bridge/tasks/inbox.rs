@@ -1,7 +1,7 @@
-//! Operations that other threads may call: post, wake, cancel. Each sends a message that the game thread processes later.
+//! Operations that any thread may request: post, wake, cancel. Each sends a message that the game thread processes later.
 //!
-//! A post holds the read lock of the modules, and the end of a module takes the write lock. So either the end of the module
-//! processes the message, or the post fails. No job remains whose code is unloaded.
+//! A post holds the read lock of the modules, and the end of a module takes the write lock. So either the end of the module processes the
+//! message, or the post fails. No job outlives its module's code.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -16,15 +16,15 @@ use crate::bridge::tasks::location_text;
 use crate::handles::{ModuleId, ObjectHandle};
 use crate::lease::{Lease, LeaseKind, Leases};
 
-/// Closure posted by the host. Receives the host as the root registered it.
+/// Closure that the host has posted. Receives the value that `Runtime` passes for the host.
 pub(crate) type HostJob = Box<dyn FnOnce(&dyn Any) + Send>;
 
-/// Closure of a module that was posted to the game thread.
+/// Closure that a module has posted to the game thread.
 pub(super) struct Posted {
     pub module: ModuleId,
-    /// Owning object, or `NONE`.
+    /// Object that owns the closure, or `NONE`.
     pub object: ObjectHandle,
-    /// Location of the request.
+    /// Source location of the request.
     pub place: Arc<str>,
     pub code: Code,
     pub timing: Timing,
@@ -32,12 +32,12 @@ pub(super) struct Posted {
     pub lease: Lease,
 }
 
-/// Dependency of a job on a commit.
+/// Specifies if a job depends on a commit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Timing {
-    /// Requested on the game thread before a commit: the job waits for the commit, and a rollback ends it.
+    /// Requested on the game thread before a commit: the job runs after the commit, and a rollback ends the job.
     Staged,
-    /// Does not depend on a commit.
+    /// Independent of any commit.
     Certain,
 }
 
@@ -65,7 +65,7 @@ impl Inbox {
         self.modules.write().unwrap_or_else(PoisonError::into_inner).insert(module, leases);
     }
 
-    /// Rejects further posts of a module. Earlier posts are in the inbox.
+    /// Rejects further posts of a module. Earlier posts stay in the inbox.
     pub(super) fn expel(&self, module: ModuleId) {
         self.modules.write().unwrap_or_else(PoisonError::into_inner).remove(&module);
     }
@@ -76,25 +76,25 @@ impl Inbox {
         take(modules.get(&module), kind, place)
     }
 
-    /// Posts a module's closure to the game thread. Returns an error if the module has ended or is unloading. On an error the
-    /// module still owns the closure, and the closure is not called.
+    /// Posts a module's closure to the game thread. Returns an error if the module has ended or is unloading. After an error, the module
+    /// still owns the closure, and the closure is not called.
     pub(crate) fn post(&self, module: ModuleId, job: &Job<'_>, code: Code, timing: Timing) -> Result<(), CallError> {
         let (object, place) = (job.object, location_text(job));
         let modules = self.modules.read().unwrap_or_else(PoisonError::into_inner);
         let lease = take(modules.get(&module), LeaseKind::Posted, &place)?;
-        // The receiver exists as long as the host API through which the module called this function.
+        // The send succeeds, because the receiver exists while the module can call this function through the host API.
         let _read = self.sender.send(Message::Post(Posted { module, object, place, code, timing, lease }));
         drop(modules);
         Ok(())
     }
 
-    /// Posts a closure of the host to the game thread. Returns false if the runtime has ended.
+    /// Posts a closure of the host to the game thread. Returns `false` if the runtime was dropped.
     pub(crate) fn post_host(&self, job: HostJob) -> bool {
         self.sender.send(Message::Host(job)).is_ok()
     }
 
     pub(crate) fn cancel(&self, job: JobId) {
-        // A runtime that has ended has already ended the job.
+        // The send fails only if the runtime was dropped, which has already ended the job.
         let _gone = self.sender.send(Message::Cancel(job));
     }
 
@@ -103,7 +103,7 @@ impl Inbox {
     }
 }
 
-/// Takes a lease and records the location in the module instead of a location in this file.
+/// Takes a lease with the location in the module, not a location in this file.
 fn take(leases: Option<&Arc<Leases>>, kind: LeaseKind, place: &Arc<str>) -> Result<Lease, CallError> {
     let leases = leases.ok_or_else(|| CallError::Unavailable { what: format!("the module of a {kind}") })?;
     leases

@@ -1,11 +1,10 @@
-//! Game time and due times. Only the ticks of the host advance the time, never a wall clock. A host that stops ticking stops
-//! every timer, and a host that ticks at double speed runs timers at double speed. This file only computes due times; it runs
-//! no job.
+//! Game time and due times. Only the ticks of the host advance the game time. If a host stops ticking, all timers stop; if it ticks at
+//! double speed, timers run at double speed. This file only computes due times, and runs no job.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Scheduled items. Items with equal due time are ordered by creation.
+/// Scheduled items. Items with equal due times are ordered by creation.
 #[derive(Debug, Default)]
 pub(super) struct Schedule<K> {
     now: Duration,
@@ -13,18 +12,18 @@ pub(super) struct Schedule<K> {
 }
 
 impl<K: Copy> Schedule<K> {
-    /// Returns the game time since the host began.
+    /// Returns the game time since the creation of the host.
     pub(super) fn now(&self) -> Duration {
         self.now
     }
 
-    /// Advances the time. Invalid durations count as zero.
+    /// Advances the game time. Invalid durations count as zero.
     pub(super) fn advance(&mut self, seconds: f32) {
         let step = Duration::try_from_secs_f32(seconds).unwrap_or_default();
         self.now = self.now.saturating_add(step);
     }
 
-    /// Schedules `key` at the time `due`. Items with equal `due` are ordered by `made`.
+    /// Schedules `key` at the time `due`. Items with equal due times are ordered by `made`.
     pub(super) fn put(&mut self, due: Duration, made: u64, key: K) {
         self.due.insert((due, made), key);
     }
@@ -33,14 +32,14 @@ impl<K: Copy> Schedule<K> {
         self.due.remove(&(due, made));
     }
 
-    /// Returns the due items, longest overdue first. The items remain until they are removed.
+    /// Returns the due items, in the order of their due times. The items stay scheduled until they are removed.
     pub(super) fn due(&self) -> Vec<K> {
         self.due.range(..=(self.now, u64::MAX)).map(|(_, key)| *key).collect()
     }
 }
 
-/// Returns the next due time of a repeating timer: the phase is kept, and periods missed in a long tick are skipped. A period
-/// of zero means every tick.
+/// Returns the next due time of a repeating timer. The timer keeps its phase, and skips the periods that a long tick missed. A timer with a
+/// period of zero is due in every tick.
 pub(super) fn next_due(due: Duration, period: Duration, now: Duration) -> Duration {
     if period.is_zero() {
         return now;
@@ -63,7 +62,7 @@ mod tests {
     #[test]
     fn a_timer_keeps_its_rhythm_and_makes_nothing_up() {
         for (due, period, now, next) in [
-            // (due, period, now) in milliseconds
+            // (due, period, now, expected result) in milliseconds
             (100, 100, 100, 200),
             (100, 100, 199, 200),
             (100, 100, 200, 300),

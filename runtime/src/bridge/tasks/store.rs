@@ -1,4 +1,4 @@
-//! Entries of [`super::Tasks`] and their state transitions. Runs no code of modules: entries to be dropped are returned.
+//! Entries of [`super::Tasks`] and their state transitions. Runs no module code: returns the entries to be dropped.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -21,7 +21,7 @@ use crate::object::World;
 use crate::object::objects::Objects;
 
 new_key_type! {
-    /// Key of a job. Invalid once the job has ended, and never reused.
+    /// Key of a job. Invalid after the job has ended, and never reused.
     pub(super) struct JobKey;
 }
 
@@ -38,7 +38,7 @@ pub(super) fn key_of(job: JobId) -> JobKey {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum JobOwner {
     Module,
-    /// An object, as long as it has the plugin part that it had when the job was requested.
+    /// An object, while it has the same plugin part as when the job was requested.
     Object(ObjectHandle, u64),
 }
 
@@ -52,7 +52,7 @@ impl JobOwner {
         Ok(Self::Object(object, conjugate))
     }
 
-    /// Returns an owner whose job never runs: no plugin part has this number.
+    /// Returns an owner whose job never runs, because no plugin part has this number.
     fn ended(object: ObjectHandle) -> Self {
         Self::Object(object, u64::MAX)
     }
@@ -69,7 +69,7 @@ impl JobOwner {
 pub(super) enum State {
     Waiting,
     Running,
-    /// On the stack; the job ends when it returns.
+    /// Cancelled while running; the job ends when it returns.
     Cancelled,
 }
 
@@ -80,16 +80,16 @@ pub(super) struct Entry {
     pub place: Arc<str>,
     pub life: JobOwner,
     pub code: Code,
-    /// Creation number of the job.
+    /// Number of the job, in order of creation.
     pub made: u64,
     /// Due time of a timer.
     pub due: Option<Duration>,
-    /// Period of a repeating timer.
+    /// Period, for a repeating timer.
     pub repeats: Option<Duration>,
-    /// State shared by the wakers of a task, which holds the task's lease.
+    /// State that all wakers of a task share, and that holds the task's lease.
     pub waking: Option<Arc<Waking>>,
     pub state: State,
-    /// Dependency on a commit.
+    /// Specifies if the job depends on a commit.
     pub timing: Timing,
     /// Last tick in which the job ran.
     pub ran_in: u64,
@@ -103,7 +103,7 @@ pub(super) enum Waiting {
     Host(HostJob),
 }
 
-/// Data that a job needs to run while the store is not borrowed.
+/// Data for running a job while the store is not borrowed.
 pub(super) struct Turn {
     pub code: Code,
     pub gate: Rc<Gate>,
@@ -116,7 +116,7 @@ pub(super) enum Begin {
     Run(Turn),
     /// The job has ended.
     Gone,
-    /// The job has run in this tick, or is on the stack, or its generation is suspended or not committed.
+    /// The job has already run in this tick, is running, or its generation is suspended or not committed.
     NotNow,
     Expired(Box<Entry>),
 }
@@ -125,11 +125,11 @@ pub(super) enum Begin {
 pub(super) struct Store {
     pub entries: SlotMap<JobKey, Entry>,
     pub schedule: Schedule<JobKey>,
-    /// Woken tasks, in the order of waking.
+    /// Woken tasks, in the order of their wakes.
     pub ready: VecDeque<JobKey>,
     pub posted: VecDeque<Waiting>,
     pub tick: u64,
-    /// Set while timers and tasks are being run.
+    /// Set while a tick runs timers and tasks.
     pub is_running: bool,
     made: u64,
     deaths_seen: u64,
@@ -141,16 +141,16 @@ impl Store {
         self.made
     }
 
-    /// Adds a closure that another thread has posted. If its object is destroyed, the closure ends when it would run.
+    /// Adds a closure that another thread has posted. If its object is destroyed, the closure is dropped instead of run.
     pub(super) fn take_post(&mut self, gate: Rc<Gate>, posted: Posted, world: &World) {
         let Posted { object, place, code, timing, lease, .. } = posted;
-        // Uses the current conjugate, since the sending thread could not resolve it. Class default objects run no jobs.
+        // Uses the current conjugate, because the sending thread could not look it up. Class default objects run no jobs.
         let life = match JobOwner::of(&world.objects, object) {
             Ok(life) if !world.objects.is_template(object) => life,
             _ => JobOwner::ended(object),
         };
         let made = self.next_number();
-        // A rollback processes the inbox, so messages that arrive later are received after the commit.
+        // Rollbacks process the inbox, so a message that is received after a reload belongs to a committed reload.
         let timing = if world.mode.is_before_commit() { timing } else { Timing::Certain };
         let entry = Entry {
             what: what(LeaseKind::Posted, gate.tag(), &place),
@@ -178,14 +178,13 @@ impl Store {
         }
     }
 
-    /// Checks if a timer is still due: a timer that ran earlier may have cancelled or postponed it.
+    /// Checks that a timer is still due: a previous timer may have cancelled or postponed it.
     pub(super) fn is_due(&self, key: JobKey) -> bool {
         let due = self.entries.get(key).and_then(|entry| entry.due);
         due.is_some_and(|due| due <= self.schedule.now())
     }
 
-    /// Cancels a job, and returns its entry if the entry can be dropped now. The entry of a running job is dropped when the job
-    /// has returned.
+    /// Cancels a job, and returns its entry if the entry can be dropped now. The entry of a running job is dropped when the job returns.
     pub(super) fn cancel(&mut self, key: JobKey) -> Option<Entry> {
         let entry = self.entries.get_mut(key)?;
         if entry.state == State::Waiting {
@@ -239,8 +238,8 @@ impl Store {
         None
     }
 
-    /// Removes every job whose object is gone, in order of creation. Only checks the jobs if an object was destroyed since the
-    /// last call. Must not be called during a reload, when objects of a suspended generation have other plugin parts.
+    /// Removes all jobs whose object is destroyed, in order of creation. Checks the jobs only if objects were destroyed since the last
+    /// call. Must not be called during a reload, when objects of a suspended generation have other plugin parts.
     pub(super) fn take_expired(&mut self, world: &World) -> Vec<Entry> {
         let deaths = world.counters.deaths.get();
         if std::mem::replace(&mut self.deaths_seen, deaths) == deaths {
@@ -254,12 +253,12 @@ impl Store {
         self.entries.values_mut().for_each(|entry| entry.timing = Timing::Certain);
     }
 
-    /// Removes every job that waits for a commit, in order of creation.
+    /// Removes all jobs that wait for a commit, in order of creation.
     pub(super) fn take_staged(&mut self) -> Vec<Entry> {
         self.take(|entry| entry.timing == Timing::Staged)
     }
 
-    /// Removes every job of a module, in order of creation.
+    /// Removes all jobs of a module, in order of creation.
     pub(super) fn take_module(&mut self, module: ModuleId) -> Vec<Entry> {
         self.take(|entry| entry.gate.tag().id == module)
     }

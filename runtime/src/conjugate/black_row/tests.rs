@@ -1,11 +1,11 @@
-//! Table of blacks as read by modules.
+//! Reads the table of owned values like a module.
 #![expect(unsafe_code, reason = "reads the row as modules do")]
 
 use alcedo_abi::handles::ConjugateHandle;
 
 use super::BlackRow;
 
-/// Reads an entry as a module does: serial and address, and the number of ended entries in the head.
+/// Reads an entry like a module. Returns the serial number and address of the entry, and the number of ended entries in the head.
 fn read(row: &BlackRow, index: u32) -> (u32, usize, u32) {
     // SAFETY: the table exists, and is not written during the read.
     let head = unsafe { row.head().read() };

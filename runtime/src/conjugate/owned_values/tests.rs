@@ -1,5 +1,4 @@
-//! Tests blacks without a loaded module: the tests provide gates and leases like the gates and leases of a module, and
-//! threads that send drops.
+//! Tests owned values without a loaded module. The tests create gates, leases and threads like those of a module.
 
 use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
@@ -53,7 +52,7 @@ fn text() -> PropertyType {
     PropertyType::Text
 }
 
-/// Returns a struct type with a string and a reference.
+/// Returns a struct type with a string and an object reference.
 fn pair() -> PropertyType {
     let fields = [
         PropertyDecl::new("label", PropertyKind::STRING),
@@ -66,7 +65,7 @@ fn lives(owned_values: &OwnedValues, black: BlackHandle) -> bool {
     owned_values.open(black.into()).is_some()
 }
 
-/// Drops blacks on several threads. Each thread drops an equal share.
+/// Drops owned values on several threads. Each thread drops an equal share.
 fn drop_on_threads(owned_values: &OwnedValues, handles: &[BlackHandle], threads: usize) {
     std::thread::scope(|scope| {
         for share in handles.chunks(handles.len().div_ceil(threads).max(1)) {
@@ -104,7 +103,7 @@ fn values_dropped_on_eight_threads_are_released_on_the_game_thread() {
         (1000, 1000),
         "nothing is released off the game thread"
     );
-    // The clock is frozen, so the minimum duration never passes and a flush processes all drops.
+    // `elapsed` is constant, so the minimum duration never passes, and the flush processes all drops.
     owned_values.flush(&mut || Duration::ZERO);
     assert_eq!((owned_values.report().count(), owned_values.report().queued), (0, 0));
     assert_eq!(module.leases.count(), 0);
@@ -260,7 +259,7 @@ fn allocation_sites_are_recorded_while_tracking_is_on() {
     assert_eq!(owned_values.report().undropped[0].sites, made_there(1));
 }
 
-/// Pseudo-random numbers, equal in every run.
+/// Pseudorandom number generator with the same numbers in each run.
 struct Random(u64);
 
 impl Random {
@@ -272,8 +271,8 @@ impl Random {
     }
 }
 
-/// Performs random operations: creates blacks, drops them once or twice, drops them on threads, suspends, resumes and ends
-/// modules. Compares the store with a model.
+/// Performs random operations: creates values, drops them once or twice, drops them on threads, and suspends, resumes and ends modules.
+/// Compares the store with a model.
 fn drive(seed: u64, operations: usize, last_serial: u32) {
     let owned_values = OwnedValues::with_last_serial(last_serial);
     let types = [text(), pair(), PropertyType::Name];

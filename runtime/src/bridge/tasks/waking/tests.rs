@@ -1,4 +1,4 @@
-//! Wakers as held by a module.
+//! Clones and drops wakers through raw addresses, like a module.
 #![expect(unsafe_code, reason = "takes the share of a holder back from its address")]
 
 use std::sync::Arc;
@@ -23,7 +23,7 @@ fn a_waker_on_another_thread_holds_the_lease_and_wakes_once() {
     assert_eq!(leases.count(), 1, "the task is gone, its waker is not");
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            // SAFETY: this reference was counted above, and is dropped once.
+            // SAFETY: `raw` holds a reference that was counted above, and is dropped once.
             let waker = unsafe { Arc::from_raw(std::ptr::with_exposed_provenance::<Waking>(raw)) };
             for _ in 0..1_000 {
                 waker.wake();
