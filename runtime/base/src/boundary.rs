@@ -1,5 +1,5 @@
 //! Errors and panics at the ABI boundary. A failure of a module arrives as plain data and becomes a [`CallError`] here. Panics of
-//! host code are caught here before they reach the stack frames of a module. All boundary functions use this module.
+//! host code are caught here before they reach the stack frames of a module. All functions at the ABI boundary use this module.
 
 use std::mem::ManuallyDrop;
 
@@ -39,7 +39,7 @@ impl std::fmt::Display for SourcePlace {
     }
 }
 
-/// Error of a call. Host and module keep running.
+/// Error of a call. The host and the module keep running after the error.
 ///
 /// # Examples
 /// ```
@@ -100,17 +100,17 @@ pub enum CallError {
     },
     /// A name or path does not resolve.
     NotFound {
-        /// The name, the search location and help.
+        /// Message with the name, the search location and help.
         message: String,
     },
-    /// The module of a call handle has ended. If the name still resolves, it has another handle.
+    /// The module of a call handle has ended. If the name still resolves, a new lookup returns another handle.
     DeadHandle {
-        /// The handle and help.
+        /// Message with the handle and help.
         message: String,
     },
     /// A name does not resolve, and no Master is loaded. A module of a Master might define the name.
     NoMaster {
-        /// The name, the search location and help.
+        /// Message with the name, the search location and help.
         message: String,
     },
     /// Caller and callee have different signatures.
@@ -135,7 +135,7 @@ pub enum CallError {
     },
     /// The buffer of a ZCall has the wrong slots.
     Buffer {
-        /// The call, the slot, the content of the slot and the expected content.
+        /// Message with the call, the slot, the content of the slot and the expected content.
         message: String,
     },
     /// The load context does not accept calls at this time.
@@ -143,7 +143,7 @@ pub enum CallError {
         /// Name of the call or module.
         what: String,
     },
-    /// The conjugate has expired: its frame has closed, its generation has ended or is suspended, or it was returned.
+    /// The conjugate has expired: its frame has closed, its generation has ended or is suspended, or the conjugate was returned.
     Expired {
         /// Color and kind: `red Array`, `black Array(f64)`.
         what: String,
@@ -157,7 +157,7 @@ pub enum CallError {
         /// Maximum depth.
         limit: u32,
     },
-    /// The values would exceed the memory limit. No memory was allocated for them.
+    /// The values would exceed the memory limit. The call allocated no memory for the values.
     TooLarge {
         /// The value that exceeds the limit, or all values of the call together.
         what: String,
@@ -170,7 +170,7 @@ pub enum CallError {
     },
     /// A module made a call while it held a slice of host memory.
     Borrowed {
-        /// The call, and help.
+        /// Message with the rejected call and help.
         message: String,
     },
     /// Error in a script, with its call stack.
@@ -234,7 +234,7 @@ fn location_of(failure: &Failure) -> Option<SourcePlace> {
 }
 
 fn too_deep(limit: u32) -> String {
-    /// A recursion that exhausts a stack or limit of usual size has at least this many calls.
+    /// Minimum depth of a runaway recursion; a lower depth means that the stack or the limit is too small.
     const FEW: u32 = 4;
     match limit {
         0..FEW => format!(
@@ -332,7 +332,7 @@ impl CallError {
         }
     }
 
-    /// Converts the error to ABI data. Fields are transferred separately, so the error is unchanged after it has passed through
+    /// Converts the error to ABI data. Fields are transferred separately, so an error stays unchanged when it passes through
     /// several modules.
     ///
     /// # Examples
@@ -347,7 +347,7 @@ impl CallError {
     /// ```
     pub fn to_failure(&self) -> Failure {
         if let Self::InScript { error, stack } = self {
-            // The fields of the error stay unchanged. If the message is a sentence, the call stack of the script is appended.
+            // The inner error keeps its fields. If the message is a sentence, the call stack of the script is appended.
             let mut failure = error.to_failure();
             let is_sentence = matches!(**error, Self::Panicked { .. } | Self::Returned { .. })
                 || failure.message.as_str() == error.to_string();

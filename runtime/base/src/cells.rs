@@ -1,5 +1,5 @@
-//! Cells for the stores of a host. The cells are those of std. In debug builds they also count the open borrows of each thread. No
-//! borrow may be open while foreign code runs. Every log line runs foreign code, since a log listener may call the runtime
+//! Cells for the stores of a host. Each cell wraps a cell of std. In debug builds, the cells also count the open borrows of each
+//! thread. No borrow may be open while foreign code runs. Logging runs foreign code: a log listener may call the runtime
 //! immediately, and must not find a borrowed store. Hence no store uses the std cell directly (checked by `tests/floors.rs`), and
 //! `tests/attacks` checks the count at every log line. In release builds the guards are those of std.
 
@@ -107,7 +107,7 @@ impl<T> RefCell<T> {
         self.value.replace(value)
     }
 
-    /// Returns a mutable reference. Needs no run-time check, since `self` is borrowed mutably.
+    /// Returns a mutable reference. The call needs no run-time check, since `self` is borrowed mutably.
     #[inline]
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()

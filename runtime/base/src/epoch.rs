@@ -27,7 +27,7 @@ pub struct Epoch {
     count: Cell<u64>,
     /// Number of calls of [`Epoch::shut`] without a matching [`Epoch::open`].
     shut: Cell<u32>,
-    /// `true` while calls are observed, which disables the fast paths as well.
+    /// `true` while calls are observed; observation also disables the fast paths.
     observed: Cell<bool>,
     /// Listener that is called after each change, with `true` if calls are observed.
     listener: OnceCell<Box<dyn Fn(bool)>>,
@@ -97,15 +97,15 @@ impl Epoch {
         self.update();
     }
 
-    /// Sets if calls are observed. Observation disables the fast paths, since only the slow path records calls.
+    /// Enables or disables the observation of calls. Observation disables the fast paths, since only the slow path records calls.
     pub fn observe(&self, is_observed: bool) {
         if self.observed.replace(is_observed) != is_observed {
             self.update();
         }
     }
 
-    /// Sets the listener. It is called after each change, and when the fast paths are disabled or enabled, with `true` if calls are
-    /// observed. Only the first listener is used.
+    /// Sets the listener. The listener is called after each change, and when the fast paths are disabled or enabled. The argument
+    /// of the listener is `true` if calls are observed. Only the first listener is used.
     pub fn on_change(&self, listener: impl Fn(bool) + 'static) {
         let _later = self.listener.set(Box::new(listener));
     }

@@ -11,7 +11,7 @@ pub struct GameThread<'rt> {
     not_send: PhantomData<(&'rt (), *mut ())>,
 }
 
-/// Identity of the game thread, for code that enters from outside.
+/// Identity of the game thread, for checks of code that enters through the ABI.
 ///
 /// # Examples
 /// ```

@@ -33,8 +33,8 @@ thread_local! {
     static LAST_SERIAL: Cell<u32> = const { Cell::new(u32::MAX) };
 }
 
-/// Returns the maximum number of objects or conjugates that use a slot one after the other. Applies to stores that this thread
-/// creates.
+/// Returns the maximum number of objects or conjugates that may use one slot in succession. The limit applies to stores that
+/// this thread creates.
 pub fn last_serial() -> u32 {
     LAST_SERIAL.get()
 }

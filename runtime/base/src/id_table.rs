@@ -56,7 +56,7 @@ impl<T> IdTable<T> {
     #[inline]
     pub fn get(&self, number: u64) -> Option<&T> {
         let last = self.pieces.last()?;
-        // The newest values are looked up most often.
+        // Most lookups concern the newest values.
         let piece = if number >= last.first { last } else { self.before_last(number)? };
         piece.slots.get(usize::try_from(number - piece.first).ok()?)?.as_ref()
     }

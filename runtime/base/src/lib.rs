@@ -1,7 +1,7 @@
 //! Common base of the host crates: handles, errors and panics at the ABI boundary, proof of the game thread, cells that count
 //! borrows, tables whose ids are never reused, and escaping of foreign strings in messages.
 //!
-//! Part of `alcedo-runtime`, the crate that hosts depend on. Contains no objects, calls by name or plugins.
+//! Part of `alcedo-runtime`, the crate that hosts depend on. This crate contains no objects, no calls by name and no plugins.
 #![forbid(unsafe_code)]
 
 pub mod boundary;

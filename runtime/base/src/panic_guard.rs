@@ -1,6 +1,6 @@
 //! Panic guard for code that does not belong to the runtime: host callbacks, resolvers and implementations of module calls. The
-//! guard also drops panic payloads, since the drop may panic again. Outside of the guard, this second panic would interrupt the
-//! runtime in the middle of an operation.
+//! guard also drops panic payloads, since the drop may panic again. Outside of the guard, this second panic would interrupt an
+//! operation of the runtime halfway.
 
 use std::any::Any;
 use std::fmt::Display;
@@ -8,8 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use alcedo_abi::words::words_into;
 
-/// Maximum number of payloads that the guard drops. The drop of a payload may panic with another payload, possibly without end, so
-/// the next payload is leaked.
+/// Maximum number of payloads that the guard drops. Each drop may panic with another payload, so the guard leaks the next payload
+/// after this number.
 const MOST_PAYLOADS: u32 = 16;
 
 /// Runs `code`. If `code` panics, returns the panic message as the error.

@@ -6,10 +6,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::cells::RefCell;
 
-/// Maximum number of counted keys, which bounds the memory. At this number, all counts restart.
+/// Maximum number of counted keys, which bounds the memory. A map of this size is cleared, and all counts restart.
 const MOST: usize = 4096;
 
-/// Counts of events by key. Not thread-safe.
+/// Counts of events by key. The counter is not thread-safe.
 ///
 /// # Examples
 /// ```

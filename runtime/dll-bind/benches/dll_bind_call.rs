@@ -1,5 +1,5 @@
-//! Measures a call of a C function by both mechanisms of this crate, by a function pointer, and by `libffi` with prepared
-//! arguments. As a comparison, also measures a call from Python. Other measurements are the change of the working directory, and
+//! Measures a call of a C function by the two mechanisms of this crate, by a function pointer, and by `libffi` with prepared
+//! arguments. For comparison, also measures a call from Python. Other measurements are the change of the working directory, and
 //! passing a string of 64 characters to C and back.
 #![expect(unsafe_code, reason = "calls the C functions that it has compiled")]
 

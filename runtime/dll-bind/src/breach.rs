@@ -1,4 +1,4 @@
-//! Violations of a declaration by a C function. The results of such a call are discarded.
+//! Violations of a declaration by a C function. The results of a call that violates its declaration are discarded.
 
 /// Error of a call whose function violated its declaration. The host is unharmed as far as the checks can detect.
 ///

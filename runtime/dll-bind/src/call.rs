@@ -23,7 +23,7 @@ pub(crate) struct Stub {
     trampoline: Option<Trampoline>,
 }
 
-/// Trampoline that fills all integer registers and this number of float registers.
+/// Trampoline that fills all integer registers and `floats` float registers.
 #[derive(Clone, Copy, Debug)]
 struct Trampoline {
     floats: usize,
@@ -34,7 +34,7 @@ unsafe impl Send for Stub {}
 // SAFETY: the data prepared by `libffi` is only read after its creation, and the address of a function is a number.
 unsafe impl Sync for Stub {}
 
-/// Number of argument registers that all supported platforms have: for integers and addresses, and for floats.
+/// Number of argument registers on every supported platform, for integers and addresses (`INTEGERS`) and for floats (`FLOATS`).
 const INTEGERS: usize = 6;
 const FLOATS: usize = 8;
 

@@ -90,7 +90,7 @@ pub struct Imported {
     no_cwd: bool,
     /// `None` if the library does not export the function.
     stub: Option<Arc<Stub>>,
-    /// Buffers of the last call, which the next call reuses. Empty while a call runs.
+    /// Buffers of the last call, which the next call reuses. The cell is empty while a call runs.
     spare: Cell<Option<Box<Scratch>>>,
 }
 
@@ -228,8 +228,8 @@ impl Import {
         Self { result: Some((PropertyType::Bool, width)), ..self }
     }
 
-    /// Marks the function as declared by a script. Its structs of other modules need an entry in [`Layouts`] if they have `f64`
-    /// fields.
+    /// Marks the function as declared by a script. Structs of other modules in its signature need an entry in [`Layouts`] if they
+    /// have `f64` fields.
     ///
     /// [`Layouts`]: crate::Layouts
     #[must_use]
@@ -324,8 +324,8 @@ impl Imported {
         }
     }
 
-    /// Calls the function with an argument for each parameter. The values of out parameters specify their capacity. If the function
-    /// does not exist, the result is the zero value, and out parameters are unchanged.
+    /// Calls the function with an argument for each parameter. The argument of an out parameter specifies the capacity of the
+    /// parameter. If the function does not exist, the result is the zero value, and out parameters are unchanged.
     ///
     /// # Errors
     /// [`Broken`] if the arguments do not match the declaration, or if the function violated its declaration. The results of the
@@ -370,7 +370,7 @@ impl Imported {
         for (fence, Range { start: at, end }) in fences.iter_mut().zip(plan.ranges()) {
             fence.bytes().copy_from_slice(&memory[start + at - RED_ZONE..start + end]);
         }
-        // C code accesses the memory through these addresses. Nothing else accesses the memory until the call returns.
+        // C code accesses the memory through these addresses. No other code accesses the memory until the call returns.
         memory.as_mut_ptr().expose_provenance();
         words.clear();
         words.extend(slots.iter().map(|slot| match slot {
@@ -395,7 +395,7 @@ impl Imported {
         Ok(Outcome { result, out_parameters })
     }
 
-    /// Allocates a fenced buffer for each buffer of the plan. Each starts with a red zone.
+    /// Allocates a fenced buffer for each buffer of the plan. Each fenced buffer starts with a red zone.
     fn fences(&self, plan: &mut Plan) -> Result<Vec<Fenced>, Broken> {
         let sizes: Vec<_> = plan.ranges().map(|range| range.len()).collect();
         let fence = |(block, size): (usize, usize)| {
@@ -494,8 +494,8 @@ impl BoolWidth {
         }
     }
 
-    /// Converts a returned machine word to a `bool`. If the low byte is zero and other bits are set, the result is `false` as one
-    /// byte and `true` as four bytes.
+    /// Converts a returned machine word to a `bool`. If the low byte is zero and other bits are set, the value is `false` as a
+    /// `bool` of one byte and `true` as a `bool` of four bytes.
     fn read(self, word: u64) -> Result<bool, Breach> {
         let (one, four) = (word as u8 != 0, word as u32 != 0);
         match self {

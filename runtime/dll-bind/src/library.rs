@@ -1,4 +1,4 @@
-//! The folder of user libraries, and its libraries, present or missing.
+//! Folder of user libraries, and the libraries in this folder, which may be missing.
 #![expect(unsafe_code, reason = "the host vouches for its folder")]
 
 use std::any::Any;
@@ -33,7 +33,7 @@ struct Folder {
     path: PathBuf,
     calls: Calls,
     layouts: Layouts,
-    /// Thread for functions that run in the folder, started at the first call of such a function.
+    /// Thread for functions that run in the folder, started when the first of these functions is called.
     thread: OnceCell<Result<OwnFolder, io::Error>>,
 }
 
@@ -70,9 +70,9 @@ impl UserCode {
     /// Returns the folder of libraries at this path. Does not create the folder, which may be missing at this time.
     ///
     /// # Safety
-    /// The caller vouches for every library that the folder will contain. Its functions match the declarations with which they are
-    /// imported. Its initializers and finalizers are correct, and no thread or handler of the library remains when it is closed.
-    /// Each call detects accesses of a function beyond its buffers where possible.
+    /// The caller vouches for every library that the folder will contain. The functions of a library match the declarations with
+    /// which they are imported. The initializers and finalizers of a library are correct, and no thread or handler of the library
+    /// remains when the library is closed. Each call detects accesses beyond the buffers of the function where possible.
     #[must_use]
     pub unsafe fn at(folder: &Path) -> Self {
         Self::new(folder, Calls { has_trampolines: true, has_fences: false }, Layouts::default())

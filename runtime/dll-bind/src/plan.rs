@@ -205,8 +205,8 @@ impl Plan {
         (0..len).map(|index| self.get(memory, at + index * of.size(), of)).collect()
     }
 
-    /// Returns start, length and element distance of the data of the header at `at`; `None` if empty. The header must already be
-    /// checked.
+    /// Returns the start, length and element stride of the data of the header at `at`, or `None` if the data is empty. The header
+    /// must already be checked.
     fn content(&self, memory: &[u8], at: usize) -> Option<(usize, usize, usize)> {
         let header = &self.headers[self.headers.binary_search_by_key(&at, |header| header.at).ok()?];
         let num = usize::try_from(int(memory, at + 8)).ok().filter(|num| *num != 0)?;

@@ -1,4 +1,4 @@
-//! C layout of reflected types. Maps declared types to C types and rejects types without a C representation. Works without
+//! C layout of reflected types. Maps declared types to C types and rejects types without a C representation. This module uses no
 //! addresses.
 
 use std::collections::BTreeMap;
@@ -43,7 +43,7 @@ pub enum Number {
 pub enum Shape {
     /// A number.
     Number(Number),
-    /// UTF-16 string with a terminating zero. In structs, a header with length and capacity in units.
+    /// UTF-16 string with a terminating zero. In structs, the string is a header with length and capacity in UTF-16 units.
     Text,
     /// A struct, packed at 4 bytes.
     Struct(Rc<Struct>),
@@ -166,7 +166,7 @@ const LARGEST: usize = 1 << 24;
 pub(crate) struct Site<'a> {
     pub(crate) function: &'a str,
     pub(crate) layouts: &'a Layouts,
-    /// `true` if a script declares the function. Scripts cannot see which fields of structs of other modules are `f64`.
+    /// `true` if a script declares the function. A script cannot determine which fields of structs of other modules are `f64`.
     pub(crate) of_script: bool,
 }
 
@@ -193,7 +193,7 @@ impl Layouts {
         self
     }
 
-    /// Merges both layouts. Entries of `other` have priority.
+    /// Merges `other` into these layouts. Entries of `other` have priority.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.lens.extend(other.lens);
@@ -366,7 +366,7 @@ impl Site<'_> {
             (end, align) = (offset + shape.size(), align.max(shape.packed_align()));
             fields.push(Field { name: Arc::from(&*field.text), shape, offset });
         }
-        // An empty struct has no size in C and one byte in C++. One unused byte is correct for C and for C++.
+        // An empty struct has size zero in C and size one in C++. One unused byte is correct for C and for C++.
         Ok(Struct { fields, size: end.next_multiple_of(align).max(1), align })
     }
 }

@@ -22,7 +22,7 @@ use crate::typed::CNumber;
 /// Body of a reflected function, which is bound by name to a function of the library. Game thread only.
 pub struct Body {
     library: Library,
-    /// `true` if a script declares the function. Scripts cannot see which fields of structs of other modules are `f64`.
+    /// `true` if a script declares the function. A script cannot determine which fields of structs of other modules are `f64`.
     of_script: bool,
     bound: OnceCell<Imported>,
 }
@@ -125,7 +125,7 @@ impl fmt::Debug for Body {
     }
 }
 
-/// Checks that C can represent the types of a script function. Needs no library.
+/// Checks that C can represent the types of a script function. The check needs no library.
 ///
 /// # Errors
 /// Returns an error if a type cannot be represented in C.

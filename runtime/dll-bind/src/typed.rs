@@ -1,5 +1,5 @@
-//! Calls of functions of plain numbers by their Rust types. The types are checked once; each call is then a call of a function
-//! pointer.
+//! Typed calls of C functions whose parameters and results are plain numbers. The types are checked once; each call is then a call
+//! of a function pointer.
 #![expect(unsafe_code, reason = "calls what was bound, by the types that were compared")]
 
 use std::marker::PhantomData;
@@ -147,8 +147,8 @@ tuples! {
 }
 
 impl Imported {
-    /// Returns the function with these Rust types: `typed::<(i32, f32), u8>()`. A C `bool` is a `u32`, or a `u8` if its declared
-    /// width is one byte.
+    /// Returns the function with the requested Rust types: `typed::<(i32, f32), u8>()`. A C `bool` is a `u32`, or a `u8` if its
+    /// declared width is one byte.
     ///
     /// # Errors
     /// [`Breach::Signature`] if the declaration has other types or has buffers.

@@ -3,10 +3,10 @@
 
 use crate::breach::Breach;
 
-/// Size in bytes of the red zone before and after each buffer. Writes that reach no zone are not detected.
+/// Size in bytes of the red zone before and after each buffer. Out-of-bounds writes beyond the zones are not detected.
 pub const RED_ZONE: usize = 64;
 
-/// Content of the red zones. Contains no zero, since zero is the most frequent value of out-of-bounds writes.
+/// Content of the red zones. The content has no zero byte, since most out-of-bounds writes write zeros.
 pub(crate) const ZONE: [u8; RED_ZONE] = {
     let mut zone = [0; RED_ZONE];
     let mut at = 0;

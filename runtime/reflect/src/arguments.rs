@@ -25,7 +25,7 @@ pub struct Argument<'a> {
     at: *mut u8,
 }
 
-/// Parameter that a frame has stepped to, for later access. Valid only for that frame.
+/// Parameter that a frame has stepped to, for later access. A `Param` is valid only for that frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Param(pub(crate) usize);
 
@@ -43,7 +43,7 @@ pub unsafe trait Steps<'a> {
     /// Returns the error of the evaluation.
     fn step(&mut self, at: usize) -> Result<Argument<'a>, CallError>;
 
-    /// Returns the counter that prevents moves of an argument inside an object; `None` for other arguments.
+    /// Returns the counter that prevents moves of an argument that is stored in an object; `None` for other arguments.
     fn borrow_counter(&self, at: usize) -> Option<&'a BorrowedSlices>;
 
     /// Returns the location where the thunk stores the result; `None` if the caller discards the result.
@@ -273,7 +273,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Returns the counter that prevents moves of an argument inside an object; `None` for other arguments.
+    /// Returns the counter that prevents moves of an argument that is stored in an object; `None` for other arguments.
     #[inline]
     pub(crate) fn borrow_counter(&self, at: usize) -> Option<&'a BorrowedSlices> {
         match self {
@@ -320,7 +320,7 @@ impl Ptr<'_> {
     /// Returns the value as a Rust type; `None` if the type differs.
     #[inline]
     pub fn get<T: FrameValue>(self) -> Option<T> {
-        // `to` checks only the kind. The filter checks the rest of the type, such as the element type of an array.
+        // `to` checks only the kind. The filter checks the remaining parts of the type, such as the element type of an array.
         self.to().filter(|_| T::matches(self.ty())).map(T::load)
     }
 

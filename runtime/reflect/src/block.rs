@@ -4,7 +4,7 @@
 /// Owned, aligned, zero-initialized allocation. Frees itself on drop; the owner must first destroy values that own memory.
 #[derive(Debug)]
 pub(crate) struct Block {
-    /// Accessed only through `start`.
+    /// Owner of the allocation, which is accessed only through `start`.
     _words: Vec<u64>,
     /// Points into the words, whose address is stable.
     start: *mut u8,
@@ -14,7 +14,7 @@ impl Block {
     /// Allocates `size` zero bytes, aligned to `align`. Empty blocks also have an address.
     ///
     /// # Panics
-    /// If `align` is not a power of two or the size overflows.
+    /// Panics if `align` is not a power of two or the size overflows.
     pub(crate) fn new(size: usize, align: usize) -> Self {
         assert!(align.is_power_of_two(), "an alignment is a power of two");
         // Words are aligned to at least their own size.

@@ -7,7 +7,7 @@ use crate::dormant::{Dormant, RemovedValues};
 use crate::hot_columns::PluginPart;
 use crate::storage::{Schema, Storage, View};
 
-/// Class, memory and conjugate of an object. Dropping it destroys the properties and frees the memory.
+/// Class, memory and conjugate of an object. Dropping the body destroys the properties and frees the memory.
 #[derive(Debug)]
 pub struct Body {
     pub(super) class: Rc<Class>,
@@ -21,7 +21,7 @@ pub struct Body {
     pub removed: Option<Box<RemovedValues>>,
 }
 
-/// Part of a body that depends on the class. A reload exchanges it if the values stay in place.
+/// Part of a body that depends on the class. A reload replaces this part if the values stay in place.
 #[derive(Debug)]
 pub(super) struct ClassBinding {
     class: Rc<Class>,
@@ -44,10 +44,10 @@ impl ClassBinding {
 }
 
 impl Body {
-    /// Exchanges the binding of the body with a binding to a class of the same layout. The values stay in place.
+    /// Exchanges the binding of the body with `binding`, which has a class of the same layout. The values stay in place.
     ///
     /// # Panics
-    /// If the layouts differ.
+    /// Panics if the layouts differ.
     pub(super) fn rebind(&mut self, binding: &mut ClassBinding) {
         let ClassBinding { class, schema, plugin_part, constructed } = binding;
         self.storage.swap_schema(schema);
@@ -82,7 +82,7 @@ impl Body {
         self.storage.view()
     }
 
-    /// Returns the address of the first byte. Valid until the body is dropped.
+    /// Returns the address of the first byte. The address is valid until the body is dropped.
     #[inline]
     pub fn memory(&self) -> *mut u8 {
         self.storage.view().start()

@@ -49,7 +49,7 @@ impl Subobject {
 pub struct Class {
     /// Id, never reused for another class.
     pub id: ClassId,
-    /// `/Script/Package.Name`.
+    /// Path, such as `/Script/Package.Name`.
     pub path: Rc<str>,
     /// Name within the package.
     pub name: Rc<str>,
@@ -65,7 +65,7 @@ pub struct Class {
     pub doc: Rc<str>,
     /// Own properties, in order.
     pub own_properties: Vec<Rc<Property>>,
-    /// All properties, base first.
+    /// All properties, the properties of the base first.
     pub properties: Vec<Rc<Property>>,
     /// Own functions, in order.
     pub own_functions: Vec<Rc<Function>>,
@@ -106,18 +106,18 @@ pub(super) struct ConstructionPlan {
     pub(super) dynamic: u64,
 }
 
-/// Plan for the construction of an object with subobjects from the CDO of its class. Computed once per epoch of the types.
-/// Refers to classes by id, so that it keeps no class alive.
+/// Plan for the construction of an object with subobjects from the CDO of its class. The plan is computed once per epoch of
+/// the types. The plan refers to classes by id, so that it keeps no class alive.
 #[derive(Debug)]
 pub(super) struct PartsPlan {
     /// Epoch of the types and CDO for which the plan was computed.
     pub(super) key: (u64, ObjectHandle),
-    /// The object, and then its direct and indirect subobjects in order of creation. Empty if the general path is needed.
+    /// The object, and its direct and indirect subobjects in order of creation. Empty if construction takes the general path.
     pub(super) members: Box<[Member]>,
     pub(super) steps: Box<[PartStep]>,
     /// Members whose PostInitProperties is called, in the order of the calls.
     pub(super) inits: Box<[usize]>,
-    /// Number of dynamic classes of the members without constructors.
+    /// Number of dynamic classes of the members whose chains have no constructors.
     pub(super) dynamic: u64,
 }
 
@@ -156,7 +156,7 @@ pub(super) struct PartLocation {
 pub(super) enum PartStep {
     /// Allocates a member and builds its plugin part.
     Begin(usize),
-    /// Sets the defaults of a class of the member's chain, and runs its constructor. Classes are counted from the root.
+    /// Sets the defaults of a class of the member's chain, and runs its constructor. `turn` counts the classes from the root.
     Turn { member: usize, turn: usize, sets_defaults: bool, constructs: bool },
     /// Copies the values of the member and of its subobjects from their templates, and sets the owner's reference.
     End(usize),

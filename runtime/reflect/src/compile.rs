@@ -233,12 +233,12 @@ impl TypeResolver for Compiler<'_> {
 }
 
 impl Compiler<'_> {
-    /// Returns the class with a path, from the batch or from the classes declared before.
+    /// Returns the class at a path, from the batch or from the classes declared before.
     pub(super) fn find_class(&self, path: &str) -> Option<Rc<Class>> {
         self.classes.get(path).cloned().or_else(|| self.known.class(path))
     }
 
-    /// Returns the interface with a path, from the batch or declared before.
+    /// Returns the interface at a path, from the batch or from the interfaces declared before.
     pub(super) fn find_interface(&self, path: &str) -> Option<Rc<Interface>> {
         self.interfaces.get(path).cloned().or_else(|| self.known.interface(path))
     }

@@ -270,7 +270,7 @@ fn shared_pairs(pairs: &[(String, String)]) -> Vec<(Rc<str>, Rc<str>)> {
     pairs.iter().map(|(path, text)| (path.as_str().into(), text.as_str().into())).collect()
 }
 
-/// Flags of functions that a subclass may override. Such functions have a slot in the table of virtual functions.
+/// Flags of functions that a subclass may override. These functions have a slot in the table of virtual functions.
 const EVENTS: u64 = function_flags::NATIVE_EVENT | function_flags::IMPLEMENTABLE_EVENT;
 
 /// Checks that a class of that origin may extend `base`. The error describes `base` and the reason.

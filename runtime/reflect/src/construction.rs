@@ -42,13 +42,13 @@ pub trait ConstructionHooks {
     /// Builds the plugin part of an object: runs the red constructors of the dynamic classes, base first.
     ///
     /// # Errors
-    /// If a part cannot be built; the error names its class.
+    /// Fails if a part cannot be built; the error names the class of the part.
     fn build_conjugate(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError>;
 
     /// Runs the class constructor of this dynamic class.
     ///
     /// # Errors
-    /// If the class constructor fails.
+    /// Fails if the class constructor fails.
     fn class_constructor(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError>;
 
     /// Checks that this dynamic class has a class constructor.
@@ -61,10 +61,10 @@ pub trait ConstructionHooks {
     /// object.
     ///
     /// # Errors
-    /// If PostInitProperties fails.
+    /// Fails if PostInitProperties fails.
     fn plugin_post_init(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), StepError>;
 
-    /// Destroys the object's conjugate, if there is one. Also called after a failed construction.
+    /// Destroys the object's conjugate, if there is one. The hook is also called after a failed construction.
     fn end_conjugate(&self, object: ObjectHandle);
 }
 
@@ -216,10 +216,10 @@ fn count_class_constructor(world: &World, object: ObjectHandle, class: &Class) {
 }
 
 /// Destroys an object: runs `begin_destroy` of its native classes, destroys its subobjects in reverse order of creation,
-/// then destroys its conjugate and makes its handle stale. Does nothing if the object is already being destroyed. Its memory
-/// remains until the graveyard is freed. Game thread only.
+/// then destroys its conjugate and makes its handle stale. Does nothing if the object is already being destroyed. The memory
+/// of the object remains allocated until the graveyard is freed. Game thread only.
 pub fn destroy(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle) {
-    // A loop instead of recursion, because subobjects may be nested to any depth.
+    // Uses a loop instead of recursion, because subobjects may be nested to any depth.
     enum Step {
         Begin(ObjectHandle),
         End(ObjectHandle, Option<Rc<Class>>),
@@ -315,18 +315,18 @@ struct NewObject {
 enum TemplateOrigin {
     /// Requested archetype, or the subobject of the owner's template.
     Requested,
-    /// CDO of the object's own class, because the owner's template has no such subobject.
+    /// CDO of the object's own class, because the owner's template lacks the subobject.
     OwnClass,
 }
 
-/// Time at which the template's values are copied.
+/// Time at which the template's values are copied to the object.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Copying {
-    /// Before the object's own class runs, for CDOs.
+    /// Values are copied before the object's own class runs, for CDOs.
     BeforeOwnClass,
-    /// After all classes ran, for subobjects, so that the class constructor of the owner finds them complete.
+    /// Values are copied after all classes have run, for subobjects, so that the owner's constructor finds them complete.
     AfterClasses,
-    /// By the caller, when all subobjects exist.
+    /// The caller copies the values when all subobjects exist.
     Later,
 }
 
@@ -541,7 +541,7 @@ impl Constructor<'_> {
     }
 
     /// Runs PostInitProperties of the subobjects, then of the object. For each of these objects, runs the plugin's
-    /// PostInitProperties first, then those of the native classes from the root on.
+    /// PostInitProperties first, then PostInitProperties of the native classes from the root on.
     fn post_init(&self, new_object: &NewObject) -> Result<(), ConstructionFailed> {
         new_object.parts.iter().try_for_each(|part| self.post_init(part))?;
         self.init(new_object.object, &new_object.class)

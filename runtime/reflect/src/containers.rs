@@ -97,7 +97,7 @@ struct Span<'a> {
     row: Row<'a>,
 }
 
-/// Existing row. Created by [`Span`] only.
+/// Existing row. Only [`Span`] creates this pointer.
 #[derive(Clone, Copy)]
 struct RowPtr<'a> {
     at: *mut u8,
@@ -248,7 +248,7 @@ impl<'a> Rows<'a> {
         self.span().iter().map(RowPtr::parts)
     }
 
-    /// Like [`Rows::keys`], but with pointers of kind `K`. Returns `None` if the keys are of another kind.
+    /// Variant of [`Rows::keys`] with pointers of kind `K`. Returns `None` if the keys are of another kind.
     #[inline]
     pub(crate) fn keys_of<K: InMemory>(self) -> Option<impl Iterator<Item = Ref<'a, K>>> {
         self.all_of(false)
@@ -282,7 +282,7 @@ impl RowsMut<'_> {
         self.as_rows().raw()
     }
 
-    /// Writes the header of the rows. Later accesses rely on it.
+    /// Writes the header of the rows. Later accesses rely on this header.
     #[inline]
     fn set_raw(&mut self, raw: ArrayRaw) {
         // SAFETY: only this module creates rows, from a pointer whose creator promised a writable value of its type.
@@ -293,7 +293,7 @@ impl RowsMut<'_> {
     /// Replaces the `remove` rows from `at` on by `insert` zeroed rows.
     ///
     /// # Errors
-    /// If the range is out of bounds or memory is exhausted; the container is unchanged then.
+    /// Fails if the range is out of bounds or memory is exhausted; the container is then unchanged.
     pub fn splice(&mut self, at: u32, remove: u32, insert: u32) -> Result<(), ContainerError> {
         let old = self.raw();
         let Some(tail) = at.checked_add(remove).and_then(|end| old.len.checked_sub(end)) else {
@@ -350,7 +350,7 @@ impl RowsMut<'_> {
     /// Reserves capacity for `more` additional rows.
     ///
     /// # Errors
-    /// If memory is exhausted or there would be too many rows; the container is unchanged then.
+    /// Fails if memory is exhausted or there would be too many rows; the container is then unchanged.
     pub fn reserve(&mut self, more: u32) -> Result<(), ContainerError> {
         let ArrayRaw { len, capacity, .. } = self.raw();
         let new_len = len.checked_add(more).ok_or(ContainerError::TooLong { len, more })?;
@@ -359,7 +359,7 @@ impl RowsMut<'_> {
 
     /// Destroys all rows and keeps the capacity.
     pub(crate) fn clear(&mut self) {
-        // Cannot fail: the range is in bounds and no row is added.
+        // This call cannot fail: the range is in bounds and no row is added.
         let _done = self.splice(0, self.raw().len, 0);
     }
 
@@ -413,7 +413,7 @@ impl RowsMut<'_> {
         self.as_rows().span().iter().map(RowPtr::parts_mut)
     }
 
-    /// Like [`RowsMut::keys`], but with pointers of kind `K`. Returns `None` if the keys are of another kind.
+    /// Variant of [`RowsMut::keys`] with pointers of kind `K`. Returns `None` if the keys are of another kind.
     #[inline]
     pub(crate) fn keys_of<K: InMemory>(&mut self) -> Option<impl Iterator<Item = Mut<'_, K>>> {
         let of = K::carried(self.row.key)?;
@@ -502,7 +502,7 @@ impl<'a> Keyed<'a> {
 }
 
 impl KeyedMut<'_> {
-    /// Returns the rows. Changes to them do not update the index.
+    /// Returns the rows. Changes to the rows do not update the index.
     #[inline]
     pub(crate) fn rows(&mut self) -> RowsMut<'_> {
         RowsMut { at: self.at.cast(), row: self.row }
@@ -519,7 +519,7 @@ impl KeyedMut<'_> {
         block::count(isize::from(index.is_some() as i8));
         let fresh = index.map_or(std::ptr::null_mut(), |index| Box::into_raw(Box::new(index)));
         // SAFETY: only this module creates a `KeyedMut`, from a pointer whose creator promised a writable value. Only this
-        // function writes an index, always from such a box, and the map no longer refers to the old index.
+        // function writes an index, always from a box of this type, and the map no longer refers to the old index.
         let old = unsafe {
             let old = std::mem::replace(&mut (*self.at).index, fresh.cast()).cast::<Index>();
             (!old.is_null()).then(|| Box::from_raw(old))
@@ -545,8 +545,8 @@ impl<K: Kind<Raw = SparseRaw>> Mut<'_, K> {
             block::count(1);
             list = Box::into_raw(Box::new(ArrayRaw::EMPTY));
         }
-        // SAFETY: the creator of the pointer promised a writable value. Its list has the rows of its type and no other
-        // owner, or was allocated above.
+        // SAFETY: the creator of the pointer promised a writable value. The list of the value has the rows of its type and
+        // no other owner, or was allocated above.
         unsafe {
             self.at().cast::<SparseRaw>().write(SparseRaw { list });
             Mut::new(list.cast(), self.of())
@@ -567,7 +567,7 @@ impl<K: Kind<Raw = SparseRaw>> Mut<'_, K> {
         self.list::<L>().rows().destroy();
         self.zero();
         block::count(-1);
-        // SAFETY: only `list` allocates a list, always from such a box, and the value no longer refers to that list.
+        // SAFETY: only `list` allocates a list, always from a box of this type, and the value no longer refers to that list.
         drop(unsafe { Box::from_raw(list) });
     }
 }

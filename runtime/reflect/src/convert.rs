@@ -28,8 +28,8 @@ pub trait Paths {
 /// Converts `value` to `target`, if the conversion is lossless. Numbers convert if the result is equal. Strings and names convert if they
 /// have no translation and the target can represent all characters. `false` and `true` convert to 0 and 1 and back. Structs convert if
 /// every field has a matching field; new fields get their defaults. Containers are converted by element, and no two elements may become
-/// equal. A value converts to an optional value, and back if it is present. References convert to any kind of reference, by handle or by
-/// path, if `paths` can resolve them; the caller checks the class of the object.
+/// equal. A value converts to an optional value, and a present optional value converts back. References convert to any kind of reference,
+/// by handle or by path, if `paths` can resolve them; the caller checks the class of the object.
 pub fn convert(value: &Value, target: &PropertyType, names: &Names, paths: &dyn Paths) -> Option<Value> {
     Conversion { names, paths, extent: None, keeps_now: false, known: &RefCell::new(HashMap::new()) }
         .convert(value, target)
@@ -57,7 +57,7 @@ pub fn convert_in_part(
 /// were written since `earlier` was saved are kept. A property that cannot hold `earlier` at all has the value `default`. Returns `None`
 /// if no part of `now` can come from `earlier`.
 ///
-/// The property may have held some parts in another form. The result contains the original form of these parts in `value`, and their
+/// The property may have held some parts in another form. For these parts, the result contains the original form in `value` and the
 /// current form in `instead`.
 pub fn rejoin(
     now: &Value,
@@ -97,7 +97,7 @@ fn lacks_object(aside: &Value, now: &Value) -> bool {
     is_reference && !names_object(aside) && names_object(now)
 }
 
-/// Saved earlier value of a property, or a part of such a value, with the value that replaced it in the property.
+/// Saved earlier value of a property, or a part of this value, with the value that replaced it in the property.
 #[derive(Clone, Copy)]
 struct Earlier<'v> {
     value: &'v Value,
@@ -118,7 +118,7 @@ impl<'v> Earlier<'v> {
         })
     }
 
-    /// Returns key and value of an entry of a map.
+    /// Returns the key and the value of an entry of a map.
     fn entry(self, at: usize, (key, value): &'v (Value, Value)) -> (Self, Self) {
         let entry = match self.instead {
             Some(Value::Map(entries)) => entries.get(at),
@@ -179,7 +179,7 @@ impl Conversion<'_> {
         Some(fixed::inside(target, value, &extent))
     }
 
-    /// Returns the value of type `ty` that replaced an earlier value, or a conversion of the earlier value if that is unknown.
+    /// Returns the value of type `ty` that replaced an earlier value, or a conversion of the earlier value if the replacement is unknown.
     fn became(&self, earlier: Earlier<'_>, ty: &PropertyType) -> Option<Value> {
         earlier.instead.cloned().or_else(|| self.in_part(earlier.value, ty))
     }
@@ -289,8 +289,8 @@ impl Conversion<'_> {
     }
 
     /// Combines each element with its earlier value. The earlier value is an earlier element that converts to an equal element,
-    /// preferably at the same index. If no earlier element does, and both containers have the same length, the earlier value is the
-    /// earlier element at that index.
+    /// preferably at the same index. If no earlier element converts to an equal element, and both containers have the same length, the
+    /// earlier value is the earlier element at that index.
     fn rejoin_all(&self, now: &[Value], (earlier, values): (Earlier<'_>, &[Value]), ty: &PropertyType) -> Vec<Value> {
         let earlier: Vec<_> = values.iter().enumerate().map(|(at, value)| earlier.element(at, value)).collect();
         let mut current: Vec<_> = earlier.iter().map(|value| self.became(*value, ty)).collect();

@@ -19,7 +19,7 @@ pub struct Counters {
     pub class_constructors_on_instances: Counter,
     /// Class constructors run on CDOs and their subobjects.
     pub class_constructors_on_cdos: Counter,
-    /// Class constructors that ran again on the same object. Zero in a correct host.
+    /// Class constructors that ran again on the same object. The counter is zero in a correct host.
     pub class_constructors_rerun: Counter,
 }
 

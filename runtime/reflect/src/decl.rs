@@ -18,7 +18,7 @@ use crate::typed::doc_text;
 /// Name of the result among the parameters of a function.
 pub const RESULT_NAME: &str = "return_value";
 
-/// A property, a struct field or a parameter.
+/// Declaration of a property, a struct field or a parameter.
 ///
 /// # Examples
 /// ```
@@ -39,7 +39,7 @@ pub struct PropertyDecl {
     pub type_path: String,
     /// Bits of [`alcedo_abi::kinds::property_flags`].
     pub flags: u64,
-    /// The default, as [`Value::parse`](crate::value::Value::parse) reads it; empty means zero.
+    /// The default value in the syntax of [`Value::parse`](crate::value::Value::parse); empty means zero.
     pub default: String,
     /// The doc comment.
     pub doc: String,
@@ -47,7 +47,7 @@ pub struct PropertyDecl {
     pub meta: Meta,
 }
 
-/// A function.
+/// Declaration of a function.
 #[derive(Clone)]
 pub struct FunctionDecl {
     /// Name, unique in its class.
@@ -72,7 +72,7 @@ pub struct FunctionDecl {
     pub tag: u64,
 }
 
-/// An enum.
+/// Declaration of an enum.
 #[derive(Clone, Debug)]
 pub struct EnumDecl {
     /// The package, without `/Script/`.
@@ -93,7 +93,7 @@ pub struct EnumDecl {
     pub doc: String,
 }
 
-/// A named delegate.
+/// Declaration of a named delegate.
 #[derive(Clone, Debug)]
 pub struct DelegateDecl {
     /// The package, without `/Script/`.
@@ -114,7 +114,7 @@ pub struct DelegateDecl {
     pub doc: String,
 }
 
-/// A struct passed by value.
+/// Declaration of a struct that is passed by value.
 #[derive(Clone, Debug)]
 pub struct StructDecl {
     /// The package, without `/Script/`.
@@ -137,7 +137,7 @@ pub struct StructDecl {
     pub doc: String,
 }
 
-/// A class.
+/// Declaration of a class.
 ///
 /// # Examples
 /// ```
@@ -165,7 +165,7 @@ pub struct ClassDecl {
     pub properties: Vec<PropertyDecl>,
     /// Own functions.
     pub functions: Vec<FunctionDecl>,
-    /// Overridden classes of subobjects: the name of an own or inherited property, and the path of the class. Not needed for own
+    /// Overridden classes of subobjects: the name of an own or inherited property, and the path of the class. The list does not need own
     /// properties with the `DEFAULT_SUBOBJECT` flag, whose declarations contain the class.
     pub subobjects: Vec<(String, String)>,
     /// Overrides of inherited defaults and of defaults in subobjects: the names on the path to the property, separated by dots, and the
@@ -189,7 +189,7 @@ pub struct ClassDecl {
     pub doc: String,
 }
 
-/// An interface.
+/// Declaration of an interface.
 #[derive(Clone)]
 pub struct InterfaceDecl {
     /// The package, without `/Script/`.
@@ -204,7 +204,7 @@ pub struct InterfaceDecl {
     pub doc: String,
 }
 
-/// Types declared together: either all or none.
+/// Types that are declared together: either all of them or none.
 #[derive(Clone, Default)]
 pub struct Batch {
     /// Interfaces, in any order.
@@ -342,7 +342,7 @@ impl StructDecl {
     /// Returns the declaration of a native struct that the host defined with [`plain_struct!`](crate::plain_struct).
     ///
     /// # Errors
-    /// If the path in its definition is malformed.
+    /// Fails if the path in its definition is malformed.
     ///
     /// # Examples
     /// ```

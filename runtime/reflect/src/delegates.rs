@@ -1,5 +1,5 @@
-//! Named delegates: path, kind and signature. The type of a property names the delegate and contains its whole signature. So a property
-//! has a different type after the delegate's signature changed.
+//! Named delegates: path, kind and signature. The type of a property names the delegate and contains its whole signature. A property
+//! therefore has a different type after a change of the delegate's signature.
 
 use std::rc::Rc;
 

@@ -35,7 +35,7 @@ pub enum KeptValue {
 /// Field of a plugin part that is kept across a reload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptField {
-    /// Path of the declaring class. Shared by the fields of all objects, as is the name.
+    /// Path of the declaring class. The fields of all objects share the path and the name.
     pub class: Rc<str>,
     /// Name of the field.
     pub name: Rc<str>,
@@ -53,18 +53,18 @@ pub struct Aside {
     pub instead: Option<Value>,
     /// Fingerprint of the type of the original value; zero if unknown.
     pub ty: u64,
-    /// Value of another type from which a function of a plugin author computed the original value. Kept until the property is written.
+    /// Value of another type from which a plugin author's function computed the original value. Kept until the property is written.
     pub before: Option<Box<Self>>,
     /// Values that the original value replaced when an undo restored it, latest first, each with the fingerprint of the type that the
-    /// property had. A redo restores them. Kept until the property is written; at most one per type.
+    /// property had. A redo restores these values. These values are kept until the property is written, at most one per type.
     pub redo: Vec<(u64, Self)>,
 }
 
 /// Maximum number of values that one property keeps for a redo.
 const MAX_REDO: usize = 8;
 
-/// Values of removed properties, and values that the new type of a property could not hold. Kept for the lifetime of the object in this
-/// process; never saved to a file.
+/// Values of removed properties, and values that the new type of a property could not hold. The values are kept for the lifetime of the
+/// object in this process, and are never saved to a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RemovedValues {
     values: Vec<(Rc<str>, Aside)>,
@@ -115,12 +115,12 @@ impl Aside {
         found.unwrap_or(self)
     }
 
-    /// Checks that the original value, or an earlier value from which functions of plugin authors computed it, was of that type.
+    /// Checks that the original value, or an earlier value from which it was computed, was of that type.
     pub fn was_of(&self, ty: &PropertyType) -> bool {
         self.with_earlier().any(|aside| aside.is_of(ty))
     }
 
-    /// Returns the value, then the earlier values from which functions of plugin authors computed it, latest first.
+    /// Returns the value, and the earlier values from which functions of plugin authors computed this value, latest first.
     fn with_earlier(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |aside| aside.before.as_deref())
     }
@@ -130,7 +130,7 @@ impl Aside {
         self.ty != 0 && self.ty == fingerprint(ty)
     }
 
-    /// Keeps the values that a redo restores: those of `replaced`, and `replaced` itself if `ty` is the type that the property had.
+    /// Takes over the values for a redo from `replaced`, and adds `replaced` itself if `ty`, the type that the property had, is known.
     #[must_use]
     pub fn with_redo(self, mut replaced: Self, ty: Option<&PropertyType>) -> Self {
         let mut redo = std::mem::take(&mut replaced.redo);
@@ -150,8 +150,8 @@ impl Aside {
         Some(Self { redo: self.redo.clone(), ..found.clone() })
     }
 
-    /// Discards the values that depend on the current value of the property, since the property was written. Returns `false` if the
-    /// rest is not needed either: it equals the overwritten value, and was kept only for a redo.
+    /// Discards the values that depend on the current value of the property, since the property was written. Returns `false` if this
+    /// value is not needed either: the value equals the overwritten value, and was kept only for a redo.
     pub fn discard_derived(&mut self) -> bool {
         let without = |value: &Value| with_objects(value, &mut |_| ObjectHandle::NONE);
         let is_whole = || self.instead.as_ref().is_some_and(|instead| without(instead) == without(&self.value));

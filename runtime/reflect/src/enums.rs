@@ -1,5 +1,5 @@
-//! Enums: named numbers. In memory a value is a number of the underlying type, as in plugins; elsewhere a value is identified by the name
-//! of its entry, so it stays the same if the entry's number changes.
+//! Enums: named numbers. In memory, a value is a number of the underlying type, as in plugins. Elsewhere, a value is identified by the
+//! name of its entry, so the value stays the same if the number of the entry changes.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub use crate::value::EnumValue;
 /// An enum, immutable once declared.
 #[derive(Debug)]
 pub struct EnumType {
-    /// `/Script/Package.Name`.
+    /// Path, such as `/Script/Package.Name`.
     pub path: Rc<str>,
     /// Name in the package.
     pub name: Rc<str>,

@@ -27,8 +27,8 @@ pub enum Extent {
 
 impl Extent {
     /// Returns the value to save, so that an undo of the conversion to `instead` can restore the original value. Returns `None` if the
-    /// conversion is reversible, no function of a plugin author computed the value, and the value has no values for a redo. If `instead`
-    /// has all parts, the saved value contains no objects, so that it neither keeps them alive nor restores them.
+    /// conversion is reversible, no function of a plugin author computed the value, and no value is kept for a redo. If `instead` has all
+    /// parts, the saved value contains no objects, so that it neither keeps objects alive nor restores them.
     pub fn aside(self, original: impl Into<Aside>, instead: &Value) -> Option<Aside> {
         let without = |value: &Value| with_objects(value, &mut |_| ObjectHandle::NONE);
         let original = original.into();

@@ -19,11 +19,11 @@ pub struct Function {
     pub name: Name,
     /// Name as text.
     pub text: Rc<str>,
-    /// `/Script/Package.Type:name`.
+    /// Path, such as `/Script/Package.Type:name`.
     pub path: Rc<str>,
     /// Declaring class.
     pub owner: ClassId,
-    /// Path of the interface, if an interface declares the function. Such a function has no body.
+    /// Path of the interface, if an interface declares the function. A function of an interface has no body.
     pub interface: Option<Rc<str>>,
     /// Bits of [`alcedo_abi::kinds::function_flags`].
     pub flags: u64,
@@ -79,8 +79,8 @@ impl Function {
         self.schema.align()
     }
 
-    /// Returns true if a parameter, or the result, accepts values of any type. This requires a custom thunk whose metadata lists the
-    /// parameter.
+    /// Returns true if a parameter, or the result, accepts values of any type. A wildcard requires a custom thunk whose metadata lists
+    /// the parameter.
     #[inline]
     pub fn is_wildcard(&self, param: &Property) -> bool {
         self.flags & function_flags::CUSTOM_THUNK != 0 && self.names_wildcard(&param.text)

@@ -32,7 +32,7 @@ impl<'a> HookContext<'a> {
 /// Step of the construction of a native object, run by the host. An error fails the construction.
 pub(crate) type NativeHook = Rc<dyn Fn(HookContext<'_>, ObjectHandle) -> Result<(), String>>;
 
-/// Runs before a native object is destroyed, while all of it is intact.
+/// Runs before a native object is destroyed, while the whole object is intact.
 pub(crate) type EndHook = Rc<dyn Fn(HookContext<'_>, ObjectHandle)>;
 
 /// Reports references of a native class's objects outside their properties. No store is borrowed during the call. A mark

@@ -14,8 +14,8 @@ use crate::values::structure::Struct;
 
 const MATCHES: &str = "a matching type is of the kind";
 
-/// Reflected struct as a Rust struct of the host. Implemented by [`host_struct!`](crate::host_struct), and by `#[ustruct]`
-/// of a host.
+/// Rust struct of the host that represents a reflected struct. [`host_struct!`](crate::host_struct) and `#[ustruct]` of a
+/// host implement this trait.
 ///
 /// A wrong implementation cannot access a field as another type; the running call panics instead.
 pub trait HostStructure: Sized + 'static {
@@ -53,8 +53,8 @@ impl FieldsToRead<'_> {
     /// Reads the next field.
     ///
     /// # Panics
-    /// If no field is left, or the next field has another type. Both cases occur only if the implementation does not match
-    /// [`HostStructure::FIELDS`].
+    /// Panics if no field is left, or the next field has another type. Both cases occur only if the implementation does
+    /// not match [`HostStructure::FIELDS`].
     pub fn take<T: HostValue>(&mut self) -> T {
         T::from_raw(<T::Raw as OfKind>::load(self.0.next().and_then(Ptr::to).expect(MATCHES)))
     }
@@ -107,8 +107,8 @@ impl<T: HostStructure> OfKind for StructOf<T> {
 
 /// Defines a Rust struct of the host for a struct that a module declares, with fields of any
 /// [`HostValue`](crate::host_value::HostValue) type: strings, references, enums, containers, other such structs. `Default`
-/// of the Rust struct is the zero value of each field, and not the default that the module declares.
-/// `alcedo glue --for-host` generates calls of this macro.
+/// of the Rust struct yields the zero value of each field, and not the default that the module declares. `alcedo glue
+/// --for-host` generates calls of this macro.
 ///
 /// # Examples
 /// ```

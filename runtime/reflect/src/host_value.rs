@@ -1,4 +1,4 @@
-//! Rust types with which a host reads and writes values. Native declarations accept only those that are a
+//! Rust types with which a host reads and writes values. Native declarations accept only the types that are a
 //! [`NativeValue`](crate::native_value::NativeValue): the declaration of a soft reference, for example, also needs a class.
 
 use std::collections::{HashMap, HashSet};

@@ -1,6 +1,6 @@
-//! Cached columns with the most read fields of the object store. Each column has one entry per slot. Plugins read the first
-//! column directly, so it is stored in separate memory to which no reference is created. For the same reason the host may
-//! read the columns while the rest of the store is borrowed.
+//! Cached columns with the most read fields of the object store. Each column has one entry per slot. Plugins read the first column
+//! directly, so it is stored in separate memory to which no reference is created. The host may therefore read the columns while the rest
+//! of the store is borrowed.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -47,8 +47,8 @@ struct PartEntry {
     part: *mut (),
 }
 
-/// Serial of an object and class id of its part. Serial and class id are in one machine word, because they are read together. Zero for
-/// an empty slot.
+/// Serial number of an object, and class id of its part. Serial and class id are in one machine word, because they are read together.
+/// The number is zero for an empty slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 struct PartOf(u64);
@@ -96,7 +96,7 @@ impl HotColumns {
         }
     }
 
-    /// Returns the address of the head for plugins. Stable for the lifetime of `self`.
+    /// Returns the address of the head for plugins. The address is stable for the lifetime of `self`.
     #[inline]
     pub fn head(&self) -> *const Directory {
         self.head.as_ptr()
@@ -184,7 +184,7 @@ impl HotColumns {
     /// Replaces the plugin part of an object.
     ///
     /// # Panics
-    /// If the slot does not exist.
+    /// Panics if the slot does not exist.
     pub(super) fn put_plugin_part(&self, object: ObjectHandle, plugin_part: PluginPart) {
         self.put_part(object.index(), object.serial(), plugin_part);
     }
@@ -197,7 +197,7 @@ impl HotColumns {
         self.parts.set(index, PartEntry { of: PartOf::new(serial, plugin_part.class), part: plugin_part.part });
     }
 
-    /// Invalidates addresses into objects that plugins have cached.
+    /// Invalidates addresses in objects that plugins have cached.
     pub(super) fn count_end(&self) {
         self.with_head(|head| Directory { ends: head.ends.wrapping_add(1), ..head });
     }

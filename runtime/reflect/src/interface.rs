@@ -9,7 +9,7 @@ use crate::origin::Origin;
 /// Interface; immutable once declared.
 #[derive(Debug)]
 pub struct Interface {
-    /// `/Script/Package.Name`.
+    /// Path, such as `/Script/Package.Name`.
     pub path: Rc<str>,
     /// Name within the package.
     pub name: Rc<str>,

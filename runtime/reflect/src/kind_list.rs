@@ -1,6 +1,6 @@
 //! List of all kinds. The enums [`PropertyType`](crate::property::PropertyType) and [`Value`](crate::value::Value) and all
-//! matches on kinds are generated from it. The compiler builds a jump table for each match, so a kind's code is called
-//! directly and can be inlined.
+//! matches on kinds are generated from this list. The compiler builds a jump table for each match, so a kind's code is
+//! called directly and can be inlined.
 //!
 //! Fields of an entry: doc of the type, variant in `PropertyType`, data and field name of that variant, variant in `Value`
 //! with its content, and implementor of [`Kind`](crate::values::Kind). An entry with `word` at the end also generates a type
@@ -32,7 +32,7 @@ macro_rules! each_kind {
             F64 [] () => F64(f64), floats::F64;
             /// Boolean: one byte, 0 or 1.
             Bool [] () => Bool(bool), boolean::Bool;
-            /// UTF-8 string owned by the host. Its kind is `PropertyKind::STRING`.
+            /// UTF-8 string owned by the host. The kind is `PropertyKind::STRING`.
             Text [] () => Text(String), text::Text;
             /// Interned name.
             Name [] () => Name(Name), name::NameKind;
@@ -51,9 +51,9 @@ macro_rules! each_kind {
             AnsiText [] () => Ansi(String), ansi_text::AnsiText;
             /// Localized text with its translation key.
             LocalText [] () => LocalText(LocalText), local_text::LocalTextKind;
-            /// Reference to a class, stored as the name of its path: the class with this path, or a derived class.
+            /// Reference to a class, stored as the name of its path: the class at this path, or a derived class.
             SubclassOf [(Rc<str>)] (0) => SubclassOf(Name), class_paths::SubclassOf, word;
-            /// Like `SubclassOf`, but the class need not be declared.
+            /// Variant of `SubclassOf` whose class need not be declared.
             SoftClass [(Rc<str>)] (0) => SoftClass(Name), class_paths::SoftClass, word;
             /// Reference to an object of the class with this path, stored as the name of the object's path.
             SoftObject [(Rc<str>)] (0) => SoftObject(Name), soft_object::SoftObject, word;
@@ -75,7 +75,7 @@ macro_rules! each_kind {
             Delegate [(Rc<str>)] (0) => Delegate(Binding), delegate::Delegate;
             /// List of delegates.
             MulticastDelegate [(Rc<ElementType>)] (0) => Multicast(Vec<Binding>), multicast::Multicast;
-            /// Like `MulticastDelegate`, but allocated only when not empty.
+            /// Variant of `MulticastDelegate` that is allocated only when not empty.
             SparseDelegate [(Rc<ElementType>)] (0) => Sparse(Vec<Binding>), sparse::Sparse;
             /// Reference to a property, stored as the name of its path.
             FieldPath [] () => FieldPath(Name), field_path::FieldPath, word;

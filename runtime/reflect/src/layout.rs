@@ -31,9 +31,9 @@ pub(crate) fn place(base_size: usize, base_align: usize, things: &[(usize, usize
     Placed { offsets, end, size: end.next_multiple_of(align), align }
 }
 
-/// Like [`place`], but reorders the fields to reduce gaps. Always places a field next whose offset is as low as possible; if
-/// several qualify, a field with the largest alignment. So small fields are last, next to the fields of a derived class.
-/// Keeps the input order if that layout is shorter. The returned offsets are in input order.
+/// Variant of [`place`] that reorders the fields to reduce gaps. The next field is always the field with the lowest possible
+/// offset; among several such fields, the field with the largest alignment. Small fields are therefore last, next to the
+/// fields of a derived class. Keeps the input order if that layout is shorter. The returned offsets are in input order.
 pub(crate) fn place_closely(base_size: usize, base_align: usize, things: &[(usize, usize)]) -> Placed {
     let mut waiting: BTreeMap<usize, VecDeque<usize>> = BTreeMap::new();
     for (at, (_, align)) in things.iter().enumerate() {

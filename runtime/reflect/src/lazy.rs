@@ -43,7 +43,7 @@ impl LazyIds {
     /// Returns the id of the object; generates an id if the object has none.
     ///
     /// # Errors
-    /// If the system provides no random numbers.
+    /// Fails if the system provides no random numbers.
     pub(crate) fn id_of(&self, object: ObjectHandle) -> Result<LazyRaw, CallError> {
         if let Some(id) = self.find(object) {
             return Ok(id);
@@ -69,8 +69,8 @@ impl LazyIds {
         }
     }
 
-    /// Removes destroyed objects if the table has doubled since the last sweep. Must not run while a rollback may restore
-    /// objects.
+    /// Removes destroyed objects if the table has doubled since the last sweep. The sweep must not run while a rollback
+    /// may restore objects.
     pub(crate) fn sweep(&self, is_alive: impl Fn(ObjectHandle) -> bool) {
         let mut table = self.table.borrow_mut();
         let Table { objects, ids, kept } = &mut *table;

@@ -84,7 +84,7 @@ pub mod values;
 pub mod word_offset;
 mod world;
 
-/// Support for the expansion of [`plain_struct!`]. Not a public interface.
+/// Support for the expansion of [`plain_struct!`]. These items are not a public interface.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::host_structs::{FieldsToRead, FieldsToWrite, HostField, HostStructure, StructOf};

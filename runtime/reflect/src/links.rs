@@ -1,5 +1,5 @@
-//! Creates and resolves references, class references and field paths. Each access resolves the value again, by name or by id. So these
-//! values survive reloads and saving, unlike handles.
+//! Creates and resolves references, class references and field paths. Each access resolves the value again, by name or by id. These
+//! values therefore survive reloads and saving, unlike handles.
 
 use std::rc::Rc;
 
@@ -70,7 +70,7 @@ impl World {
         of_value!(value, K, content => K::referent(content, self)).unwrap_or_default()
     }
 
-    /// Returns the value of a property of type `ty` that refers to the class with a path. An empty path yields a reference to no class.
+    /// Returns the value of a property of type `ty` that refers to the class at a path. An empty path yields a reference to no class.
     ///
     /// # Errors
     /// [`CallError::NotFound`] if the class of a `SubclassOf` does not exist, [`CallError::WrongClass`] if the class is not derived from
@@ -101,7 +101,7 @@ impl World {
         Ok(make(self.names.intern(path)))
     }
 
-    /// Returns the class that a class reference currently resolves to, also after a rename. Returns `None` if the class does not exist or
+    /// Returns the class that a class reference currently resolves to, even after a rename. Returns `None` if the class does not exist or
     /// is not derived from the class of the type.
     pub fn resolve_class(&self, ty: &PropertyType, value: &Value) -> Option<Rc<Class>> {
         let (base, path) = match (ty, value) {
@@ -113,7 +113,7 @@ impl World {
         self.is_below(&class, base).then_some(class)
     }
 
-    /// Returns the property that a field path currently resolves to, also after a rename.
+    /// Returns the property that a field path currently resolves to, even after a rename.
     pub fn resolve_field(&self, value: &Value) -> Option<Rc<Property>> {
         let Value::FieldPath(path) = value else { return None };
         self.types.property_by_path(&self.names.text(*path))

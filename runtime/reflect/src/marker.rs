@@ -48,9 +48,9 @@ impl<T: Fn(&mut dyn FnMut(ObjectHandle))> RootSource for T {
 /// Step of the sweep after an incremental mark.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sweep {
-    /// Time limit was reached, or the mark was aborted.
+    /// The time limit was reached, or the mark was aborted.
     More,
-    /// Unreachable object that the caller must destroy. The object may already be destroyed, for example with its owner.
+    /// An unreachable object, which the caller must destroy. The object may already be destroyed, for example with its owner.
     Dead(ObjectHandle),
     /// No unreachable object is left.
     Done,
@@ -72,7 +72,7 @@ pub(crate) struct Marker {
     hook_queue: Vec<(Rc<MarkClass>, ObjectHandle)>,
     /// Slots of objects whose hooks were called.
     hooked: Vec<u32>,
-    /// Slots whose hooks were queued or called in the current part of the mark. Prevents a hook from running twice in a
+    /// Slots whose hooks were queued or called in the current part of the mark. The set prevents a hook from running twice in a
     /// part, although hooks write to objects. The final slice begins a new part.
     hook_queued: Bits,
     /// True while a hook runs, and the number of objects that hooks have created.
@@ -128,7 +128,7 @@ impl Marker {
         self.again.push(object);
     }
 
-    /// Queues an object that was added to the root set, because its slot may be among those that were searched for roots.
+    /// Queues an object that was added to the root set, because the search for roots may already have passed its slot.
     pub(crate) fn add_root(&mut self, object: ObjectHandle) {
         self.again.push(object);
     }
@@ -141,7 +141,7 @@ impl Marker {
         }
     }
 
-    /// Shades the objects that `each_root` passes. Returns whether any object is queued.
+    /// Shades the objects that `each_root` passes. Returns `true` if any object is queued.
     pub(super) fn shade_roots(&mut self, slots: &Slots, each_root: impl FnOnce(&mut dyn FnMut(ObjectHandle))) -> bool {
         self.marked.reserve(slots.len());
         each_root(&mut |object| self.shade(slots, object));
@@ -169,8 +169,8 @@ impl Marker {
         true
     }
 
-    /// Shades the root set and scans objects until none is queued or `has_time` returns false. Returns whether none is queued.
-    /// Does not call natives.
+    /// Shades the root set and scans objects until no object is queued or `has_time` returns false. Returns `true` if no object is
+    /// queued. Does not call hooks of native objects.
     pub(super) fn run(&mut self, slots: &Slots, roots: &Bits, has_time: &mut dyn FnMut() -> bool) -> bool {
         self.marked.reserve(slots.len());
         self.hook_queued.reserve(slots.len());

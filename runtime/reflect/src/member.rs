@@ -87,8 +87,8 @@ impl<T: AsRef<str> + ?Sized> FunctionKey for &T {
     }
 }
 
-/// Reference to a property by name, which caches the lookup for the last class. Usable with objects of any class that has a
-/// property of that name, including new classes after a reload. Keeps nothing alive. Game thread only.
+/// Reference to a property by name, which caches the lookup for the last class. The reference works for any class that has
+/// a property of that name, including new classes after a reload. Keeps no class alive. Game thread only.
 ///
 /// # Examples
 /// ```

@@ -22,13 +22,13 @@ pub struct ModeWord {
 
 #[derive(Debug)]
 struct Shared {
-    /// Mode word, which plugins read at its address. So the word must not move.
+    /// Mode word, which plugins read at its address. The word must therefore not move.
     word: AtomicU32,
     /// Object whose plugin part is being rebuilt and which may be written to.
     rebuilt: Cell<ObjectHandle>,
-    /// First of the modules that are being loaded; `None` if no module is.
+    /// First of the modules that are being loaded; `None` if no module is being loaded.
     first_new: Cell<Option<ModuleId>>,
-    /// Version of the direct calls, or [`CLOSED`]. Plugins read it through its address before each direct call.
+    /// Version of the direct calls, or [`CLOSED`]. Plugins read the version through its address before each direct call.
     direct: AtomicU64,
     version: Cell<u64>,
     /// True once direct calls are disabled permanently.
@@ -121,7 +121,7 @@ impl ModeWord {
         self.shared.direct.load(Ordering::Relaxed)
     }
 
-    /// Returns the address of the version of direct calls, for plugins. Valid while any clone exists.
+    /// Returns the address of the version of direct calls, for plugins. The address is valid while any clone exists.
     #[inline]
     pub fn direct_address(&self) -> *const AtomicU64 {
         &raw const self.shared.direct
@@ -135,7 +135,7 @@ impl ModeWord {
         direct.store(if is_open { version.get() } else { CLOSED }, Ordering::Relaxed);
     }
 
-    /// Sets whether calls are observed, and invalidates all data for direct calls.
+    /// Enables or disables the observation of calls, and invalidates all data for direct calls.
     pub fn follow(&self, is_observed: bool) {
         self.shared.observed.set(is_observed);
         self.renew_direct();
@@ -155,7 +155,7 @@ impl ModeWord {
         ModeGuard { word: self.clone(), before }
     }
 
-    /// Returns the address of the mode word, for plugins. Valid while any clone exists.
+    /// Returns the address of the mode word, for plugins. The address is valid while any clone exists.
     #[inline]
     pub fn address(&self) -> *const AtomicU32 {
         &raw const self.shared.word
@@ -175,7 +175,7 @@ impl ModeWord {
         ComingUp(self.clone())
     }
 
-    /// Checks that a module is still being loaded. Deferred code of such a module must not run yet.
+    /// Checks that a module is still being loaded. Deferred code of a module that is being loaded must not run yet.
     #[inline]
     pub fn is_coming_up(&self, module: ModuleId) -> bool {
         self.shared.first_new.get().is_some_and(|first| module >= first)

@@ -50,7 +50,7 @@ impl Names {
     /// Interns `text`, case-sensitively. The empty string is `Name(0)`.
     ///
     /// # Panics
-    /// If the table has four billion names.
+    /// Panics if the table has four billion names.
     pub fn intern(&self, text: &str) -> Name {
         let mut table = self.table.borrow_mut();
         if let Some(name) = table.numbers.get(text) {

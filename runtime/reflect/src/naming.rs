@@ -1,6 +1,6 @@
 //! Names of objects. An object without an explicit name gets a generated name of its class name and a number, such as
-//! `MagicCube_17`. The name is unique among live objects. The text of a generated name is created on demand, and its number
-//! is reused. So a host that spawns objects continuously does not pay for unused names, and does not intern an unbounded
+//! `MagicCube_17`. The name is unique among live objects. The text of a generated name is created on demand, and its number is
+//! reused. A host that spawns objects continuously therefore does not pay for unused names, and does not intern an unbounded
 //! number of names.
 
 use std::collections::VecDeque;
@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 use crate::class::Class;
 use crate::names::{Names, PartName, split_generated};
 
-/// Prefix of the names of class default objects. Reserved among objects without an outer.
+/// Prefix of the names of class default objects. The prefix is reserved among objects without an outer.
 pub const DEFAULT_PREFIX: &str = "Default__";
 
 /// Maximum length of a name in bytes.
@@ -61,7 +61,7 @@ pub(super) enum Label {
 pub(super) struct Naming {
     series: Vec<Series>,
     by_text: FxHashMap<Rc<str>, u32>,
-    /// Series of recently used classes, indexed by the low digits of the class id. Empty before the first use.
+    /// Series of recently used classes, indexed by the low digits of the class id. The table is empty before the first use.
     by_class: Box<[(ClassId, u32)]>,
     /// Objects with an explicit name, by outer and name; the latest is last. Several objects share a name only during a
     /// reload, or if the host created them with the same name.

@@ -21,9 +21,9 @@ use crate::values::ptr::{Mut, Ref};
 /// An entry of a host enum, from its declaration.
 #[derive(Clone, Copy, Debug)]
 pub struct NativeEntry {
-    /// Name.
+    /// Name of the entry.
     pub name: &'static str,
-    /// Number.
+    /// Number of the entry.
     pub number: i128,
     /// Display name; empty if derived from the name.
     pub display: &'static str,
@@ -42,7 +42,7 @@ pub trait NativeEnumeration: Copy + 'static {
     const PACKAGE: &'static str;
     /// Name in the package.
     const NAME: &'static str;
-    /// `/Script/Package.Name`.
+    /// Path, such as `/Script/Package.Name`.
     const PATH: &'static str;
     /// Underlying type: one of the eight integer kinds.
     const UNDERLYING: PropertyKind;
@@ -117,7 +117,7 @@ impl<E: NativeEnumeration> NumberOf<E> {
     /// Returns the value.
     ///
     /// # Errors
-    /// If the number has no entry, e.g. because a C function wrote it.
+    /// Fails if the number has no entry, e.g. because a C function wrote it.
     pub fn entry(self) -> Result<E, CallError> {
         let unknown = || {
             let names: Vec<_> = E::ENTRIES.iter().map(|entry| entry.name).collect();

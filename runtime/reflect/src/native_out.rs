@@ -88,7 +88,7 @@ impl<'a, T: NativeValue + Clone> NativeParam for Out<'a, T> {
         self.0.clone().into_value(ty)
     }
 
-    // Never used, because an out parameter is not passed in a slot.
+    // This type is never used, because an out parameter is not passed in a slot.
     type Slotted = T::Raw;
 
     fn into_slotted(self) -> T::Raw {

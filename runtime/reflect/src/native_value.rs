@@ -97,7 +97,7 @@ pub const fn fingerprint<A: NativeParams, R: NativeResult>() -> u64 {
 /// Returns the signature text by which functions with these types are compared.
 ///
 /// # Errors
-/// If the path of a type is invalid.
+/// Fails if the path of a type is invalid.
 pub fn signature_of<A: NativeParams, R: NativeResult>() -> Result<SignatureText, CallError> {
     let text = |decl: &PropertyDecl| {
         type_text::TypeText::of_declaration(decl.kind, &decl.type_path)
@@ -232,7 +232,7 @@ pub trait NativeReturned {
     /// Returns the value, or the error's message with the source location of the function.
     ///
     /// # Errors
-    /// The error of the native function.
+    /// Returns the error of the native function.
     fn crossing(self, place: impl FnOnce() -> SourcePlace) -> Result<Self::Value, CallError>;
 }
 
@@ -277,7 +277,7 @@ pub trait NativeParam: Sized {
     const INSIDE: u64 = 0;
     /// Type that the function body receives.
     type Seen;
-    /// State from which an out value is written back.
+    /// State from which an out value is written back to the caller.
     #[doc(hidden)]
     type Kept;
     /// State through which the caller receives an out value.
@@ -390,7 +390,7 @@ pub trait NativeParams: Sized {
     const FINGERPRINT: Fingerprint;
     /// Values that the function body receives.
     type Seen;
-    /// State from which out values are written back.
+    /// State from which out values are written back to the caller.
     #[doc(hidden)]
     type Kept;
     /// State through which the caller receives out values.
@@ -431,7 +431,7 @@ pub trait NativeParams: Sized {
     fn into_values(self, types: &[PropertyType]) -> Result<Vec<Value>, CallError>;
 }
 
-/// Parameters of which none is an out parameter.
+/// Parameters without out parameters.
 pub trait ValueParams: NativeParams<Seen = Self> + SlotRow + 'static {}
 
 impl<A: NativeParams<Seen = A> + SlotRow + 'static> ValueParams for A {}

@@ -1,6 +1,6 @@
-//! Operations of native host code on a world: inspect objects, and read and write their properties by name and Rust type.
-//! Everything else of a world (stores, memory, mode) is internal to the runtime: [`World`] exposes no address, function or
-//! layout, so safe host code cannot combine addresses and layouts that do not match.
+//! Operations of native host code on a world: inspecting objects, and reading and writing their properties by name and Rust
+//! type. All other parts of a world (stores, memory, mode) are internal to the runtime. [`World`] exposes no address,
+//! function or layout, so safe host code cannot combine addresses and layouts that do not match.
 
 use std::ops::Deref;
 
@@ -18,7 +18,7 @@ use crate::thunk::ParamBlock;
 use crate::typed::{FrameValue, owned};
 use crate::value::Value;
 
-/// All objects and types of a host, as native code sees them. Stays on the game thread.
+/// All objects and types of a host, as native code sees them. Game thread only.
 ///
 /// # Examples
 /// ```
@@ -35,7 +35,7 @@ use crate::value::Value;
 #[repr(transparent)]
 pub struct World(pub(crate) Core);
 
-/// Returns the core world of a view. For the runtime only; hosts do not depend on this crate.
+/// Returns the core world of a view. This function is for the runtime only; hosts do not depend on this crate.
 #[inline]
 pub fn core_of(world: &World) -> &Core {
     &world.0
@@ -274,7 +274,7 @@ impl Core {
         self.call_typed_with_out_parameters::<A, R, ()>(object, function, of, arguments).map(|(result, ())| result)
     }
 
-    /// Like [`World::call_typed`], and returns the values of the out parameters in order.
+    /// Variant of [`World::call_typed`] that also returns the values of the out parameters, in order.
     ///
     /// # Errors
     /// Returns the errors of [`World::call_typed`].

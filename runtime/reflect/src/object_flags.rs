@@ -4,5 +4,5 @@
 pub const CDO: u32 = 1;
 /// Direct or indirect subobject of a CDO.
 pub(crate) const IN_CDO: u32 = 1 << 1;
-/// Created together with its outer.
+/// Object that was created together with its outer.
 pub const SUBOBJECT: u32 = 1 << 2;

@@ -1,6 +1,6 @@
-//! Object store: the objects of a world and their bodies. While a shadow is active, a reload stages new bodies next to the
-//! old bodies. The commit replaces the old bodies by the new bodies; a rollback discards the new bodies. A body of an unchanged
-//! layout can also stay in place. Its values are then copied before their first write, and a rollback restores them.
+//! Object store: the objects of a world and their bodies. While a shadow is active, a reload stages new bodies next to the old
+//! bodies. The commit replaces the old bodies by the new bodies; a rollback discards the new bodies. A body of an unchanged layout
+//! can also stay in place. The values of such a body are copied before their first write, and a rollback restores them.
 
 use std::cell::Cell;
 use std::num::NonZeroU32;
@@ -37,7 +37,7 @@ pub use shadow::Replaced;
 #[derive(Debug)]
 pub struct Objects {
     pub(super) store: RefCell<Store>,
-    /// Mark or sweep in progress. Not a part of the store, because the mark changes while the store is only read.
+    /// Mark or sweep in progress. The marker is not a part of the store, because the mark changes while the store is only read.
     pub(super) marker: RefCell<Option<Marker>>,
     /// Cached columns of the most read fields of the store; see [`Slots::show`].
     pub(super) columns: Rc<HotColumns>,
@@ -74,7 +74,7 @@ struct Shadow {
     first_construction: u64,
     staged: Vec<ObjectHandle>,
     ended: Vec<ObjectHandle>,
-    /// Empty buffer for the old bodies. Its capacity suffices for all staged objects, so that the commit does not allocate.
+    /// Empty buffer for the old bodies. The capacity suffices for all staged objects, so that the commit does not allocate.
     old: Vec<Body>,
     /// Objects whose bodies stay in place, with the previous bindings of the bodies.
     rebound: Vec<(ObjectHandle, ClassBinding)>,
@@ -121,7 +121,7 @@ impl Objects {
         self.allocate_as(class, name, outer, flags, 0)
     }
 
-    /// Like [`Objects::allocate`], but marks the first `constructed` classes of the chain as already constructed.
+    /// Variant of [`Objects::allocate`] that marks the first `constructed` classes of the chain as already constructed.
     #[inline]
     pub(super) fn allocate_as(
         &self,
@@ -132,7 +132,7 @@ impl Objects {
         constructed: usize,
     ) -> ObjectHandle {
         let mut store = self.store.borrow_mut();
-        // Two branches, so that each label is built directly in its slot.
+        // Uses two branches, so that each label is built directly in its slot.
         let object = match name {
             Some(name) => store.create(class, outer, flags, constructed, |naming, object| {
                 naming.assign(&self.names, name, outer, object)
@@ -150,8 +150,8 @@ impl Objects {
         PartName::of(&self.names, text)
     }
 
-    /// Like [`Objects::allocate_as`], but creates a default subobject of `owner`. The owner lists the subobject from the start,
-    /// so no code can destroy the owner without the subobject.
+    /// Variant of [`Objects::allocate_as`] that creates a default subobject of `owner`. The owner lists the subobject from the
+    /// start, so no code can destroy the owner without the subobject.
     pub(super) fn allocate_part(
         &self,
         class: &Rc<Class>,
@@ -172,7 +172,7 @@ impl Objects {
         object
     }
 
-    /// Returns the address of the object directory that modules read directly. Stable for the lifetime of the store.
+    /// Returns the stable address of the object directory that modules read directly. The address is valid as long as the store.
     #[inline]
     pub fn directory(&self) -> *const Directory {
         self.columns.head()
@@ -202,7 +202,7 @@ impl Objects {
         Some(self.columns.find(object)?.class)
     }
 
-    /// Returns the object's memory. Valid until the safe point after the object's destruction, or until its body is
+    /// Returns the object's memory. The address is valid until the safe point after the object's destruction, or until its body is
     /// replaced.
     #[inline]
     pub fn memory(&self, object: ObjectHandle) -> Option<*mut u8> {
@@ -221,7 +221,7 @@ impl Objects {
         self.columns.part(object, class)
     }
 
-    /// Sets the plugin part of the object. Returns whether the object exists.
+    /// Sets the plugin part of the object. Returns `true` if the object exists.
     #[inline]
     pub fn set_plugin_part(&self, object: ObjectHandle, plugin_part: PluginPart) -> bool {
         let set = self.change(object, |tenant| tenant.visible_body_mut().plugin_part = plugin_part).is_some();
@@ -287,8 +287,8 @@ impl Objects {
         self.store.borrow().slots.count()
     }
 
-    /// Releases the object and makes its handle stale. Its memory remains valid until [`Objects::free_graveyard`]. If a
-    /// shadow is active and the object was created before the shadow, a rollback restores the object. Returns whether the
+    /// Releases the object and makes its handle stale. The memory of the object remains valid until [`Objects::free_graveyard`].
+    /// If a shadow is active and the object was created before the shadow, a rollback restores the object. Returns `true` if the
     /// object existed.
     pub fn release(&self, object: ObjectHandle) -> bool {
         let mut store = self.store.borrow_mut();
@@ -314,8 +314,8 @@ impl Objects {
         dead.len()
     }
 
-    /// Adds an object to the root set, so that collections keep the object and all objects that it refers to. Returns
-    /// whether the object exists.
+    /// Adds an object to the root set, so that collections keep the object and all objects that it refers to. Returns `true` if
+    /// the object exists.
     pub fn add_root(&self, object: ObjectHandle) -> bool {
         let is_there = self.is_alive(object);
         if is_there {
@@ -325,7 +325,7 @@ impl Objects {
         is_there
     }
 
-    /// Removes an object from the root set. Returns whether it was a root.
+    /// Removes an object from the root set. Returns `true` if the object was a root.
     pub fn remove_root(&self, object: ObjectHandle) -> bool {
         let was = self.is_root(object);
         if was {
@@ -345,8 +345,8 @@ impl Objects {
         self.store.borrow().roots.clone()
     }
 
-    /// Returns the live objects that were added to the root set since `before`, and the live objects that were removed. The
-    /// slots of roots in `before` must not have been reused since then. During a shadow, no such slot is reused.
+    /// Returns the live objects that were added to the root set since `before`, and the live objects that were removed. The slots
+    /// of roots in `before` must not have been reused since then. During a shadow, these slots are not reused.
     pub fn roots_since(&self, before: &Bits) -> (Vec<ObjectHandle>, Vec<ObjectHandle>) {
         let store = self.store.borrow();
         let living = |index| Some(store.slots.handle(index)).filter(|object| !object.is_none());
@@ -394,7 +394,7 @@ impl Objects {
     /// this function first, directly or through [`Objects::may_write`]; see `docs/before-the-commit.md`.
     ///
     /// # Errors
-    /// The error of the function that [`Objects::check_copies`] has set.
+    /// Returns the error of the function that [`Objects::check_copies`] has set.
     fn will_write(&self, object: ObjectHandle) -> Result<(), CallError> {
         self.rescan(object);
         if self.has_kept_bodies.get() { self.copy_before_write(object) } else { Ok(()) }
@@ -449,8 +449,8 @@ impl Objects {
         self.with_property(object, name, |view, property| view.write(property, value))
     }
 
-    /// Passes the object's body to `change`, which may overwrite properties and must not change the store. Does not check
-    /// whether writes are allowed.
+    /// Passes the object's body to `change`, which may overwrite properties and must not change the store. Does not check if
+    /// writes are allowed.
     ///
     /// # Errors
     /// [`CallError::Stale`] if the object does not exist, [`CallError::Borrowed`] while plugin code may write to a borrowed
@@ -532,8 +532,8 @@ impl Store {
         self.graveyard.extend(tenant.staged.map(|staged| *staged));
     }
 
-    /// Creates an object with all properties zero, and the label that `label` assigns. Inlined, so that the label and the body are
-    /// built directly in the slot; see [`Slots::insert`].
+    /// Creates an object with all properties zero, and the label that `label` assigns. The function is inlined, so that the label
+    /// and the body are built directly in the slot; see [`Slots::insert`].
     #[inline(always)]
     fn create(
         &mut self,

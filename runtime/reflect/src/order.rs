@@ -1,7 +1,7 @@
 //! Topological order of declarations: structs after the structs they contain, classes after their base.
 
-/// Sorts the indices `0..count` topologically: each index follows the indices that `needs` returns for it. Otherwise the
-/// order is kept. Returns the indices of a cycle as the error.
+/// Sorts the indices `0..count` topologically: each index follows the indices that `needs` returns for it. Indices
+/// without a dependency keep their order. Returns the indices of a cycle as the error.
 pub(super) fn by_need(count: usize, needs: impl Fn(usize) -> Vec<usize>) -> Result<Vec<usize>, Vec<usize>> {
     let mut visit = Visit { needs, marks: vec![Mark::Fresh; count], path: Vec::new(), order: Vec::new() };
     for index in 0..count {

@@ -79,7 +79,7 @@ pub enum PathProblem {
     /// Member path where a type path is expected.
     #[error("it names a member")]
     Member,
-    /// Part is not an identifier.
+    /// A part is not an identifier.
     #[error("\"{}\" is not an identifier (letters, digits and _, not starting with a digit)", line(part))]
     Identifier {
         /// Rejected part.

@@ -1,6 +1,6 @@
-//! Paths of objects: `/World/<outer>/<name>`, from the outermost object to the object itself. Soft references store such a
-//! path. A lookup takes constant time per part of the path. The path of an object changes when the object or one of its
-//! outers is renamed or moved.
+//! Paths of objects: `/World/<outer>/<name>`, from the outermost object to the object itself. Soft references store the
+//! path of an object. A lookup takes constant time per part of the path. The path of an object changes when the object or
+//! one of its outers is renamed or moved.
 //!
 //! Names are arbitrary text: `/` is escaped as `%2F` and `%` as `%25`.
 

@@ -33,7 +33,7 @@ impl Pool {
     /// Creates a pool for pieces of `size` bytes, which may be zero.
     ///
     /// # Panics
-    /// If `align` is not a power of two or the size overflows.
+    /// Panics if `align` is not a power of two or the size overflows.
     pub(super) fn new(size: usize, align: usize) -> Self {
         let room = size.max(size_of::<NonNull<u8>>());
         let piece = Layout::from_size_align(room, align.max(align_of::<NonNull<u8>>()));
@@ -73,8 +73,8 @@ impl Pool {
     /// `piece` came from `take` of this pool, was not returned since, and its address is not used again.
     #[inline]
     pub(super) unsafe fn put_back(&self, piece: NonNull<u8>) {
-        // SAFETY: the caller no longer uses the piece. It was allocated by `alone` with this layout, or is in a chunk and
-        // has the size and alignment of the word.
+        // SAFETY: the caller no longer uses the piece. The piece was allocated by `alone` with this layout, or is in a
+        // chunk and has the size and alignment of the word.
         unsafe {
             if cfg!(alcedo_asan) {
                 return dealloc(piece.as_ptr(), self.piece);

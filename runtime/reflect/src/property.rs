@@ -61,7 +61,7 @@ pub struct Property {
     pub ty: PropertyType,
     /// Bits of [`alcedo_abi::kinds::property_flags`].
     pub flags: u64,
-    /// Default; `None` for zero.
+    /// Default value; `None` for zero.
     pub default: Option<Value>,
     /// The doc comment.
     pub doc: Rc<str>,

@@ -31,7 +31,7 @@ impl References {
         &self.direct
     }
 
-    /// Returns offsets and types of the values that enumerate their references themselves.
+    /// Returns the offsets and types of the values that enumerate their references themselves.
     #[inline]
     pub(super) fn deep(&self) -> &[(u32, PropertyType)] {
         &self.deep
@@ -45,7 +45,7 @@ pub(crate) struct Found {
     deep: Vec<(u32, PropertyType)>,
 }
 
-// A layout is smaller than four gigabytes: offsets of properties are 32 bits.
+// A layout is smaller than four gigabytes, because offsets of properties have 32 bits.
 impl Found {
     /// Records a handle that keeps an object alive. The kind guarantees that a handle is stored at the offset: unsafe code reads it.
     pub(crate) fn direct(&mut self, offset: usize) {

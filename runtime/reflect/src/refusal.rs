@@ -10,7 +10,7 @@ use crate::typing::TypeError;
 /// Reason why a batch of types was rejected as a whole.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum DeclareError {
-    /// Package is not declared.
+    /// The package is not declared.
     #[error(
         "{path} is declared in the package {package}, which the host does not know: declare the package in the host, or use one of its own ({known})"
     )]
@@ -22,7 +22,7 @@ pub enum DeclareError {
         /// Declared packages.
         known: String,
     },
-    /// Name is not an identifier.
+    /// The name is not an identifier.
     #[error("\"{}\" in {owner} cannot be a name: use letters, digits and _, not starting with a digit", line(name))]
     BadName {
         /// Rejected name.
@@ -30,7 +30,7 @@ pub enum DeclareError {
         /// Declaration that uses the name.
         owner: String,
     },
-    /// Class name is reserved for class default objects.
+    /// The class name is reserved for class default objects.
     #[error(
         "the class {path} cannot be called so: names that begin with Default__ belong to class default objects; call it \
          otherwise"
@@ -39,7 +39,7 @@ pub enum DeclareError {
         /// Class path.
         path: String,
     },
-    /// Type path is malformed.
+    /// The type path is malformed.
     #[error("{owner} refers to a type: {error}")]
     BadPath {
         /// Declaration that contains the path.
@@ -47,13 +47,13 @@ pub enum DeclareError {
         /// Parse error.
         error: PathError,
     },
-    /// Path is already declared.
+    /// The path is already declared.
     #[error("{path} is declared already: give one of the two another name")]
     Duplicate {
         /// Duplicate path.
         path: String,
     },
-    /// Enum declaration is invalid.
+    /// The enum declaration is invalid.
     #[error("the enum {path} cannot be declared: {problem}")]
     BadEnum {
         /// Enum path.
@@ -61,7 +61,7 @@ pub enum DeclareError {
         /// Problem and fix.
         problem: String,
     },
-    /// Delegate declaration is invalid.
+    /// The delegate declaration is invalid.
     #[error("the delegate {path} cannot be declared: {problem}")]
     BadDelegate {
         /// Delegate path.
@@ -69,7 +69,7 @@ pub enum DeclareError {
         /// Problem and fix.
         problem: String,
     },
-    /// Structs contain each other by value, or extend each other.
+    /// The structs contain each other by value, or extend each other.
     #[error(
         "structs hold or extend each other, by value or in containers, so their types would have no end: {cycle}; break it with an object reference"
     )]
@@ -77,13 +77,13 @@ pub enum DeclareError {
         /// Cycle in the form `A → B → A`.
         cycle: String,
     },
-    /// Classes are derived from each other.
+    /// The classes are derived from each other.
     #[error("classes are derived from each other: {cycle}; one of them needs another base")]
     BaseCycle {
         /// Cycle in the form `A → B → A`.
         cycle: String,
     },
-    /// Base class is not declared.
+    /// The base class is not declared.
     #[error(
         "{class} is derived from {base}, which is not declared: declare it in the same batch or load its module first; a library that is \
          left from an earlier build is to be deleted"
@@ -94,7 +94,7 @@ pub enum DeclareError {
         /// Path of the base.
         base: String,
     },
-    /// Base class is final.
+    /// The base class is final.
     #[error(
         "{class} is derived from {base}, which is final: extend the class that it extends, or hold an object of it"
     )]
@@ -104,7 +104,7 @@ pub enum DeclareError {
         /// Path of the base.
         base: String,
     },
-    /// Base class is not allowed for a class of this origin.
+    /// The base class is not allowed for a class of this origin.
     #[error("{class} is derived from {base}, {problem}")]
     NotExtended {
         /// Class path.
@@ -114,7 +114,7 @@ pub enum DeclareError {
         /// Description of the base, and fix.
         problem: &'static str,
     },
-    /// Interface is not declared.
+    /// The interface is not declared.
     #[error(
         "{class} implements {interface}, which is not declared: declare it in the same batch or load its module first"
     )]
@@ -124,7 +124,7 @@ pub enum DeclareError {
         /// Interface path.
         interface: String,
     },
-    /// Class lacks a function of its interface, or declares it with another signature.
+    /// The class lacks a function of its interface, or declares it with another signature.
     #[error(
         "{class} implements {interface}, which declares {expected}; {class} {found}: give it that function, and build both against \
          the same declaration of the interface"
@@ -139,13 +139,13 @@ pub enum DeclareError {
         /// Function as the class declares it, if any.
         found: String,
     },
-    /// Class that is not native has no base.
+    /// A class that is not native has no base.
     #[error("{class} names no base class: only a native class can be a root")]
     NoBase {
         /// Class path.
         class: String,
     },
-    /// Type of a property or parameter is not declared.
+    /// The type of a property or parameter is not declared.
     #[error(
         "{member} is a {kind} of {type_path}, which is not declared: declare it in the same batch or load its module first"
     )]
@@ -157,7 +157,7 @@ pub enum DeclareError {
         /// Path of the missing type.
         type_path: String,
     },
-    /// Composite type is invalid.
+    /// The composite type is invalid.
     #[error("{member} cannot be a {text}: {error}")]
     BadType {
         /// Property or parameter.
@@ -167,7 +167,7 @@ pub enum DeclareError {
         /// Problem of the type.
         error: TypeError,
     },
-    /// Kind number is not defined by this host.
+    /// This host does not define the kind number.
     #[error("{member} has the kind {number}, which this host does not know: build the module for this host's version")]
     UnknownKind {
         /// Property or parameter.
@@ -183,7 +183,7 @@ pub enum DeclareError {
         /// Shared name.
         name: String,
     },
-    /// Member hides an inherited member.
+    /// The member hides an inherited member.
     #[error("{member} would hide {hidden}: rename it, or override the event if it is one")]
     Hides {
         /// New member.
@@ -191,7 +191,7 @@ pub enum DeclareError {
         /// Inherited member.
         hidden: String,
     },
-    /// Default cannot be parsed as the property's type.
+    /// The default cannot be parsed as the property's type.
     #[error("the default of {member} cannot be read: {problem}")]
     BadDefault {
         /// Property.
@@ -199,13 +199,13 @@ pub enum DeclareError {
         /// Problem.
         problem: String,
     },
-    /// Result is not the last parameter.
+    /// The result is not the last parameter.
     #[error("{function} has a result that is not its last parameter: put it last, once")]
     ResultNotLast {
         /// Function.
         function: String,
     },
-    /// Overridden function is not an event.
+    /// The overridden function is not an event.
     #[error("{function} overrides {expected}: {problem}")]
     NoEvent {
         /// Overriding function.
@@ -215,7 +215,7 @@ pub enum DeclareError {
         /// Description of what was found instead.
         problem: &'static str,
     },
-    /// Override has another signature than its event.
+    /// The override has another signature than its event.
     #[error("{function}({found}) overrides {event}({expected}): give it the event's signature")]
     OverrideSignature {
         /// Overriding function.
@@ -227,7 +227,7 @@ pub enum DeclareError {
         /// Signature of the event.
         expected: String,
     },
-    /// Declaring code was compiled for another layout or signature than the host computes.
+    /// The declaring code was compiled for another layout or signature than the host computes.
     #[error("{path} is ({found}) here, but its module was compiled for something else: rebuild the module")]
     Fingerprint {
         /// Struct or function.
@@ -235,7 +235,7 @@ pub enum DeclareError {
         /// Layout or signature that the host computed.
         found: String,
     },
-    /// Subobject is invalid.
+    /// The subobject is invalid.
     #[error("the subobject {member} cannot be: {problem}")]
     BadSubobject {
         /// Property that refers to the subobject.
@@ -243,7 +243,7 @@ pub enum DeclareError {
         /// Problem.
         problem: String,
     },
-    /// Type exceeds the size limit.
+    /// The type exceeds the size limit.
     #[error("{path} would have {size} bytes, more than a type may have: keep large data out of properties")]
     TooLarge {
         /// Type or function.

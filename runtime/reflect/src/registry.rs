@@ -22,7 +22,7 @@ pub use redirects::{CurrentNames, OldNames};
 pub(crate) struct Registry {
     pub(crate) packages: BTreeSet<Rc<str>>,
     pub(crate) last_id: u32,
-    /// Every class that is not forgotten, in order of declaration.
+    /// All classes that are not forgotten, in order of declaration.
     pub(crate) by_id: BTreeMap<ClassId, Rc<Class>>,
     pub(crate) live: Table,
     pub(crate) shadow: Option<Shadow>,
@@ -58,7 +58,7 @@ impl Registry {
         }
     }
 
-    /// Returns the current type of a kind with a path.
+    /// Returns the current type of a kind at a path.
     pub(crate) fn visible<T>(&self, kind: impl Fn(&Table) -> &Paths<T>, path: &str) -> Option<&Rc<T>> {
         let live = || kind(&self.live).get(path);
         match &self.shadow {
@@ -67,7 +67,7 @@ impl Registry {
         }
     }
 
-    /// Returns the class with a path that the active shadow hides.
+    /// Returns the class at a path that the active shadow hides.
     pub(crate) fn hidden_class(&self, path: &str) -> Option<&Rc<Class>> {
         let is_hidden = self.shadow.as_ref().is_some_and(|shadow| shadow.hidden.contains(path));
         self.live.classes.get(path).filter(|_| is_hidden)
@@ -80,27 +80,27 @@ impl Registry {
         paths.into_iter().filter_map(|path| self.visible(&kind, path).cloned()).collect()
     }
 
-    /// Returns the class with a path, also after a rename.
+    /// Returns the class at a path, even after a rename.
     pub(crate) fn class(&self, path: &str) -> Option<Rc<Class>> {
         self.resolve_with(path, |path| self.visible(|table| &table.classes, path).cloned())
     }
 
-    /// Returns the struct with a path, also after a rename.
+    /// Returns the struct at a path, even after a rename.
     pub(crate) fn structure(&self, path: &str) -> Option<Rc<StructType>> {
         self.resolve_with(path, |path| self.visible(|table| &table.structs, path).cloned())
     }
 
-    /// Returns the enum with a path, also after a rename.
+    /// Returns the enum at a path, even after a rename.
     pub(crate) fn enumeration(&self, path: &str) -> Option<Rc<EnumType>> {
         self.resolve_with(path, |path| self.visible(|table| &table.enums, path).cloned())
     }
 
-    /// Returns the delegate with a path, also after a rename.
+    /// Returns the delegate at a path, even after a rename.
     pub(crate) fn delegate(&self, path: &str) -> Option<Rc<DelegateType>> {
         self.resolve_with(path, |path| self.visible(|table| &table.delegates, path).cloned())
     }
 
-    /// Returns the interface with a path, also after a rename.
+    /// Returns the interface at a path, even after a rename.
     pub(crate) fn interface(&self, path: &str) -> Option<Rc<Interface>> {
         self.resolve_with(path, |path| self.visible(|table| &table.interfaces, path).cloned())
     }

@@ -37,7 +37,7 @@ impl<T: Copy + 'static> Row<T> {
     /// Overwrites an entry.
     ///
     /// # Panics
-    /// If the entry does not exist.
+    /// Panics if the entry does not exist.
     #[inline]
     pub fn set(&self, index: u32, value: T) {
         let Some(entry) = self.entries.get().get(index as usize) else { panic!("entry {index} does not exist") };

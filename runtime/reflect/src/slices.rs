@@ -1,8 +1,8 @@
 //! Counter of borrowed slices of host memory that plugin code holds. While a slice exists, its memory must not be moved or
 //! changed. While a mutable slice exists, its memory must not be read either. A module rejects its own calls while it holds
-//! a slice, but its log lines run host code, which could write to the same array. So modules count their slices in a counter
-//! of the host. The host checks the counter before it reads, changes or destroys values, and before it runs plugin code. A
-//! thunk in the host that borrows an argument inside an object uses the same counter.
+//! a slice, but its log lines run host code, which could write to the same array. Modules therefore count their slices in a
+//! counter of the host. The host checks the counter before it reads, changes or destroys values, and before it runs plugin
+//! code. A thunk in the host that borrows an argument inside an object uses the same counter.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -22,7 +22,7 @@ pub struct BorrowedSlices {
 
 #[derive(Debug)]
 struct Shared {
-    /// Counter, which plugins write at its address. So the counter must not move.
+    /// Counter, which plugins write at its address. The counter must therefore not move.
     word: Slices,
     /// Number of slices that the host itself holds.
     held: Cell<u64>,
@@ -35,7 +35,7 @@ impl BorrowedSlices {
         Self { shared: Rc::new(Shared { word: Slices::none(), held: Cell::new(0), lenders: RefCell::default() }) }
     }
 
-    /// Returns the address of the counter that modules write. Valid while any clone exists.
+    /// Returns the address of the counter that modules write. The address is valid while any clone exists.
     #[inline]
     pub fn address(&self) -> *const Slices {
         &raw const self.shared.word

@@ -27,7 +27,7 @@ pub(super) struct Tenant {
     pub(super) flags: u32,
     /// Order of creation, from 1.
     pub(super) construction: u64,
-    /// Default subobjects in order of creation, with their names. Most owners have one, which needs no allocation.
+    /// Default subobjects in order of creation, with their names. Most owners have one, stored without an allocation.
     pub(super) subobjects: SmallVec<[(Name, ObjectHandle); 1]>,
 }
 
@@ -36,7 +36,7 @@ pub(super) enum TenantState {
     Alive,
     /// Destruction has begun; the handle is still valid.
     Ending,
-    /// Destroyed during the active shadow; a rollback restores the object.
+    /// The object was destroyed during the active shadow; a rollback restores the object.
     Gone,
 }
 

@@ -74,8 +74,8 @@ impl CallStack {
         self.enter_in(self.limits.get().calls, what)
     }
 
-    /// Begins the destruction of an object. Like [`CallStack::enter`], but may use three quarters of the bytes that calls
-    /// leave free.
+    /// Begins the destruction of an object. In contrast to [`CallStack::enter`], the destruction may use three quarters of
+    /// the bytes that calls leave free.
     ///
     /// # Errors
     /// [`CallError::TooDeep`] if the stack of the game thread is almost exhausted.
@@ -102,8 +102,8 @@ impl CallStack {
         }
     }
 
-    /// Registers a source of further objects, which are held as long as the source exists. A script virtual machine reports
-    /// the references of its variables this way.
+    /// Registers a source of further objects, which are held as long as the source exists. For example, the machine of
+    /// scripts reports the references of its variables as such a source.
     pub fn add_source(&self, source: Weak<dyn RootSource>) {
         let mut sources = self.sources.borrow_mut();
         sources.retain(|source| source.strong_count() != 0);

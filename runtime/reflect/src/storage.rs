@@ -31,7 +31,7 @@ pub struct Schema {
     references: References,
     /// True if any value can refer to an object, by a strong or weak reference.
     names_objects: bool,
-    /// Shared by schemas of one layout only.
+    /// Pool of memory, shared by schemas of one layout only.
     pool: Rc<Pool>,
 }
 
@@ -54,7 +54,7 @@ impl Schema {
     /// Creates a schema from the offsets and types of its fields.
     ///
     /// # Panics
-    /// If a field is misaligned, overlaps another or exceeds the size. All unsafe code relies on this check.
+    /// Panics if a field is misaligned, overlaps another field or exceeds the size. All unsafe code relies on this check.
     pub fn new(size: usize, align: usize, fields: impl IntoIterator<Item = (u32, PropertyType)>) -> Self {
         let mut fields: Vec<_> = fields.into_iter().map(|(offset, ty)| (offset as usize, ty)).collect();
         fields.sort_by_key(|(offset, ty)| (*offset, ty.size()));
@@ -73,13 +73,13 @@ impl Schema {
         Self { size, align, fields, owning, references, names_objects, pool: Rc::new(Pool::new(size, align)) }
     }
 
-    /// Uses the pool of `other` if both schemas have the same layout. Memory of one schema may then be used with the other.
+    /// Uses the pool of `other` if both schemas have the same layout. Memory of one schema may then be used with the other schema.
     pub(crate) fn with_pool_of(self, other: &Self) -> Self {
         let is_same = (self.size, self.align) == (other.size, other.align) && self.fields == other.fields;
         if is_same { Self { pool: Rc::clone(&other.pool), ..self } } else { self }
     }
 
-    /// Checks that both schemas have the same layout and one pool, so that memory of one may be used with the other.
+    /// Checks that both schemas have the same layout and one pool, so that memory of one schema may be used with the other schema.
     #[inline]
     pub(crate) fn shares_pool(&self, other: &Self) -> bool {
         Rc::ptr_eq(&self.pool, &other.pool)
@@ -260,7 +260,7 @@ impl<'a> View<'a> {
         Ok(self.ptr_mut(property)?.delegate_mark(fresh))
     }
 
-    /// Sets the epoch of the container in a property. For tests of epoch saturation.
+    /// Sets the epoch of the container in a property. The function is for tests of epoch saturation.
     ///
     /// # Errors
     /// [`CallError::Signature`] if the schema lacks the property or the property is not a container.
@@ -271,8 +271,8 @@ impl<'a> View<'a> {
         Err(mismatch(&member(property), &property.ty, &"an array, a set or a map"))
     }
 
-    /// Overwrites all memory with a copy of the memory of `other`, if both views use the same schema and no value owns
-    /// memory. Returns false and writes nothing otherwise.
+    /// Overwrites all memory with a copy of the memory of `other`, if both views use the same schema and no value owns memory.
+    /// Otherwise, returns false and writes nothing.
     pub(super) fn copy_bytes(self, other: View<'_>) -> bool {
         if !std::ptr::eq(self.schema, other.schema) || !self.schema.owning.is_empty() {
             return false;
@@ -283,8 +283,8 @@ impl<'a> View<'a> {
         true
     }
 
-    /// Overwrites all values with copies of the values of `other`, if both views use the same schema. Returns false and writes
-    /// nothing otherwise.
+    /// Overwrites all values with copies of the values of `other`, if both views use the same schema. Otherwise, returns false and
+    /// writes nothing.
     pub(crate) fn copy_all(self, other: View<'_>) -> bool {
         if self.copy_bytes(other) {
             return true;
@@ -391,7 +391,7 @@ impl Storage {
     /// Exchanges the schema with a schema of the same layout. The values stay in place.
     ///
     /// # Panics
-    /// If the schemas have different pools, as schemas of different layouts do.
+    /// Panics if the schemas have different pools, as schemas of different layouts do.
     #[inline]
     pub(crate) fn swap_schema(&mut self, schema: &mut Rc<Schema>) {
         assert!(self.schema.shares_pool(schema), "memory stays in place only for the same layout");

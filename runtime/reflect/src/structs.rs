@@ -29,7 +29,7 @@ use crate::property::Property;
 /// ```
 #[derive(Debug)]
 pub struct StructType {
-    /// `/Script/Package.Name`.
+    /// Path, such as `/Script/Package.Name`.
     pub path: Rc<str>,
     /// Name in the package.
     pub name: Rc<str>,
@@ -90,7 +90,7 @@ impl StructType {
         self.base.as_ref()
     }
 
-    /// Returns true if the struct is `other` or extends it, directly or indirectly. A value of such a struct starts with a value of
+    /// Returns true if the struct is `other` or extends it, directly or indirectly. A value of the struct then starts with a value of
     /// `other`.
     pub fn is_a(&self, other: &Self) -> bool {
         self.same_layout(other) || self.base.as_ref().is_some_and(|base| base.is_a(other))

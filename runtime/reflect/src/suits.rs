@@ -1,5 +1,5 @@
-//! Class checks of the objects in a value. Statically typed code needs no such check. Every entry point that accepts members by name and
-//! value makes this check, and neither writes nor calls if the check fails.
+//! Class checks of the objects in a value. Statically typed code does not need these checks. Every entry point that accepts members by
+//! name and value makes this check, and neither writes nor calls if the check fails.
 
 use std::rc::Rc;
 
@@ -35,7 +35,7 @@ impl World {
     /// `class_of` returns `None` pass.
     ///
     /// # Errors
-    /// The errors of [`World::check_objects`].
+    /// Returns the errors of [`World::check_objects`].
     pub fn check_objects_as(
         &self,
         ty: &PropertyType,
@@ -59,7 +59,7 @@ impl World {
     /// Checks the objects of a value for a property, field or parameter. The error contains the path of the property.
     ///
     /// # Errors
-    /// The errors of [`World::check_objects`].
+    /// Returns the errors of [`World::check_objects`].
     pub fn check_objects_of(&self, property: &Property, value: &Value) -> Result<(), CallError> {
         self.check_objects(&property.ty, value, || format!("{}:{}", property.owner, property.text))
     }
@@ -99,7 +99,7 @@ mod tests {
     use crate::testing::{declare, native, world};
     use crate::value::Value;
 
-    /// Creates a world with a door and a wall, whose class is not derived from the door's.
+    /// Creates a world with a door and a wall, whose class is not derived from the class of the door.
     fn house() -> (World, [ObjectHandle; 2]) {
         let world = world();
         let classes = declare(&world, ["Door", "Wall"].map(|name| native(name, "/Script/Engine.Object", &[])));

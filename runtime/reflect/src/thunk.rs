@@ -56,7 +56,7 @@ pub struct Frame<'a> {
     most_recent: Option<Recent<'a>>,
     /// Arguments kept for later access, with their indices. The guard `held` prevents moves of their values.
     kept: SmallVec<[(usize, Argument<'a>); 3]>,
-    /// Guard that prevents other code from moving the kept arguments. Created by the first step to an argument inside an object.
+    /// Guard that prevents other code from moving the kept arguments. The first step to an argument inside an object creates the guard.
     held: Option<Held>,
 }
 
@@ -164,7 +164,7 @@ impl<'a> Frame<'a> {
         Ok(())
     }
 
-    /// Evaluates an argument. Releases this frame's own guard during the evaluation; that is sound since no other code runs in between.
+    /// Evaluates an argument. Releases this frame's own guard during the evaluation; this is sound, since no other code runs in between.
     fn evaluate(&mut self, at: usize, param: &'a Property) -> Result<Argument<'a>, CallError> {
         let held = self.held.take().map(Held::release);
         let argument = self.params.argument(self.function, at, param);
@@ -172,8 +172,8 @@ impl<'a> Frame<'a> {
         argument
     }
 
-    /// Steps to the next parameter, which must belong to the category `W`, and keeps its location. So the thunk can read the value in
-    /// place after [`Frame::finish`]. Example: `step_compiled_in::<AnyArray>()`.
+    /// Steps to the next parameter, which must belong to the category `W`, and keeps its location. The thunk can therefore read the value
+    /// in place after [`Frame::finish`]. Example: `step_compiled_in::<AnyArray>()`.
     ///
     /// An argument inside an object does not change until the thunk returns. Until then, function calls and all operations that would
     /// change, move or destroy values fail with [`CallError::Borrowed`]. Writes by this frame are allowed.
@@ -208,7 +208,7 @@ impl<'a> Frame<'a> {
     /// write its value.
     ///
     /// # Errors
-    /// The errors of [`Frame::step_compiled_in`]; [`CallError::Other`] if the parameter is not an out parameter.
+    /// Returns the errors of [`Frame::step_compiled_in`], and [`CallError::Other`] if the parameter is not an out parameter.
     pub fn step_compiled_in_ref<W: ArgumentKind>(&mut self) -> Result<Param, CallError> {
         let is_out = self.function.arguments().get(self.at).is_none_or(|param| param.flags & property_flags::OUT != 0);
         if !is_out {
@@ -265,7 +265,7 @@ impl<'a> Frame<'a> {
     /// Returns a pointer for writing an out parameter together with a pointer for reading another parameter.
     ///
     /// # Errors
-    /// The errors of [`Frame::value_mut`]; [`CallError::Other`] if both are the same parameter.
+    /// Returns the errors of [`Frame::value_mut`], and [`CallError::Other`] if both are the same parameter.
     ///
     /// # Panics
     /// If a parameter belongs to another call, the method panics or uses another parameter of this call.
@@ -360,7 +360,7 @@ impl<'a> Frame<'a> {
     /// Stores the result, of any type.
     ///
     /// # Errors
-    /// The errors of [`Frame::set_result`].
+    /// Returns the errors of [`Frame::set_result`].
     #[inline]
     pub fn set_result_value(&mut self, result: &Value) -> Result<(), CallError> {
         self.result_location()?.write(result)?;
@@ -381,7 +381,7 @@ impl<'a> Frame<'a> {
     /// Overwrites the out parameter with an index by its Rust type.
     ///
     /// # Errors
-    /// The errors of [`Frame::set_out`].
+    /// Returns the errors of [`Frame::set_out`].
     pub fn set_out_as<T: FrameValue>(&mut self, at: usize, value: T) -> Result<(), CallError> {
         let param = self.out(at)?;
         self.evaluate(at, param)?.store(value)
@@ -413,7 +413,7 @@ impl<'a> Frame<'a> {
     /// Returns the location of the result; a wildcard result has the type that the caller expects.
     ///
     /// # Errors
-    /// The errors of [`Frame::set_result`].
+    /// Returns the errors of [`Frame::set_result`].
     #[inline]
     fn result_location(&mut self) -> Result<Argument<'a>, CallError> {
         let result = self.expected_result()?;
@@ -423,7 +423,7 @@ impl<'a> Frame<'a> {
     /// Returns the property of the result. For a wildcard, this is the property to which the caller assigns the result.
     ///
     /// # Errors
-    /// The errors of [`Frame::result_mut`].
+    /// Returns the errors of [`Frame::result_mut`].
     pub fn result_property(&mut self) -> Result<&'a Property, CallError> {
         Ok(self.result_location()?.property)
     }
@@ -441,7 +441,7 @@ impl<'a> Frame<'a> {
     /// Returns a pointer for writing the result together with a pointer for reading a parameter.
     ///
     /// # Errors
-    /// The errors of [`Frame::result_mut`].
+    /// Returns the errors of [`Frame::result_mut`].
     ///
     /// # Panics
     /// If the parameter belongs to another call, the method panics or uses another parameter of this call.
@@ -470,7 +470,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Returns the called function. A function instead of a method, to hide it from host code, which receives frames.
+/// Returns the called function. This is a function and not a method, to hide it from host code, which receives frames.
 #[inline]
 pub fn function_of<'a>(frame: &Frame<'a>) -> &'a Function {
     frame.function
@@ -478,8 +478,8 @@ pub fn function_of<'a>(frame: &Frame<'a>) -> &'a Function {
 
 /// Returns the whole block, for a thunk that passes the block to code with the same layout. Marks all parameters as taken and the result
 /// as stored; the code that receives the block must write the result. Returns null if a script steps through the parameters, which
-/// happens only for functions with the flag `CUSTOM_THUNK`. A function instead of a method, to hide it from host code, which receives
-/// frames.
+/// happens only for functions with the flag `CUSTOM_THUNK`. This is a function and not a method, to hide it from host code, which
+/// receives frames.
 #[inline]
 pub fn hand_over(frame: &mut Frame<'_>) -> *mut u8 {
     (frame.at, frame.stage) = (frame.function.arguments().len(), Stage::Returned);
@@ -552,7 +552,7 @@ impl<'f> ParamBlock<'f> {
     /// Sets parameter `index` by its Rust type.
     ///
     /// # Errors
-    /// The errors of [`ParamBlock::set`].
+    /// Returns the errors of [`ParamBlock::set`].
     #[inline]
     pub fn put<T: FrameValue>(&mut self, index: usize, value: T) -> Result<(), CallError> {
         self.storage.view().set(self.param(index)?, value)
@@ -586,7 +586,7 @@ impl<'f> ParamBlock<'f> {
     /// Returns the value of parameter `index` by its Rust type.
     ///
     /// # Errors
-    /// The errors of [`ParamBlock::put`].
+    /// Returns the errors of [`ParamBlock::put`].
     pub(crate) fn get_as<T: FrameValue>(&self, index: usize) -> Result<T, CallError> {
         self.storage.view().get(self.param(index)?)
     }

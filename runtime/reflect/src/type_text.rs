@@ -58,7 +58,7 @@ const ANY_OBJECT: &str = "/Script/Core.Object";
 pub struct SignatureText {
     /// The parameters.
     pub arguments: Vec<TypeText>,
-    /// Indices of the out parameters. Delegate types have none.
+    /// Indices of the out parameters. Delegate types have no out parameters.
     pub out_parameters: Vec<usize>,
     /// The result.
     pub result: Option<Box<TypeText>>,
@@ -78,7 +78,7 @@ impl TypeText {
     /// Returns the type of a declaration, which stores kind and path separately.
     ///
     /// # Errors
-    /// If kind and path do not form a type, or the path is not in its canonical form.
+    /// Fails if kind and path do not form a type, or the path is not in its canonical form.
     pub fn of_declaration(kind: PropertyKind, type_path: &str) -> Result<Self, TypeTextError> {
         let written = match Entry::of(kind) {
             None | Some(Entry { form: Form::Struct, .. }) => type_path.to_owned(),
@@ -103,7 +103,7 @@ impl TypeText {
         }
     }
 
-    /// Returns the part of the type that a fingerprint contains next to the kind: the path, or the content of the parentheses.
+    /// Returns the part of the type that a fingerprint contains in addition to the kind: the path, or the content of the parentheses.
     pub fn path(&self) -> String {
         match self {
             Self::Plain(_) => String::new(),
@@ -114,7 +114,7 @@ impl TypeText {
         }
     }
 
-    /// Calls `visit` with the path of every struct that a value contains. The parameters of a delegate are not contained.
+    /// Calls `visit` with the path of every struct that a value contains. The structs in the parameters of a delegate do not count.
     pub(crate) fn each_struct(&self, visit: &mut dyn FnMut(&str)) {
         match self {
             Self::Struct(path) => visit(path),

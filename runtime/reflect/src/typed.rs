@@ -23,7 +23,7 @@ use crate::values::structure::Struct;
 use crate::values::text::Text;
 use crate::values::{Content as _, InMemory, Kind as _, floats, integers, references};
 
-/// Rust type in which properties or parameters can be read and written. Implemented in this crate only.
+/// Rust type in which properties or parameters can be read and written. Only this crate implements the trait.
 #[expect(private_bounds, reason = "kinds of values belong to this crate")]
 pub trait FrameValue: OfKind {}
 
@@ -103,7 +103,7 @@ macro_rules! in_slot {
 /// Returns an owned value of type `ty`, set from a Rust value.
 ///
 /// # Panics
-/// If `ty` has other values; the caller must check first.
+/// Panics if `ty` has other values; the caller must check first.
 pub(crate) fn owned<T: OfKind>(ty: PropertyType, value: T) -> OwnedValue {
     assert!(T::matches(&ty), "a {ty} is not a {}", T::describe());
     let mut own = OwnedValue::zero(ty);
@@ -114,7 +114,7 @@ pub(crate) fn owned<T: OfKind>(ty: PropertyType, value: T) -> OwnedValue {
 /// Field type of a [`PlainStruct`].
 ///
 /// # Safety
-/// A property of kind `KIND` and path `PATH` holds the bytes of such a value, and every bit pattern is valid.
+/// A property of kind `KIND` and path `PATH` holds the bytes of a value of this type, and every bit pattern is valid.
 ///
 /// # Examples
 /// ```
@@ -207,7 +207,7 @@ impl<T: PlainStruct> OfKind for T {
     }
 }
 
-// SAFETY: `PlainStruct` promises that a struct property with its path and fingerprint holds such a value.
+// SAFETY: `PlainStruct` promises that a struct property with its path and fingerprint holds a value of `T`.
 unsafe impl<T: PlainStruct> PlainField for T {
     const KIND: PropertyKind = PropertyKind::STRUCT;
     const PATH: &'static str = T::PATH;
@@ -245,7 +245,7 @@ by_kind! {
 
 macro_rules! plain_fields {
     ($($rust:ty => $kind:ident),*) => {$(
-        // SAFETY: a property of this kind is stored as such a number, and every bit pattern is valid.
+        // SAFETY: a property of this kind is stored as a number of this type, and every bit pattern is valid.
         unsafe impl PlainField for $rust {
             const KIND: PropertyKind = PropertyKind::$kind;
             const PATH: &'static str = "";
@@ -259,7 +259,7 @@ plain_fields! {
     Name => NAME
 }
 
-/// Returns the fingerprint of a struct before its fields; used by [`plain_struct!`](crate::plain_struct).
+/// Returns the fingerprint of a struct without its fields; used by [`plain_struct!`](crate::plain_struct).
 #[doc(hidden)]
 pub const fn start_fields(size: usize, align: usize) -> Fingerprint {
     Fingerprint::START.number(size as u64).number(align as u64)

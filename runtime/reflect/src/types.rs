@@ -92,7 +92,7 @@ impl Types {
     /// types.
     ///
     /// # Errors
-    /// [`DeclareError`] for the first rejected declaration; the registered types are unchanged then.
+    /// [`DeclareError`] for the first rejected declaration; the registered types are then unchanged.
     ///
     /// # Examples
     /// ```
@@ -134,31 +134,31 @@ impl Types {
         self.registry.borrow().by_id.get(&id).cloned()
     }
 
-    /// Returns the current class with a path.
+    /// Returns the current class at a path.
     #[inline]
     pub fn class_by_path(&self, path: &str) -> Option<Rc<Class>> {
         self.registry.borrow().class(path)
     }
 
-    /// Returns the current struct with a path.
+    /// Returns the current struct at a path.
     #[inline]
     pub fn struct_by_path(&self, path: &str) -> Option<Rc<StructType>> {
         self.registry.borrow().structure(path)
     }
 
-    /// Returns the current enum with a path.
+    /// Returns the current enum at a path.
     #[inline]
     pub fn enum_by_path(&self, path: &str) -> Option<Rc<EnumType>> {
         self.registry.borrow().enumeration(path)
     }
 
-    /// Returns the current delegate with a path.
+    /// Returns the current delegate at a path.
     #[inline]
     pub fn delegate_by_path(&self, path: &str) -> Option<Rc<DelegateType>> {
         self.registry.borrow().delegate(path)
     }
 
-    /// Returns the current interface with a path.
+    /// Returns the current interface at a path.
     #[inline]
     pub fn interface_by_path(&self, path: &str) -> Option<Rc<Interface>> {
         self.registry.borrow().interface(path)
@@ -207,7 +207,7 @@ impl Types {
     /// Activates a shadow.
     ///
     /// # Panics
-    /// If a shadow is already active.
+    /// Panics if a shadow is already active.
     #[inline]
     pub fn begin_shadow(&self) {
         self.has_changed();
@@ -220,7 +220,7 @@ impl Types {
     /// permanent.
     ///
     /// # Panics
-    /// If no shadow is active.
+    /// Panics if no shadow is active.
     pub fn lower_shadow(&self) -> Lowered<'_> {
         self.has_changed();
         let mut registry = self.registry.borrow_mut();
@@ -233,7 +233,7 @@ impl Types {
     /// hidden types.
     ///
     /// # Panics
-    /// If no shadow is active.
+    /// Panics if no shadow is active.
     pub fn hide_in_shadow<'a>(&self, paths: impl IntoIterator<Item = &'a str>) {
         self.has_changed();
         let mut registry = self.registry.borrow_mut();
@@ -243,10 +243,10 @@ impl Types {
     }
 
     /// Makes the declarations of the shadow permanent. Returns the classes that the shadow replaced or hid, in order of declaration.
-    /// Lookup by number still finds these classes. Cannot fail.
+    /// Lookup by number still finds these classes. The commit cannot fail.
     ///
     /// # Panics
-    /// If no shadow is active.
+    /// Panics if no shadow is active.
     pub fn commit_shadow(&self) -> Vec<Rc<Class>> {
         self.has_changed();
         let mut registry = self.registry.borrow_mut();
@@ -274,7 +274,7 @@ impl Types {
     /// Discards the shadow, and forgets the classes declared in it. Returns these classes in order of declaration.
     ///
     /// # Panics
-    /// If no shadow is active.
+    /// Panics if no shadow is active.
     pub fn drop_shadow(&self) -> Vec<Rc<Class>> {
         self.has_changed();
         let mut registry = self.registry.borrow_mut();
@@ -304,8 +304,8 @@ impl Types {
         self.registry.borrow().redirect_chain(from).any(|target| **target == *to)
     }
 
-    /// Redirects `old`, the path of a type or member, to `new`. A declaration with the path `old` takes precedence. While a
-    /// shadow is active, the redirect belongs to it.
+    /// Redirects `old`, the path of a type or member, to `new`. A declaration with the path `old` takes precedence. While a shadow is
+    /// active, the redirect belongs to the shadow.
     #[inline]
     pub fn redirect(&self, old: &str, new: &str) {
         self.has_changed();

@@ -13,11 +13,11 @@ use crate::values::Entry;
 
 /// Looks up the structs, classes and interfaces that types name.
 pub trait TypeResolver {
-    /// Returns the struct with a path, if its layout is already computed.
+    /// Returns the struct at a path, if its layout is already computed.
     fn structure(&self, path: &str) -> Option<Rc<StructType>>;
-    /// Returns the enum with a path.
+    /// Returns the enum at a path.
     fn enumeration(&self, path: &str) -> Option<Rc<EnumType>>;
-    /// Returns the kind of the delegate with a path, and the text inside the parentheses of its type.
+    /// Returns the kind of the delegate at a path, and the text inside the parentheses of its type.
     fn delegate_type_text(&self, path: &str) -> Option<(PropertyKind, Rc<str>)>;
     /// Returns true if the struct exists, even if its layout is not yet computed.
     fn has_struct(&self, path: &str) -> bool {

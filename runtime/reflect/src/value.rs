@@ -11,7 +11,7 @@ use alcedo_base::handles::{Name, ObjectHandle};
 use crate::kind_list::{each_kind, value_enum};
 
 each_kind! { [value_enum] (
-    /// A value. Floats are compared by their bits, as in memory. So a default of NaN is equal to itself.
+    /// A value. Floats are compared by their bits, as in memory. A default of NaN is therefore equal to itself.
     ///
     /// # Examples
     /// ```
@@ -128,8 +128,8 @@ pub fn names_object(value: &Value) -> bool {
     is_named
 }
 
-/// Returns the value with every object handle replaced by the result of `map`. A function instead of a method, to hide it from host code,
-/// which uses values.
+/// Returns the value with every object handle replaced by the result of `map`. This is a function and not a method, to hide it from host
+/// code, which uses values.
 ///
 /// # Examples
 /// ```

@@ -113,8 +113,8 @@ impl<T: FrameValue> WordOffset<T> {
 
 const CLASSES: usize = 4;
 
-/// Cached offsets of a word-sized property for recently used classes, with the epoch of the lookup. Independent of the Rust
-/// type. Game thread only.
+/// Cached offsets of a word-sized property for recently used classes, with the epoch of the lookup. The cache is independent
+/// of the Rust type. Game thread only.
 #[derive(Debug)]
 pub struct WordOffsets {
     epoch: Cell<u64>,

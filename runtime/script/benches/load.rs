@@ -1,6 +1,6 @@
-//! Measures the time to load a package of 11.7 MB of source in 1,000 files. Loading starts at the source and ends with running code
-//! and the class default objects of all classes. `check` measures the part of `alcedo check`: parsing and checking. `parse`
-//! measures parsing only. Everything runs on one thread. Source and package are equal in each run.
+//! Measures the time to load a package of 11.7 MB of source in 1,000 files. Loading starts with the source, and ends when the code
+//! can run and all class default objects exist. `check` measures the part of `alcedo check`: parsing and checking. `parse` measures
+//! parsing only. Everything runs on one thread. Each run loads the same source.
 #![allow(dead_code, reason = "the loader is that of the tests, which use more of it")]
 
 #[path = "../tests/natives.rs"]

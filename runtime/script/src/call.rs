@@ -1,4 +1,4 @@
-//! Calls: finds the callee. A script callee gets a frame here and runs in the interpreter loop.
+//! Performs calls of script, native and plugin functions. A script callee gets a frame here and runs in the interpreter loop.
 #![expect(unsafe_code, reason = "moves arguments between frames")]
 
 use std::rc::{Rc, Weak};
@@ -33,7 +33,7 @@ impl Callee {
 }
 
 impl Machine {
-    /// Performs a call. If the callee is a script, its frame is innermost when this returns.
+    /// Performs a call. If the callee is a script function, its frame is the innermost frame on return.
     ///
     /// # Errors
     /// Returns the errors of dispatch and of native code.
@@ -132,7 +132,7 @@ impl Machine {
     }
 
     /// Returns true if the call cache proves that a call on the class of the object resolves to the declared function. The loader
-    /// found that the parameters of this function are plain.
+    /// has checked that the parameters of this function are plain.
     #[inline]
     pub(crate) fn is_cached_plain(&self, world: &World, site: &Site, object: ObjectHandle) -> bool {
         site.cached_is_own.get() && world.objects.class_id(object).is_some_and(|class| class == site.cached_class.get())
@@ -183,7 +183,7 @@ impl Machine {
             [binding] => self.enter_bound(world, site, registers, binding.object, &find(binding)?),
             several => {
                 for binding in several {
-                    // A previous call may have destroyed this object, or the object that calls.
+                    // A previous call may have destroyed this object, or the calling object.
                     if !world.objects.is_alive(binding.object) {
                         continue;
                     }
@@ -296,8 +296,8 @@ impl Machine {
 }
 
 impl Site {
-    /// Returns a copy of the cached callee. The callee may execute this site again with an object of another class, which replaces
-    /// the cache.
+    /// Returns a copy of the cached callee. The callee may execute this call site again with an object of another class, which
+    /// replaces the cached callee.
     #[inline]
     fn cached_body(&self) -> Result<Body, CallError> {
         let callee = self.cached_callee.borrow();

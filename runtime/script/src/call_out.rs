@@ -61,7 +61,7 @@ impl Machine {
             // SAFETY: the caller promised its frame; `block` is a zeroed block of the function.
             unsafe { one.over(base, block) };
         }
-        // SAFETY: the block is a zeroed block of the function. Nothing else uses the block until the call has returned.
+        // SAFETY: the block is a zeroed block of the function. The block has no other use until the call has returned.
         let view = unsafe { View::from_raw(block, function.schema()) };
         let mut called = Ok(());
         let caught = caught(|| called = run_over_block(world.context(), ObjectHandle::NONE, function, view));
@@ -99,7 +99,7 @@ impl Machine {
             // SAFETY: `registers` are those of the caller; `block` is a zeroed block of a function of this signature.
             unsafe { one.over(registers.base(), block) };
         }
-        // SAFETY: same as above; the block has no other use until the call has returned.
+        // SAFETY: `block` is a zeroed block of the function, and has no other use until the call has returned.
         let view = unsafe { View::from_raw(block, function.schema()) };
         let mut called = Ok(());
         let caught = caught(|| called = run_over_block(world.context(), object, function, view));
@@ -108,12 +108,12 @@ impl Machine {
         }
         if called.is_ok() {
             for back in &site.moves_back {
-                // SAFETY: same as above.
+                // SAFETY: `registers` are those of the caller; `block` still holds the parameters of the function.
                 unsafe { back.back(registers.base(), block) };
             }
         }
         for owning in &*site.owning {
-            // SAFETY: the block has a value of the type at this offset, and is freed after this.
+            // SAFETY: the block has a value of the type at this offset, and is freed after this loop.
             unsafe { PtrMut::new(block.wrapping_add(owning.offset as usize), &owning.ty) }.destroy();
         }
         called
@@ -142,8 +142,8 @@ struct ScriptSteps<'a> {
 }
 
 // SAFETY: in a call with these arguments, the loader rejects other uses of a written register, of the result register, and of the
-// root of a place. It allows at most one place. A register does not move until the call returns; `borrow_counter` guarantees the
-// place.
+// root of a place. The loader allows at most one place. A register does not move until the call returns; `borrow_counter` prevents
+// moves of the place.
 unsafe impl<'a> Steps<'a> for ScriptSteps<'a> {
     fn step(&mut self, at: usize) -> Result<Argument<'a>, CallError> {
         let site: &'a Site = self.site;

@@ -43,7 +43,7 @@ pub struct FunctionCode {
 /// Kinds of registers.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Register {
-    /// Parameter, local or temporary. Its initial value is zero bytes.
+    /// Parameter, local or temporary. The initial value consists of zero bytes.
     Value {
         /// Name for errors and tools; empty for a temporary.
         name: String,
@@ -140,14 +140,14 @@ pub enum Target {
 pub enum Argument {
     /// Value that is copied to the parameter.
     In(Reg),
-    /// Temporary copy of a value whose original is elsewhere. Rejected for out parameters, since the write would not reach the
-    /// original.
+    /// Temporary copy of a value that is stored elsewhere. Copies for out parameters are rejected, since the write would not reach
+    /// the stored value.
     Copied(Reg),
     /// Register that the call writes to.
     Out(Reg),
     /// Omitted argument.
     Skipped,
-    /// Place that a custom thunk reads or writes directly. A call has at most one such argument.
+    /// Place that a custom thunk reads or writes directly. A call has at most one argument of this kind.
     Place(u16),
 }
 

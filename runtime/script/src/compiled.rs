@@ -46,7 +46,7 @@ pub enum CompileError {
     },
 }
 
-/// Linked code of a package. After this is dropped, calls of its functions are errors.
+/// Linked code of a package. After the drop, calls of its functions return errors.
 #[derive(Debug, Default)]
 pub struct Compiled {
     functions: BTreeMap<String, Rc<Linked>>,

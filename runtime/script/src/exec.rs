@@ -54,7 +54,7 @@ pub(crate) enum OpCode {
     MulI32,
     AddI32Imm,
     MulI32Imm,
-    /// `a = b / x`; the loader emits this only for a divisor other than zero.
+    /// `a = b / x`; the loader emits this instruction only for a divisor other than zero.
     DivI32Imm,
     RemI32Imm,
     RemI32,
@@ -230,7 +230,7 @@ pub(crate) struct Site {
     pub(crate) skipped: u64,
     /// Register that receives the result.
     pub(crate) to: Option<Slot>,
-    /// Call cache: the last callee. Its key is the class of the object, or a class path together with the run.
+    /// Call cache: the last callee. The key of the cache is the class of the object, or a class path together with the run.
     pub(crate) cached_class: Cell<ClassId>,
     pub(crate) cached_path: Cell<Name>,
     pub(crate) cached_run: Cell<u64>,
@@ -346,14 +346,14 @@ pub(crate) enum Slow {
     Fail(Rc<str>),
 }
 
-/// Change of control that a call or another step has caused.
+/// Transfer of control by a call or by another operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Transfer {
-    /// Control moved into a script frame, which is now innermost.
+    /// A script frame was pushed and is now innermost.
     In,
     /// Native or plugin code was called and has returned.
     Out,
-    /// Control did not move.
+    /// The current frame continues.
     None,
 }
 

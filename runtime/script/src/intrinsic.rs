@@ -22,7 +22,7 @@ fn no_container(ty: &PropertyType) -> CallError {
 }
 
 impl Machine {
-    /// `array.Length = n`.
+    /// Executes `array.Length = n`.
     pub(crate) fn set_length(
         &self,
         world: &World,
@@ -100,7 +100,7 @@ impl Machine {
             let (Ok(index), Ok(count)) = (u32::try_from(index), u32::try_from(count)) else {
                 return Err(CallError::other(format!("{count} elements are inserted at {index} of {len}")));
             };
-            // The elements after the insertion point are moved.
+            // The insertion moves the elements after `index`.
             cost::add(u64::from(len.saturating_sub(index)));
             insert_initial(&mut rows, index, count, element()?)
         };
@@ -212,7 +212,7 @@ impl Machine {
         cost::add(values.len() as u64);
         let values = sorted(values, &mut |one, two| {
             let _mark = self.mark();
-            // Counts as an additional entry, since sorting uses more stack than other entries.
+            // A sort counts as an additional entry, since it uses more stack than other entries.
             self.entries.set(self.entries.get() + 1);
             self.charge(1)?;
             let mut block = alcedo_reflect::thunk::ParamBlock::new(&function);

@@ -35,11 +35,11 @@ pub struct Limits {
     /// Maximum number of nested entries from native or plugin code. These entries use the stack of the thread.
     pub entries: u32,
     /// Maximum number of loop iterations and calls in one outermost call, which ends infinite loops. An operation on a whole
-    /// container or a long string, and a log line, count as several.
+    /// container or a long string, or a log line, counts as several rounds.
     pub rounds: u64,
     /// Size in bytes of the memory for all frames.
     pub memory: usize,
-    /// Maximum size in bytes of one array, set, map or string. Memory that its elements own does not count.
+    /// Maximum size in bytes of one array, set, map or string. Memory that the elements own does not count.
     pub value: usize,
     /// Maximum growth in bytes of all arrays, sets, maps, strings and names together during an outermost script call. Growth in
     /// library and native code counts. Some operations, such as a copy of a value, are checked only afterwards and may exceed
@@ -86,7 +86,7 @@ pub struct Machine {
     pub(crate) code: RefCell<FxHashMap<(ClassId, Name), Weak<Linked>>>,
     pub(crate) host: RefCell<Option<Rc<dyn Host>>>,
     pub(crate) is_attached: Cell<bool>,
-    /// Counts repetitions of log messages at each location. Without it, a message in each tick would fill the log.
+    /// Counts repetitions of log messages at each location. Otherwise, a message in each tick would fill the log.
     pub(crate) warned: Repeats,
 }
 

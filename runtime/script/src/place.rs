@@ -177,7 +177,7 @@ impl Registers {
         let is_gone = matches!(place.root, LinkedRoot::OfSelf(_)) && world.objects.memory(self.object).is_none();
         match if is_gone { Resolved::NoObject } else { self.find(world, place, access)? } {
             // SAFETY: `find` has just resolved the address. The value is the only place argument of the call. The loader rejects
-            // other uses of its root, and objects are disjoint from frames. `Steps::borrow_counter` guarantees the rest.
+            // other uses of its root, and objects are disjoint from frames. `Steps::borrow_counter` prevents moves of the value.
             Resolved::At(at) => Ok(unsafe { Argument::new(&place.property, at) }),
             Resolved::NoObject => Err(CallError::other(format!("{} is of no object", place.property.text))),
             Resolved::OutOfRange(array, index, len) => Err(out_of_range(array, index, len)),
@@ -254,7 +254,7 @@ impl Registers {
                         if access != Access::Write || index < 0 {
                             return Ok(Resolved::OutOfRange(of, index, raw.len));
                         }
-                        // SAFETY: the preceding steps resolve to a value of the array type. Nothing else reads the array during
+                        // SAFETY: the preceding steps resolve to a value of the array type. No other code reads the array during
                         // this access.
                         let place = unsafe { PtrMut::new(at, &of.ty) };
                         if let Some(mut rows) = array(place) {

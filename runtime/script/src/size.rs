@@ -1,6 +1,6 @@
 //! Memory limits of script values: of one value, and of all values that a run creates. Checks run before an array grows, a string
-//! is built or a library function returns a value. Another check follows each operation that may have allocated memory. The script
-//! then gets an error before the process runs out of memory.
+//! is built or a library function returns a value. A further check follows each operation that may have allocated memory. A script
+//! therefore fails with an error before the process runs out of memory.
 //!
 //! The limits are stored per thread by the running machine, since library functions have no access to the machine.
 
@@ -108,7 +108,7 @@ pub(crate) fn rows(before: u32, more: u32, size: usize) -> Result<(), CallError>
     Ok(())
 }
 
-/// Checks the size of a temporary copy of all elements, as a sort needs.
+/// Checks the size of a temporary copy of all elements, which a sort makes.
 ///
 /// # Errors
 /// Returns [`CallError::TooLarge`] beyond a limit.
@@ -117,7 +117,7 @@ pub(crate) fn copies(count: u32, size: usize) -> Result<(), CallError> {
     check("copies of all elements", bytes, bytes)
 }
 
-/// Checks the growth of a set or map by one element, unless it contains the key.
+/// Checks the growth of a set or map by one element, unless the key exists already.
 ///
 /// # Errors
 /// Returns [`CallError::TooLarge`] beyond a limit.

@@ -92,7 +92,7 @@ pub(crate) fn const_value(value: &Const, ty: &PropertyType, world: &World) -> Re
     })
 }
 
-/// Finds an object by name or path. Returns the none handle if no object has it.
+/// Finds an object by name or path. Returns the none handle if no object has this name or path.
 pub(crate) fn object_of(path: &str, world: &World) -> ObjectHandle {
     let name = path.rsplit('.').next().unwrap_or(path);
     world.objects.find(ObjectHandle::NONE, name).unwrap_or(ObjectHandle::NONE)
@@ -234,7 +234,7 @@ fn leading_float(text: &str) -> f64 {
     text[..end].parse().unwrap_or_default()
 }
 
-/// Converts a number to an enum value. The value keeps a number without an entry.
+/// Converts a number to an enum value. A number that matches no entry is kept.
 pub(crate) fn to_enum(number: Number, ty: &PropertyType) -> Value {
     let (PropertyType::Enum(of), Number::Whole(it)) = (ty, number) else { return Value::zero(ty) };
     Value::Enum(of.value(it))

@@ -186,7 +186,7 @@ fn equal_elements_are_removed_in_one_pass_keeping_the_order() {
         function int Many() { local array<int> a; a.Length = 400000; return a.RemoveItem(0) * 10 + a.Length; }
     "#;
     check(body, "Both", "3:112244557788");
-    // Moving the rest of the array for each element would move 80 billion elements.
+    // An implementation that moves the remaining elements for each removal would move 80 billion elements.
     check(body, "Many", "4000000");
 }
 

@@ -472,7 +472,7 @@ fn values_of_one_run_have_a_common_limit() {
         assert!(*bytes > *limit && *limit == 1 << 20 && setting == "Limits::values", "{name}: {error}");
         assert!(!stack.is_empty());
     }
-    // Destroyed objects do not count, and the whole limit is available in each run.
+    // Destroyed objects do not count toward the limit, and each run has the whole limit.
     assert_eq!(scripts.outcome(robot, "Churn"), "65536");
     assert_eq!(scripts.outcome(robot, "Churn"), "65536");
 }

@@ -235,7 +235,7 @@ impl Scripts {
         object
     }
 
-    /// Calls a function without parameters. Returns the result, converted to a string as the language does it.
+    /// Calls a function without parameters. Returns the result, converted to a string by the rules of the language.
     pub(crate) fn result_text(&self, object: ObjectHandle, name: &str) -> String {
         let class = self.world.objects.class(object).expect("it is there");
         let ty = class.find_function(name).and_then(|function| function.result()).map(|result| result.ty.clone());

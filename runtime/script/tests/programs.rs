@@ -42,7 +42,7 @@ fn each_program_returns_its_stated_results() {
             continue;
         }
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-        // A chain of classes has only one function of a name in reflection. The host decides how private functions are declared.
+        // In reflection, a class chain has only one function of each name. The host decides how private functions are declared.
         if name == "private_functions_are_not_overridden.uc" {
             continue;
         }

@@ -307,7 +307,7 @@ fn objects_that_only_a_running_script_refers_to_are_no_garbage() {
         function int Held() { local Robot r; local array<Robot> all; r = new class'Robot'; all.AddItem(new class'Robot'); return garbage() * 100 + all.Length; }
         function int LetGo() { return garbage(); }
         "#,
-        // The call alone keeps the robot of the test alive.
+        // Only the call keeps the robot of the test alive.
         &[("Held", "1"), ("LetGo", "2")],
     );
 }

@@ -1,4 +1,4 @@
-//! Writes crash reports of this process. A fatal signal is recorded for another process to read, before it terminates this process as
+//! Writes crash reports of this process. A fatal signal is recorded for another process before the signal terminates this process as
 //! usual. All data except the registers is noted before a crash.
 //!
 //! Reports are written to files instead of a pipe. A file needs no reader during the crash, and a full pipe would block the crashing
@@ -20,12 +20,12 @@ pub const STACK: &str = "stack";
 pub const MAPS: &str = "maps";
 
 /// Records fatal signals of this process in the existing `folder` before they take effect. Otherwise, signals are handled as before. The
-/// calling thread gets an alternate stack, so that an overflow of its stack is also reported. May be called once per process, on any
-/// thread.
+/// calling thread gets an alternate stack, so that an overflow of its stack is also reported. This function may be called once per
+/// process, on any thread.
 ///
 /// # Errors
 ///
-/// The files cannot be created, reporting was started before, or the platform does not support it.
+/// The files cannot be created, reporting was started before, or the platform does not support crash reports.
 pub fn report_into(folder: &Path) -> io::Result<()> {
     let create = |name: &str| OpenOptions::new().create(true).append(true).open(folder.join(name));
     let file = create(NOTES)?;
@@ -34,9 +34,9 @@ pub fn report_into(folder: &Path) -> io::Result<()> {
     notes::begin(std::path::absolute(folder)?, file)
 }
 
-/// Keeps the library copies of a host after the host exits, until the returned file is dropped. The host reports crashes into `folder`.
-/// Without this call, the next host removes the copies. The process that reads the crash report must call this function before it starts
-/// the host.
+/// Keeps the library copies of a host after the host exits, until the returned file is dropped. The host reports its crashes into this
+/// folder. Without this call, the next host removes the copies. The process that reads the crash report must call this function before
+/// it starts the host.
 ///
 /// # Errors
 ///

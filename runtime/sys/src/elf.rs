@@ -72,7 +72,7 @@ pub(crate) struct Facts {
 #[derive(Debug, Default)]
 pub(crate) struct Pinning {
     pub(crate) is_marked: bool,
-    /// Defined symbols that are unique per process (`STB_GNU_UNIQUE`): the loader never unmaps a library that provided such a symbol.
+    /// Defined symbols that are unique per process (`STB_GNU_UNIQUE`): the loader never unmaps a library that provided any of them.
     pub(crate) unique: Vec<String>,
     /// Name of the library that provides each import, if the version of the import specifies the library.
     pub(crate) libraries: Vec<Option<String>>,
@@ -279,7 +279,7 @@ fn slice(bytes: &[u8], offset: u64, size: u64) -> Option<&[u8]> {
     bytes.get(start..end)
 }
 
-/// Returns bytes of the file as a table of whole records.
+/// Returns bytes of the file as a table of records.
 fn records<'a, T: Pod>(raw: &'a [u8], what: &str) -> Result<&'a [T], ElfError> {
     slice_from_all_bytes(raw).map_err(|()| malformed(format!("{what} do not end with a whole entry")))
 }

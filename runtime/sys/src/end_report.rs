@@ -15,8 +15,8 @@ use std::time::Duration;
 pub enum ReferenceSearch {
     /// No image.
     Never,
-    /// Images that need or opened a library other than the C library and the libraries of the host. Such a library may store addresses of
-    /// the image, and bypasses the hooks.
+    /// Images that need or opened a library other than the C library and the libraries of the host. A library of this kind may store
+    /// addresses of the image, and bypasses the hooks.
     #[default]
     WithLibraries,
     /// Every image.
@@ -30,13 +30,13 @@ pub struct EndPolicy {
     pub grace: Duration,
     /// Closes descriptors that the image left open.
     pub close_fds: bool,
-    /// Frees blocks of the C heap that the image left. Must be disabled only for an image that passes ownership of blocks to a C library.
+    /// Frees blocks of the C heap that the image left. Disable this only for an image that passes ownership of blocks to a C library.
     pub free_c_heap: bool,
     /// Searches memory for references to the image before it is closed. While a reference exists, the image stays mapped and the search is
     /// repeated. A search takes several milliseconds; see [`SearchResult`](crate::SearchResult).
     pub search: ReferenceSearch,
-    /// Time after the start of the ending, from which on threads are forced out of blocking system calls. The stacks of these threads are
-    /// abandoned without running destructors. `None` disables this.
+    /// Time after the start of the ending after which threads are forced out of blocking system calls. The stacks of these threads are
+    /// abandoned without running destructors. `None` disables the eviction.
     pub evict: Option<Duration>,
     /// Reaps child processes of the image as soon as they exit.
     pub reap_children: bool,
@@ -84,8 +84,8 @@ pub struct EndReport {
     pub c_heap_kept_blocks: u64,
     /// Number of unwind tables that the image left registered and that were removed.
     pub frames: u64,
-    /// Number of variables of the C library and environment strings that referred to the image or its memory. Each was redirected to a copy
-    /// or restored.
+    /// Number of variables of the C library and environment strings that referred to the image or its memory. Each variable or string was
+    /// redirected to a copy or restored.
     pub addresses: u64,
     /// Signal sources that were set without the hooks, and changed limits. Each description contains the outcome.
     pub put_back: Vec<String>,
@@ -105,11 +105,11 @@ pub struct EndReport {
     pub fds_left: Vec<(i32, String)>,
     /// Descriptors of the image that were closed.
     pub fds_closed: Vec<(i32, String)>,
-    /// Descriptors that were opened since the image was mapped, but not reported by a hook. Direct system calls of the image, or the host,
-    /// opened them.
+    /// Descriptors that were opened since the image was mapped, but not reported by a hook. Direct system calls of the image, or code of
+    /// the host, opened these descriptors.
     pub fds_unknown: Vec<(i32, String)>,
     /// Mappings that were created since the image was mapped, but not reported by a hook, and that the image's memory references at its
-    /// end. Direct system calls of the image, or the host, created these mappings. They stay mapped.
+    /// end. Direct system calls of the image, or code of the host, created these mappings. The mappings stay mapped.
     pub maps_unknown: u64,
     /// Bytes of [`EndReport::maps_unknown`].
     pub maps_unknown_bytes: u64,

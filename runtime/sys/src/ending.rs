@@ -50,7 +50,7 @@ pub struct Ending {
 /// State of an ending.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum EndState {
-    /// These resources keep the image mapped, oldest first. Other code must release them.
+    /// These resources keep the image mapped, oldest first. Other code must release these resources.
     Waiting(Vec<Holder>),
     /// The image was verified to be unmapped.
     Gone(EndReport),
@@ -184,8 +184,8 @@ impl Ending {
         Err(self.holders())
     }
 
-    /// Redirects the references to the image that can be redirected, and checks if other references remain. If so, the next search follows
-    /// after an interval that grows with the cost of the search.
+    /// Redirects the references to the image that can be redirected, and checks if other references remain. If other references remain,
+    /// the next search follows after an interval that grows with the cost of the search.
     fn is_referenced(&mut self, ledger: &Ledger) -> bool {
         ledger.redirect_references(&mut self.report);
         if self.next_search.is_some_and(|next| Instant::now() < next) {

@@ -7,14 +7,14 @@ use crate::imp;
 
 pub use crate::imp::FENCE;
 
-/// Memory that ends at the end of a page. The memory after its end and before its first page is inaccessible. Any
-/// thread may use it.
+/// Memory that ends at the end of a page. The memory after its end and before its first page is inaccessible. Any thread may use
+/// the memory.
 #[derive(Debug)]
 pub struct Fenced(imp::Fence);
 
 impl Fenced {
-    /// Allocates `size` zeroed bytes. The crash report of this process contains `label` if an access exceeds them; long labels are
-    /// truncated.
+    /// Allocates `size` zeroed bytes. The crash report of this process contains `label` if an access exceeds these bytes; long
+    /// labels are truncated.
     ///
     /// # Errors
     /// The memory cannot be allocated, or the platform has no inaccessible pages.

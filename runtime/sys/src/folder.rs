@@ -1,5 +1,5 @@
-//! Creates a folder for private copies. Only this user can access the folder, regardless of the umask. A lock that ends with the process
-//! marks the folder as in use. The next host removes the folders of killed hosts.
+//! Creates a folder for private copies. Only the current user can access the folder, regardless of the umask. A lock that ends with the
+//! process marks the folder as in use. The next host removes the folders of killed hosts.
 
 use std::fs;
 use std::io;
@@ -12,7 +12,7 @@ pub(crate) use imp::{create_private, open_private};
 
 const PREFIX: &str = "alcedo-stage-";
 
-/// File that a running host keeps locked. A folder without it is still being created.
+/// File that a running host keeps locked. A folder without this file is still being created.
 const LOCK: &str = "lock";
 
 /// Folder of this process, removed on drop with its content.
@@ -40,7 +40,7 @@ impl Folder {
         Ok(Self { path, _dir: dir, lock })
     }
 
-    /// Creates the folder again, as [`Folder::new`] does, if it was removed. May be called on any thread.
+    /// Creates the folder again, as [`Folder::new`] does, if it was removed. This function may be called on any thread.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ mod imp {
     use super::{LOCK, PREFIX};
     use crate::notes;
 
-    /// Maximum numbers of removed folders and of examined names per start. The next start continues with the rest.
+    /// Maximum number of folders that a start removes, and of names that it examines. The next start continues with the others.
     const MOST_FOLDERS: usize = 64;
     const MOST_NAMES: usize = 20_000;
 

@@ -1,4 +1,4 @@
-//! Keeps folders watched that are deleted, moved or replaced: the system watches a folder itself, not its path.
+//! Keeps watching folders that are deleted, moved or replaced, although the system watches a folder itself and not its path.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Metadata};
@@ -33,7 +33,7 @@ use notify::{Event, EventHandler, EventKind, RecommendedWatcher, RecursiveMode, 
 #[derive(Debug)]
 pub struct FolderWatch {
     watcher: RecommendedWatcher,
-    /// Folders of the owner. They may be absent.
+    /// Folders of the owner. The folders may be absent.
     roots: BTreeMap<PathBuf, RecursiveMode>,
     /// Watched roots and parents.
     watched: BTreeMap<PathBuf, Watched>,
@@ -51,7 +51,7 @@ struct Watched {
 }
 
 impl FolderWatch {
-    /// Interval of [`poll`](Self::poll). Events of distant parents are not received, and events of nearer ones can be lost.
+    /// Interval of [`poll`](Self::poll). Events of distant parents are not received, and events of nearer parents can be lost.
     pub const INTERVAL: Duration = Duration::from_secs(1);
 
     /// Creates a watch without folders. `handler` receives the events on another thread.
@@ -69,10 +69,10 @@ impl FolderWatch {
         })
     }
 
-    /// Watches a folder. Its parent is watched from the next [`refresh`](Self::refresh) on. Recursive folders must not contain each other.
+    /// Watches a folder, and its parent from the next [`refresh`](Self::refresh) on. Recursive folders must not contain each other.
     ///
     /// # Errors
-    /// The folder is absent or cannot be watched. Each later refresh tries again.
+    /// The folder is absent or cannot be watched. Each later refresh tries to watch the folder again.
     pub fn add(&mut self, folder: &Path, mode: RecursiveMode) -> notify::Result<()> {
         self.roots.insert(folder.to_owned(), mode);
         let identity = identity(folder).ok_or_else(notify::Error::path_not_found)?;

@@ -73,12 +73,12 @@ impl ImageFile {
         Self::of_copy(path, Bytes::read(bytes), &copied, &demands)
     }
 
-    /// Makes a private copy of the file in `dir` and checks the copy against the [`Demands`] of `dir`. Use it for a file that will be
-    /// mapped: it combines reading and copying.
+    /// Makes a private copy of the file in `dir` and checks the copy against the [`Demands`] of `dir`. Use this function for files that
+    /// will be mapped, because it combines reading and copying.
     ///
     /// # Errors
     ///
-    /// Errors of [`ImageFile::read`], and a failure to write the copy. In case of an error, the copy is removed.
+    /// Returns the errors of [`ImageFile::read`], or an error if the copy cannot be written. In case of an error, the copy is removed.
     pub fn read_copy(path: &Path, dir: &StageDir) -> Result<Self, ImageError> {
         let source = Source::open(path, dir.demands().largest)?;
         let (bytes, copied) = Bytes::copy(source, path, dir).map_err(not_copied(path, dir))?;
@@ -89,7 +89,7 @@ impl ImageFile {
     ///
     /// # Errors
     ///
-    /// Errors of [`ImageFile::read_copy`], except those of reading.
+    /// Returns the errors of [`ImageFile::read_copy`], except those of reading.
     pub fn copy_bytes(name: &Path, bytes: &[u8], dir: &StageDir) -> Result<Self, ImageError> {
         let len = bytes.len() as u64;
         check_len(name, len, dir.demands().largest)?;
@@ -111,7 +111,7 @@ impl ImageFile {
     ///
     /// # Errors
     ///
-    /// Errors of [`ImageFile::read`], except those of reading.
+    /// Returns the errors of [`ImageFile::read`], except those of reading.
     ///
     /// # Examples
     /// ```
@@ -176,7 +176,7 @@ impl ImageFile {
         self.bytes.into_copy()
     }
 
-    /// Returns the bytes of the first section called `name`, if it has any in the file.
+    /// Returns the bytes of the first section called `name`, if the section has bytes in the file.
     pub fn section(&self, name: &str) -> Option<&[u8]> {
         self.bytes.get(self.section_range(name)?)
     }
@@ -192,7 +192,7 @@ impl ImageFile {
     }
 
     /// Returns the [imports](ImageFile::imports) that have no hook and make an image leave untraceable references in the process. An image
-    /// with such an import must stay mapped permanently.
+    /// with one of these imports must stay mapped permanently.
     ///
     /// Excludes imports that only leak memory if they are not hooked (`malloc`, `mmap`, descriptors).
     pub fn bypassed_hooks(&self) -> Vec<&str> {
@@ -209,8 +209,8 @@ impl ImageFile {
         self.facts.pinning.is_marked
     }
 
-    /// Returns the defined symbols that are unique per process (`STB_GNU_UNIQUE`; the GNU compiler emits them for C++ inline and
-    /// template statics). The loader never unmaps a library that provided such a symbol. The linker hides them in a cdylib.
+    /// Returns the defined symbols that are unique per process (`STB_GNU_UNIQUE`; the GNU compiler emits them for C++ inline and template
+    /// statics). The loader never unmaps a library that provided one of these symbols. The linker hides them in a cdylib.
     pub fn unique_symbols(&self) -> &[String] {
         &self.facts.pinning.unique
     }
@@ -248,7 +248,7 @@ impl ImageFile {
 
     /// Returns the shared Rust standard library that this file needs, if it was built with `-C prefer-dynamic`.
     ///
-    /// Such a file must not be unmapped: its destructors are registered in the name of the shared library and outlive the file.
+    /// A file of this kind must not be unmapped: its destructors are registered in the name of the shared library and outlive the file.
     pub fn links_std_dynamically(&self) -> Option<&str> {
         self.needed().iter().map(String::as_str).find(|name| name.starts_with("libstd-"))
     }
@@ -276,8 +276,8 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// Functions that register addresses of a library's code or data with the process, in alphabetical order. After such a call, the process
-/// may call or access the address, a thread may run at the address, or the loader may refuse to unmap the library.
+/// Functions that register addresses of a library's code or data with the process, in alphabetical order. After a call of one of these
+/// functions, the process may call or access the address, a thread may run at the address, or the loader may refuse to unmap the library.
 const LEAVE_CODE_BEHIND: [&str; 145] = [
     "CRYPTO_get_ex_new_index",
     "CRYPTO_set_mem_functions",

@@ -29,7 +29,7 @@ pub enum ImageError {
     Io {
         /// Path of the file.
         path: PathBuf,
-        /// Error of the system.
+        /// System error.
         source: io::Error,
     },
     /// The path is a folder, named pipe, socket or device, which was not opened.
@@ -64,7 +64,7 @@ pub enum ImageError {
         path: PathBuf,
         /// Folder of the copy.
         folder: PathBuf,
-        /// Error of the system.
+        /// System error.
         source: io::Error,
     },
     /// The file has no seal and was modified while it was read. A watcher retries when the writer has finished.

@@ -1,12 +1,12 @@
-//! Platform-specific code behind a common interface. The file of a platform is selected here; other `cfg`s only exclude what a
-//! platform does not have.
+//! Platform-specific code behind a common interface. This file selects the platform; other `cfg`s only exclude features that a
+//! platform lacks.
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod linux;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 use linux as chosen;
 
-// Compiled in all tests, so that it builds on every platform.
+// Every test build compiles this module, so that it builds on every platform.
 #[cfg(any(test, not(all(target_os = "linux", target_env = "gnu"))))]
 #[cfg_attr(
     all(target_os = "linux", target_env = "gnu"),

@@ -1,5 +1,5 @@
-//! Records of the resources that one image has put into the process: thread-local destructors, threads, memory, handlers,
-//! descriptors. The hooks of the module report them as they are created, so that an ending can run, await and free them.
+//! Records of the resources that one image has put into the process: thread-local destructors, threads, memory, handlers, descriptors. The
+//! hooks of the module report each resource when it is created, so that an ending can run, await or free it.
 //!
 //! A ledger lists what keeps its image mapped; [`Ending`](crate::Ending) makes the decisions.
 
@@ -30,7 +30,7 @@ pub(crate) fn is_any_ending() -> bool {
     ENDING.load(Ordering::Relaxed) != 0
 }
 
-/// Records of one image. Usable on any thread.
+/// Records of one image. A ledger is usable on any thread.
 ///
 /// The image refers to its ledger by [`Ledger::word`], so the ledger must live as long as the image is mapped:
 /// [`Image::map`](crate::Image::map) holds a reference to it and leaks the reference with a parked image.
@@ -153,8 +153,8 @@ impl Ledger {
         &self.label
     }
 
-    /// Returns the address by which the hooks of the image refer to this ledger. Valid while a reference to the ledger is held; an image
-    /// that is mapped with the ledger holds a reference.
+    /// Returns the address by which the hooks of the image refer to this ledger. The address is valid while a reference to the ledger is
+    /// held; an image that is mapped with the ledger holds a reference.
     #[must_use]
     pub fn word(self: &Arc<Self>) -> *const c_void {
         Arc::as_ptr(self).cast()
@@ -166,7 +166,7 @@ impl Ledger {
         &raw const self.stop
     }
 
-    /// Requests that the threads of the image stop: sets the stop flag and wakes threads that wait on it as a futex.
+    /// Requests that the threads of the image stop: sets the stop flag and wakes threads that wait on the flag as a futex.
     pub fn request_stop(&self) {
         self.ends();
         self.stop.store(1, Ordering::SeqCst);
@@ -193,8 +193,8 @@ impl Ledger {
         holders
     }
 
-    /// Runs the image's thread-local destructors of the calling thread, last registered first, and repeats while they register more.
-    /// Returns the number of destructors that ran.
+    /// Runs the image's thread-local destructors of the calling thread, last registered first, and repeats while they register more
+    /// destructors. Returns the number of destructors that ran.
     pub fn run_thread_locals_here(&self) -> u64 {
         let mut report = EndReport::default();
         self.act(Step::RunThreadLocals, &mut report);

@@ -1,6 +1,6 @@
 //! Libraries mapped as code: the only module through which foreign code enters and leaves the process.
 //!
-//! The loader may keep an image after closing it, without reporting that; therefore unmapping verifies the result.
+//! The loader may silently keep an image mapped after closing it, so unmapping verifies the result.
 #![expect(unsafe_code, reason = "mapping a library runs its code, and the types of symbols are assumed")]
 
 use std::alloc::Layout;
@@ -99,8 +99,8 @@ impl Image {
     ///
     /// # Errors
     ///
-    /// [`MapError::Open`] with the message of the loader, [`MapError::Changed`] if the copy differs from the checked one; nothing
-    /// stays mapped then, and the copy is removed.
+    /// [`MapError::Open`] with the message of the loader, [`MapError::Changed`] if the copy differs from the checked copy. After an error,
+    /// nothing stays mapped, and the copy is removed.
     pub unsafe fn map(mut staged: StagedFile, ledger: Option<Arc<Ledger>>) -> Result<Self, MapError> {
         let mut share = LedgerShare::new(ledger);
         let changed =
@@ -124,7 +124,7 @@ impl Image {
                 staged.close();
                 let image = Self { mapping, staged, share };
                 if let Err(error) = unchanged {
-                    // The replaced file has run its initializers. It is not used further.
+                    // The replaced file has run its initializers, but is not used further.
                     let error = changed(image.path(), error);
                     // SAFETY: nothing of the image was used, and its finalizers are as sound as its initializers.
                     let _gone = unsafe { image.unmap() };
@@ -158,7 +158,7 @@ impl Image {
     ///
     /// [`MapError::Symbol`] if the library does not define the symbol.
     pub unsafe fn symbol<T: Copy>(&self, name: &CStr) -> Result<T, MapError> {
-        // SAFETY: our caller promises the same, and an empty layout requires no memory at the address.
+        // SAFETY: our caller promises the requirements of `symbol_of`, and an empty layout requires no memory at the address.
         unsafe { self.symbol_of(name, Layout::new::<()>()) }
     }
 
@@ -167,7 +167,7 @@ impl Image {
     ///
     /// # Safety
     ///
-    /// The requirements of [`Image::symbol`].
+    /// The requirements of [`Image::symbol`] apply.
     ///
     /// # Errors
     ///
@@ -191,7 +191,7 @@ impl Image {
 
     /// Returns `true` if the address is in the mapped code or data of this image.
     ///
-    /// Excludes memory allocated by the image and its thread-locals. Returns `false` if the platform cannot determine it.
+    /// Excludes memory allocated by the image and its thread-locals. Returns `false` if the platform cannot list the segments of the image.
     pub fn contains(&self, address: usize) -> bool {
         self.mapping.contains(address)
     }
@@ -201,17 +201,17 @@ impl Image {
         self.share.ledger()
     }
 
-    /// Begins to unmap the image. The returned [`Ending`] controls the remaining steps. Without a ledger, no resource is known to wait for,
+    /// Begins to unmap the image. The returned [`Ending`] controls the remaining steps. An image without a ledger has no known resources,
     /// so the first poll closes the image.
     ///
     /// # Safety
     ///
-    /// The host no longer uses the image: no symbol, no value whose code or type is in it, no call that has not returned. Resources
-    /// in its ledger (threads, destructors, handlers) may still use it and are waited for; an image without a ledger, or whose file
-    /// bypasses the hooks, has no such resources. Its destructors, exit handlers and finalizers are sound to run on the threads that
-    /// poll the ending.
+    /// The host no longer uses the image: no symbol, no value whose code or type is in it, no call that has not returned. Resources in its
+    /// ledger (threads, destructors, handlers) may still use the image, and the ending waits for these resources; an image without a
+    /// ledger, or whose file bypasses the hooks, has none of them. The destructors, exit handlers and finalizers of the image are sound to
+    /// run on the threads that poll the ending.
     pub unsafe fn begin_end(self, policy: EndPolicy) -> Ending {
-        // SAFETY: our caller promises the same.
+        // SAFETY: our caller promises the requirements of `begin_end`.
         unsafe { Ending::new(self.mapping, self.staged, self.share, policy) }
     }
 
@@ -220,9 +220,9 @@ impl Image {
     ///
     /// # Safety
     ///
-    /// The requirements of [`Image::begin_end`].
+    /// The requirements of [`Image::begin_end`] apply.
     pub unsafe fn unmap(self) -> Unmapped {
-        // SAFETY: our caller promises the same.
+        // SAFETY: our caller promises the requirements of `begin_end`.
         let mut ending = unsafe { self.begin_end(EndPolicy { grace: Duration::ZERO, ..EndPolicy::default() }) };
         let state = match ending.poll() {
             EndState::Waiting(_) => ending.park(),

@@ -14,13 +14,13 @@ use libloading::Library;
 /// Search location of a library.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NativeLocation<'a> {
-    /// This folder only.
+    /// The given folder only.
     Folder(&'a Path),
     /// Search path of the system's loader; excludes the current folder.
     System,
 }
 
-/// Open native library. Closed on drop if it was marked unloadable, otherwise it stays open. Any thread may use the library.
+/// Open native library. Closed on drop if it was marked unloadable; otherwise the library stays open. Any thread may use the library.
 pub struct NativeLibrary {
     path: PathBuf,
     library: ManuallyDrop<Library>,
@@ -33,8 +33,8 @@ pub struct NativeLibrary {
 pub struct NativeError(String);
 
 impl NativeLibrary {
-    /// Opens the library at this path, or through the search path of the system's loader if the path has no folder. Its initializers
-    /// run.
+    /// Opens the library at this path, or through the search path of the system's loader if the path has no folder. The initializers
+    /// of the library run.
     ///
     /// # Safety
     /// The caller vouches for the library: its initializers are correct, and it fits this process.
@@ -52,7 +52,7 @@ impl NativeLibrary {
     /// library.
     ///
     /// # Safety
-    /// The requirements of [`Self::open`].
+    /// The requirements of [`Self::open`] apply.
     ///
     /// # Errors
     /// A file of that name is in the folder, but the loader rejected it.

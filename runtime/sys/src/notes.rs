@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use image_log::ImageLog;
 
-/// File with the noted folders of copies, modules, mapped and unmapped images, one per line. It is replaced atomically from time to
-/// time to keep it short.
+/// File with the noted folders of copies, modules, mapped and unmapped images, one per line. The file is replaced atomically from time to
+/// time, to keep it short.
 pub const NOTES: &str = "notes";
 
 static NOTED: OnceLock<Notes> = OnceLock::new();
@@ -28,11 +28,11 @@ struct Notes {
     open: Mutex<(File, ImageLog)>,
 }
 
-/// Directs the notes of this process to the file, which is in `folder`. May be called once per process.
+/// Directs the notes of this process to the file, which is in `folder`. This function may be called once per process.
 ///
 /// # Errors
 ///
-/// Notes were started before.
+/// Fails if notes were started before.
 pub(crate) fn begin(folder: PathBuf, file: File) -> io::Result<()> {
     let _first = FOLDER.set(folder.clone());
     let notes = Notes { process: std::process::id(), folder, open: Mutex::new((file, ImageLog::default())) };
@@ -50,7 +50,7 @@ pub fn stage(folder: &Path) {
     note(|log| Some(log.stage(folder)));
 }
 
-/// Notes the module of a copy. Called before the copy is mapped, since its initializers may crash.
+/// Notes the module of a copy. This function is called before the copy is mapped, since its initializers may crash.
 pub fn module(generation: u64, name: &str, copy: &Path) {
     COUNT.fetch_add(1, Ordering::Relaxed);
     note(|log| Some(log.module(generation, name, copy)));

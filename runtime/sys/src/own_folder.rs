@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 /// Job of the thread; receives the result of entering the folder.
 type Job = Box<dyn FnOnce(io::Result<()>) + Send>;
 
-/// Thread with its own working directory. Dropping it joins the thread.
+/// Thread with its own working directory. Dropping the value joins the thread.
 #[derive(Debug)]
 pub struct OwnFolder {
     folder: PathBuf,
@@ -22,7 +22,7 @@ impl OwnFolder {
     /// Starts the thread in that folder.
     ///
     /// # Errors
-    /// The system does not support or allow such threads, or the folder cannot be entered.
+    /// The system does not support threads with their own folder, or the folder cannot be entered.
     pub fn start(folder: &Path) -> io::Result<Self> {
         let folder = folder.canonicalize()?;
         let (jobs, queue) = sync_channel::<Job>(1);
@@ -41,7 +41,7 @@ impl OwnFolder {
     }
 
     /// Runs `job` in the folder and waits for it, even if an earlier job changed the directory. If another job calls this method, `job`
-    /// runs immediately, and the directory of the calling job is the folder afterwards. Two such threads must not wait for each other.
+    /// runs immediately; afterwards, the directory of the calling job is the folder. Two of these threads must not wait for each other.
     ///
     /// # Errors
     /// The folder cannot be entered any more, or the thread has ended, which only a panic of a job can cause.

@@ -17,8 +17,8 @@ pub struct At<'a> {
 }
 
 impl At<'_> {
-    /// Returns a hash of the location that changes when code is loaded. The same line of the next generation is therefore a different
-    /// location, and may panic shortly after the line of the previous generation.
+    /// Returns a hash of the location that changes when code is loaded. A line of the next generation is therefore a different
+    /// location, and may panic shortly after the same line of the previous generation.
     pub(crate) fn number(&self, notes: u64) -> u64 {
         let mut hasher = DefaultHasher::new();
         (self, notes).hash(&mut hasher);
@@ -35,7 +35,7 @@ pub(crate) struct Slots {
 
 impl Slots {
     pub(crate) const COUNT: usize = 16;
-    /// Minimum time before a slot is overwritten: it may still be read, and writing takes time.
+    /// Minimum time before a slot is overwritten: the slot may still be read, and writing takes time.
     const REST: Duration = Duration::from_secs(1);
 
     pub(crate) const fn new() -> Self {

@@ -1,4 +1,4 @@
-//! Reports of panics with their call stacks: `panic_locations` selects them, `imp` writes them.
+//! Reports of panics with their call stacks: `panic_locations` selects the panics, and `imp` writes the reports.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -12,7 +12,7 @@ pub use crate::panic_locations::At;
 /// where the slot has two digits.
 pub const PANICS: &str = "panics";
 
-/// Writes the panics passed to [`record`] to the existing `folder`. May be called on any thread.
+/// Writes the panics passed to [`record`] to the existing `folder`. This function may be called on any thread.
 ///
 /// # Errors
 ///

@@ -6,7 +6,7 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// Error of [`open`], [`read`] and [`read_text`]; callers find it inside of the `io::Error`.
+/// Error of [`open`], [`read`] and [`read_text`], stored inside of the returned `io::Error`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlainFileError {
@@ -36,10 +36,10 @@ impl From<PlainFileError> for io::Error {
     }
 }
 
-/// Opens a plain file. Links are followed. May be called on any thread.
+/// Opens a plain file. Links are followed. This function may be called on any thread.
 ///
 /// # Errors
-/// The error of the system, or a [`PlainFileError::NotPlain`].
+/// Returns the system error, or a [`PlainFileError::NotPlain`].
 pub fn open(path: &Path) -> io::Result<(File, Metadata)> {
     ensure_plain(&fs::metadata(path)?)?;
     let file = without_waiting().open(path)?;
@@ -49,10 +49,10 @@ pub fn open(path: &Path) -> io::Result<(File, Metadata)> {
     Ok((file, found))
 }
 
-/// Reads a plain file of at most `largest` bytes. May be called on any thread.
+/// Reads a plain file of at most `largest` bytes. This function may be called on any thread.
 ///
 /// # Errors
-/// The error of the system, or a [`PlainFileError`].
+/// Returns the system error, or a [`PlainFileError`].
 pub fn read(path: &Path, largest: u64) -> io::Result<Vec<u8>> {
     let (file, found) = open(path)?;
     let too_large = |length| PlainFileError::TooLarge { length, largest };
@@ -60,7 +60,7 @@ pub fn read(path: &Path, largest: u64) -> io::Result<Vec<u8>> {
         return Err(too_large(found.len()).into());
     }
     let mut bytes = Vec::with_capacity(usize::try_from(found.len()).unwrap_or_default());
-    // Reads one byte more, which shows that the file grew.
+    // Reads one byte more than the limit; this byte shows that the file grew.
     file.take(largest.saturating_add(1)).read_to_end(&mut bytes)?;
     match bytes.len() as u64 {
         length if length > largest => Err(too_large(length).into()),
@@ -68,10 +68,10 @@ pub fn read(path: &Path, largest: u64) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Reads a plain file of UTF-8. May be called on any thread.
+/// Reads a plain file of UTF-8. This function may be called on any thread.
 ///
 /// # Errors
-/// The errors of [`read`], or `InvalidData` if the file is not UTF-8.
+/// Returns the errors of [`read`], or `InvalidData` if the file is not UTF-8.
 pub fn read_text(path: &Path, largest: u64) -> io::Result<String> {
     String::from_utf8(read(path, largest)?).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
@@ -136,7 +136,7 @@ mod tests {
                 .expect("made");
             assert!(refused(&pipe, 4).starts_with("it is a named pipe"));
             assert!(refused("/dev/zero".as_ref(), 4).starts_with("it is a device"));
-            // The length of a file of the kernel is reported as 0.
+            // The kernel reports the length of its own files as 0.
             assert!(refused("/proc/self/maps".as_ref(), 4).starts_with("it has 5 bytes"));
         }
     }

@@ -63,7 +63,7 @@ impl Bytes {
         matches!(self.held, Held::Copy(..))
     }
 
-    /// Returns the private copy, if there is one; it becomes writable.
+    /// Returns the private copy, if there is one; the copy becomes writable.
     pub(crate) fn into_copy(self) -> Option<StagedFile> {
         match self.held {
             Held::Read(_) => None,

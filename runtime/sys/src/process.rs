@@ -14,7 +14,7 @@ use crate::{imp, plain_file};
 ///
 /// # Errors
 ///
-/// Error of the system if the list of mappings cannot be read.
+/// Returns the system error if the list of mappings cannot be read.
 ///
 /// # Examples
 /// ```
@@ -37,7 +37,7 @@ pub fn stale_mappings(stage_dir: &Path) -> io::Result<Vec<PathBuf>> {
 ///
 /// # Errors
 ///
-/// Error of the system if the figure cannot be read.
+/// Returns the system error if the figure cannot be read.
 ///
 /// # Examples
 /// ```
@@ -64,7 +64,7 @@ pub fn read_memory(address: usize, into: &mut [u8]) -> usize {
 ///
 /// # Errors
 ///
-/// Error of the system if the descriptors cannot be listed.
+/// Returns the system error if the descriptors cannot be listed.
 ///
 /// # Examples
 /// ```
@@ -83,7 +83,7 @@ pub fn open_fds() -> io::Result<usize> {
 ///
 /// # Errors
 ///
-/// Error of the system if the threads cannot be counted.
+/// Returns the system error if the threads cannot be counted.
 pub fn threads() -> io::Result<usize> {
     imp::threads()
 }
@@ -92,18 +92,18 @@ pub fn threads() -> io::Result<usize> {
 ///
 /// # Errors
 ///
-/// Error of the system if the threads cannot be listed.
+/// Returns the system error if the threads cannot be listed.
 pub fn thread_names() -> io::Result<Vec<(i32, String)>> {
     imp::thread_names()
 }
 
-/// Returns the system's id of the calling thread, as in [`thread_names`]; `None` on platforms without such ids.
+/// Returns the system's id of the calling thread, as in [`thread_names`]; `None` on platforms without thread ids.
 #[must_use]
 pub fn thread_number() -> Option<i32> {
     thread_local! {
         static NUMBER: Option<i32> = imp::thread_number();
     }
-    // Also called while a thread exits, when thread-locals are destroyed.
+    // This function is also called while a thread exits, when thread-locals are destroyed.
     NUMBER.try_with(|number| *number).unwrap_or_else(|_| imp::thread_number())
 }
 
@@ -120,7 +120,7 @@ pub fn thread_stack() -> Option<std::ops::Range<usize>> {
     imp::thread_stack()
 }
 
-/// Formats a thread for reports: `"worker-3" (4711)`, or the known part of that. Threads of a running image are named in its own
+/// Formats a thread for reports: `"worker-3" (4711)`, or the known part of this form. Threads of a running image are named in its own
 /// module only, and appear by id.
 #[must_use]
 pub fn describe_thread(name: Option<&str>, number: Option<i32>) -> String {
@@ -138,32 +138,32 @@ pub fn describe_this_thread() -> String {
 ///
 /// # Errors
 ///
-/// Error of the system if the descriptors cannot be listed.
+/// Returns the system error if the descriptors cannot be listed.
 pub fn fds() -> io::Result<Vec<(i32, String)>> {
     imp::fds()
 }
 
 /// Returns the number of used keys for thread-specific values, of the 1,024 per process.
 ///
-/// The keys cannot be listed, so this allocates all free keys for a moment, during which no other thread can allocate a key. For
-/// tests and measurements only.
+/// The keys cannot be listed, so this function allocates all free keys for a moment, during which no other thread can allocate a key.
+/// The function is for tests and measurements only.
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::Unsupported`] on platforms without such keys.
+/// [`io::ErrorKind::Unsupported`] on platforms without keys for thread-specific values.
 pub fn keys_in_use() -> io::Result<usize> {
     imp::keys_in_use()
 }
 
-/// Returns the file from which an address was mapped, as listed by the loader; the program itself by the name it was started with.
+/// Returns the file from which an address was mapped, as listed by the loader; for the program, the name with which it was started.
 /// `None` for addresses outside of all images.
 #[must_use]
 pub fn file_at(address: usize) -> Option<PathBuf> {
     imp::file_at(address)
 }
 
-/// Returns the libraries opened since program start, except copies of images, with their use of static thread-local storage. Reads
-/// their files.
+/// Returns the libraries that were opened since program start, except copies of images, with the static thread-local storage that
+/// each library uses. Reads the files of these libraries.
 #[must_use]
 pub fn static_tls() -> Vec<(PathBuf, StaticTls)> {
     let of_file = |path: PathBuf| Some((StaticTls::of(&plain_file::read(&path, elf::LARGEST).ok()?)?, path));
@@ -172,8 +172,8 @@ pub fn static_tls() -> Vec<(PathBuf, StaticTls)> {
 
 /// Declares the io_uring of this descriptor as owned by the host. Otherwise a ring that is created while a module is loaded and that
 /// no hook has reported is attributed to the module: modules may create rings with direct system calls, and a ring with submitted
-/// requests keeps their memory in use until it is closed. Returns `false` if the descriptor is not an io_uring, or on platforms
-/// without them.
+/// requests keeps their memory in use until the ring is closed. Returns `false` if the descriptor is not an io_uring, or if the
+/// platform has no io_urings.
 ///
 /// # Safety
 ///

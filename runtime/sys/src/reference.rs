@@ -43,7 +43,7 @@ pub struct SearchResult {
     /// Searched bytes of C heap blocks.
     pub block_bytes: u64,
     /// Set if the search stopped at a limit of blocks, bytes or time. In this case, the image stays mapped, because memory that was not
-    /// searched may refer to it.
+    /// searched may refer to the image.
     pub is_cut_short: bool,
     /// Duration of the search.
     pub elapsed: Duration,

@@ -1,7 +1,7 @@
 //! Trailer of a library file. The build tool appends a *seal*, which is a digest of all preceding bytes. On request, a *signature* precedes
 //! the seal.
 //!
-//! Damaged headers are usually inconsistent, but only the seal detects bit errors in code or data. It protects against accidents (a
+//! Damaged headers are usually inconsistent, but only the seal detects bit errors in code or data. The seal protects against accidents (a
 //! truncated copy, a faulty disk), not against attacks: anyone can compute a digest. Only the signature identifies the author.
 //!
 //! A file consists of its content, an optional signature (key and signature, [`SIGNED`]), and an optional seal ([`MAGIC`], digest).
@@ -26,11 +26,11 @@ const SIGNED: [u8; 8] = *b"ALCSIGN\x01";
 
 const _: () = assert!(LONGEST_END == (Signed::LEN + SIGNED.len() + LEN) as u64);
 
-/// Seals a finished library file. A file with a valid seal is left unchanged. May be called on any thread.
+/// Seals a finished library file. A file with a valid seal is left unchanged. This function may be called on any thread.
 ///
 /// # Errors
 ///
-/// Error of the system if the file cannot be read or written; [`io::ErrorKind::InvalidData`] if its seal is invalid, because another
+/// Returns the system error if the file cannot be read or written; [`io::ErrorKind::InvalidData`] if its seal is invalid, because another
 /// seal would only hide the damage.
 ///
 /// # Examples
@@ -55,11 +55,11 @@ pub fn seal_file(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Signs and seals a finished library file, replacing its signature and seal. May be called on any thread.
+/// Signs and seals a finished library file, replacing its signature and seal. This function may be called on any thread.
 ///
 /// # Errors
 ///
-/// Errors of [`seal_file`].
+/// Returns the errors of [`seal_file`].
 ///
 /// # Examples
 /// ```
@@ -84,7 +84,7 @@ pub fn sign_file(path: &Path, key: &SecretKey) -> io::Result<()> {
     whole.extend(key.sign(content).to_bytes());
     whole.extend(SIGNED);
     whole.extend(seal_of(&whole));
-    // Also uses a single write. During the write, the seal does not match.
+    // Writes all bytes in a single write, as [`seal_file`] does. During the write, the seal does not match.
     let mut file = OpenOptions::new().write(true).open(path)?;
     file.seek(SeekFrom::Start(content.len() as u64))?;
     file.write_all(&whole[content.len()..])
@@ -161,7 +161,7 @@ mod tests {
         }
         seal_file(&path).expect("the same seal");
         assert_eq!(fs::read(&path).expect("the same file"), sealed);
-        // A second seal after an invalid one would certify the damage.
+        // A second seal after an invalid seal would certify the damage.
         let mut damaged = sealed;
         damaged[500] ^= 1;
         fs::write(&path, &damaged).expect("the damaged file");

@@ -21,7 +21,7 @@ const CONTEXT: &[u8] = b"alcedo library 1";
 
 const LONGEST_KEY: u64 = 64 * 1024;
 
-/// Public key that a host trusts. Written as 64 hex digits, or as a file of `openssl pkey -pubout`.
+/// Public key that a host trusts. The key is written as 64 hex digits, or as a file of `openssl pkey -pubout`.
 ///
 /// # Examples
 /// ```
@@ -35,7 +35,7 @@ const LONGEST_KEY: u64 = 64 * 1024;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PublicKey(VerifyingKey);
 
-/// Secret key. Its holder can sign libraries that hosts trust.
+/// Secret key. The holder of the key can sign libraries that hosts trust.
 ///
 /// # Examples
 /// ```
@@ -101,7 +101,7 @@ pub enum KeyError {
         doing: &'static str,
         /// Path of the file.
         path: PathBuf,
-        /// Error of the system.
+        /// System error.
         source: io::Error,
     },
     /// Other users may read the secret key.
@@ -147,7 +147,7 @@ impl PublicKey {
     ///
     /// # Errors
     ///
-    /// [`KeyError::NotPublic`] if the bytes are not a key, or a weak key that anybody could sign for.
+    /// [`KeyError::NotPublic`] if the bytes are not a key, or are a weak key, for which anybody could sign.
     ///
     /// # Examples
     /// ```
@@ -240,7 +240,7 @@ impl SecretKey {
     ///
     /// # Errors
     ///
-    /// The file cannot be read, is readable by others, or contains no such key but, for instance, a public key.
+    /// The file cannot be read, is readable by other users, or contains no secret key of this format.
     pub fn read(path: &Path) -> Result<Self, KeyError> {
         let io = |source| KeyError::Io { doing: "read", path: path.to_owned(), source };
         let (file, found) = plain_file::open(path).map_err(io)?;

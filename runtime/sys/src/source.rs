@@ -27,7 +27,7 @@ const QUIET: Duration = Duration::from_millis(25);
 /// those for writing, between fork and exec.
 const FORK: Duration = Duration::from_millis(200);
 
-/// Number of bytes that are checked before the rest is read.
+/// Number of bytes that are checked before the remaining bytes are read.
 const HEAD: u64 = elf::HEAD as u64;
 
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub(crate) struct Copied<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// Opens the file and checks its first bytes. Follows links; anything but a regular file is not even opened.
+    /// Opens the file and checks its first bytes. Follows links, and opens only regular files.
     pub(crate) fn open(path: &'a Path, largest: u64) -> Result<Self, ImageError> {
         let (file, found) = open_regular(path)?;
         Self::of_open(path, file, &found, largest)

@@ -24,13 +24,13 @@ use crate::folder::{Folder, create_private, open_private};
 use crate::panics;
 use crate::stamp::{FileId, Stamp};
 
-/// Counts per process, not per directory: the random name of a directory may recur, this number does not.
+/// Counts per process, not per directory: the random name of a directory may recur, but this number does not.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 const SPARE: &str = "spare";
 
-/// Directory for the copies of one runtime, readable by this user only and removed with all its files on drop. If it was deleted
-/// before, the next copy creates it again.
+/// Directory for the copies of one runtime, readable by this user only and removed with all its files on drop. If the directory was
+/// deleted, the next copy creates it again.
 ///
 /// Dropping the directory does not unmap images. The files of unmapped images are kept for later copies, under names that end in `.spare`.
 /// Any thread may stage files.
@@ -41,7 +41,7 @@ pub struct StageDir {
     folder: Folder,
 }
 
-/// Complete copy under a unique name. Dropping it removes the file; existing mappings stay valid.
+/// Complete copy under a unique name. Dropping the value removes the file; existing mappings stay valid.
 #[derive(Debug)]
 pub struct StagedFile {
     path: PathBuf,
@@ -64,8 +64,8 @@ struct Held {
     stamp: Stamp,
 }
 
-/// Files of unmapped images without remaining references. Overwriting one is much cheaper than creating a file, for which the system
-/// must allocate every page.
+/// Files of unmapped images without remaining references. Overwriting a spare file is much cheaper than creating a file, because the
+/// system must allocate every page of a new file.
 #[derive(Debug, Default)]
 struct Spares(Mutex<Kept>);
 
@@ -84,7 +84,7 @@ impl Spares {
         self.lock().spares.pop()
     }
 
-    /// Stores the file, renamed once it may be overwritten. Returns a file that exceeds the limit.
+    /// Stores the file, and renames it once it may be overwritten. Returns a file that exceeds the limit.
     fn put(&self, path: PathBuf, id: FileId) -> Option<PathBuf> {
         let mut kept = self.lock();
         let (path, id) = match panics::are_reported() {
@@ -121,7 +121,7 @@ pub struct StageError {
     pub library: PathBuf,
     /// Path of the incomplete copy.
     pub path: PathBuf,
-    /// Error of the system.
+    /// System error.
     pub source: io::Error,
 }
 
@@ -131,8 +131,8 @@ impl StageDir {
     ///
     /// # Errors
     ///
-    /// Error of the system if the directory cannot be created, or if other users could replace it; `TMPDIR` selects another location.
-    /// The location must not be mounted `noexec`, which is detected only when a file is mapped.
+    /// Returns the system error if the directory cannot be created, or an error if other users could replace it; `TMPDIR` selects another
+    /// location. The location must not be mounted `noexec`, which is detected only when a file is mapped.
     pub fn new() -> io::Result<Self> {
         Self::demanding(Demands::default())
     }
@@ -141,7 +141,7 @@ impl StageDir {
     ///
     /// # Errors
     ///
-    /// Errors of [`StageDir::new`].
+    /// Returns the errors of [`StageDir::new`].
     pub fn demanding(demands: Demands) -> io::Result<Self> {
         Ok(Self { demands, spares: Arc::default(), folder: Folder::new()? })
     }
@@ -228,7 +228,7 @@ impl StagedFile {
         libraries.clone_into(&mut self.needed);
     }
 
-    /// Takes over the file of another copy under this name. The file must be unchanged since it was held.
+    /// Takes over the file of another copy under this name. The file must be unchanged since its attributes were stored.
     pub(crate) fn take(&mut self, mut other: Self) -> io::Result<()> {
         other.ensure_unchanged()?;
         let file = other.held.take().and_then(|held| held.file);
@@ -258,7 +258,7 @@ impl StagedFile {
         self.hold(file)
     }
 
-    /// Checks that the file is unchanged since it was held, and that its name still refers to it.
+    /// Checks that the file is unchanged since its attributes were stored, and that its name still refers to the file.
     pub(crate) fn ensure_unchanged(&self) -> io::Result<()> {
         let Some(held) = &self.held else { return Ok(()) };
         let is_same = |found: &fs::Metadata| Stamp::of(found) == held.stamp;
@@ -269,8 +269,8 @@ impl StagedFile {
         }
     }
 
-    /// Checks that no private copy has the name of a needed library. With `$ORIGIN`, the loader would map that copy before it is
-    /// patched and without the knowledge of the code that unmaps it.
+    /// Checks that no private copy has the name of a needed library. With `$ORIGIN`, the loader would map that copy before it is patched,
+    /// and the code that unmaps the copy would not know of this use.
     pub(crate) fn ensure_needs_no_copy(&self) -> Result<(), String> {
         let there = self.needed.iter().find(|name| fs::symlink_metadata(self.path.with_file_name(name)).is_ok());
         there.map_or(Ok(()), |name| {
@@ -284,7 +284,7 @@ impl StagedFile {
         self.held.iter_mut().for_each(|held| held.file = None);
     }
 
-    /// Releases the file for reuse. Its image is unmapped, and this process maps none of its bytes.
+    /// Releases the file for reuse. The image of the file is unmapped, and this process maps none of its bytes.
     pub(crate) fn recycle(mut self) {
         if let (Some(held), Some(spares)) = (self.held.take(), &self.spares) {
             match spares.put(self.path.clone(), held.stamp.id()) {

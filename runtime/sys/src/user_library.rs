@@ -27,7 +27,7 @@ const TRIES: usize = 8;
 /// Open library of a user. Dropping the value closes the library, which runs its finalizers (`.fini_array`). Any thread may use the value.
 #[derive(Debug)]
 pub struct UserLibrary {
-    // Declared first, so that the library is closed before the copy is removed.
+    // This field is declared first, so that the library is closed before the copy is removed.
     library: NativeLibrary,
     source: PathBuf,
     _folder: Folder,
@@ -42,7 +42,7 @@ pub enum UserLibraryError {
         /// The requested name.
         name: String,
     },
-    /// The folder has no such file.
+    /// The folder has no library with this name.
     #[error("{} has no library `{name}`: it would be {}", folder.display(), files(name).join(" or "))]
     Missing {
         /// Path of the searched folder.
@@ -75,7 +75,7 @@ pub enum UserLibraryError {
     Copy {
         /// Path of the file in the folder.
         file: PathBuf,
-        /// Error of the system.
+        /// System error.
         error: io::Error,
     },
     /// The loader rejected the library.

@@ -131,7 +131,7 @@ impl Pair {
         pair
     }
 
-    /// Makes the segments and sections of the loader's tables writable, where tools that edit libraries move them.
+    /// Makes the segments and sections that contain the loader's tables writable, as in libraries that were edited by tools.
     fn with_writable_tables(mut self, user: &str) -> Self {
         let user = self.dir.path().join(user);
         let mut bytes = fs::read(&user).expect("just built");
@@ -348,10 +348,10 @@ fn a_library_remains_mapped_while_its_handler_is_set() {
     let handle: extern "C" fn(c_int) = user.function(c"handle");
     handle(SIGNAL);
     finish(&mut user.begin_end());
-    // SAFETY: the handler counts; without it the signal does nothing.
+    // SAFETY: the handler only counts; without the handler, the signal is ignored.
     assert_eq!(unsafe { libc::raise(SIGNAL) }, 0);
     assert!(pair.is_here());
-    // SAFETY: the default for this signal is to do nothing.
+    // SAFETY: the default action ignores this signal.
     unsafe { libc::signal(SIGNAL, libc::SIG_DFL) };
     finish(&mut pair.map().begin_end());
     assert!(!pair.is_here());

@@ -1,5 +1,5 @@
-//! Tests threads that never leave an image: if the host permits this, they are forced out of system calls, and only where no code of
-//! the host or of the C library is skipped.
+//! Tests threads that never leave an image. If the host permits eviction, these threads are forced out of system calls, but only if
+//! no code of the host or of the C library is skipped.
 #![cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
@@ -81,7 +81,7 @@ fn threads_are_not_evicted_without_or_before_the_policy() {
     }
 }
 
-/// Locked by the host while it blocks: a thread forced out here would never unlock it.
+/// The host holds this mutex while it blocks: a thread that is evicted in this state would never unlock it.
 static HOSTS: Mutex<()> = Mutex::new(());
 
 extern "C" fn block_with_lock(fd: c_int) {

@@ -55,7 +55,7 @@ struct Host {
     child: Child,
     input: Option<ChildStdin>,
     reply: String,
-    /// Kept open, since the child prints more at its end.
+    /// The output is kept open, since the child prints more at its end.
     _output: BufReader<ChildStdout>,
 }
 

@@ -25,7 +25,7 @@ fn handle(module: &Module, seen: &Seen, signal: c_int, how: c_int) -> usize {
 }
 
 fn raise(signal: c_int) {
-    // SAFETY: the tests raise only what they have handled, or in a child that shall end.
+    // SAFETY: the tests raise only signals that have handlers, except in a child process that is supposed to end.
     assert_eq!(unsafe { libc::raise(signal) }, 0);
 }
 
@@ -91,7 +91,7 @@ fn an_image_sees_its_own_signal_handler_and_may_restore_it() {
     assert_eq!(put_back(SIGNAL), 0);
     // SAFETY: the C library returns the address of this thread's error number.
     let errno = unsafe { libc::__errno_location() };
-    // SAFETY: as above; the handler overwrites the value, and the change must stay unnoticed.
+    // SAFETY: as above; the handler overwrites the value, and the change must not become visible.
     unsafe { errno.write(5) };
     raise(SIGNAL);
     // SAFETY: as above.
@@ -223,8 +223,8 @@ fn a_child_exits_with_handlers_left() {
         return;
     }
     let seen = *SEEN.get_or_init(|| Seen::new(Mode::AtOnce, 0));
-    // Registered before any image is mapped, so called after the handlers of all images. SAFETY: the function only
-    // prints.
+    // The function is registered before any image is mapped, so it is called after the handlers of all images. SAFETY:
+    // the function only prints.
     unsafe { libc::atexit(report) };
     let (library, gone) = (Library::new(), Seen::new(Mode::AtOnce, 0));
     let module = library.map();
@@ -252,7 +252,7 @@ fn leftover_mappings_and_allocations_are_counted_and_freed() {
         let middle = map.wrapping_byte_add(MIB);
         // SAFETY: no code uses the pages in the middle.
         assert_eq!(unsafe { hooks::unmap(word, middle, MIB) }, 0);
-        // SAFETY: the pages behind it are ours and may move.
+        // SAFETY: the pages after the middle belong to this test and may move.
         let moved = unsafe {
             hooks::remap(word, middle.wrapping_byte_add(MIB), MIB, 2 * MIB, libc::MREMAP_MAYMOVE, ptr::null_mut())
         };
@@ -277,7 +277,7 @@ fn leftover_mappings_and_allocations_are_counted_and_freed() {
         assert!(aligned.addr().is_multiple_of(256));
         // SAFETY: the block is live and not used again.
         unsafe { hooks::free(word, blocks.swap_remove(1)) };
-        // SAFETY: as above; another image frees the memory that this image has taken.
+        // SAFETY: as above; another image frees the block that this image has allocated.
         unsafe { hooks::free(library.map().ledger.word(), blocks.swap_remove(1)) };
         module.end(AT_ONCE)
     };
@@ -323,7 +323,7 @@ fn heap_parts_are_whole_zeroed_regions() {
         // SAFETY: as above.
         let pages = unsafe { hooks::heap_grow(word, len) };
         assert!(pages.addr().is_multiple_of(64 * 1024));
-        // SAFETY: this many bytes were requested and mapped readable.
+        // SAFETY: `len` bytes were requested and mapped readable.
         let bytes = unsafe { std::slice::from_raw_parts(pages.cast::<u8>(), len) };
         assert!(bytes.iter().all(|byte| *byte == 0));
     }
@@ -352,7 +352,7 @@ fn descriptors_that_are_left_open_are_named_and_closed_only_on_request() {
         }
         // SAFETY: as above.
         unsafe { hooks::fd_closed(word, closed) };
-        // The descriptor was closed behind the ledger's back, and its number now refers to a file of the host.
+        // The descriptor was closed without a hook, and its number now refers to a file of the host.
         let other = open("other");
         // SAFETY: both are descriptors of this test.
         assert_eq!(unsafe { libc::dup2(other, reused) }, reused);
@@ -385,11 +385,11 @@ fn a_forked_child_calls_the_c_functions_and_nothing_else() {
         let counts = module.ledger.counts();
         // SAFETY: the block is live.
         unsafe { hooks::free(word, block) };
-        // SAFETY: nothing is left to do here.
+        // SAFETY: `_exit` only ends the child process.
         unsafe { libc::_exit(i32::from(block.is_null() || counts.c_heap_blocks != 0)) };
     }
     let mut status = -1;
-    // SAFETY: the child is ours.
+    // SAFETY: `child` is a child of this process.
     assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
     assert_eq!(status, 0);
     module.end(AT_ONCE);

@@ -46,7 +46,7 @@ fn answer(image: &Image) -> i32 {
 }
 
 fn unmap(image: Image) -> Unmapped {
-    // SAFETY: the tests keep nothing of an image but numbers.
+    // SAFETY: the tests keep no pointer into an image, only numbers.
     unsafe { image.unmap() }
 }
 

@@ -1,5 +1,5 @@
-//! Tests that damaged libraries are refused before they are mapped. The library itself is the witness: its initializer
-//! creates a file.
+//! Tests that damaged libraries are refused before they are mapped. The initializer of each library creates a file,
+//! which proves that the library was mapped.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "accepted files are mapped in a child to check that they are harmless")]
 
@@ -31,7 +31,7 @@ const HARMLESS: &[(&str, &str)] = &[
     ("TLS", "p_flags"),
     // The loader protects `p_memsz` bytes, for any `p_filesz`.
     ("GNU_RELRO", "p_filesz"),
-    // A stack is aligned by the system.
+    // The system aligns stacks itself.
     ("GNU_STACK", "p_align"),
 ];
 
@@ -76,7 +76,7 @@ fn number(bytes: &[u8], at: usize, size: usize) -> usize {
     bytes[at..at + size].iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte))
 }
 
-/// Returns header and field that contain a byte of the file.
+/// Returns the header and the field that contain a byte of the file.
 fn field(bytes: &[u8], at: usize) -> (String, &'static str) {
     if at < HEADER {
         let name = match at {
@@ -198,7 +198,7 @@ fn a_loaded_section_cannot_move_and_no_flip_breaks_the_check_itself() {
                 assert!(refused, "{}: bit {bit} of the header at {header}", path.display());
             }
             for bit in (header * 8..(header + 64) * 8).step_by(29) {
-                let _either = refusal(flipped(&bytes, bit)); // what counts is that it returns
+                let _either = refusal(flipped(&bytes, bit)); // the call must return, with any result
             }
         }
     }

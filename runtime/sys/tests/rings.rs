@@ -38,7 +38,7 @@ fn read(module: &Module, from: c_int, byte: *mut c_void) {
     assert_eq!(read(from, byte), 1);
 }
 
-/// Waits until the image is kept by a ring of this name.
+/// Waits until a ring of this name keeps the image mapped.
 fn is_kept(ending: &mut Ending, name: &str) {
     wait_for(|| (kept(ending) == name).then_some(())).unwrap_or_else(|| panic!("{name}"));
 }
@@ -113,7 +113,7 @@ fn earlier_or_unused_rings_keep_no_image() {
     let close: extern "C" fn() = first.function(c"ring_close");
     let (mut ending, _ledger) = first.begin_end(AT_ONCE);
     assert!(kept(&mut ending).contains("with requests in flight"));
-    // SAFETY: it was the second image's, which has gone.
+    // SAFETY: the descriptor belonged to the second image, which is unmapped.
     unsafe { libc::close(idle) };
     unmap();
     close();

@@ -187,10 +187,10 @@ fn a_child_reads() {
     }
 }
 
-/// Reads a file repeatedly during writes, and returns how often it was one of the builds and how often neither build.
+/// Reads a file repeatedly during writes, and counts the results: one of the builds, neither build, or an error.
 fn outcomes(library: &Path, stage: &StageDir) -> String {
     let mut seen = BTreeMap::new();
-    // A briefly truncated file is refused quickly, so such results are not counted.
+    // A briefly truncated file is refused quickly, so these results are not counted.
     let enough =
         |seen: &BTreeMap<&str, u32>| seen.iter().filter(|(what, _)| **what != "a part").map(|(_, n)| n).sum::<u32>();
     // On a busy machine the writer may pause for a second.

@@ -45,7 +45,7 @@ fn a_copy_runs_patched_and_the_library_is_unchanged() {
         assert_eq!(staged.symbols(), None);
         // SAFETY: the library's initializer only copies a word.
         let image = unsafe { Image::map(staged, None) }.expect("the loader accepts it");
-        // SAFETY: the library exports `middle` with this type, and it is used before the image is unmapped.
+        // SAFETY: the library exports `middle` with this type, and the function is used before the image is unmapped.
         let middle = unsafe { image.symbol::<extern "C" fn() -> u64>(c"middle") }.expect("exported");
         assert_eq!(middle(), word);
         // SAFETY: `middle` is not used again.
@@ -109,7 +109,7 @@ fn files_of_unloaded_images_are_reused_and_those_of_parked_ones_kept() {
         (inode, unsafe { Image::map(staged, None) }.expect("the loader accepts it"))
     };
     let middle = |image: &Image| {
-        // SAFETY: the library exports `middle` with this type, and it is used before the image is unmapped.
+        // SAFETY: the library exports `middle` with this type, and the function is used before the image is unmapped.
         unsafe { image.symbol::<extern "C" fn() -> u64>(c"middle") }.expect("exported")()
     };
     let (first, image) = map();

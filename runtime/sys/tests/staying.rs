@@ -1,5 +1,5 @@
-//! Tests predictions, made from a file, about unmapping its image, by comparison with the loader. Also tests files that are
-//! not libraries.
+//! Tests the predictions from a library file about unmapping its image, by comparison with the loader. Also tests files that
+//! are not libraries.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
@@ -38,7 +38,7 @@ fn comes_and_goes(file: &ImageFile) -> bool {
     let staged = stage.stage(file, "staying").expect("the copy can be written");
     // SAFETY: the libraries of this file have no initializers but those of C++ statics.
     let image = unsafe { Image::map(staged, None) }.unwrap_or_else(|error| panic!("{error}"));
-    // SAFETY: each library exports `answer` with this type, and it is used before the image is unmapped.
+    // SAFETY: each library exports `answer` with this type, and the function is used before the image is unmapped.
     let answer = unsafe { image.symbol::<extern "C" fn() -> i32>(c"answer") }.expect("exported");
     assert!(answer() > 0);
     // SAFETY: `answer` is not used again.

@@ -1,4 +1,4 @@
-//! Tests modules that leave resources behind: the code that runs, its thread, the waits, and the final unmapping.
+//! Tests modules that leave resources behind: the code that runs and its thread, the waits, and the final unmapping.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 

@@ -62,17 +62,17 @@ pub struct Modifier {
 /// A declaration.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Item {
-    /// `var`.
+    /// A `var` declaration.
     Var(Var),
-    /// `struct`.
+    /// A `struct` declaration.
     Struct(Struct),
-    /// `enum`.
+    /// An `enum` declaration.
     Enum(Enum),
-    /// `const`.
+    /// A `const` declaration.
     Const(Const),
-    /// `function`, `event`, `delegate`, and operators.
+    /// A `function`, `event`, `delegate` or operator declaration.
     Function(Function),
-    /// `defaultproperties`.
+    /// A `defaultproperties` block.
     Defaults(Defaults),
     /// A construct that is recognized but unsupported.
     Outside(Outside),
@@ -96,11 +96,11 @@ pub struct Outside {
 pub enum OutsideKind {
     /// A state.
     State,
-    /// `replication { }`.
+    /// A `replication { }` block.
     Replication,
-    /// `cpptext { }`, `structcpptext { }`.
+    /// A `cpptext { }` or `structcpptext { }` block.
     CppText,
-    /// `#exec …`.
+    /// A line `#exec …`.
     Exec,
     /// Line that starts with `#` and any other keyword.
     Directive,
@@ -188,13 +188,13 @@ pub struct Const {
 /// Kind of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FunctionKind {
-    /// `function`.
+    /// A `function`.
     Function,
-    /// `event`.
+    /// An `event`.
     Event,
-    /// `delegate`.
+    /// A `delegate`.
     Delegate,
-    /// `operator`, `preoperator`, `postoperator`.
+    /// An `operator`, `preoperator` or `postoperator`.
     Operator,
 }
 
@@ -281,33 +281,33 @@ pub enum StmtKind {
     Expr(Expr),
     /// `local int A, B;`
     Local(TypeRef, Vec<VarName>),
-    /// `{ … }`.
+    /// A block `{ … }`.
     Block(Vec<Stmt>),
-    /// `if … else if … else …`.
+    /// A statement `if … else if … else …`.
     If(Vec<(Expr, Vec<Stmt>)>, Option<Vec<Stmt>>),
-    /// `while (…) …`.
+    /// A loop `while (…) …`.
     While(Expr, Vec<Stmt>),
-    /// `do { … } until (…);`, `do { … } while (…);`, and `do { … }` without a condition.
+    /// A loop `do { … } until (…);`, `do { … } while (…);`, or `do { … }` without a condition.
     Do(Vec<Stmt>, DoEnd),
-    /// `for (…; …; …) …`.
+    /// A loop `for (…; …; …) …`.
     For(Vec<Expr>, Option<Box<Expr>>, Vec<Expr>, Vec<Stmt>),
-    /// `foreach call(…) …`, or `foreach Array(element, index) …`.
+    /// A loop `foreach call(…) …`, or `foreach Array(element, index) …`.
     ForEach(Expr, Vec<Stmt>),
-    /// `switch (…) { … }`.
+    /// A statement `switch (…) { … }`.
     Switch(Expr, Vec<Arm>),
-    /// `break`.
+    /// A `break` statement.
     Break,
-    /// `continue`.
+    /// A `continue` statement.
     Continue,
-    /// `return`.
+    /// A `return` statement.
     Return(Option<Expr>),
-    /// `assert(…)`.
+    /// A statement `assert(…)`.
     Assert(Expr),
-    /// `goto X`.
+    /// A statement `goto X`.
     Goto(Ident),
-    /// `stop`.
+    /// A `stop` statement.
     Stop,
-    /// `X:`.
+    /// A label `X:`.
     Label(Ident),
     /// Line that starts with `#`.
     Directive(String),
@@ -318,9 +318,9 @@ pub enum StmtKind {
 /// Condition keyword at the end of a `do` loop.
 #[derive(Clone, PartialEq, Debug)]
 pub enum DoEnd {
-    /// `until`.
+    /// A loop that ends with `until`.
     Until(Expr),
-    /// `while`.
+    /// A loop that ends with `while`.
     While(Expr),
 }
 
@@ -361,31 +361,31 @@ pub enum ExprKind {
     Object(Ident, String),
     /// `true` or `false`.
     Bool(bool),
-    /// `none`.
+    /// The keyword `none`.
     None,
-    /// `self`.
+    /// The keyword `self`.
     SelfObject,
     /// `super` and `super(X)`.
     Super(Option<Ident>),
-    /// `global`.
+    /// The keyword `global`.
     Global,
-    /// `default`, before `.`.
+    /// The keyword `default`, before `.`.
     Default,
-    /// `static`, before `.`.
+    /// The keyword `static`, before `.`.
     Static,
     /// `vect(…)`, `rot(…)`, `rng(…)`: the keyword and its arguments.
     Triple(Ident, Vec<Expr>),
     /// A name.
     Ident(Ident),
-    /// `a.b`.
+    /// Member access `a.b`.
     Member(Box<Expr>, Ident),
-    /// `a[b]`.
+    /// Element access `a[b]`.
     Index(Box<Expr>, Box<Expr>),
-    /// `a(b, , c)`.
+    /// A call `a(b, , c)`.
     Call(Box<Expr>, Vec<Option<Expr>>),
-    /// `class<X>(y)`.
+    /// A class cast `class<X>(y)`.
     ClassCast(Vec<Ident>, Box<Expr>),
-    /// `new(outer, name) class(template)`.
+    /// An object creation `new(outer, name) class(template)`.
     New(Vec<Option<Expr>>, Box<Expr>, Option<Box<Expr>>),
     /// An operator before its operand.
     Prefix(Prefix, Box<Expr>),
@@ -395,9 +395,9 @@ pub enum ExprKind {
     Infix(Infix, Span, Box<Expr>, Box<Expr>),
     /// Operator that a class declares, with its operands.
     Operator(Ident, Vec<Expr>),
-    /// `a ? b : c`.
+    /// A conditional `a ? b : c`.
     Conditional(Box<Expr>, Box<Expr>, Box<Expr>),
-    /// `a = b`.
+    /// An assignment `a = b`.
     Assign(Box<Expr>, Box<Expr>),
     /// Parentheses around an expression.
     Paren(Box<Expr>),
@@ -410,17 +410,17 @@ pub enum ExprKind {
 /// An operator before its operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Prefix {
-    /// `!`.
+    /// Logical not: `!`.
     Not,
-    /// `-`.
+    /// Negation: `-`.
     Minus,
-    /// `+`.
+    /// Unary plus: `+`.
     Plus,
-    /// `~`.
+    /// Bitwise not: `~`.
     Tilde,
-    /// `++`.
+    /// Increment: `++`.
     Up,
-    /// `--`.
+    /// Decrement: `--`.
     Down,
 }
 
@@ -543,7 +543,7 @@ pub enum DefaultLine {
     Set(Ident, Option<DefaultIndex>, DefaultValue, Span),
     /// Call of a list operation: `Name.Add(value)`, `Remove`, `RemoveIndex`, `Empty`.
     Method(Ident, Ident, Vec<DefaultValue>, Span),
-    /// `Begin Object Class=X Name=Y … End Object`.
+    /// A block `Begin Object Class=X Name=Y … End Object`.
     Object(DefaultObject),
 }
 
@@ -556,12 +556,12 @@ pub struct DefaultIndex {
     pub span: Span,
 }
 
-/// `Begin Object`.
+/// A `Begin Object` block.
 #[derive(Clone, PartialEq, Debug)]
 pub struct DefaultObject {
-    /// `Class=`.
+    /// Class after `Class=`.
     pub class: Option<Ident>,
-    /// `Name=`.
+    /// Name after `Name=`.
     pub name: Option<Ident>,
     /// Other keywords of the first line with their values, such as `Archetype=`.
     pub others: Vec<(Ident, DefaultValue)>,
@@ -591,15 +591,15 @@ pub enum DefaultValueKind {
     Float(String, f64),
     /// String.
     Text(String),
-    /// `'name'`.
+    /// A name: `'name'`.
     Name(String),
-    /// `Texture'Pkg.Name'`.
+    /// An object: `Texture'Pkg.Name'`.
     Object(Ident, String),
     /// Identifiers separated by dots: `true`, `ROLE_Authority`, `None`, `Page.OnClick`.
     Word(Vec<Ident>),
     /// `(A=1, B(0)=2)`; may be empty.
     Struct(Vec<(Ident, Option<DefaultIndex>, DefaultValue)>),
-    /// `(1, 2)`.
+    /// A list: `(1, 2)`.
     Array(Vec<DefaultValue>),
     /// Text that could not be parsed; its error is already reported.
     Broken,

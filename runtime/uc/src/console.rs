@@ -32,7 +32,7 @@ pub enum Snippet {
 }
 
 /// Classifies a text by its syntax. To run a value, compile `function string Run() { return string(…); }` in a class. To run
-/// statements, compile `function Run() { … }`. The checker then treats the class like any other.
+/// statements, compile `function Run() { … }`. The checker then treats the class like any other class.
 ///
 /// # Examples
 /// ```
@@ -66,7 +66,7 @@ fn is_open(text: &str) -> bool {
 }
 
 /// Returns the sorted completions of the last identifier of a text. After a dot, completes members of the value before the dot;
-/// otherwise, members of the class and library functions. Must run on the game thread.
+/// otherwise, members of the class and library functions. This function must run on the game thread.
 pub fn complete(text: &str, class: &str, types: &Types, options: &Options) -> Vec<String> {
     let word_start = text
         .rfind(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')

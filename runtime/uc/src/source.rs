@@ -81,7 +81,7 @@ pub struct Source {
     pub encoding: Encoding,
     /// Offset of the first invalid character. Each invalid character is replaced by `U+FFFD`.
     pub broken: Option<u32>,
-    /// Size in bytes of a file that exceeds [`MAX_FILE_SIZE`]. The text of such a file is empty.
+    /// Size in bytes of a file that exceeds [`MAX_FILE_SIZE`]. The text is empty in this case.
     pub too_large: Option<usize>,
     lines: Vec<u32>,
 }
@@ -92,7 +92,7 @@ impl Source {
         Self::of_text(name, text.into(), Encoding::Utf8)
     }
 
-    /// Decodes the bytes of a file. Never fails.
+    /// Decodes the bytes of a file. Decoding never fails.
     ///
     /// # Examples
     /// ```

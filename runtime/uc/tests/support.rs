@@ -55,7 +55,7 @@ pub(crate) fn rendered(messages: &[Diagnostic], sources: &[Source]) -> String {
 }
 
 /// Formats all messages in the short form of the `.stderr` files. Each message is one line with location, marked source text, id,
-/// message and label. One line for each secondary location and help follows. [`rendered`] also returns the source line.
+/// message and label. A line for each secondary location and help follows. [`rendered`] also returns the source line.
 pub(crate) fn listed(messages: &[Diagnostic], sources: &[Source]) -> String {
     let place = |file: usize, span: Span| match sources.get(file) {
         Some(source) => {

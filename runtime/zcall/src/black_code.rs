@@ -17,8 +17,8 @@ impl LeafCode {
     /// Makes a leaf function from a function that returns the address of the code.
     ///
     /// # Safety
-    /// The code has the form that [`BlackCode::new`] requires. It needs neither context nor runtime, and may be called at any time
-    /// on any thread.
+    /// The code has the form that [`BlackCode::new`] requires. The code needs neither context nor runtime, and may be called at any
+    /// time on any thread.
     #[must_use]
     pub unsafe fn new(address: fn() -> *const ()) -> Self {
         Self(address)
@@ -45,9 +45,9 @@ impl BlackCode {
     ///
     /// # Safety
     /// `code` has the form that [`DirectBits::Code`](alcedo_abi::host_direct::DirectBits::Code) defines for the number of arguments
-    /// of its signature. It must be registered with this signature, and all values of the signature fit in slots. `code` may be
-    /// called with such values and with any object, on the game thread and outside the pre-commit phase. It may be called while the
-    /// runtime exists whose table contains it.
+    /// of its signature. `code` must be registered with this signature, and all values of the signature fit in slots. `code` may be
+    /// called with values of the signature and with any object, on the game thread and outside the pre-commit phase. `code` may be
+    /// called while the runtime whose table contains `code` exists.
     #[must_use]
     pub unsafe fn new(code: *const (), context: Option<Rc<dyn Any>>) -> Self {
         Self { code, each: None, context, is_leaf: false }
@@ -68,9 +68,9 @@ impl BlackCode {
         Self { each: Some(each), ..self }
     }
 
-    /// Calls the function on the objects in order until a call is not done. Returns the status of the last call and the number of
-    /// calls done before it, and writes the results of these calls in order. The status is [`DirectStatus::NOT_DONE`] if there is
-    /// no code for several objects.
+    /// Calls the function on the objects in order and stops at the first call that is not done. Returns the status of the last call
+    /// and the number of calls done before it, and writes the results of these calls in order. The status is
+    /// [`DirectStatus::NOT_DONE`] if no code for several objects was added.
     ///
     /// # Safety
     /// The caller is on the game thread, outside the pre-commit phase, and `bits` holds values of the signature.
@@ -87,8 +87,8 @@ impl BlackCode {
         unsafe { each(context, objects.as_ptr(), count, bits.as_ptr(), results.as_mut_ptr().cast()) }
     }
 
-    /// Returns the code in the form passed to plugins, with this version of the direct calls. The context lives as long as the call
-    /// handle.
+    /// Returns the code in the form that plugins receive, with `version` as the version of the direct calls. The context lives as
+    /// long as the call handle.
     #[must_use]
     pub fn callee(&self, version: u64) -> DirectCallee {
         let without = if self.is_leaf { DirectCallee::LEAF } else { std::ptr::null() };

@@ -44,8 +44,8 @@ impl<'a> BufferMut<'a> {
     /// Borrows the slots of `raw`.
     ///
     /// # Safety
-    /// Unless its length is zero, `raw` points to that many initialized slots, live and unshared for `'a`. Its pointer slots match
-    /// the signature of the call for `'a`.
+    /// Unless its length is zero, `raw` points to that number of initialized slots, which are live and unshared for `'a`. The
+    /// pointer slots of `raw` match the signature of the call for `'a`.
     #[inline]
     pub unsafe fn from_raw(raw: &'a mut ZCallBuffer) -> Self {
         if raw.len == 0 || raw.slots.is_null() {
@@ -170,7 +170,7 @@ impl<'a> BufferMut<'a> {
     /// bytes are live and unchanged for `'a`.
     ///
     /// # Errors
-    /// Errors of [`Self::pointer`], and bytes that are not UTF-8.
+    /// Returns the errors of [`Self::pointer`], or an error if the bytes are not UTF-8.
     #[inline]
     pub unsafe fn text(&self, index: usize) -> Result<&'a str, CallError> {
         let view = self.pointer(index)?.cast::<TextView>();
@@ -189,7 +189,7 @@ impl<'a> BufferMut<'a> {
     /// The signature of the call has a string result in this slot: its address points to a live [`TextSink`].
     ///
     /// # Errors
-    /// Errors of [`Self::pointer`].
+    /// Returns the errors of [`Self::pointer`].
     #[inline]
     pub unsafe fn set_text(&mut self, index: usize, text: &str) -> Result<(), CallError> {
         let sink = self.pointer(index)?.cast::<TextSink>();
@@ -203,7 +203,7 @@ impl<'a> BufferMut<'a> {
     }
 }
 
-/// Access to slots by the signature of the callee, for [`Call`](crate::call::Call).
+/// Accesses slots by the signature of the callee, for [`Call`](crate::call::Call).
 impl BufferMut<'_> {
     /// Checks the number of slots and returns the kinds of the signature.
     fn kinds_of<'s>(&self, signature: &'s CallSignature) -> Result<&'s Kinds, CallError> {

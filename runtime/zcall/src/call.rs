@@ -39,7 +39,7 @@ pub trait Dispatcher {
     /// Returns the reason for a failure. The caller of the function receives this error.
     fn call(&self, call: Call<'_>) -> Result<(), CallError>;
 
-    /// Returns the implementation, for callers that have a faster path to it.
+    /// Returns the implementation, for callers that can use a faster path.
     #[doc(hidden)]
     fn inner(&self) -> Option<&dyn Any> {
         None
@@ -183,7 +183,7 @@ impl fmt::Display for Implementer {
     }
 }
 
-/// Side effects of a host function. The side effects determine if code may call the function before its commit.
+/// Side effects of a host function. Before its commit, new code may call only functions with the effect `Effect::Pure`.
 ///
 /// # Examples
 /// ```
@@ -236,7 +236,7 @@ pub struct Resolved {
 }
 
 impl Resolved {
-    /// Makes a host function that may change state. Code that is being loaded cannot call such a function before its commit.
+    /// Makes a host function that may change state. Code that is being loaded cannot call this function before the commit.
     pub fn new(signature: impl Into<CallSignature>, dispatcher: impl Dispatcher + 'static) -> Self {
         Self {
             dispatcher: Rc::new(dispatcher),
@@ -249,7 +249,7 @@ impl Resolved {
         }
     }
 
-    /// Declares that the function changes nothing. Code that is being loaded may call such a function before its commit.
+    /// Declares that the function changes nothing. Code that is being loaded may call this function before the commit.
     ///
     /// # Examples
     /// ```
@@ -277,7 +277,7 @@ impl Resolved {
         Self { module, ..self }
     }
 
-    /// Sets another assignment of values to slots. A [`Call`] cannot read the slots of such a function.
+    /// Sets the assignment of values to slots. A [`Call`] reads slots only in the default assignment.
     #[must_use]
     #[doc(hidden)]
     pub fn with_slots(self, slots: Slots) -> Self {
@@ -303,7 +303,7 @@ impl Resolved {
         self.effect
     }
 
-    /// Replaces the dispatcher by one that wraps it.
+    /// Replaces the dispatcher with a wrapper around it.
     ///
     /// # Examples
     /// ```
@@ -342,7 +342,7 @@ impl fmt::Debug for Resolved {
     }
 }
 
-/// Function behind a handle, with everything that a call needs. Created when the name is resolved.
+/// Function that a handle refers to, with the data that a call needs. A callee is created when its name is resolved.
 pub struct Callee {
     pub(crate) name: ZCallName,
     pub(crate) dispatcher: Rc<dyn Dispatcher>,
@@ -382,13 +382,13 @@ impl Callee {
         self.black_code.as_ref()
     }
 
-    /// Returns the implementation of the dispatcher, for callers that have a faster path to it.
+    /// Returns the implementation of the dispatcher, for callers that can use a faster path.
     #[must_use]
     pub fn inner(&self) -> Option<&dyn Any> {
         self.dispatcher.inner()
     }
 
-    /// Returns the signature in the form that the resolver of the name parsed, if that form has type `T`.
+    /// Returns the signature as parsed by the resolver of the name, if the parsed form has type `T`.
     #[must_use]
     #[inline]
     pub fn types<T: Any>(&self) -> Option<&T> {

@@ -93,11 +93,11 @@ impl Answer {
 /// Origin of a protocol or resolver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Origin {
-    /// Built into the runtime, which alone adds resolvers to such protocols. These resolvers look up no other names.
+    /// Built into the runtime. Only the runtime adds resolvers to these protocols; the resolvers look up no other names.
     BuiltIn,
-    /// Registered by the host.
+    /// The host registered the entry.
     Host,
-    /// Registered by a module. Inactive while the module is suspended, and removed when the module ends.
+    /// A module registered the entry. The entry is inactive while the module is suspended, and removed when the module ends.
     Module(ModuleId),
 }
 
@@ -266,13 +266,13 @@ impl ResolverChain {
         self.titles.borrow_mut().insert(module, title.into());
     }
 
-    /// Suspends the protocols and resolvers of a module until the module is resumed. Other modules may use their names and labels
-    /// during this.
+    /// Suspends the protocols and resolvers of a module until the module is resumed. Until then, other modules may use the same
+    /// names and labels.
     pub fn suspend(&self, module: ModuleId) {
         self.statuses.borrow_mut().suspend(module);
     }
 
-    /// Resumes a suspended module. The caller must also end the module that should have replaced it.
+    /// Resumes a suspended module. The caller must also end the module that was loaded as its replacement.
     pub fn resume(&self, module: ModuleId) {
         self.statuses.borrow_mut().resume(module);
     }
@@ -378,7 +378,7 @@ impl ResolverChain {
     }
 
     /// Returns the response of each resolver to a name, in call order. Resolvers after the first function or error are not called.
-    /// The resolved function is not called either.
+    /// The resolved function is not called.
     ///
     /// # Errors
     /// The string is not a valid name.

@@ -1,5 +1,5 @@
-//! Storage of call entries. Handle numbers are assigned in sequence and never reused. A number of an ended entry therefore differs
-//! from an unused number, without a list of ended numbers.
+//! Storage of call entries. Handle numbers are assigned in sequence and never reused. Ended numbers can therefore be distinguished
+//! from unused numbers without a list of ended numbers.
 
 use std::rc::Rc;
 

@@ -157,12 +157,12 @@ impl Explicit {
         lines
     }
 
-    /// Suspends the functions of a module until the module is resumed. Other modules may use their names during this.
+    /// Suspends the functions of a module until the module is resumed. Until then, other modules may use the same names.
     pub fn suspend(&self, module: ModuleId) {
         self.state.borrow_mut().statuses.suspend(module);
     }
 
-    /// Resumes a suspended module. The caller must also end the module that should have replaced it.
+    /// Resumes a suspended module. The caller must also end the module that was loaded as its replacement.
     pub fn resume(&self, module: ModuleId) {
         self.state.borrow_mut().statuses.resume(module);
     }

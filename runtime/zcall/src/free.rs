@@ -28,7 +28,7 @@ pub trait FreeCalls: Send + Sync {
     /// context live as long as `self`.
     ///
     /// # Errors
-    /// [`CallError::NotFound`] if the handle does not have such code, [`CallError::Signature`] if the fingerprints differ.
+    /// [`CallError::NotFound`] if the handle has no code for direct calls, [`CallError::Signature`] if the fingerprints differ.
     fn direct(&self, handle: ZCallHandle, fingerprint: u64) -> Result<DirectCallee, CallError>;
 
     /// Returns the version that the module compares before each direct call. The version is

@@ -1,5 +1,5 @@
 //! Calls by name. A chain of resolvers looks a name up once. Later calls use a handle and a buffer of slots. This crate is
-//! independent of classes and objects; crates that have them register resolvers.
+//! independent of classes and objects; crates with classes and objects register resolvers.
 //!
 //! Part of `alcedo-runtime`, the crate that hosts depend on.
 

@@ -1,4 +1,4 @@
-//! Status of modules, which determines if their entries answer calls. A reload suspends an old module without changing its entries,
+//! Status of modules, which determines if their entries accept calls. A reload suspends an old module without changing its entries,
 //! so resuming the module costs nothing. Registries that store entries by module check the status here.
 
 use std::collections::BTreeSet;
@@ -8,9 +8,9 @@ use crate::handles::ModuleId;
 /// Status of the entries of a module.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ModuleStatus {
-    /// The entries of the module answer calls.
+    /// The entries of the module accept calls.
     Running,
-    /// The entries of the module do not answer calls. The module may be resumed.
+    /// The entries of the module do not accept calls. The module may be resumed.
     Suspended,
     /// The module has ended permanently.
     Ended,
@@ -23,8 +23,8 @@ pub struct ModuleStatuses {
     ended: Ranges,
 }
 
-/// Set of numbers, stored as sorted, disjoint, non-adjacent ranges (first and last number). Only live modules split ranges, so
-/// there is at most one range more than live modules.
+/// Set of numbers, stored as sorted, disjoint, non-adjacent ranges (first and last number). Only live modules split ranges, so the
+/// number of ranges exceeds the number of live modules by at most one.
 #[derive(Clone, Default, Debug)]
 struct Ranges(Vec<(u64, u64)>);
 
@@ -93,8 +93,8 @@ impl ModuleStatuses {
         }
     }
 
-    /// Marks the modules strictly between these two ids as ended, since they never have entries. Otherwise each such module would
-    /// split a range.
+    /// Marks the modules strictly between these two ids as ended, since they never have entries. Otherwise each of these modules
+    /// would split a range.
     pub fn pass_over(&mut self, after: ModuleId, before: ModuleId) {
         self.ended.add(after.0 + 1, before.0.saturating_sub(1));
     }

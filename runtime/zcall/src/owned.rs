@@ -1,6 +1,6 @@
 //! Buffers that a host caller owns: on the stack if the number of slots is known at compile time, in a vector otherwise. Strings
 //! are passed by address. The buffer stores them and writes their addresses when it is borrowed and can no longer move. Safe code
-//! fills slots without handling addresses; callers vouch for values that are stored elsewhere.
+//! fills slots without handling addresses; callers vouch for the addresses of values outside of the buffer.
 #![expect(unsafe_code, reason = "declares the verb by which a caller vouches for an address")]
 
 use std::marker::PhantomData;
@@ -17,7 +17,7 @@ pub type SlotBuffer<'a, const N: usize> = OwnedBuffer<'a, [Slot; N], [SlotBackin
 /// Buffer with any number of slots. Borrows input strings for `'a`.
 pub type DynBuffer<'a> = OwnedBuffer<'a, Vec<Slot>, Vec<SlotBacking<'a>>>;
 
-/// Slots, and the data to which their addresses point. Created as [`SlotBuffer`] or [`DynBuffer`].
+/// Slots, and the data to which their addresses point. A buffer is created as a [`SlotBuffer`] or a [`DynBuffer`].
 ///
 /// A callee receives a string or struct as an address without a type. The signature fingerprint passed to
 /// [`super::table::ZCallTable::resolve`] proves that the callee expects the type that the caller passes. A caller that resolved

@@ -1,5 +1,5 @@
-//! Names, buffers and handles with arbitrary input. Nothing panics, accesses memory out of bounds, writes on error, or reuses a
-//! handle for another function.
+//! Names, buffers and handles with arbitrary input. No input causes a panic, an out-of-bounds access, a write on error, or the
+//! reuse of a handle for another function.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

@@ -30,28 +30,28 @@ use crate::reader::{NameError, NameErrorKind, Reader};
 /// # Ok::<(), NameError>(())
 /// ```
 pub trait Protocol {
-    /// Returns the scheme before the colon: up to 32 lower-case letters, digits, `+`, `-` and `.`. It starts with a letter and may
-    /// end with `!`.
+    /// Returns the scheme before the colon: up to 32 lower-case letters, digits, `+`, `-` and `.`. The scheme starts with a letter
+    /// and may end with `!`.
     fn word(&self) -> &str;
 
     /// Returns the form of names for errors, such as `` `db:/table.column` ``.
     fn form(&self) -> &str;
 
-    /// Returns the help that errors contain if a name does not resolve, such as `register a function of that name first`. Empty by
-    /// default.
+    /// Returns the help that errors contain if a name does not resolve, such as `register a function of that name first`. The
+    /// default is empty.
     fn help(&self) -> &str {
         ""
     }
 
     /// Parses the address, which is the part after the colon, and returns its canonical spelling. Parsing the canonical spelling
-    /// must return the same spelling. Input that the protocol does not read is an error.
+    /// must return the same spelling. Unread input is an error.
     ///
     /// # Errors
     /// The address is invalid: see [`Reader::error`].
     fn read(&self, address: &mut Reader<'_>) -> Result<String, NameError>;
 }
 
-/// Protocol that only has a scheme. Its names are `word:/` and any string without spaces, which its resolver parses.
+/// Protocol that only has a scheme. The names are `word:/` and any string without spaces, which the resolver parses.
 ///
 /// # Examples
 /// ```
@@ -89,10 +89,10 @@ impl Protocol for PlainProtocol {
     }
 }
 
-/// Reads the rest of the address. The rest must not begin with `/`, since `ex://name` would be a second spelling of `ex:/name`.
+/// Reads the remaining part of the address. The part must not begin with `/`, since `ex://name` would also spell `ex:/name`.
 ///
 /// # Errors
-/// The rest is empty or begins with `/`.
+/// The remaining part is empty or begins with `/`.
 pub(crate) fn free(address: &mut Reader<'_>, what: &'static str) -> Result<String, NameError> {
     if address.rest().starts_with('/') {
         return Err(address.error(NameErrorKind::Unexpected('/')));

@@ -130,7 +130,7 @@ impl<'a> Reader<'a> {
     /// Reads a part that must be equal to `part`.
     ///
     /// # Errors
-    /// The rest does not begin with `part`.
+    /// The remaining part does not begin with `part`.
     pub fn fixed(&mut self, part: &'static str) -> Result<(), NameError> {
         self.fixed_as(part, NameErrorKind::Missing(part))
     }
@@ -143,7 +143,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads up to the next `/`, `:` or `.`. Errors name the part by `what`.
+    /// Reads up to the next `/`, `:` or `.`. `what` is the name of the part in errors.
     ///
     /// # Errors
     /// The part is empty.
@@ -153,10 +153,10 @@ impl<'a> Reader<'a> {
         self.take(len, what)
     }
 
-    /// Reads the rest. Errors name the part by `what`.
+    /// Reads the remaining part of the address. `what` is the name of the part in errors.
     ///
     /// # Errors
-    /// The rest is empty.
+    /// The remaining part is empty.
     pub fn all(&mut self, what: &'static str) -> Result<&'a str, NameError> {
         self.take(self.rest().len(), what)
     }

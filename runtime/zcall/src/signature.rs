@@ -1,5 +1,5 @@
-//! Signature of a callee, parsed once. Contains the fingerprint that is compared with that of callers, the kinds of the slots, and
-//! the types that the resolver parsed. No call parses the signature string.
+//! Signature of a callee, parsed once. A signature contains the fingerprint that is compared with the fingerprints of callers, the
+//! kinds of the slots, and the types that the resolver parsed. No call parses the signature string.
 #![expect(unsafe_code, reason = "declares the function by which a resolver vouches for the contents of slots")]
 
 use std::any::Any;

@@ -52,8 +52,8 @@ use crate::handles::{ModuleId, ZCallHandle};
 #[derive(Default)]
 pub struct ZCallTable {
     state: RefCell<State>,
-    /// Changes when a handle may refer to another function or to no function. Closed while calls are observed, so one comparison
-    /// detects a change and an observer.
+    /// Changes when a handle may refer to another function or to no function. Shut while calls are observed, so one comparison
+    /// detects both a changed table and an observer.
     epoch: Rc<Epoch>,
     observer: Observer,
 }
@@ -106,7 +106,7 @@ impl ZCallTable {
     }
 
     /// Returns the handle of `name`. For a new name, assigns a handle to the function that the chain returns. `fingerprint`
-    /// identifies the signature by which the caller dereferences slot addresses. Zero is for callers that check each value; only
+    /// identifies the signature by which the caller dereferences slot addresses. Callers that check each value pass zero; only
     /// these callers can call a callee without a signature.
     ///
     /// # Errors
@@ -176,7 +176,7 @@ impl ZCallTable {
         }
     }
 
-    /// Makes a cached handle. The module of the handle must answer calls.
+    /// Makes a cached handle. The module of the handle must accept calls.
     ///
     /// # Errors
     /// Returns the error that a call of the handle would return.
@@ -191,7 +191,7 @@ impl ZCallTable {
         if kept.cached_at == self.epoch.count() { kept.callee.upgrade() } else { None }
     }
 
-    /// Calls a callee that [`Self::fresh`] has just returned, as [`Self::dispatch`] does.
+    /// Calls a callee that [`Self::fresh`] has just returned, in the same way as [`Self::dispatch`].
     ///
     /// # Errors
     /// Returns the errors of [`Self::dispatch`].
@@ -248,11 +248,11 @@ impl ZCallTable {
         self.observer.clear();
     }
 
-    /// Executes a call that this table does not dispatch. Observes the call if calls are observed. `kind` is the kind of call in
-    /// the statistics.
+    /// Executes a call that this table does not dispatch. The call is also observed if observations are enabled. `kind` is the
+    /// kind of call in the statistics.
     ///
     /// # Errors
-    /// Errors of the call.
+    /// Returns the errors of the call.
     #[inline]
     pub fn watched<T>(
         &self,
@@ -263,7 +263,7 @@ impl ZCallTable {
         if self.is_observed() { self.observer.around(kind, name, call) } else { call() }
     }
 
-    /// Returns the callee of `handle` if its module answers calls and the fingerprints match.
+    /// Returns the callee of `handle` if its module accepts calls and the fingerprints match.
     ///
     /// # Errors
     /// Returns the error that a call of the handle would return, or [`CallError::Signature`] if the fingerprints differ.
@@ -292,7 +292,7 @@ impl ZCallTable {
         }
     }
 
-    /// Returns how many handles were assigned so far, for the host and for modules.
+    /// Returns the number of handles assigned so far, for the host and for modules.
     pub fn issued(&self) -> Issued {
         let state = self.state.borrow();
         Issued { host: state.host.assigned(), module: state.module.assigned() }
@@ -314,7 +314,7 @@ impl ZCallTable {
         state.names.values().map(Vec::len).sum()
     }
 
-    /// Returns true if no handle is live.
+    /// Returns `true` if no handle is live.
     #[cfg(test)]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -342,8 +342,8 @@ impl ZCallTable {
         self.state.borrow_mut().statuses.suspend(module);
     }
 
-    /// Resumes a suspended module: its names resolve to its handles again. If another module was loaded to replace it, the caller
-    /// must end that module ([`Self::end_module`]).
+    /// Resumes a suspended module, so that its names resolve to its handles again. If another module was loaded to replace it, the
+    /// caller must end that module ([`Self::end_module`]).
     pub fn resume(&self, module: ModuleId) {
         self.change();
         self.state.borrow_mut().statuses.resume(module);

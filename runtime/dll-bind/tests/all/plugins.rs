@@ -46,7 +46,7 @@ fn call_string(runtime: &Runtime, class: &str, function: &str, argument: &str) -
 fn a_plugin_calls_its_own_libraries_and_those_of_others() {
     let library = plugin("c-library", &[]);
     let runtime = host(Some(&example_folder()), &library);
-    // Calls through the functions that the attribute generates.
+    // Calls the C functions through the methods that the attribute generates.
     let tour = call_string(&runtime, "TestDll", "tour", "ok, drawrof");
     assert_eq!(tour, "forward ,ko; Vector { x: 1.5, y: -2.0, z: 0.25 }; true 4 Vector { x: 7.0, y: -8.0, z: 0.5 }");
     let packed = call_string(&runtime, "Zlib", "pack", &"a kingfisher ".repeat(16));
@@ -80,7 +80,7 @@ fn a_plugin_calls_its_own_libraries_and_those_of_others() {
     assert_eq!(outcome, (Some(Value::I32(8)), vec![primes(&[2, 3])]));
     let whole = call(&runtime, "ArrayDll", "primes_below", &[primes(&[0; 8]), Value::I32(20)]);
     assert_eq!(whole, (Some(Value::I32(8)), vec![primes(&[2, 3, 5, 7, 11, 13, 17, 19])]));
-    // Calls by name.
+    // Calls the function by name.
     let object = runtime.objects().spawn("/Script/Game.TestDll").expect("an object");
     let by_name = runtime.calls().call("uf:/Script/Game.TestDll:calls", &[Value::Object(object)]);
     assert_eq!(by_name.expect("a call"), Some(Value::I32(1)));

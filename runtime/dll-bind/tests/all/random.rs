@@ -229,7 +229,7 @@ fn random_signatures_agree_with_c_in_both_directions() {
     const CASES: usize = 400;
     let mut dice = Dice(0x1234_5678_9abc_def1);
     let cases: Vec<_> = (0..CASES).map(|at| case(&mut dice, at)).collect();
-    // The flag makes overflow of signed integers wrap.
+    // The flag makes signed integers wrap on overflow.
     let source: String = cases.iter().map(|case| case.source.as_str()).collect();
     let fixture = Fixture::new(&format!("#pragma GCC optimize (\"wrapv\")\n{source}"));
     let mut trampolines = 0;

@@ -1,5 +1,5 @@
 //! Tests script classes that are bound to a C library. One of the classes is copied unchanged from the documentation page
-//! that this feature follows. The sample engine, whose vector has doubles, runs it with a script that calls it.
+//! that this feature follows. The sample engine, whose vector has doubles, runs this class with a script that calls it.
 
 use std::fs;
 use std::path::Path;

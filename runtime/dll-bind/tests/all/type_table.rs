@@ -5,8 +5,8 @@ use alcedo_reflect::value::Value;
 
 use crate::support::{Fixture, ints, plain, structure, text, ty};
 
-/// Returns C functions for a number type: one that returns its argument, one that writes to an out parameter, one that sums an
-/// array, one that doubles an array.
+/// Returns four C functions for a number type: they return the argument, write an out parameter, sum an array, and double an
+/// array.
 fn numbers(c: &str, name: &str) -> String {
     format!(
         "{c} id_{name}({c} x) {{ return x; }}\n\

@@ -1,4 +1,4 @@
-//! Tests typed calls of plain numbers, which return the results of calls with values. Other types are refused.
+//! Tests that typed calls of plain numbers return the results of calls with values. Other types are refused.
 
 use alcedo_dll_bind::Import;
 use alcedo_reflect::value::Value;

@@ -6,9 +6,9 @@
 //! slice is not interrupted: it calls the hooks of native objects again, and shades the objects of other holders. Objects that
 //! become unreachable during a mark may survive until the next mark.
 //!
-//! The sweep of an incremental collection continues the mark. Between slices, code can access an unreachable object by its name, a
-//! list or a weak handle, and make it reachable again. So changes are tracked until the end of the sweep, and each slice of the
-//! sweep first completes the mark like the final slice of the mark. The sweep destroys only objects that are still unmarked then.
+//! The sweep of an incremental collection continues the mark. Between slices, code can reach an unreachable object by its name, a list
+//! or a weak handle, and make it reachable again. Changes are therefore tracked until the end of the sweep, and each slice of the
+//! sweep first completes the mark like the final slice of the mark. The sweep destroys only objects that are still unmarked.
 
 #[cfg(test)]
 mod random;
@@ -29,7 +29,7 @@ pub use crate::marker::{RootSource, Sweep};
 /// Aborts an incremental mark in progress. Call at safe points only; runs no code except `add_references` of natives.
 ///
 /// # Errors
-/// If an `add_references` panics.
+/// Fails if an `add_references` hook panics.
 pub fn unreachable(world: &World, others: &dyn RootSource) -> Result<Vec<ObjectHandle>, CallError> {
     world.objects.abandon_mark();
     begin(world, others);
@@ -50,11 +50,11 @@ pub fn begin(world: &World, others: &dyn RootSource) {
     world.mode.set(mode::MARKING);
 }
 
-/// Continues the mark until it is complete or `has_time`, which is polled, returns false. Returns whether the mark is complete. A
+/// Continues the mark until it is complete or `has_time`, which is polled, returns false. Returns `true` if the mark is complete. A
 /// complete mark remains in progress for [`next_dead`] or [`end_mark`]; a later call completes it again. Call at safe points only.
 ///
 /// # Errors
-/// If an `add_references` panics; the mark is aborted then.
+/// Fails if an `add_references` hook panics; the mark is then aborted.
 pub fn mark(world: &World, others: &dyn RootSource, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallError> {
     finish(world, others, has_time).inspect_err(|_| world.objects.abandon_mark())
 }
@@ -85,7 +85,7 @@ pub fn end_mark(world: &World) -> Vec<ObjectHandle> {
 /// [`mark`] has returned true in the same slice.
 ///
 /// # Errors
-/// If an `add_references` panics; the mark is aborted then.
+/// Fails if an `add_references` hook panics; the mark is then aborted.
 pub fn next_dead(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<Sweep, CallError> {
     let has_queued = world.objects.with_marker(|marker| marker.has_queued()) == Some(true);
     if has_queued && !run(world, has_time).inspect_err(|_| world.objects.abandon_mark())? {
@@ -96,7 +96,7 @@ pub fn next_dead(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<Sw
     Ok(next.unwrap_or(Sweep::More))
 }
 
-/// Shades all roots except the root set: the CDOs of all classes, objects held by running calls, and `others`. Returns whether any
+/// Shades all roots except the root set: the CDOs of all classes, objects held by running calls, and `others`. Returns `true` if any
 /// object is queued for scanning.
 fn shade_roots(world: &World, others: &dyn RootSource, marker: &mut Marker) -> bool {
     let store = world.objects.store.borrow();
@@ -107,15 +107,15 @@ fn shade_roots(world: &World, others: &dyn RootSource, marker: &mut Marker) -> b
     })
 }
 
-/// Continues the mark until no object is queued and no hook of a native object is pending, or `has_time` returns false.
-/// Returns whether the queue is empty.
+/// Continues the mark until no object is queued and no hook of a native object is pending, or `has_time` returns false. Returns `true`
+/// if the queue is empty.
 ///
-/// The hook of a native object is arbitrary host code. So a hook runs like code between two slices: no store is borrowed,
-/// and the mark tracks all writes, new objects and new roots. An object that a hook writes to is scanned again, but its own
-/// hooks are not called again.
+/// The hook of a native object is arbitrary host code. A hook therefore runs like code between two slices: no store is borrowed, and
+/// the mark tracks all writes, new objects and new roots. An object that a hook writes to is scanned again, but its own hooks are not
+/// called again.
 ///
 /// # Errors
-/// If a hook panics, because the references of the hook's object are unknown then, or if hooks create too many objects.
+/// Fails if a hook panics, because the references of the hook's object are then unknown, or if hooks create too many objects.
 fn run(world: &World, has_time: &mut dyn FnMut() -> bool) -> Result<bool, CallError> {
     loop {
         let pending = {
@@ -161,7 +161,7 @@ fn call_hooks(world: &World, class: &MarkClass, object: ObjectHandle) -> Result<
 }
 
 impl Objects {
-    /// Checks that an incremental mark is in progress, or the sweep after it.
+    /// Checks that an incremental mark, or the sweep after the mark, is in progress.
     pub fn is_marking(&self) -> bool {
         self.marker.borrow().is_some()
     }

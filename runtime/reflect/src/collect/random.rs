@@ -16,7 +16,7 @@ use crate::value::Value;
 
 const ROUNDS: usize = 200;
 
-/// Rounds with a sweep, which compare more often.
+/// Number of rounds with a sweep; these rounds compare more often.
 const SWEEPS: usize = 40;
 
 struct Test {

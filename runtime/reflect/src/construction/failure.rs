@@ -7,7 +7,7 @@ use alcedo_base::boundary::{CallError, SourcePlace};
 
 use crate::path::short;
 
-/// Failure of a construction step. Boxed, because every step of every construction returns such a result.
+/// Failure of a construction step. Boxed, because every construction step returns a `Result` with this error.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StepError(Box<StepFacts>);
 

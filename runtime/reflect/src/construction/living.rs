@@ -12,7 +12,7 @@ use crate::construction::{
 };
 use crate::value::Value;
 
-/// Adds a subobject that a reload added to the class of an existing object. Game thread only.
+/// Adds to an existing object a subobject that a reload added to the object's class. Game thread only.
 ///
 /// # Errors
 /// [`ConstructionFailed`] if a step of the subobject's construction fails; the owner is unchanged then.

@@ -1,5 +1,5 @@
 //! Overridden defaults of inherited properties, of fields in structs, and of properties of subobjects. These defaults are
-//! written to the class default object only; other objects copy the defaults from that object.
+//! written to the class default object only; other objects copy the defaults from the CDO.
 
 use std::rc::Rc;
 

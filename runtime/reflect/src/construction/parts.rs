@@ -1,7 +1,7 @@
 //! Fast path of construction for a class with subobjects, when the CDO of the class is the template. The subobjects, their
 //! classes, their templates and the offsets of the references are found once. Runs the hooks in the order of the general path.
-//! Only constructors can observe the steps of the store. So steps after the last constructor are omitted; the final copy of the
-//! values has their effect.
+//! Only constructors can observe the steps of the store. Steps after the last constructor are therefore omitted; the final copy
+//! of the values has their effect.
 
 use std::rc::Rc;
 
@@ -171,7 +171,7 @@ impl Constructor<'_> {
                 if constructs { self.construct(*object, turn) } else { Ok(()) }
             }
             PartStep::End(at) => {
-                // All later members are inside this member. They are copied again, as their references to each other are known.
+                // All later members are inside this member. These members are copied again with their mutual references.
                 self.copy_members(plan, at, made)?;
                 self.refer_to_member(&plan.members[at], at, made)
             }
@@ -243,7 +243,7 @@ impl Constructor<'_> {
         }
     }
 
-    /// Returns the error of a subobject, because `missing` was destroyed.
+    /// Returns the error of a subobject whose construction fails because `missing` was destroyed.
     #[cold]
     fn part_failed(&self, part: PartLocation, missing: ObjectHandle, made: &Made) -> ConstructionFailed {
         let (owner, class) = &made[part.owner];
@@ -264,7 +264,7 @@ impl Constructor<'_> {
     }
 }
 
-/// Returns the number of classes that count as constructed when the member is allocated. Without constructors, these are all.
+/// Returns the number of classes that count as constructed when the member is allocated. Without constructors, all count.
 fn constructed_at_start(member: &Member, class: &Class) -> usize {
     if member.has_constructors { 0 } else { class.depth() }
 }
@@ -278,7 +278,7 @@ impl PartStep {
 }
 
 impl Draft {
-    /// Removes the steps that no constructor can observe, and the calls of PostInitProperties if no class has one.
+    /// Removes the steps that no constructor can observe, and calls of PostInitProperties if no class has any.
     fn finish(self, key: (u64, ObjectHandle)) -> PartsPlan {
         let Self { mut members, steps, mut inits, dynamic, observed, .. } = self;
         let needed = |(at, step): (usize, PartStep)| match step {
@@ -297,7 +297,7 @@ impl Draft {
             }
         }
         let has_any = members.iter().any(|member| member.has_post_init);
-        // The hook of a plugin part rejects an object that an earlier hook has destroyed, even if its class has none.
+        // The hook of a plugin part rejects an object that an earlier hook has destroyed, even if the class has no hook.
         inits.retain(|at| has_any && (members[*at].has_post_init || members[*at].has_plugin_part));
         PartsPlan { key, members: members.into(), steps, inits: inits.into(), dynamic }
     }

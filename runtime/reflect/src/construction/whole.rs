@@ -47,8 +47,8 @@ impl Constructor<'_> {
         }
         if plan.has_constructors {
             for turn in class.lineage() {
-                // Sets the defaults only for constructors to observe, because the template's values overwrite the defaults
-                // below.
+                // Sets the defaults only because constructors may observe them: the template's values overwrite the
+                // defaults below.
                 if has_defaults(turn) {
                     let step = || ConstructionStep::Defaults(turn.path.to_string());
                     self.step(object, step, || self.set_defaults(object, turn))?;

@@ -3,7 +3,7 @@
 /// Reason why a container operation failed. The container is unchanged.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ContainerError {
-    /// Range exceeds the length.
+    /// The range exceeds the length.
     #[error("{count} values from {at} on are more than the {len} there are: ask for the length first")]
     OutOfRange {
         /// First index.
@@ -13,7 +13,7 @@ pub enum ContainerError {
         /// Length of the container.
         len: u32,
     },
-    /// Length would exceed the maximum.
+    /// The length would exceed the maximum.
     #[error("{more} values more than {len} are more than a container can hold: spread them over several")]
     TooLong {
         /// Length of the container.
@@ -21,7 +21,7 @@ pub enum ContainerError {
         /// Number of rows to add.
         more: u32,
     },
-    /// System is out of memory.
+    /// The system is out of memory.
     #[error("the system has no {bytes} bytes for a container: hold less")]
     NoMemory {
         /// Requested bytes.

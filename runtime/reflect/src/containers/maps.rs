@@ -48,7 +48,7 @@ impl<'a> Keyed<'a> {
     /// Returns the row of a key.
     ///
     /// # Panics
-    /// If the type of `key` is not the key type.
+    /// Panics if the type of `key` is not the key type.
     pub fn find(self, key: Ptr<'_>) -> Option<u32> {
         let key = key.typed(self.row.key);
         let rows = self.rows().span();
@@ -105,10 +105,10 @@ impl<'a> KeyedMut<'a> {
     /// point into a value of this container.
     ///
     /// # Errors
-    /// If memory is exhausted or there would be too many rows; the container is unchanged then.
+    /// Fails if memory is exhausted or there would be too many rows; the container is then unchanged.
     ///
     /// # Panics
-    /// If the type of `key` is not the key type.
+    /// Panics if the type of `key` is not the key type.
     pub fn insert(&mut self, key: Ptr<'_>) -> Result<(u32, bool), ContainerError> {
         let key = key.typed(self.row.key);
         if let Some(at) = self.as_ref().find(key) {
@@ -136,16 +136,16 @@ impl<'a> KeyedMut<'a> {
     /// Returns the value in row `at`; `None` in a set.
     ///
     /// # Panics
-    /// If the row does not exist.
+    /// Panics if the row does not exist.
     pub fn value(&mut self, at: u32) -> Option<PtrMut<'_>> {
         let row = self.span().get(at).unwrap_or_else(|| panic!("row {at} does not exist"));
         row.parts_mut().1
     }
 
-    /// Removes row `at` and moves the last row to its place.
+    /// Removes row `at` and moves the last row to this index.
     ///
     /// # Errors
-    /// If the row does not exist.
+    /// Fails if the row does not exist.
     pub fn remove(&mut self, at: u32) -> Result<(), ContainerError> {
         let (raw, span) = (self.rows().raw(), self.span());
         let ArrayRaw { len, epoch, .. } = raw;
@@ -206,7 +206,7 @@ impl<'a> KeyedMut<'a> {
             }
         }
         for at in twice.into_iter().rev() {
-            // Descending order, so that the rows still to be removed keep their index.
+            // Removes the rows in descending order, so that the remaining rows to be removed keep their index.
             let _done = self.remove(at);
         }
         self.build_index_if_large();

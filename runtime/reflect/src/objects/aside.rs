@@ -31,7 +31,7 @@ impl Objects {
         store.slots.iter().filter(|(_, tenant)| waits(tenant)).count() as u64
     }
 
-    /// Makes the object dormant; `dormant` keeps the state of its missing class.
+    /// Makes the object dormant; `dormant` contains the state of its missing class.
     pub fn set_dormant(&self, object: ObjectHandle, dormant: Dormant) -> Result<(), CallError> {
         let mut store = self.store.borrow_mut();
         let tenant = store.slots.get_mut(object).ok_or(CallError::Stale { handle: object })?;

@@ -19,7 +19,7 @@ pub enum ListEdit {
     Added(usize, ObjectHandle),
 }
 
-/// Maximum number of changed slots that a list follows, since each costs a search of the list.
+/// Maximum number of changed slots that a list follows, since each slot costs a search of the list.
 const MAX_FOLLOWED: usize = 16;
 
 impl Objects {
@@ -37,7 +37,7 @@ impl Objects {
         in_order(slots.living().filter_map(created).collect())
     }
 
-    /// Returns the number of [`Objects::living`].
+    /// Returns the number of objects that [`Objects::living`] returns.
     pub fn count_living(&self) -> usize {
         self.store.borrow().slots.count_living()
     }
@@ -106,7 +106,7 @@ impl Objects {
     }
 
     /// Updates a list that [`Objects::of_class`] returned when the counter of changes was `since`. Returns the edits in order; `None`,
-    /// with the list unchanged, if more has changed than is worth following.
+    /// with the list unchanged, if too many slots have changed.
     pub fn follow(&self, class: &Class, list: &mut Vec<ObjectHandle>, since: u64) -> Option<Vec<ListEdit>> {
         let changed = self.columns.changed_since(since).filter(|changed| changed.len() <= MAX_FOLLOWED)?;
         let store = self.store.borrow();
@@ -118,7 +118,7 @@ impl Objects {
                 edits.push(ListEdit::Removed(at));
             }
         }
-        // The objects that are left have not changed, so they are alive.
+        // The remaining objects of the list have not changed, so they are alive.
         for object in changed.into_iter().map(|index| slots.handle(index)) {
             let Some(tenant) = slots.get(object) else { continue };
             let body = tenant.visible_body();

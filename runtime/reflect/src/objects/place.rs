@@ -47,13 +47,13 @@ impl fmt::Display for ObjectDisplay<'_> {
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
 #[non_exhaustive]
 pub enum RenameError {
-    /// Object or new outer does not exist.
+    /// The object or the new outer does not exist.
     #[error("{handle} is gone: it can be neither renamed nor the outer of an object")]
     Stale {
         /// Handle of the missing object.
         handle: ObjectHandle,
     },
-    /// Name is already used in the outer.
+    /// The name is already used in the outer.
     #[error("{object} cannot be called `{name}` in there: {holder} is; choose another name, or rename that first")]
     InUse {
         /// Object to rename.
@@ -63,7 +63,7 @@ pub enum RenameError {
         /// Object with that name.
         holder: ObjectHandle,
     },
-    /// New outer is the object itself or inside it.
+    /// The new outer is the object itself or inside of the object.
     #[error("{object} cannot be moved into {outer}, which is the same object or inside it: move {outer} out first")]
     Circle {
         /// Object to move.
@@ -71,7 +71,7 @@ pub enum RenameError {
         /// Requested outer.
         outer: ObjectHandle,
     },
-    /// Object is a class default object or a default subobject.
+    /// The object is a class default object or a default subobject.
     #[error("{object} is {what}, which cannot be moved or renamed: create an object of your own instead")]
     Fixed {
         /// Object to rename.
@@ -79,7 +79,7 @@ pub enum RenameError {
         /// Description of the object.
         what: &'static str,
     },
-    /// Name is not allowed.
+    /// The name is not allowed.
     #[error("{object} cannot be called \"{}\": {problem}", line(name))]
     BadName {
         /// Object to rename.
@@ -89,7 +89,7 @@ pub enum RenameError {
         /// Problem of the name.
         problem: &'static str,
     },
-    /// Reload in progress could not undo the change.
+    /// The reload in progress could not undo the change.
     #[error("{object} keeps its name while a reload is in progress: rename it afterwards")]
     DuringReload {
         /// Object to rename.
@@ -106,8 +106,8 @@ impl Objects {
         Some(store.naming.name(&self.names, label))
     }
 
-    /// Formats an object for messages: `Game.Cube (Cube_1)`, or its handle if it does not exist. Evaluated only when
-    /// formatted.
+    /// Formats an object for messages: `Game.Cube (Cube_1)`, or the handle of an object that does not exist. The result is
+    /// evaluated only when formatted.
     #[inline]
     pub fn display(&self, object: ObjectHandle) -> ObjectDisplay<'_> {
         ObjectDisplay { objects: self, object }
@@ -124,7 +124,7 @@ impl Objects {
     /// it change.
     ///
     /// # Errors
-    /// [`RenameError`] with the reason; the object is unchanged then.
+    /// [`RenameError`] with the reason; the object is then unchanged.
     pub fn rename(&self, object: ObjectHandle, name: &str, outer: ObjectHandle) -> Result<(), RenameError> {
         if let Some(problem) = name_problem(name, outer.is_none()) {
             return Err(RenameError::BadName { object, name: name.into(), problem });
@@ -133,8 +133,8 @@ impl Objects {
         self.put(object, self.names.intern(name), outer)
     }
 
-    /// Moves an object to `outer` and keeps its name, without checks. Used when a world is loaded, which creates objects
-    /// before their outers.
+    /// Moves an object to `outer` and keeps its name, without checks. This function is used when a world is loaded, because
+    /// loading creates objects before their outers.
     ///
     /// # Errors
     /// [`RenameError::Stale`] if the object does not exist.
@@ -171,7 +171,7 @@ impl Objects {
         if self.predates_shadow(object) {
             return Err(RenameError::DuringReload { object });
         }
-        // Terminates, because no object is inside itself.
+        // The iteration terminates, because no object is inside itself.
         let mut around = std::iter::successors(Some(outer), |around| self.outer(*around));
         if around.any(|around| around == object) {
             return Err(RenameError::Circle { object, outer });

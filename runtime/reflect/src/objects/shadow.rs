@@ -34,7 +34,7 @@ impl Objects {
     /// Starts a shadow: from now on bodies are staged, and constructions and destructions can be rolled back.
     ///
     /// # Panics
-    /// If a shadow is already active.
+    /// Panics if a shadow is already active.
     pub fn begin_shadow(&self) {
         self.abandon_mark();
         let mut store = self.store.borrow_mut();
@@ -44,14 +44,14 @@ impl Objects {
         store.shadow = Some(Shadow { first_construction, staged, ended, old, rebound, in_place, unwritten, copies });
     }
 
-    /// Checks that a shadow is active. If so, a rollback may restore destroyed objects.
+    /// Checks that a shadow is active. During a shadow, a rollback may restore destroyed objects.
     #[inline]
     pub fn is_in_shadow(&self) -> bool {
         self.store.borrow().shadow.is_some()
     }
 
-    /// Checks that a shadow is active and the object was created before the shadow. Such an object must not be destroyed,
-    /// because its plugin part could not be restored.
+    /// Checks that a shadow is active and the object was created before the shadow. An object that predates the shadow must not be
+    /// destroyed, because its plugin part could not be restored.
     #[inline]
     pub fn predates_shadow(&self, object: ObjectHandle) -> bool {
         let store = self.store.borrow();
@@ -70,15 +70,15 @@ impl Objects {
     }
 
     /// Keeps the body of an object in place, and binds it to `class`, which has the layout of its current class. The body has no
-    /// conjugate until another is set. All classes of the chain count as constructed. A rollback restores the previous binding and
-    /// the values.
+    /// conjugate until another conjugate is set. All classes of the chain count as constructed. A rollback restores the previous
+    /// binding and the values.
     ///
     /// # Errors
     /// [`CallError::Stale`] if the object does not exist.
     ///
     /// # Panics
-    /// If no shadow is active, the layouts differ, the object was created or staged in the shadow, or it keeps values outside of
-    /// its memory.
+    /// Panics if no shadow is active, the layouts differ, the object was created or staged in the shadow, or it keeps values
+    /// outside of its memory.
     pub fn keep_body(&self, object: ObjectHandle, class: &Rc<Class>) -> Result<(), CallError> {
         let mut binding = ClassBinding::new(class);
         let mut store = self.store.borrow_mut();
@@ -100,7 +100,7 @@ impl Objects {
     /// Copies the values of an object whose body stays in place, before their first write.
     ///
     /// # Errors
-    /// The error of the function that [`Objects::check_copies`] has set.
+    /// Returns the error of the function that [`Objects::check_copies`] has set.
     #[cold]
     pub(super) fn copy_before_write(&self, object: ObjectHandle) -> Result<(), CallError> {
         {
@@ -127,7 +127,7 @@ impl Objects {
     /// [`CallError::Stale`] if the object does not exist.
     ///
     /// # Panics
-    /// If no shadow is active.
+    /// Panics if no shadow is active.
     pub fn stage(&self, object: ObjectHandle, mut body: Body) -> Result<(), CallError> {
         body.constructed = body.class.depth();
         let mut store = self.store.borrow_mut();
@@ -146,10 +146,10 @@ impl Objects {
     }
 
     /// Commits the shadow: swaps in all staged bodies. Returns the old bodies with their conjugates, and the old bindings of the
-    /// bodies that stay in place. Cannot fail and calls no foreign code.
+    /// bodies that stay in place. The commit cannot fail and calls no foreign code.
     ///
     /// # Panics
-    /// If no shadow is active.
+    /// Panics if no shadow is active.
     pub fn commit_shadow(&self) -> Replaced {
         self.has_kept_bodies.set(false);
         let mut store = self.store.borrow_mut();
@@ -170,11 +170,11 @@ impl Objects {
     }
 
     /// Rolls the shadow back, which restores destroyed objects, and values and bindings of the bodies that stay in place. Returns
-    /// the staged bodies with the other bindings, and the objects created in the shadow in order of creation, which the caller must
-    /// destroy.
+    /// the staged bodies and the bindings that the shadow had set, and the objects that were created in the shadow, in order of
+    /// creation. The caller must destroy these objects.
     ///
     /// # Panics
-    /// If no shadow is active.
+    /// Panics if no shadow is active.
     pub fn drop_shadow(&self) -> (Replaced, Vec<ObjectHandle>) {
         self.has_kept_bodies.set(false);
         let mut store = self.store.borrow_mut();

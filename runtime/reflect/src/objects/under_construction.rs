@@ -21,7 +21,7 @@ impl Objects {
     }
 
     /// Copies the property bytes of `from` to an object under construction, if both objects have the same schema, and its values
-    /// own no memory and name no objects. Returns false and writes nothing otherwise.
+    /// own no memory and name no objects. Otherwise, returns false and writes nothing.
     #[inline]
     pub(crate) fn copy_plain(&self, object: ObjectHandle, from: ObjectHandle) -> bool {
         let store = self.store.borrow();
@@ -69,7 +69,7 @@ impl Objects {
     /// references as [`Objects::copy_values`] does, if `pairs` is not empty.
     ///
     /// # Errors
-    /// [`CallError::Stale`] if an object does not exist, or if the schemas differ, since `from` is not the expected object then.
+    /// [`CallError::Stale`] if an object does not exist, or if the schemas differ, since `from` is then not the expected object.
     pub(crate) fn copy_whole(
         &self,
         object: ObjectHandle,
@@ -99,7 +99,7 @@ impl Objects {
     }
 
     /// Overwrites the strong reference at an offset of the object's memory. Returns false and writes nothing if the object does
-    /// not exist or has no reference there.
+    /// not exist or has no reference at the offset.
     pub(crate) fn put_reference(&self, object: ObjectHandle, offset: u32, to: ObjectHandle) -> bool {
         self.rescan(object);
         self.inspect(object, |tenant| tenant.visible_body().view().put_reference(offset, to)) == Some(true)

@@ -1,5 +1,5 @@
-//! Data of types that contain other types: inner types, layout and text. Computed once, because every access to a value
-//! needs it.
+//! Data of types that contain other types: inner types, layout and text. The data is computed once, because every
+//! access to a value needs it.
 
 use std::rc::Rc;
 
@@ -34,7 +34,7 @@ pub struct OptionalType {
     size: usize,
 }
 
-/// Layout of a row in a set or map: first the key, then in a map the value.
+/// Layout of a row in a set or map: the key, followed by the value in a map.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'a> {
     /// Type of the key.

@@ -295,8 +295,8 @@ impl Registry {
     }
 }
 
-/// Search for a member. Chains of redirects may share links. Results are cached per path, so that the cost of a search is linear in the
-/// number of redirects.
+/// State of a search for a member. Chains of redirects may share links. Results are cached per path, so that the cost of a search is
+/// linear in the number of redirects.
 struct MemberSearch<'a, F> {
     registry: &'a Registry,
     find: F,

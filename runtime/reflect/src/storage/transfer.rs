@@ -10,19 +10,19 @@ use super::{Schema, View, member};
 use crate::property::{Property, PropertyType};
 use crate::values::ptr::{Ptr, PtrMut};
 
-/// Source of one value of the new layout. `from` is a property of the old layout, `to` one of the new layout, both of one type.
+/// Source of one value of the new layout. `from` is a property of the old layout, and `to` a property of the new layout with its type.
 #[derive(Clone, Copy, Debug)]
 pub enum Rule<P> {
-    /// The own value; the new default if the own value is the old default.
+    /// Copies the own value, or the new default if the own value equals the old default.
     #[expect(missing_docs, reason = "see the enum")]
     Follow { from: P, to: P },
-    /// The own value. If `is_distinct` is set, the transfer fails for a value that equals the new default.
+    /// Copies the own value. If `is_distinct` is set, the transfer fails for a value that equals the new default.
     #[expect(missing_docs, reason = "see the enum")]
     Own { from: P, to: P, is_distinct: bool },
-    /// The new default.
+    /// Copies the new default.
     #[expect(missing_docs, reason = "see the enum")]
     Default { to: P },
-    /// No value: the transfer fails for a value other than the old default.
+    /// Copies no value: the transfer fails for a value other than the old default.
     #[expect(missing_docs, reason = "see the enum")]
     Gone { from: P },
 }
@@ -62,7 +62,7 @@ impl Transfer {
         Ok(Self { from: Rc::clone(old), to: Rc::clone(new), steps })
     }
 
-    /// Writes the values of `own` into `target`, a body of its own, with the defaults in `old` and `new`. Replaces the content of
+    /// Writes the values of `own` into the separate body `target`, with the defaults in `old` and `new`. Replaces the content of
     /// `are_own` by one entry for each rule: true if the value is the own value. Returns false if a rule fails, or a body has another
     /// layout; `target` then has some of the values.
     pub fn apply(
@@ -92,7 +92,7 @@ impl Transfer {
             // SAFETY: `View::from_raw` was promised a value of each field's type; `new` found a field of type `ty` at the offset in
             // the schema of the old layout, which is compared below.
             let old = unsafe { Ptr::new(old.base.wrapping_add(from).cast_const(), ty) };
-            // SAFETY: the same, for the new layout.
+            // SAFETY: as above, for the new layout.
             old.equal(unsafe { Ptr::new(new.base.wrapping_add(to).cast_const(), ty) })
         };
         old.is_of(&self.from) && new.is_of(&self.to) && self.steps.iter().all(equal)

@@ -53,8 +53,8 @@ impl PropertyType {
         of_type!(self, K, _of => K::KIND)
     }
 
-    /// Returns the parameters of the type as text: the path of a struct or class, the types in a container, the signature of a
-    /// delegate. Empty for plain kinds.
+    /// Returns the parameters of the type as text: the path of a struct or class, the types in a container, the signature of a delegate.
+    /// The text is empty for plain kinds.
     pub fn type_path(&self) -> &str {
         of_type!(self, K, of => K::path(of))
     }

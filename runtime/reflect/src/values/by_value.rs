@@ -12,7 +12,7 @@ use crate::names::Names;
 use crate::value::Value;
 
 impl Value {
-    /// Returns the kind of properties for such a value.
+    /// Returns the kind of properties that hold the value.
     ///
     /// # Examples
     /// ```
@@ -55,10 +55,10 @@ impl Value {
         of_value!(self, K, value => K::wrap(K::with_objects(value, map)))
     }
 
-    /// Prints the value as text for [`Value::parse`]: numbers and `true` plain, strings quoted (localizable strings followed by namespace
-    /// and key: `("Open", "menu", "open")`), `none` or `#index.serial` for objects, `none` or the path for classes, soft references and
-    /// properties, 32 hexadecimal digits for lazy references, `#1.2:function` for delegates, structs as `(x=1, y=2)`, lists as `(1, 2)`,
-    /// maps as `((a, 1), (b, 2))`, optional values as `none` or `some(1)`.
+    /// Prints the value as text for [`Value::parse`]. Numbers and `true` are plain, and strings are quoted; localizable strings are
+    /// followed by namespace and key: `("Open", "menu", "open")`. An object is `none` or `#index.serial`; a class, soft reference or
+    /// property is `none` or its path. A lazy reference has 32 hexadecimal digits; a delegate is `#1.2:function`. Structs are `(x=1,
+    /// y=2)`, lists `(1, 2)`, maps `((a, 1), (b, 2))`, and optional values `none` or `some(1)`.
     ///
     /// # Examples
     /// ```

@@ -72,7 +72,7 @@ pub(crate) trait Kind: Content + Sized + 'static {
     };
     const WRITTEN: Written = Written::Own;
 
-    // Types of the kind.
+    // Operations on types of the kind.
 
     /// Returns the data of the type as text: the path of the struct or class, the types in a container, the signature of a delegate.
     fn path(_of: &Self::Of) -> &str {
@@ -118,7 +118,7 @@ pub(crate) trait Kind: Content + Sized + 'static {
         }
     }
 
-    // Values in memory.
+    // Operations on values in memory.
 
     /// Overwrites a value with another that does not overlap it; memory owned by the value is cloned.
     #[inline]
@@ -156,7 +156,7 @@ pub(crate) trait Kind: Content + Sized + 'static {
 
     fn write(at: Mut<'_, Self>, value: &Self::Value);
 
-    // Values read out.
+    // Operations on values outside of property memory.
 
     /// Returns the zero value, whose bytes are all zero.
     fn zero(of: &Self::Of) -> Self::Value;
@@ -213,7 +213,7 @@ pub(crate) trait Kind: Content + Sized + 'static {
         value
     }
 
-    // Values as text.
+    // Conversions between values and text.
 
     /// Prints the value as text that the kind can parse.
     fn print(value: &Self::Value, names: &Names) -> String;
@@ -237,7 +237,7 @@ pub(crate) trait Kind: Content + Sized + 'static {
         Self::from_word(word, ty, scanner.names)
     }
 
-    // Values of other kinds.
+    // Conversions between kinds.
 
     /// Returns the content of the value for conversion to other kinds.
     fn offer<'v>(_value: &'v Self::Value, _cx: &Conversion<'_>) -> Option<Offer<'v>> {
@@ -403,8 +403,8 @@ pub(crate) fn name_of(kind: PropertyKind) -> &'static str {
     Entry::of(kind).map_or("?", |entry| entry.name)
 }
 
-/// Implements the methods of a kind whose values are a number, name or handle. The representation of such values is the same in memory
-/// and in a [`Value`].
+/// Implements the methods of a kind whose values are a number, name or handle. These values have the same representation in memory and
+/// in a [`Value`].
 macro_rules! word {
     () => {
         #[inline]

@@ -1,4 +1,4 @@
-//! Optional values: a byte that states whether the value is present, and behind it the value. An absent value is zero.
+//! Optional values: a byte that states if the value is present, followed by the value. An absent value is zero.
 
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;

@@ -5,8 +5,8 @@
 //! Plugins read and write the same bytes directly, so no Rust reference to these bytes is ever created. A value is loaded or stored as a
 //! whole, and safe code interprets it.
 //!
-//! The unsafe code relies on the layout that the `Kind` of a value (or `InMemory`, for host structs) states: `Raw`, size and
-//! alignment. It also relies on the offsets in the types of structs and optional values.
+//! The unsafe code relies on the layout that the `Kind` of a value (or `InMemory`, for host structs) states: `Raw`, size and alignment.
+//! The unsafe code also relies on the offsets in the types of structs and optional values.
 #![expect(unsafe_code, reason = "property memory is raw memory that plugins write too")]
 
 use std::fmt;
@@ -43,7 +43,7 @@ pub(crate) unsafe trait Begins<First: Raw>: Raw {}
 /// A type that owns nothing and may be overwritten with any bytes.
 ///
 /// # Safety
-/// Overwriting a value leaks nothing, and no bytes of a value are an address.
+/// Overwriting a value leaks nothing, and no bytes of a value form an address.
 pub(crate) unsafe trait Plain: Raw + Copy {}
 
 pub(crate) trait Word: Plain + Default {
@@ -83,20 +83,20 @@ words! {
 
 macro_rules! raws {
     ($($rust:ty),*) => {$(
-        // SAFETY: consists of numbers and raw pointers, for which every bit pattern is valid.
+        // SAFETY: the type consists of numbers and raw pointers, for which every bit pattern is valid.
         unsafe impl Raw for $rust {}
     )*};
 }
 raws! { (), TextRaw, LocalTextRaw, LazyRaw, DelegateRaw, ArrayRaw, MapRaw, SparseRaw }
 // SAFETY: every type begins with itself.
 unsafe impl<R: Raw> Begins<R> for R {}
-// SAFETY: a `repr(C)` struct whose first field is a `TextRaw`.
+// SAFETY: the type is a `repr(C)` struct whose first field is a `TextRaw`.
 unsafe impl Begins<TextRaw> for LocalTextRaw {}
-// SAFETY: a `repr(C)` struct whose first field is an `ArrayRaw`.
+// SAFETY: the type is a `repr(C)` struct whose first field is an `ArrayRaw`.
 unsafe impl Begins<ArrayRaw> for MapRaw {}
-// SAFETY: two numbers.
+// SAFETY: the type consists of two numbers.
 unsafe impl Plain for LazyRaw {}
-// SAFETY: a handle and two numbers.
+// SAFETY: the type consists of a handle and two numbers.
 unsafe impl Plain for DelegateRaw {}
 
 /// A pointer for reading a value of a type known at run time.
@@ -136,7 +136,7 @@ pub struct PtrMut<'a> {
     ty: &'a PropertyType,
 }
 
-/// A value in memory of its own, which does not move. Dropping `Own` does not destroy the value.
+/// A value in separate memory, which does not move. Dropping `Own` does not destroy the value.
 #[derive(Debug)]
 pub(crate) struct Own {
     block: Block,
@@ -240,7 +240,7 @@ impl<'a> Ptr<'a> {
     /// Returns the pointer with another reference to its type.
     ///
     /// # Panics
-    /// If `ty` is another type.
+    /// Panics if `ty` is another type.
     #[inline]
     pub(crate) fn typed<'t>(self, ty: &'t PropertyType) -> Ptr<'t>
     where
@@ -255,7 +255,7 @@ impl<'a> PtrMut<'a> {
     /// Creates a pointer to the value at `at`.
     ///
     /// # Safety
-    /// `at` holds an aligned value of `ty`. As long as this pointer is used, the value is accessed only through it.
+    /// `at` holds an aligned value of `ty`. As long as this pointer is used, the value is accessed only through this pointer.
     #[inline]
     pub unsafe fn new(at: *mut u8, ty: &'a PropertyType) -> Self {
         Self { at, ty }
@@ -277,7 +277,7 @@ impl<'a> PtrMut<'a> {
     /// distinct values never overlap.
     ///
     /// # Panics
-    /// If the types differ.
+    /// Panics if the types differ.
     #[inline]
     pub fn copy_from(self, from: Ptr<'_>) {
         assert!(std::ptr::eq(self.ty, from.ty) || self.ty == from.ty, "a {} is not a {}", from.ty, self.ty);
@@ -287,13 +287,13 @@ impl<'a> PtrMut<'a> {
         with_kind!(self, Mut, K, to, from => from => K::copy(to, from));
     }
 
-    /// Frees owned memory and leaves the zero value. Only the epochs of containers are not reset but increased, so that earlier addresses
+    /// Frees owned memory and leaves the zero value. The epochs of containers are not reset but increased, so that earlier addresses
     /// remain stale permanently.
     pub fn destroy(self) {
         with_kind!(self, Mut, K, at => K::destroy(at));
     }
 
-    /// Overwrites the value. Fields of a struct that `value` omits are unchanged. On an error nothing is written.
+    /// Overwrites the value. Fields of a struct that `value` omits are unchanged. After an error, nothing is written.
     ///
     /// # Errors
     /// [`WrongType`] if the value is of another kind, or names a field that the struct does not have.
@@ -444,7 +444,7 @@ impl<K: Kind> Mut<'_, K> {
     /// Overwrites the bytes with the bytes of `from`.
     ///
     /// # Panics
-    /// If values of the type own memory.
+    /// Panics if values of the type own memory.
     #[inline]
     pub(crate) fn copy_bytes(&self, from: Ref<'_, K>) {
         assert!(!K::nature(self.of).owns_memory, "a value that owns memory is not copied by its bytes");
@@ -455,7 +455,7 @@ impl<K: Kind> Mut<'_, K> {
     /// Overwrites the value with zero bytes. Owned memory is not freed.
     #[inline]
     pub(crate) fn zero(&self) {
-        // SAFETY: the caller of `new` promised this many writable bytes, and zeros are a value of every kind.
+        // SAFETY: the caller of `new` promised `K::bytes` writable bytes, and zeros are a value of every kind.
         unsafe { self.at.write_bytes(0, K::bytes(self.of)) };
     }
 }
@@ -522,7 +522,7 @@ impl<'a, K: Kind<Of = Rc<OptionalType>, Raw = u8>> Ref<'a, K> {
     #[inline]
     pub(crate) fn inner(self) -> Option<Ptr<'a>> {
         let at = self.at.wrapping_add(self.of.value_at());
-        // SAFETY: the caller of `new` promised an optional value, whose value is stored behind the byte.
+        // SAFETY: the caller of `new` promised an optional value, whose value is stored after the byte.
         (self.raw() != 0).then(|| unsafe { Ptr::new(at, self.of.ty()) })
     }
 }
@@ -531,7 +531,7 @@ impl<K: Kind<Of = Rc<OptionalType>, Raw = u8>> Mut<'_, K> {
     /// Returns the value's memory, even if the optional is empty.
     #[inline]
     pub(crate) fn inner(&self) -> PtrMut<'_> {
-        // SAFETY: the caller of `new` promised a writable optional value, whose value is stored behind the byte; zeros are also a value.
+        // SAFETY: the caller of `new` promised a writable optional value, whose value is stored after the byte; zeros are also a value.
         unsafe { PtrMut::new(self.at.wrapping_add(self.of.value_at()), self.of.ty()) }
     }
 }

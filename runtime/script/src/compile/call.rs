@@ -22,7 +22,8 @@ impl FunctionCompiler {
         let out_count = call.args.iter().filter(|arg| matches!(arg, Arg::Out(_) | Arg::OutConverted(..))).count();
         for (at, arg) in call.args.iter().enumerate() {
             let later = call.args[at + 1..].iter().any(|arg| arg_expr(arg).is_some_and(writes));
-            // Writing one out value may change the path to another, so several out arguments count as later writes.
+            // Writing an out value may change the path to another out value, so several out arguments count as later
+            // writes.
             let written = later || out_count > 1;
             args.push(match arg {
                 Arg::Value(expr) => Argument::In(self.safe(expr, later)),
@@ -85,8 +86,7 @@ impl FunctionCompiler {
     /// Returns the index of the wildcard argument that the thunk accesses without a copy. Prefers an out argument.
     fn placed(&self, call: &Call) -> Option<usize> {
         let writes = (0..call.args.len()).any(|at| is_out(call, at));
-        // An argument that is read from a local may overlap the written argument, so it cannot be accessed without a
-        // copy.
+        // An argument in a local may overlap the written argument, so the thunk must read a copy.
         let may = |expr: &Expr, at: usize| is_elsewhere(expr) && (is_out(call, at) || !writes || !is_in_local(expr));
         let may = |at: &usize| matches!(&call.args[*at], Arg::Wildcard(expr) if may(expr, *at));
         let mut found = (0..call.args.len()).filter(may);

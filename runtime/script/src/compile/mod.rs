@@ -84,7 +84,7 @@ struct Kind {
     free: Vec<Reg>,
 }
 
-/// Key of a constant among those of one type. Floats are compared by their bits.
+/// Key that identifies a constant among the constants of one type. Floats are compared by their bits.
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Number(i128),
@@ -332,7 +332,7 @@ impl FunctionCompiler {
         if at < self.params { at } else { self.locals + (at - self.params) }
     }
 
-    /// Returns a register with this value that is not a constant, for operands that must be in the frame.
+    /// Returns a non-constant register with this value, for operands that must be in the frame.
     fn in_frame(&mut self, reg: Reg, ty: &Type) -> Reg {
         if !self.is_constant(reg) {
             return reg;

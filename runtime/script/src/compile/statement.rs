@@ -141,7 +141,7 @@ impl FunctionCompiler {
             Type::Array(of) | Type::Fixed(of, _) => (**of).clone(),
             other => other.clone(),
         };
-        // These registers stay reserved during the body, so that its temporaries do not reuse them.
+        // These registers stay reserved while the body is compiled, so that temporaries of the body do not reuse them.
         let location = self.location(array, true);
         let (at, length, item) = (self.temp(&Type::INT), self.temp(&Type::INT), self.temp(&element_ty));
         let held = self.keep();

@@ -17,7 +17,7 @@ use crate::intrinsic::remove_equal;
 use crate::rows::{failed, set_len};
 use crate::{cost, size};
 
-/// Wildcards: an array, and a parameter that has its element type.
+/// Wildcards of functions with an array and an item of the element type.
 const ITEM: &[(&str, &str)] = &[("array_parm", "target_array"), ("array_type_dependent_params", "item")];
 const RESULT: &[(&str, &str)] = &[("array_parm", "target_array"), ("array_type_dependent_params", RESULT_NAME)];
 const ARRAY: &[(&str, &str)] = &[("array_parm", "target_array")];
@@ -178,7 +178,7 @@ fn put_new(frame: &mut Frame<'_>, target: Param, item: Param, at: u32) -> Result
     Ok(())
 }
 
-/// Checks that the item has the element type. The checker of sources ensures this, but bytecode is untrusted.
+/// Checks that the item has the element type. The checker of sources ensures this type, but bytecode is untrusted.
 fn check_item(frame: &Frame<'_>, target: Param, item: Param) -> Result<(), CallError> {
     let PropertyType::Array(of) = &frame.property(target).ty else { return Ok(()) };
     let found = &frame.property(item).ty;

@@ -12,7 +12,7 @@ use alcedo_reflect::thunk::{ArgumentKind, Frame, function_of};
 
 use crate::cost;
 
-/// Rust types of parameters, each with its property kind and type path.
+/// Rust type of a parameter, with its property kind and type path.
 pub(super) trait Declared {
     const KIND: PropertyKind;
     const PATH: &'static str = "";
@@ -110,7 +110,7 @@ pub(super) fn custom(
     decl
 }
 
-/// Steps to the only argument, which is a container, and returns its number of elements.
+/// Reads the only argument, which is a container, and returns the number of its elements.
 pub(super) fn stepped_len<K: ArgumentKind>(frame: &mut Frame<'_>) -> Result<u32, CallError> {
     let target = frame.step_compiled_in::<K>()?;
     frame.finish()?;

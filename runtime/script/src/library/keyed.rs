@@ -254,7 +254,7 @@ fn set_union(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     Ok(())
 }
 
-/// Keeps the items that are in another set, or the items that are not in it.
+/// Keeps the items of a set that another set contains, or the items that the other set does not contain.
 fn keep<const IN_OTHER: bool>(_world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
     let (target, other) = two_sets(frame)?;
     let (to, from) = frame.value_mut_and(target, other)?;

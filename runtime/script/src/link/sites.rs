@@ -313,8 +313,8 @@ impl KnownFunctions {
 }
 
 impl Linker<'_> {
-    /// Returns the parameters of a delegate. Their layout equals the layout of the parameters of a function with the signature of
-    /// the delegate.
+    /// Returns the parameters of a delegate. The layout of these parameters equals the layout of the parameters of a function
+    /// with the signature of the delegate.
     fn params_of_delegate(&self, ty: &PropertyType) -> Checked<Params> {
         let signature = ty.signature().ok_or_else(|| format!("a {ty} is called"))?;
         let read: Result<SignatureText, _> = signature.parse();

@@ -60,7 +60,7 @@ impl<'a> Constants<'a> {
         self.elf.mapped(addr, len)
     }
 
-    /// Returns the address that the loader will store at `at`; `None` if that address is not in the library itself.
+    /// Returns the address that the loader will store at `at`; `None` if this address is not in the library itself.
     #[must_use]
     pub fn address(&self, at: u64) -> Option<u64> {
         self.addresses.get(&at).copied()

@@ -162,7 +162,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         raw.map(Some).ok_or_else(|| malformed(format!("section {} is not mapped", section.name)))
     }
 
-    /// Checks that either all or none of the tags exist. The loader assumes this.
+    /// Checks that either all or none of the tags exist, as the loader assumes.
     fn all_or_none(&self, tags: &[DynamicTag]) -> Result<bool, ElfError> {
         let there = tags.iter().filter(|tag| self.has(**tag)).count();
         ensure(there == 0 || there == tags.len(), || {
@@ -172,7 +172,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         Ok(there > 0)
     }
 
-    /// Expects a file that was checked. `versions` contains the library of each needed version.
+    /// Requires a checked file. `versions` contains the library of each needed version.
     fn pinning(&self, symbols: &Symbols<'_>, strings: &[u8], versions: &BTreeMap<u16, &str>) -> Pinning {
         let numbers = self.table(DT_VERSYM, SHT_GNU_VERSYM).ok().flatten().unwrap_or_default();
         Pinning {
@@ -192,7 +192,7 @@ impl<'e, 'a> Dynamic<'e, 'a> {
         Ok(())
     }
 
-    /// Checks the symbols. Returns them and the string table that all names use.
+    /// Checks the symbols. Returns the symbols, and the string table that contains all names.
     fn check_symbols(&self) -> Result<(Symbols<'a>, &'a [u8]), ElfError> {
         let elf = self.elf;
         let section = self.agree(DT_SYMTAB, SHT_DYNSYM)?.ok_or_else(|| malformed("the dynamic symbols are missing"))?;

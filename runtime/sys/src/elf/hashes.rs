@@ -75,7 +75,7 @@ mod tests {
         words.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
 
-    /// Two buckets, symbols starting at `first`, one filter word of 64 bits.
+    /// Builds a table with two buckets, symbols from `first` on, and one filter word of 64 bits.
     fn gnu(buckets: [u32; 2], first: u32, chains: &[u32]) -> Vec<u8> {
         bytes(&[&[2, first, 1, 6, 0, 0], &buckets[..], chains].concat())
     }

@@ -58,7 +58,7 @@ fn header(bytes: &[u8]) -> Result<&FileHeader64<LE>, ElfError> {
         });
     };
     let ident = &header.e_ident;
-    // Checks class and byte order first, because they determine the format of the rest.
+    // Checks class and byte order first, because they determine the format of all other fields.
     let (class, data, machine) = (ident.class.0, ident.data.0, header.e_machine.get(LE));
     ensure_host(class == object::elf::ELFCLASS64.0, || format!("an ELF file of class {class}"))?;
     ensure_host(data == object::elf::ELFDATA2LSB.0, || format!("an ELF file with byte order {data}"))?;
@@ -185,7 +185,7 @@ fn ensure_host(holds: bool, found: impl FnOnce() -> String) -> Result<(), ElfErr
     if holds { Ok(()) } else { Err(ElfError::Foreign { found: found() }) }
 }
 
-/// Returns a table of plain records, or an error if the file ends before it.
+/// Returns a table of plain records, or an error if the table exceeds the file.
 fn table<'a, T: Pod>(bytes: &'a [u8], what: &str, offset: u64, size: u64) -> Result<&'a [T], ElfError> {
     let need = offset.saturating_add(size);
     let raw = slice(bytes, offset, size).ok_or_else(|| ElfError::Truncated { what: what.to_owned(), need })?;

@@ -1,8 +1,8 @@
 //! Checks the relocations. The loader writes to the address of each relocation without checks, and calls functions for some relocations.
 //!
 //! Relocations may write to sections of variables, but never to a table that the loader still reads. In the arrays of initializers and
-//! finalizers, they may write only addresses of code. Relocations must write every slot of these arrays, because the file contains no
-//! addresses.
+//! finalizers, relocations may write only addresses of code. Relocations must write every slot of these arrays, because the file contains
+//! no addresses.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -177,7 +177,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Checks that every slot of an initializer or finalizer is written. Returns the indices of the sections that relocations write to.
+    /// Checks that every slot of the initializer and finalizer arrays is written. Returns the indices of the sections that are relocated.
     pub(super) fn finish(self) -> Result<BTreeSet<usize>, ElfError> {
         for ground in &self.grounds {
             let empty = ground.slots.iter().flatten().position(|is_written| !is_written);

@@ -83,8 +83,8 @@ fn check_location(elf: &Elf<'_>, section: &Section<'_>) -> Result<(), ElfError> 
     }
     let load = elf.load_of(*addr, *size).ok_or_else(|| malformed(format!("section {name} is in no segment")))?;
     let right = match section.kind {
-        // A zeroed section has no bytes in the file. It must begin after the file content of its segment, otherwise it would contain
-        // headers or padding.
+        // A zeroed section has no bytes in the file. The section must begin after the file content of its segment, otherwise it would
+        // contain headers or padding.
         SHT_NOBITS => load.addr.saturating_add(load.filesz) <= *addr,
         _ => {
             load.offset <= *offset && addr - load.addr == offset - load.offset && section.file_end() <= load.file_end()
@@ -117,7 +117,7 @@ fn check_segment(elf: &Elf<'_>, index: usize) -> Result<(), ElfError> {
     }
     let exactly = |section: Option<&Section<'_>>| section.is_some_and(|s| segment.is_exactly(s) && *align >= s.align);
     let right = match *kind {
-        PT_LOAD => true, // checked before, together with its sections
+        PT_LOAD => true, // The segment was checked before, together with its sections.
         // The loader modifies the dynamic table in place if this header permits writes.
         PT_DYNAMIC => {
             exactly(elf.section_of_kind(SHT_DYNAMIC)) && (!segment.allows(PF_W.0) || elf.is_writable(*addr, *memsz))

@@ -1,5 +1,5 @@
 //! Finds static thread-locals, which need a fixed offset from the thread pointer. The loader allocates them next to the thread-locals of
-//! the program. That area has little space for libraries that are mapped later, and its space is usually never reused.
+//! the program. This area has little space for libraries that are mapped later, and its space is usually never reused.
 
 use std::collections::BTreeSet;
 
@@ -23,7 +23,7 @@ pub struct StaticTls {
 }
 
 impl StaticTls {
-    /// Reads the use from the bytes of a library; `None` if it has no static thread-locals.
+    /// Returns the use of static thread-locals by a library; `None` if the library has no static thread-locals.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Option<Self> {
         let elf = headers::read(bytes).ok()?;
@@ -68,7 +68,7 @@ fn names(elf: &Elf<'_>, offsets: &BTreeSet<u64>) -> Vec<String> {
     found.into_iter().map(|(_, name)| name).collect()
 }
 
-/// Returns the records of a section; empty if it is invalid.
+/// Returns the records of a section; empty if the section is invalid.
 fn table<'a, T: object::pod::Pod>(elf: &Elf<'a>, section: &Section<'_>) -> &'a [T] {
     let bytes = elf.bytes.get(section.file_range()).unwrap_or_default();
     records(bytes, "a table").unwrap_or_default()

@@ -58,7 +58,7 @@ impl<'a> Symbols<'a> {
                     ensure(inside, || wrong("is in no segment"))?;
                 }
             }
-            // The loader calls the function of such a symbol to determine the address of the symbol.
+            // The loader calls the function of an `STT_GNU_IFUNC` symbol to determine the address of the symbol.
             let called = kind == STT_GNU_IFUNC.0 && location != SymbolLocation::Elsewhere;
             let code = matches!(location, SymbolLocation::Here(_)) && ground.holds(value);
             ensure(!called || code, || wrong("is resolved by something other than code"))?;

@@ -67,7 +67,7 @@ pub(super) fn check_defined(raw: &[u8], strings: &[u8], count: u64) -> Result<u1
     Ok(highest)
 }
 
-/// Returns the library of each symbol in `indices`, if its version is one of the needed versions. Requires a valid file.
+/// Returns the library of each symbol in `indices`, if the version of the symbol is one of the needed versions. Requires a valid file.
 pub(super) fn libraries(indices: &[usize], numbers: &[u8], needed: &BTreeMap<u16, &str>) -> Vec<Option<String>> {
     let numbers: &[U16<LE>] = records(numbers, "the versions of symbols").unwrap_or_default();
     let library = |index: &usize| needed.get(&(numbers.get(*index)?.get(LE) & NUMBER)).map(|name| (*name).to_owned());
@@ -119,7 +119,7 @@ impl<'a> Chain<'a> {
         format!("the {} are not a whole chain", self.what)
     }
 
-    /// Returns index and offset of the next record. The caller must then call `step`.
+    /// Returns the index and the offset of the next record. The caller must then call `step`.
     fn next(&mut self) -> Result<Option<(u64, usize)>, ElfError> {
         let Some(at) = self.at else { return Ok(None) };
         self.left = self.left.checked_sub(1).ok_or_else(|| malformed(self.torn()))?;

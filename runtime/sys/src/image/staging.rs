@@ -52,7 +52,7 @@ impl StageDir {
     ///
     /// # Errors
     ///
-    /// Errors of [`StageDir::stage_with`].
+    /// Returns the errors of [`StageDir::stage_with`].
     pub fn stage_whole(
         &self,
         image: ImageFile,

@@ -1,6 +1,6 @@
 //! Fallback for unsupported platforms: images are mapped and never unmapped, and figures are unavailable.
 //!
-//! Even musl never unmaps libraries, so keeping images mapped and reporting that is the correct behavior.
+//! Even musl never unmaps libraries, so the correct behavior is to keep images mapped and to report them as parked.
 #![expect(unsafe_code, reason = "mapping a library runs its code")]
 
 use std::ffi::{CStr, c_void};
@@ -17,7 +17,7 @@ use crate::imp::Writers;
 use crate::ledger::Ledger;
 use crate::ledger::repair::Repair;
 
-/// Writers of a file are unknown.
+/// Lease of a file; the platform does not report writers.
 #[derive(Debug)]
 pub(crate) struct Lease<'a>(PhantomData<&'a File>);
 
@@ -53,7 +53,7 @@ impl Mapping {
         if address.is_null() { Err("its address is null".to_owned()) } else { Ok(address) }
     }
 
-    /// Empty: the addresses of images are unknown.
+    /// Returns no ranges, because the addresses of images are unknown.
     pub(crate) fn ranges(&self) -> &[std::ops::Range<usize>] {
         &[]
     }
@@ -141,7 +141,7 @@ pub(crate) fn checkpoint(_is_any_ending: bool) -> u64 {
     0
 }
 
-/// Empty: without hooks, no image is unmapped.
+/// Repairs of this platform: without hooks, no image is unmapped, so no repair is needed.
 pub(crate) const REPAIRS: &[Repair] = &[];
 
 pub(crate) struct Records;

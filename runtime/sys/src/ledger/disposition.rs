@@ -15,7 +15,7 @@ pub(crate) enum Effect {
     /// Default action of the system.
     Default,
     Ignore,
-    /// Dispatcher of the host, which calls the images' handlers and then the process's own.
+    /// Dispatcher of the host, which calls the images' handlers and then the handler of the process.
     Dispatch,
 }
 

@@ -48,7 +48,7 @@ impl Facts {
             Self { signals: true, .. } => Step::ReleaseSignals,
             Self { handler_runs: true, .. } => Step::Wait,
             Self { exit_handlers: true, .. } => Step::RunExitHandlers,
-            // Exit handlers and destructors may have removed the reference.
+            // Exit handlers and destructors may have removed the outside reference.
             Self { outside: true, .. } => Step::Wait,
             _ => Step::Close,
         }

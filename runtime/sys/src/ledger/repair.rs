@@ -1,6 +1,6 @@
-//! Defines repairs. Each repair handles one kind of resource that images leave in the process. A platform has one table of repairs, and
-//! each repair has its own file. An image that leaves a resource without a repair on its platform stays mapped, and its report names the
-//! resource.
+//! Repairs of resources that images leave in the process. Each repair handles one kind of resource. A platform has one table of repairs,
+//! and each repair has its own file. An image that leaves a resource without a repair on its platform stays mapped, and its report names
+//! the resource.
 #![expect(unsafe_code, reason = "the creator promises that the image is unmapped")]
 
 use std::collections::HashSet;
@@ -56,18 +56,18 @@ pub(crate) struct Repair {
     pub(crate) facts: fn(&Ledger, &mut Facts),
     /// Executes a step and records it in the report.
     pub(crate) act: fn(&Ledger, Step, &mut EndReport),
-    /// Finds a reference to the image from outside. Called once all facts allow closing, because the search is more expensive than the
-    /// facts.
+    /// Finds a reference to the image from outside. This callback is called once all facts allow closing, because the search is more
+    /// expensive than the facts.
     pub(crate) outside: fn(&Ledger) -> Option<Holder>,
-    /// Redirects or removes references, just before the image is closed. The predicate checks if an address is in the image or its
-    /// memory, or belongs to a stream created by it.
+    /// Redirects or removes references, just before the image is closed. The predicate checks if an address is in the image or its memory,
+    /// or belongs to a stream created by the image.
     pub(crate) redirect_references: fn(&Ledger, &dyn Fn(usize) -> bool, &mut EndReport),
-    /// Searches memory for references to the image if the policy requests it; returns them with the used blocks of the C heap. The
-    /// argument `Path` is the path of the private copy.
+    /// Searches memory for references to the image if the policy requests it; returns the references with the used blocks of the C heap.
+    /// The argument `Path` is the path of the private copy.
     pub(crate) search: fn(&Ledger, ReferenceSearch, &Path) -> Option<FoundReferences>,
     /// Called right before the image is closed.
     pub(crate) before_close: fn(&Ledger),
-    /// Frees the rest after the image is unmapped.
+    /// Frees the remaining resources after the image is unmapped.
     pub(crate) free: fn(&Gone<'_>, &mut EndReport),
 }
 
@@ -76,7 +76,7 @@ pub(crate) type FoundReferences = (SearchResult, HashSet<usize>);
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 impl Repair {
-    /// Has no effect in any callback.
+    /// Repair without any effect.
     pub(crate) const NONE: Self = Self {
         name: "",
         before: || (),
@@ -94,7 +94,7 @@ impl Repair {
     };
 }
 
-/// Unmapped image. Its recorded resources have no owner any more.
+/// Unmapped image. The recorded resources of the image have no owner any more.
 pub(crate) struct Gone<'a> {
     image: &'a Ledger,
     policy: &'a EndPolicy,
@@ -122,7 +122,7 @@ impl<'a> Gone<'a> {
         self.policy
     }
 
-    /// Returns the blocks of its C heap that were found in use.
+    /// Returns the blocks of the image's C heap that were found in use.
     pub(crate) fn kept(&self) -> &'a HashSet<usize> {
         self.kept
     }

@@ -1,7 +1,7 @@
-//! Content of the notes: current images and the most recently unmapped ones, kept short over many reloads. This file formats the
+//! Content of the notes: current images and the most recently unmapped images, kept short over many reloads. This file formats the
 //! lines; `notes.rs` writes the file.
 //!
-//! A line consists of words separated by single spaces and ends with `.`, so that a partial line is never read as a whole one:
+//! A line consists of words separated by single spaces and ends with `.`, so that a partial line is never read as a whole line:
 //! `stage <folder> .`, `module <generation> <name> <copy> .`, `mapped <copy> <begin>-<end>… .`, `gone <milliseconds> <copy> .`,
 //! `forgotten <modules> .`. External strings are escaped: spaces, backslashes and all bytes other than printable ASCII appear as `\`
 //! and two hex digits.

@@ -114,7 +114,7 @@ pub(crate) struct Library {
     stage: StageDir,
 }
 
-/// Built once for all tests of a binary; only the bytes are kept.
+/// Library that is built once for all tests of a binary; only the bytes are kept.
 static LIBRARY: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let dir = TempDir::new().expect("a temporary directory");
     let (source, library): (PathBuf, _) = (dir.path().join("module.c"), dir.path().join("libmodule.so"));
@@ -180,7 +180,7 @@ impl Module {
         (unsafe { self.image.begin_end(policy) }, self.ledger)
     }
 
-    /// Ends the module, which must be possible within a generous time.
+    /// Ends the module, which must be possible within a generous time limit.
     pub(crate) fn end(self, policy: EndPolicy) -> alcedo_sys::EndReport {
         let (mut ending, _ledger) = self.begin_end(policy);
         finish(&mut ending)

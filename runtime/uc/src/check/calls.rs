@@ -104,7 +104,7 @@ impl Body<'_, '_> {
         Err(self.report(self.error("uc-unknown-function", name.span, message).similar(near)))
     }
 
-    /// `DynamicLoadObject(path, class'Class')`, whose result is a class instead of an object.
+    /// Checks `DynamicLoadObject(path, class'Class')`, whose result is a class instead of an object.
     fn loaded_class(&self, name: &Ident, args: &Args, span: Span) -> Option<Found<Expr>> {
         let [path, Some(ast::Expr { kind: ast::ExprKind::Object(word, of), .. }), rest @ ..] = args else {
             return None;

@@ -197,7 +197,7 @@ impl Body<'_, '_> {
         Ok((found, place, convert, index))
     }
 
-    /// Returns the name of the iterator function of a `foreach`, or `None` if it iterates over an array.
+    /// Returns the name of the iterator function of a `foreach`, or `None` if the `foreach` iterates over an array.
     fn iterator_function(&self, callee: &ast::Expr, args: &[Option<ast::Expr>]) -> Option<String> {
         // Decides for incompletely known classes: iteration over an array has no class argument and at most two arguments.
         let by_args = |name: &Ident| {

@@ -217,7 +217,7 @@ impl Body<'_, '_> {
             return super::Reported;
         }
         let (found_text, expected_text) = (found.to_string(), expected.to_string());
-        // Messages qualify types of equal names with their packages.
+        // Messages add the package to types of equal names.
         let same = found_text == expected_text;
         let long = |ty: &Type, text: String| match ty {
             Type::Struct(path)

@@ -406,7 +406,7 @@ fn in_order(works: Vec<Work<'_>>) -> Vec<Work<'_>> {
         let waits = |work: &Work<'_>| work.base.as_ref().is_some_and(|base| names.contains(base));
         let (waiting, ready): (Vec<_>, Vec<_>) = open.into_iter().partition(waits);
         if ready.is_empty() {
-            // Unreachable: cycles were reported and broken before.
+            // This branch is unreachable, because cycles were reported and broken before.
             done.extend(waiting);
             return done;
         }

@@ -1,4 +1,4 @@
-//! Declares the interfaces of the package, and checks that classes implement their functions.
+//! Declares the interfaces of the package, and checks that classes implement the functions of their interfaces.
 
 use std::rc::Rc;
 

@@ -54,7 +54,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Resolves the last name as a type; the name before it, if any, is its package.
+    /// Resolves the last name as a type; the preceding name, if any, is the package of the type.
     pub(super) fn type_named(&self, names: &[Ident], file: usize) -> Option<Found<TypeSym>> {
         let last = names.last()?;
         let table = self.type_names.borrow();
@@ -309,7 +309,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns true if the type refers to an incompletely known class. Callers must not report type errors for such a type.
+    /// Returns true if the type refers to an incompletely known class. Callers must not report type errors for these types.
     pub(super) fn is_unsure(&self, ty: &Type) -> bool {
         match ty {
             Type::Object(path) | Type::Class(path) | Type::Reference(_, path) => self.is_broken(path),

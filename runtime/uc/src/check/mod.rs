@@ -122,7 +122,7 @@ pub fn check(package: &str, sources: &[Source], types: &Types, options: &Options
 }
 
 /// Checks the files of a package against the types that are registered now. Ignores types that scripts declared earlier in a
-/// package of this name, since they are being replaced. Must run on the game thread, like all of reflection.
+/// package of this name, since they are being replaced. The check must run on the game thread, like all of reflection.
 ///
 /// # Errors
 /// Returns all messages including warnings, ordered by file and offset, if any message is an error.
@@ -142,7 +142,7 @@ pub fn check_parsed(
     Ok(Checked { package: checked, warnings: messages })
 }
 
-/// Ids of messages about constructs that are unsupported or partly ignored. None of these messages depends on known types.
+/// Ids of messages about constructs that are unsupported or partly ignored. These messages do not depend on known types.
 const OUTSIDE: &[&str] = &[
     "uc-cpptext",
     "uc-delegate-out",
@@ -169,7 +169,7 @@ const OUTSIDE: &[&str] = &[
 ];
 
 /// Returns the syntax messages and the unsupported constructs of the files of a package, ordered by file and offset, without
-/// knowing any types.
+/// information about types.
 pub fn outside(package: &str, sources: &[Source], parsed: Parsed) -> Vec<Diagnostic> {
     let Parsed { files, mut messages } = parsed;
     let world = alcedo_reflect::World::new();
@@ -319,7 +319,7 @@ impl<'a> Checker<'a> {
         Err(self.report(Diagnostic::error(id, at, message)))
     }
 
-    /// Removes all messages after the first `messages`.
+    /// Removes all messages after the first `messages` messages.
     pub(crate) fn take_back(&self, messages: usize) {
         self.messages.borrow_mut().truncate(messages);
         if self.first_error.get() >= messages {

@@ -308,8 +308,8 @@ impl Body<'_, '_> {
             Ok(Expr { ty, .. }) => self.checker.triple(ty).map(|(triple, _)| Type::Num(triple.of)),
             Err(Reported) => None,
         };
-        // The expected type does not affect operands: `7 / 2` is 3 even if a `float` is expected. The only exception are float
-        // literals, which are `f64` if a `double` is expected.
+        // The expected type does not affect operands: `7 / 2` is 3 even if a `float` is expected. Float literals are the only
+        // exception: they are `f64` if a `double` is expected.
         let expected = expected.filter(|expected| **expected == Type::Num(Num::F64));
         let expected_of = |value: &ast::Expr| if is_fraction(value) { expected } else { None };
         let is_name = |value: &ast::Expr| matches!(value.kind, ast::ExprKind::Ident(_));
@@ -343,7 +343,7 @@ impl Body<'_, '_> {
     }
 
     fn no_operation(&self, op: Infix, at: Span, left: &Expr, right: &Expr) -> Reported {
-        // A class may declare this operator, which is unsupported and already reported.
+        // A class may declare this operator; the declaration is unsupported and already reported.
         let is_declared = self.checker.own_operators.borrow().iter().any(|sign| sign.eq_ignore_ascii_case(op.sign()));
         if is_declared || self.checker.is_unsure(&left.ty) || self.checker.is_unsure(&right.ty) {
             return Reported;

@@ -34,7 +34,7 @@ impl Body<'_, '_> {
                 let (class, path) = self.class_of(inner)?;
                 return self.default_property(class, &path, name, span);
             }
-            // `class'X'.static.f` without a call.
+            // Resolves `class'X'.static.f` without a call.
             ast::ExprKind::Member(inner, word) if word.is("static") => {
                 let (class, path) = self.class_of(inner)?;
                 let Some(found) = self.checker.find_function(&path, &name.text) else {
@@ -42,7 +42,7 @@ impl Body<'_, '_> {
                 };
                 return self.function_value(Some(class), &found, name, expected, span);
             }
-            // `EnumName.Entry`.
+            // Resolves `EnumName.Entry`.
             ast::ExprKind::Ident(word) if !self.is_value_name(&word.text) || self.is_enum_value(&word.text) => {
                 let found = self.checker.type_named(std::slice::from_ref(word), self.file);
                 if let Some(Ok(TypeSym::Enum(path, _))) = found {
@@ -265,7 +265,7 @@ impl Body<'_, '_> {
                 let found = self.value_as(index, &key)?;
                 Ok(Expr { kind: ExprKind::Intrinsic(Intrinsic::MapGet, vec![base, found]), ty: *value, line })
             }
-            // For a variable that is not an array, `x[0]` is `x`.
+            // If a variable is not an array, `x[0]` means `x`.
             ty => self.refuse("uc-no-array", span, format!("`{ty}` has no elements: `[…]` cannot stand behind it")),
         }
     }

@@ -62,7 +62,7 @@ impl Checker<'_> {
         done
     }
 
-    /// Sorts structs after their bases and the structs in their fields. Reports cycles and breaks them.
+    /// Sorts structs so that each struct follows its base and the structs in its fields. Reports cycles and breaks them.
     fn in_dependency_order(&self, open: Vec<(hir::Struct, At)>) -> Vec<(hir::Struct, At)> {
         let numbers: HashMap<Path, usize> =
             open.iter().enumerate().map(|(number, (structure, _))| (structure.path.clone(), number)).collect();
@@ -134,7 +134,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns true if a struct is one of its own bases; such cycles are reported elsewhere.
+    /// Returns true if a struct is one of its own bases; these cycles are reported elsewhere.
     fn is_circular(&self, structure: &hir::Struct, bases: &HashMap<Path, Path>) -> bool {
         let base_chain = std::iter::successors(structure.base.as_ref(), |path| bases.get(*path));
         base_chain.take(MAX_EXTENSION_DEPTH).any(|path| *path == structure.path)
@@ -164,7 +164,7 @@ impl Checker<'_> {
         let mut values = 0;
         for field in &fields {
             let Some(ty) = &field.ty else { continue };
-            // Counts a struct that is too large as one value, so that structs with fields of this type are not reported as well.
+            // Counts a struct that is too large as one value, so that structs with fields of its type are not reported as well.
             if self.add_values(&mut values, ty, &structure.name, field.at.unwrap_or(at)).is_err() {
                 values = 1;
                 break;

@@ -10,7 +10,7 @@ use crate::diagnostic::Diagnostic;
 use crate::hash::HashMap;
 use crate::hir::{self, Path};
 
-/// Base of a class, or class of one of its subobjects with the location of the declaration.
+/// Base of a class, or class of one of its subobjects, with the location of the declaration.
 type Contained = (Path, Option<At>);
 
 /// Class whose contained classes are being examined, with the index of the next contained class.

@@ -131,7 +131,7 @@ pub(crate) enum Wild {
     Array,
     Set,
     Map,
-    /// Any type. If the function has a set or map parameter, its element, key or value type, as the parameter name specifies.
+    /// Any type. For a set, its element type; for a map, the key or value type that the name of the parameter selects.
     Any,
     /// Element type of the array.
     Element,
@@ -193,7 +193,7 @@ pub(crate) struct ClassSym {
     /// Reason why scripts cannot extend the class.
     pub(crate) closed: Option<&'static str>,
     pub(crate) props: Named<Rc<PropSym>>,
-    /// Number of values of its properties and of its bases in the package. Counts each element of a fixed array.
+    /// Number of values in the properties of the class and of its bases in the package. Counts each element of a fixed array.
     pub(crate) values: u64,
     pub(crate) funcs: Named<Rc<FuncSym>>,
     pub(crate) delegates: Named<Rc<DelegateSym>>,

@@ -213,7 +213,7 @@ impl Checker<'_> {
     /// Evaluates the array length in the brackets after a name.
     pub(super) fn dim_of(&self, dim: &Expr, file: usize, class: &str) -> Found<u32> {
         let at = (file, dim.span);
-        // An enum as length is the number of its entries.
+        // An enum as array length means the number of its entries.
         if let crate::ast::ExprKind::Ident(name) = &dim.kind
             && let Some(Ok(TypeSym::Enum(path, _))) = self.type_named(std::slice::from_ref(name), file)
             && let Some(found) = self.enumeration(&path)

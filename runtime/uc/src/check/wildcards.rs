@@ -14,7 +14,7 @@ type Args = [Option<ast::Expr>];
 type CheckedArgs = HashMap<usize, Found<Expr>>;
 
 impl Body<'_, '_> {
-    /// Checks the arguments. Returns them with the types of the wildcards and the type of the result.
+    /// Checks the arguments. Returns the checked arguments with the types of the wildcards and the type of the result.
     pub(super) fn arguments(
         &self,
         found: &FuncSym,
@@ -85,7 +85,7 @@ impl Body<'_, '_> {
         let result = match (found.wild_result, element) {
             (Some(Wild::Element), Some(element)) => Some(element),
             (Some(Wild::SameArray | Wild::Array), Some(element)) => Some(Type::Array(Box::new(element))),
-            // The result has the type of the first wildcard. Without a wildcard it is the host's vector.
+            // The result has the type of the first wildcard. Without a wildcard, the result is the host's vector.
             (Some(Wild::Struct), _) => match wildcards.first() {
                 Some(first) => Some(first.ty.clone()),
                 None => self.checker.triple_named("Vector", self.at(span)).map(|(of, _)| Type::Struct(of.path)),
@@ -115,8 +115,8 @@ impl Body<'_, '_> {
         Ok(element)
     }
 
-    /// Checks a wildcard argument of any type. Converts it implicitly to the element, key or value type of the set or map
-    /// argument, if there is one.
+    /// Checks a wildcard argument of any type. Converts the argument implicitly to the element, key or value type of the set or
+    /// map argument, if there is one.
     fn any_argument(&self, found: &FuncSym, at: usize, arg: &ast::Expr, checked_args: &mut CheckedArgs) -> Found<Expr> {
         let param = &found.params[at];
         let name = param.name.to_ascii_lowercase();

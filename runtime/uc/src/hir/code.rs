@@ -22,9 +22,9 @@ pub enum StmtKind {
     Assign(Expr, Expr),
     /// `array.Length = n`: the array and an `int`. Negative values count as zero.
     SetLength(Expr, Expr),
-    /// `if`. The condition is a `bool`.
+    /// An `if` statement. The condition is a `bool`.
     If(Expr, Vec<Stmt>, Vec<Stmt>),
-    /// `while` and `do … while`. `continue` jumps to the condition.
+    /// A `while` or `do … while` loop. `continue` jumps to the condition.
     While {
         /// True if the body runs once before the first check of the condition.
         body_first: bool,
@@ -33,7 +33,7 @@ pub enum StmtKind {
         /// The body.
         body: Vec<Stmt>,
     },
-    /// `for`. `continue` jumps to the step.
+    /// A `for` loop. `continue` jumps to the step.
     For {
         /// Statements before the loop.
         init: Vec<Stmt>,
@@ -58,8 +58,8 @@ pub enum StmtKind {
         /// The body.
         body: Vec<Stmt>,
     },
-    /// `switch`. Evaluates the value once and enters the first arm with an equal value. Execution falls through to the next arms
-    /// until `break`.
+    /// A `switch` statement. Evaluates the value once and enters the first arm with an equal value. Execution falls through to the
+    /// next arms until `break`.
     Switch {
         /// Value to compare.
         value: Expr,
@@ -127,7 +127,7 @@ pub enum ExprKind {
         /// Property name.
         name: String,
     },
-    /// Property of a class default object. Expressions can read it, but not assign to it.
+    /// Property of a class default object. Expressions can read the property, but not assign to it.
     DefaultProperty {
         /// The class, of type [`Type::Class`].
         class: Box<Expr>,
@@ -180,7 +180,7 @@ pub enum ExprKind {
     Convert(Conversion, Box<Expr>),
     /// Checked cast of an object or class; the result is `None` if the check fails.
     Cast(Cast, Box<Expr>),
-    /// `new(outer, name) class(template)`.
+    /// An object creation `new(outer, name) class(template)`.
     New(Box<New>),
     /// Function of an object, which a delegate binds. If the object is `None`, the delegate is unbound.
     FunctionOf {
@@ -208,7 +208,7 @@ pub struct Compound {
     pub narrow: Option<Conversion>,
 }
 
-/// `new`.
+/// An object creation with `new`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct New {
     /// The class, of type [`Type::Class`].

@@ -1,5 +1,5 @@
 //! Checked tree of a package: names are resolved, types are known, conversions are explicit, operators are typed. The bytecode
-//! compiler uses only this tree. Its only lookups by name resolve paths in reflection.
+//! compiler uses only this tree. The only lookups by name resolve paths in reflection.
 //!
 //! Invariants of every tree that [`check`](crate::check) returns:
 //!
@@ -34,7 +34,7 @@ pub struct Package {
     pub files: Vec<String>,
     /// Enums of all classes.
     pub enums: Vec<Enum>,
-    /// Structs of all classes. The base of a struct and the structs of its fields precede it.
+    /// Structs of all classes. The base of a struct and the structs of its fields precede the struct.
     pub structs: Vec<Struct>,
     /// Delegates of all classes.
     pub delegates: Vec<Delegate>,
@@ -65,8 +65,8 @@ pub struct Interface {
     pub line: u32,
 }
 
-/// Function of an interface, without a body. Its path is `/Script/Package.Interface:name`. An implementing class has a function
-/// with exactly this name.
+/// Function of an interface, without a body. The path of the function is `/Script/Package.Interface:name`. An implementing class
+/// has a function with exactly this name.
 #[derive(Clone, PartialEq, Debug)]
 pub struct InterfaceFunction {
     /// Function name.
@@ -81,7 +81,7 @@ pub struct InterfaceFunction {
     pub line: u32,
 }
 
-/// An enum. Its numbers are `u8`, start at zero and have no gaps. No hidden last entry is added.
+/// An enum. The numbers of the entries are `u8`, start at zero and have no gaps. No hidden last entry is added.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Enum {
     /// Path of the enum.
@@ -113,7 +113,7 @@ pub struct Struct {
     pub line: u32,
 }
 
-/// Signature that a `delegate` declares as a type. Its path is `/Script/Package.Class:Name`;
+/// Signature that a `delegate` declares as a type. The path of the delegate is `/Script/Package.Class:Name`;
 /// [`DelegateDecl`](alcedo_reflect::decl::DelegateDecl) stores the class separately. [`Class::properties`] contains the property
 /// that holds the bound function, named [`delegate_property`]. If the source has a body, [`Class::functions`] contains the body as
 /// a function named [`delegate_body`], which runs if no function is bound.
@@ -327,8 +327,8 @@ pub struct Function {
     pub params: Vec<Param>,
     /// Type of the result.
     pub result: Option<Type>,
-    /// Path of the overridden function that is declared nearest to the root of the class chain, `/Script/Package.Class:name`. Its
-    /// class may be native, of a plugin, or of a script.
+    /// Path of the overridden function that is declared nearest to the root of the class chain, `/Script/Package.Class:name`. The
+    /// class of that function may be native, of a plugin, or of a script.
     pub overrides: Option<Path>,
     /// Locals after the parameters: the first is [`LocalId`] `params.len()`. Names of compiler-generated locals are in `<>`.
     pub locals: Vec<Local>,

@@ -18,7 +18,7 @@ pub enum Intrinsic {
     ArrayInsert,
     /// `array.InsertItem(int at, T)` → `int`: index of the new element.
     ArrayInsertItem,
-    /// `array.Remove(int at, int n)`. A range outside of the array is a script error, and the array is unchanged.
+    /// `array.Remove(int at, int n)`: removes `n` elements. A range outside of the array is a script error without effect.
     ArrayRemove,
     /// `array.RemoveItem(T)` → `int`: number of removed elements.
     ArrayRemoveItem,
@@ -29,11 +29,11 @@ pub enum Intrinsic {
     /// `array.Sort(delegate)`: the delegate `(T, T) -> int` returns a negative number if the two elements are out of order. The
     /// sort is stable; the order of calls is unspecified.
     ArraySort,
-    /// `array.Empty()`.
+    /// `array.Empty()`: removes all elements.
     ArrayEmpty,
     /// `map.Find(K)` → `V`: the zero value if the key is absent. Reading `map[key]` is the same operation.
     MapGet,
-    /// `map.Set(K, V)`.
+    /// `map.Set(K, V)`: inserts or replaces an entry.
     MapSet,
     /// `map.Contains(K)`, `set.Contains(T)` → `bool`.
     Contains,
@@ -53,13 +53,13 @@ pub enum Intrinsic {
     OptionalIsSet,
     /// `optional.Get()` → `T`: the zero value if unset.
     OptionalGet,
-    /// `optional.Reset()`.
+    /// `optional.Reset()`: removes the value.
     OptionalReset,
     /// `multicast.Add(delegate)`; ignores functions that are already bound.
     MulticastAdd,
-    /// `multicast.Remove(delegate)`.
+    /// `multicast.Remove(delegate)`: removes a bound function.
     MulticastRemove,
-    /// `multicast.Clear()`.
+    /// `multicast.Clear()`: removes all bound functions.
     MulticastClear,
     /// `d != none` → `bool`: true if the delegate is bound.
     DelegateIsBound,
@@ -88,7 +88,7 @@ impl Intrinsic {
 /// An operator with one operand.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Unary {
-    /// `!`.
+    /// Logical not: `!`.
     Not,
     /// `-` of `i32`, `i64`, `f32`, `f64`. Integers wrap.
     Neg(Num),
@@ -146,7 +146,7 @@ pub enum Op {
     Add,
     /// `-`, with the rules of `+`.
     Sub,
-    /// `*`, with the rules of `+`. Also of a triple and a number, and of two vectors by component.
+    /// `*`, with the rules of `+`. Also multiplies a triple by a number, and two vectors by component.
     Mul,
     /// `/`: integers round toward zero. Integer division by zero yields 0 and is logged. The smallest number divided by -1 wraps.
     /// Floats follow IEEE 754. Also divides a triple by a number, and two vectors by component.
@@ -194,63 +194,63 @@ pub enum Op {
     Dot,
     /// `Cross` of two vectors → a vector.
     Cross,
-    /// `ClockwiseFrom` of two `int`s → `bool`: true if the left angle is clockwise from the right angle. A turn has 65536 units.
+    /// `ClockwiseFrom` of two `int`s → `bool`: true if the left angle is clockwise from the right one. A full turn has 65536 units.
     ClockwiseFrom,
 }
 
 /// Infallible conversions between types.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Conversion {
-    /// Number to another kind, as `as` in Rust: integer to integer keeps the low bits; float to integer rounds toward zero and
-    /// saturates; NaN becomes 0.
+    /// Converts a number to another kind, as `as` in Rust: integer to integer keeps the low bits; float to integer rounds toward
+    /// zero and saturates; NaN becomes 0.
     Num(Num, Num),
-    /// Enum whose numbers have the first kind, to a number of the second kind.
+    /// Converts an enum whose numbers have the first kind to a number of the second kind.
     EnumToNum(Num, Num),
-    /// Number of the first kind to the enum of the path, whose numbers have the second kind. The result keeps a number without an
-    /// entry.
+    /// Converts a number of the first kind to the enum at the path, whose numbers have the second kind. A number without an entry
+    /// is kept.
     NumToEnum(Num, Path, Num),
-    /// Number to `bool`: true unless zero.
+    /// Converts a number to `bool`: true unless zero.
     NumToBool(Num),
-    /// `bool` to 1 or 0.
+    /// Converts a `bool` to 1 or 0.
     BoolToNum(Num),
-    /// Value of the type to a string. Integers become digits. Floats have four decimals, `f64` and `f32` alike (`%.4f`, as in
-    /// UnrealScript 3). `bool` becomes `True` or `False`. A name becomes its string, an enum value its entry name. Objects and
-    /// classes become their name, and no object becomes `None`. Vectors and rotators become `x,y,z` with two decimals. Other
+    /// Converts a value of the type to a string. Integers become digits. Floats have four decimals, `f64` and `f32` alike (`%.4f`,
+    /// as in UnrealScript 3). `bool` becomes `True` or `False`. A name becomes its string, an enum value its entry name. Objects
+    /// and classes become their name, and no object becomes `None`. Vectors and rotators become `x,y,z` with two decimals. Other
     /// structs, containers and delegates have the format of reflection.
     ToText(Type),
-    /// String to a value of the type. Numbers are read from the longest numeric prefix after leading spaces; without one they are
-    /// 0. A `bool` is true for "true" in any case, and for an integer other than zero. A name gets the string. Triples are read
-    /// from `x,y,z`. Enums are read from an entry name; any other string yields the zero value.
+    /// Converts a string to a value of the type. Numbers are read from the longest numeric prefix after leading spaces; a string
+    /// without a numeric prefix is zero. A `bool` is true for "true" in any case, and for an integer other than zero. A name gets
+    /// the string. Triples are read from `x,y,z`. Enums are read from an entry name; any other string yields the zero value.
     FromText(Type),
-    /// Conversion between string types or `name`: source type, target type. Unrepresentable characters become `?`.
+    /// Converts between string types or `name`: source type, target type. Unrepresentable characters become `?`.
     Text(Type, Type),
-    /// Object, class or interface to `bool`: true unless `None`.
+    /// Converts an object, class or interface to `bool`: true unless `None`.
     ObjectToBool,
-    /// Name to `bool`: true unless `None` or empty.
+    /// Converts a name to `bool`: true unless `None` or empty.
     NameToBool,
-    /// Triple to `bool`: true if any component is not zero.
+    /// Converts a triple to `bool`: true if any component is not zero.
     TripleToBool(Triple),
-    /// Class to object. The handle is unchanged, in hosts whose classes are objects.
+    /// Converts a class to an object. The handle is unchanged, in hosts whose classes are objects.
     ClassToObject,
-    /// Conversion without an operation at run time: object to a base class, class to `class<Base>`, delegate to another delegate
-    /// type with the same signature, or `none` to any of these types.
+    /// Converts without an operation at run time: object to a base class, class to `class<Base>`, delegate to another delegate type
+    /// with the same signature, or `none` to any of these types.
     Up,
-    /// Struct to its base struct; keeps the fields of the base.
+    /// Converts a struct to its base struct; keeps the fields of the base.
     StructUp(Path),
-    /// Object to an interface that its class implements.
+    /// Converts an object to an interface that its class implements.
     ObjectToInterface(Path),
-    /// Interface to its object.
+    /// Converts an interface to its object.
     InterfaceToObject,
-    /// Object to a weak, soft or lazy reference of the kind.
+    /// Converts an object to a weak, soft or lazy reference of the kind.
     ToReference(PropertyKind, Path),
-    /// Weak, soft or lazy reference to its object, or `None` if the object is not available.
+    /// Converts a weak, soft or lazy reference to its object, or to `None` if the object is not available.
     FromReference(PropertyKind),
-    /// Value to an optional.
+    /// Converts a value to an optional.
     ToOptional,
-    /// Vector to the rotator that points along it.
+    /// Converts a vector to the rotator that points along the vector.
     VectorToRotator(Triple, Triple),
-    /// Rotator to the unit vector along it.
+    /// Converts a rotator to the unit vector that points along the rotator.
     RotatorToVector(Triple, Triple),
-    /// Triple to another struct with the same component names and another number kind.
+    /// Converts a triple to another struct with the same component names and another number kind.
     Triple(Triple, Triple),
 }

@@ -8,24 +8,24 @@ use alcedo_reflect::type_text::{SignatureText, TypeText};
 
 use super::Path;
 
-/// A type. Its zero value consists of zero bytes; the zero value of a struct has the defaults of its fields.
+/// A type. The zero value of a type consists of zero bytes; the zero value of a struct has the defaults of its fields.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Type {
     /// A number: `byte`, `int`, `float`, and the other number types of reflection.
     Num(Num),
-    /// `bool`.
+    /// The type `bool`.
     Bool,
-    /// `string`: reflection's `String`.
+    /// The type `string`, which is `String` in reflection.
     Text,
-    /// Reflection's `Utf8String`.
+    /// `Utf8String` of reflection.
     Utf8Text,
-    /// Reflection's `AnsiString`.
+    /// `AnsiString` of reflection.
     AnsiText,
-    /// Reflection's `Text`.
+    /// `Text` of reflection.
     LocalText,
-    /// `name`.
+    /// The type `name`.
     Name,
-    /// Reflection's `FieldPath`.
+    /// `FieldPath` of reflection.
     FieldPath,
     /// An enum, and the kind of its numbers, which is `u8` for enums of scripts.
     Enum(Path, Num),
@@ -33,21 +33,21 @@ pub enum Type {
     Struct(Path),
     /// An object of a class or of a derived class, or none.
     Object(Path),
-    /// `class<X>`: a class or a class derived from it, or none. Reflection's `SubclassOf`.
+    /// `class<X>`: a class or a class derived from it, or none. The type is `SubclassOf` in reflection.
     Class(Path),
-    /// An object of a class that implements the interface, or none. Reflection's `ScriptInterface`.
+    /// An object of a class that implements the interface, or none. The type is `ScriptInterface` in reflection.
     Interface(Path),
     /// A reference type of reflection that has a keyword in the language: see [`PropertyKind::script_words`].
     Reference(PropertyKind, Path),
-    /// `array<T>`.
+    /// A dynamic array: `array<T>`.
     Array(Box<Self>),
-    /// `T name[N]`, which always has `N` elements. In reflection, an `Array(T)` with the metadata key `array_dim`.
+    /// A fixed array `T name[N]`, which always has `N` elements. In reflection, `Array(T)` with the metadata key `array_dim`.
     Fixed(Box<Self>, u32),
-    /// Reflection's `Set`.
+    /// `Set` of reflection.
     Set(Box<Self>),
-    /// Reflection's `Map`: `map<K, V>`.
+    /// `map<K, V>`, which is `Map` in reflection.
     Map(Box<Self>, Box<Self>),
-    /// Reflection's `Optional`.
+    /// `Optional` of reflection.
     Optional(Box<Self>),
     /// A delegate: one of the three kinds, its path if it has a name, and its signature.
     Delegate(PropertyKind, Option<Path>, Rc<SignatureText>),
@@ -134,7 +134,7 @@ impl Num {
         })
     }
 
-    /// Returns the name in scripts.
+    /// Returns the name of the number type in scripts.
     pub const fn script_name(self) -> &'static str {
         match self {
             Self::U8 => "byte",
@@ -162,11 +162,11 @@ pub struct Triple {
 }
 
 impl Type {
-    /// `byte`.
+    /// The type `byte`.
     pub const BYTE: Self = Self::Num(Num::U8);
-    /// `int`.
+    /// The type `int`.
     pub const INT: Self = Self::Num(Num::I32);
-    /// `float`.
+    /// The type `float`.
     pub const FLOAT: Self = Self::Num(Num::F32);
 
     /// Returns the type as reflection parses it. `None` for [`Type::None`] and [`Type::Nothing`].

@@ -157,7 +157,7 @@ impl Parser<'_> {
         if !matches!(token.kind, Kind::Int | Kind::Word) {
             return self.refuse(token.span, format!("an index is missing: found {}", self.describe(token)));
         }
-        // `[EEnum.ENTRY]`.
+        // Reads `[EEnum.ENTRY]`.
         let mut span = token.span;
         while self.peek().kind == Kind::Dot && self.peek_kind(1) == Kind::Word {
             self.next();

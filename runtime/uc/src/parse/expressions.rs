@@ -110,8 +110,8 @@ impl Parser<'_> {
             )
     }
 
-    /// Returns the number of tokens of an operator symbol that the language lacks, such as `<+>`. Its tokens follow each other
-    /// without a space, and the last token does not begin an operand. Returns zero for an operator of the language.
+    /// Returns the number of tokens of an operator symbol that the language lacks, such as `<+>`. The tokens of the symbol
+    /// have no spaces between them, and the last token does not begin an operand. Returns zero for known operators.
     fn declared_sign(&mut self, first: Token) -> usize {
         let (mut count, mut last) = (0, first);
         loop {
@@ -442,7 +442,7 @@ fn is_prefix(kind: Kind) -> bool {
     matches!(kind, Kind::Not | Kind::Minus | Kind::Plus | Kind::Tilde | Kind::PlusPlus | Kind::MinusMinus)
 }
 
-/// Returns true for a macro at the end of its line, such as `` `endif ``. The next line does not continue such an expression.
+/// Returns true for a macro at the end of its line, such as `` `endif ``. The next line does not continue the expression.
 fn ends_with_line(of: &Expr, next: Token) -> bool {
     matches!(of.kind, ExprKind::Macro(..)) && next.on_new_line
 }

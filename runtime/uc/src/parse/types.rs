@@ -28,7 +28,7 @@ impl Parser<'_> {
         self.peek_kind(1) == Kind::Lt && self.is_one_of(0, &["array", "class", "map", "set", "delegate", "optional"])
     }
 
-    /// Parses and rejects `[32]` after `string`, which the first version of Unreal had.
+    /// Parses and rejects `[32]` after `string`, a syntax of the first version of Unreal.
     fn text_length(&mut self) -> Read<()> {
         let open = self.next();
         let _ = self.expression()?;

@@ -87,7 +87,7 @@ fn a_borrowed_buffer_crosses_the_abi_and_back() {
     let mut owner = SlotBuffer::<2>::new();
     owner.set(0, 41_i32).expect("slot 0");
     let mut borrowed = owner.as_buffer_mut();
-    // SAFETY: `borrowed` owns its slots and is not used during this; the call has no pointers.
+    // SAFETY: `borrowed` owns its slots and is not used during this borrow; the call has no pointers.
     let mut callee = unsafe { BufferMut::from_raw(borrowed.raw()) };
     let value = callee.get::<i32>(0).expect("slot 0");
     callee.set(1, value + 1).expect("slot 1");

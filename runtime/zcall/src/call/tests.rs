@@ -1,4 +1,4 @@
-//! Access of safe host code to the slots of a call.
+//! Tests how safe host code accesses the slots of a call.
 #![expect(unsafe_code, reason = "vouches for the slots of the tests")]
 
 use alcedo_abi::kinds::PropertyKind;

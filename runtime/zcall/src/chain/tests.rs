@@ -46,8 +46,8 @@ fn resolve(chain: &ResolverChain, name: &str) -> Result<String, String> {
     found.map(|resolved| resolved.signature_text().to_owned()).map_err(|error| error.to_string())
 }
 
-/// Checks a lookup. `2:a` adds resolver `a` with priority 2. The suffix `+` makes it return a function, `!` makes it fail, and `?`
-/// makes it decline with a reason.
+/// Checks a lookup. `2:a` adds resolver `a` with priority 2. The suffix `+` makes the resolver return a function, `!` makes it
+/// fail, and `?` makes it decline with a reason.
 fn check(resolvers: &str, expected: Result<&str, &str>, expected_calls: &str) {
     let chain = chain();
     let log = Rc::new(RefCell::new(Vec::new()));
@@ -108,7 +108,7 @@ fn a_resolver_may_add_resolvers_during_its_call() {
     add(&chain, move |_| {
         let chain = inner.upgrade().expect("it lives");
         let new = |_: &ZCallName| Ok(Answer::Function(nothing(Implementer::Host, 0, "new")));
-        // A second lookup of the name finds this resolver.
+        // A second lookup of the name calls this resolver.
         let _added = chain.add("ex", Origin::BuiltIn, -1, "new", Rc::new(new));
         Ok(Answer::declined(""))
     });

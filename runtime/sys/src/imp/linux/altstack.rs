@@ -1,8 +1,8 @@
-//! Removes alternate signal stacks that images set for threads. The memory of such a stack is freed with a thread-local or with the image.
-//! If the thread kept the stack, the kernel would use freed memory. Therefore, each thread gets its previous stack back. Only the thread
-//! itself can change its stack, so the image stays mapped until then.
+//! Removes alternate signal stacks that images set for threads. The memory of an alternate stack is freed with a thread-local or with the
+//! image. If the thread kept the stack, the kernel would use freed memory. Therefore, each thread gets its previous stack back. Only the
+//! thread itself can change its stack, so the image stays mapped until then.
 //!
-//! Several images may have set a stack for the same thread, one over the other, and end in any order.
+//! Several images may replace the stack of the same thread one after the other, and may end in any order.
 
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex};
@@ -95,8 +95,8 @@ fn take_out(records: &mut Vec<Set>, at: usize) -> (Stack, Stack) {
     (now, before)
 }
 
-/// Restores the stack that the calling thread had before the chosen images set theirs, unless the thread is running on the stack to be
-/// removed.
+/// Restores the stack that the calling thread had before the chosen images set their stacks, unless the thread is running on the stack to
+/// be removed.
 pub(super) fn restore(chosen: impl Fn(&Ledger) -> bool) {
     let tid = tid();
     let mut records = lock(&RECORDS);
@@ -104,7 +104,7 @@ pub(super) fn restore(chosen: impl Fn(&Ledger) -> bool) {
     while let Some(found) = records[at..].iter().position(|set| set.tid == tid && chosen(&set.ledger)) {
         at += found;
         let Stacks { now, before } = records[at].stacks;
-        // Keeps a stack that other code has set since.
+        // Keeps a stack that other code has set since then.
         if Stack::here().is_ok_and(|stack| stack.is(now)) && before.put().is_err() {
             at += 1;
             continue;
@@ -121,7 +121,7 @@ fn remove_here(is_ours: impl Fn(usize) -> bool) -> Option<String> {
         .then(|| "an alternate signal stack set past the hooks taken away".to_owned())
 }
 
-/// Returns two flags: the calling thread still uses a stack of the image, and another thread does.
+/// Returns two flags: if the calling thread still uses a stack of the image, and if another thread does.
 fn locations(ledger: &Ledger) -> (bool, bool) {
     let tid = tid();
     let of_image = of_image(ledger);
@@ -139,7 +139,7 @@ fn forget(ledger: &Ledger) {
     lock(&RECORDS).retain(|set| !set.ledger.is(ledger));
 }
 
-/// Returns the live threads with a stack of the image, excluding those where the image has only disabled a stack.
+/// Returns the live threads with a stack of the image, excluding threads whose stack the image has only disabled.
 fn of_image(ledger: &Ledger) -> Vec<(i32, Instant)> {
     let is_of = |set: &Set| set.ledger.is(ledger);
     let mut records = lock(&RECORDS);

@@ -1,5 +1,5 @@
 //! Descriptors for which images have requested signals, and message queues with notifications. Descriptors and queues are open files
-//! that may outlive the image. Signals of such a file would still be raised if its descriptor has another owner or is closed.
+//! that may outlive the image. Signals of a file would still be raised if its descriptor has another owner or is closed.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;

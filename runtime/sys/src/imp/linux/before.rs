@@ -1,10 +1,10 @@
-//! Records the process state before an image is mapped: soft limits, timers set by direct system calls, and system call filters. Such state
+//! Records the process state before an image is mapped: soft limits, timers set by direct system calls, and system call filters. This state
 //! may raise signals without a hook. The signals are harmless while an image handles them. Without the handler, the default action
 //! terminates the process. Therefore, the source of a signal is removed before the handler, and the recorded state is restored. Filters
 //! cannot be removed, so the image stays mapped in this case.
 //!
-//! Considers only signals that would be left with the default action. It cannot be determined which code has set a limit or timer, so state
-//! from before the image is left unchanged.
+//! Considers only signals that would be left with the default action. The host cannot determine which code has set a limit or timer, so
+//! state from before the image is left unchanged.
 
 use std::ffi::{c_int, c_uint};
 use std::fs;
@@ -26,8 +26,8 @@ const LIMITS: [(c_uint, c_int, &str); 2] =
 
 const INTERVALS: [&str; 3] = ["ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF"];
 
-/// Initial states of the mapped images. An image that ends first may leave its changes to another image. Locked while state is restored, so
-/// that only one image restores state at a time.
+/// Initial states of the mapped images. An image that ends first may leave its changes to another image. The list is locked while state is
+/// restored, so that only one image restores state at a time.
 static ALL: Mutex<Vec<Weak<Before>>> = Mutex::new(Vec::new());
 
 pub(super) struct Before {
@@ -87,8 +87,8 @@ impl Before {
         self.undo(handled)
     }
 
-    /// Removes the sources that a running handler may have set after the first removal. Called once, when no handler of the image
-    /// runs; later sources belong to other code.
+    /// Removes the sources that a running handler may have set after the first removal. This method is called once, when no handler of the
+    /// image runs; later sources belong to other code.
     pub(super) fn restore_again(&self) -> Undone {
         let alone = mem::take(&mut lock(&self.found).alone);
         self.undo(Handled { all: alone, alone })
@@ -122,7 +122,7 @@ impl Found {
             if verdict == Verdict::Leave {
                 continue;
             }
-            // Passes the restoration on to the other images. The system itself raises the CPU time limit gradually.
+            // Restores the limit also in the records of the other images. The system itself raises the CPU time limit gradually.
             let was = now.rlim_cur;
             for other in others {
                 let soft = &mut lock(other).soft[at];

@@ -68,7 +68,7 @@ pub(super) fn allocated(owner: usize, size: usize, block: *mut c_void) -> *mut c
     block
 }
 
-/// Removes the record of a block that a function of the C library is about to move or free. Returns `false` if there was none.
+/// Removes the record of a block that a function of the C library is about to move or free. Returns `false` if the block had no record.
 pub(super) fn forget(block: *mut c_void) -> bool {
     remove_record(block).is_some()
 }

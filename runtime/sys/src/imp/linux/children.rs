@@ -56,8 +56,8 @@ fn held(owner: usize) -> u64 {
     of_image.iter().filter(|child| state(child) != State::Unknown).count() as u64
 }
 
-/// Removes the records of an image. Returns the children that were not waited for with their descriptions. If `reaps`, exited children are
-/// reaped now, and [`reap_ended`] reaps the others later.
+/// Removes the records of an image. Returns the children that were not waited for, each with a description. If `reaps`, exited children
+/// are reaped now, and [`reap_ended`] reaps the others later.
 fn take(owner: usize, reaps: bool) -> (Vec<(i32, String)>, u64) {
     let mut left = Vec::new();
     let mut reaped = 0;
@@ -85,7 +85,7 @@ fn take(owner: usize, reaps: bool) -> (Vec<(i32, String)>, u64) {
     (left, reaped)
 }
 
-/// Reaps exited children of unmapped images. Costs one load if there are none.
+/// Reaps exited children of unmapped images. Costs one load if no children are to be reaped.
 pub(super) fn reap_ended() {
     if ORPHANS.load(Ordering::Relaxed) == 0 {
         return;

@@ -1,12 +1,12 @@
-//! Libraries that an image uses, except the C library and the libraries of the host. Such a library bypasses the hooks: its threads may run
-//! functions of the image, and its tables may contain functions of the image. An ending image waits for such threads.
+//! Libraries that an image uses, except the C library and the libraries of the host. These libraries bypass the hooks: their threads may
+//! run functions of the image, and their tables may contain functions of the image. An ending image waits for these threads.
 //!
-//! The loader maps some of these libraries because an image needs them, and unmaps them with the last such image. The loader does so even
-//! while their threads are running and their handlers are set.
+//! The loader maps some of these libraries because an image needs them, and unmaps them with the last image that needs them. The loader
+//! does so even while their threads are running and their handlers are set.
 //!
-//! Therefore, the effects of these libraries on the process are checked. A thread that started during the image's lifetime and has such a
-//! library on its stack may call the image, so the image waits. A library that is about to be unmapped while it is in use is kept open by a
-//! separate reference until it is unused.
+//! Therefore, the effects of these libraries on the process are checked. A thread that started during the image's lifetime and has one of
+//! these libraries on its stack may call the image, so the image waits. A library that is about to be unmapped while it is in use is kept
+//! open by a separate reference until it is unused.
 
 use std::collections::HashSet;
 use std::ffi::{CStr, c_int};
@@ -56,7 +56,7 @@ pub(super) const REPAIR: Repair = Repair {
 };
 
 /// Libraries whose threads run a function only while its caller waits, and that do not store the function. An image may be unmapped while
-/// threads of such a library exist, if the image is on the stack of none of these threads.
+/// threads of these libraries exist, if none of these threads has the image on its stack.
 const POOLS: [&str; 3] = ["libgomp.so", "libiomp5.so", "libomp.so"];
 
 /// Pairs of functions. The first function registers an address of a library's code with the process, and the second function removes the
@@ -92,8 +92,8 @@ const RUNTIME: [&str; 11] = [
 const RETRIES: u32 = 5;
 const RETRY_INTERVAL: Duration = Duration::from_micros(100);
 
-/// State of all companions. Locked during a decision: if two images share a library and end concurrently, exactly one of the two images is
-/// the last user.
+/// State of all companions. The state is locked during a decision: if two images share a library and end concurrently, exactly one of the
+/// two images is the last user.
 static STATE: Mutex<State> = Mutex::new(State { mapped: Vec::new(), users: Vec::new(), held: Vec::new() });
 
 struct State {
@@ -139,7 +139,7 @@ impl Companions {
         Self { before: loaded::all(), created: Ticks::now(), own: OnceLock::new(), has_others: AtomicBool::new(false) }
     }
 
-    /// Attributes to the image those needed libraries that were mapped with it.
+    /// Records the needed libraries that were mapped together with the image as libraries of the image.
     fn is_mapped(&self, owner: usize, mapping: &Mapping) {
         let all = loaded::all();
         let Some(image) = all.iter().find(|library| mapping.ranges().first() == library.ranges.first()) else { return };
@@ -162,8 +162,8 @@ impl Companions {
         self.own.get_or_init(|| Own { image: image.clone(), libraries });
     }
 
-    /// Attributes to the image all libraries that were mapped during its lifetime, unless other code opened them. Excludes images,
-    /// including images that another thread is mapping or closing.
+    /// Records all libraries that were mapped during the image's lifetime as libraries of the image, unless other code opened them.
+    /// Excludes images, including images that another thread is mapping or closing.
     fn ends(&self, lookups: &Lookups) {
         let is_new = |library: &Loaded| !self.before.iter().any(|known| known.is(library));
         let is_library = |library: &Loaded| !folder::is_copy(&library.path()) && !is_runtime(library);
@@ -230,7 +230,7 @@ impl Companions {
         holding_threads.collect()
     }
 
-    /// Keeps companions open that are in use and that no other image needs. Called just before the image is closed.
+    /// Keeps companions open that are in use and that no other image needs. This hook is called just before the image is closed.
     fn leave(&self, owner: usize) {
         let mut state = lock(&STATE);
         let Some(at) = state.users.iter().position(|(user, _)| *user == owner) else { return };
@@ -381,7 +381,7 @@ fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Option<Vec<Position>> 
     Some(inspection.positions.iter().zip(codes).map(position).collect())
 }
 
-/// Checks if a thread may have the library on its stack, or a signal has a handler in it.
+/// Checks if a thread may have the library on its stack, or if a signal handler is in the library.
 fn is_in_use(library: &Loaded, since: Ticks) -> bool {
     let is_there =
         |thread: &Thread| inspect(thread, &[&library.code]).is_some_and(|positions| positions != [Position::Outside]);
@@ -405,7 +405,7 @@ fn is_pool(library: &Loaded) -> bool {
     is_name_of_pool(&library.file())
 }
 
-/// Checks for the file name of a thread pool library. References from such a library to an image belong to its last task.
+/// Checks for the file name of a thread pool library. References from a thread pool library to an image belong to its last task.
 pub(super) fn is_name_of_pool(file: &str) -> bool {
     POOLS.iter().any(|pool| file.starts_with(pool))
 }

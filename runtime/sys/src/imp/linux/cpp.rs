@@ -234,12 +234,12 @@ fn base_of(stream: usize) -> Option<usize> {
 }
 
 impl FacetSlot {
-    /// Restores the previous value, or the initial value if the previous one is about to be unmapped.
+    /// Restores the previous value, or the initial value if the previous value refers to memory that is about to be unmapped.
     fn restore(&self, is_affected: impl Fn(usize) -> bool) {
         self.access.set(if is_affected(self.before) { self.first } else { self.before });
     }
 
-    /// Checks if `to` or the functions of its virtual table are in that memory.
+    /// Checks if `to` or the functions of its virtual table are in memory for which `is_there` returns `true`.
     fn refers_to(&self, to: usize, is_there: impl Fn(usize) -> bool) -> bool {
         to != 0 && (is_there(to) || !self.is_function && peek::word(to).is_some_and(is_there))
     }

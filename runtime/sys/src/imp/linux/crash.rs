@@ -1,5 +1,5 @@
 //! Handles fatal signals. The handler performs only operations that are valid in a damaged process: system calls on descriptors that were
-//! opened before, and formatting on its own stack. It uses neither locks nor heap memory.
+//! opened before, and formatting on its own stack. The handler uses neither locks nor heap memory.
 #![expect(unsafe_code, reason = "signal handlers are C, and the memory they read may be damaged")]
 
 use std::ffi::{c_int, c_void};
@@ -73,16 +73,16 @@ struct Moment {
 }
 
 /// # Safety
-/// The kernel calls this with the arguments of `SA_SIGINFO`.
+/// The kernel calls this function with the arguments of `SA_SIGINFO`.
 unsafe extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let thread = kernel::own_tid();
-    // SAFETY: the kernel passes both for this call, as specified by `SA_SIGINFO`.
+    // SAFETY: the kernel passes the record and the context for this call, as specified by `SA_SIGINFO`.
     let moment = unsafe { moment(signal, &*info, &*context.cast()) };
     match WRITING.compare_exchange(0, thread, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => write_report(&moment, thread),
         // The previous action of the signal may raise a second fatal signal, which adds no information.
         Err(other) if other == thread => {}
-        // Only one crash is reported at a time; it terminates the process.
+        // Only one crash is reported at a time; the reported crash terminates the process.
         Err(_) => loop {
             rustix::event::pause();
         },
@@ -188,12 +188,12 @@ pub(super) fn write_stack(to: BorrowedFd<'_>, sp: usize) -> usize {
 fn pass_on(signal: c_int, code: c_int, thread: libc::pid_t) {
     let before = FATAL.into_iter().zip(BEFORE.get().into_iter().flatten()).find(|(fatal, _)| *fatal == signal);
     if let Some((_, before)) = before {
-        // SAFETY: the system has returned this action, so the code that set it has promised that it is valid. Errors cannot be
-        // handled here.
+        // SAFETY: the system has returned this action, so the code that set the action has promised that the action is valid. Errors
+        // cannot be handled here.
         let _set = unsafe { signals::act(signal, before) };
     }
     if code <= 0 {
-        // Sends the signal again. A fault recurs without this, because its instruction is repeated, but a sent signal does not recur. The
+        // Sends the signal again. A fault recurs on its own, because its instruction is repeated, but a sent signal does not recur. The
         // signal is pending until this handler returns.
         kernel::signal_thread(thread, signal);
     }
@@ -228,7 +228,7 @@ impl Buffer {
         }
     }
 
-    /// Appends the rest of a line, with `?` for control bytes.
+    /// Appends bytes up to the end of a line, with `?` for control bytes.
     pub(super) fn push_line(&mut self, bytes: &[u8]) {
         bytes
             .iter()

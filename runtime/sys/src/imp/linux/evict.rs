@@ -180,7 +180,7 @@ mod possible {
         waiting.extend(callers);
         waiting.sort_unstable();
         waiting.dedup();
-        // The first use of the unwinder loads data. A handler must not do this.
+        // The first use of the unwinder loads data, which must not happen in a handler.
         walk(&mut |_, _| false);
         let signal = (libc::SIGRTMIN()..=libc::SIGRTMAX()).rev().find(|signal| take(*signal));
         if signal.is_none() {

@@ -1,5 +1,5 @@
-//! Exit handlers of images. The handlers of an image are called before it is unmapped; those of images that are still mapped at
-//! process exit are called by one handler of the host.
+//! Exit handlers of images. The handlers of an image are called before the image is unmapped; one handler of the host calls the
+//! handlers of images that are still mapped at process exit.
 
 use std::ffi::{c_int, c_void};
 use std::io;

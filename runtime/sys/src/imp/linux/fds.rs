@@ -27,7 +27,7 @@ pub(super) const REPAIR: Repair = Repair {
     ..Repair::NONE
 };
 
-/// Shared by all images, because a number has one owner at a time.
+/// Open descriptors, shared by all images, because a number has one owner at a time.
 static RECORDS: LazyLock<Mutex<HashMap<c_int, Opened>>> = LazyLock::new(Mutex::default);
 
 struct Opened {
@@ -89,12 +89,12 @@ fn add_record(owner: usize, fd: c_int, stream: Option<Stream>) {
     }
 }
 
-/// Called before closing: afterwards both the stream and the number may be reused.
+/// Removes the record of a stream that is about to be closed: afterwards, both the stream and the number may be reused.
 pub(super) fn stream_closed(stream: *mut c_void) {
     lock(&RECORDS).retain(|_, opened| opened.stream.is_none_or(|known| known.address != stream.addr()));
 }
 
-/// Called before closing: afterwards the number may be reused.
+/// Removes the record of a descriptor that is about to be closed: afterwards, the number may be reused.
 pub(super) fn closed(fd: c_int) {
     lock(&RECORDS).remove(&fd);
 }
@@ -128,8 +128,8 @@ fn close(gone: &Gone<'_>, left: &Left) {
         return;
     }
     let closes = left.stream.map_or(Closes::Descriptor(left.fd), |Stream { address, maker }| (maker.closes)(address));
-    // SAFETY: the record shows that the image opened it by the named function, and `take` has checked that it is open and has removed
-    // the record. The policy allows closing.
+    // SAFETY: the record shows that the image opened the descriptor by the named function; `take` has checked that it is open, and
+    // has removed the record. The policy allows closing.
     let close = unsafe { library::closing(gone, closes) };
     if !matches!(closes, Closes::Pipe(_)) {
         return close();

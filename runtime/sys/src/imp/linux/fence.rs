@@ -14,7 +14,7 @@ const LONGEST: usize = 240;
 /// Table of fences, with a fixed size, so that a handler may read it at any time.
 static ROW: [Entry; MOST] = [const { Entry::new() }; MOST];
 
-/// Entry of a fence. In use while `behind` is nonzero.
+/// Entry of a fence. The entry is in use while `behind` is nonzero.
 struct Entry {
     before: AtomicUsize,
     behind: AtomicUsize,

@@ -15,7 +15,7 @@ pub(super) fn listen() {
     });
 }
 
-/// Checks if this process was forked from one with images.
+/// Checks if this process was forked from a process with images.
 pub(super) fn is_child() -> bool {
     IS_CHILD.load(Ordering::Relaxed)
 }

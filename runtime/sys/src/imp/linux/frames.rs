@@ -26,7 +26,7 @@ pub(super) fn registered(owner: usize, taking_back: Promised<Deregister>) {
     lock(&TABLES).push(Table { owner, taking_back });
 }
 
-/// Removes the record of a table that the module is about to deregister. Returns `false` if it was already deregistered.
+/// Removes the record of a table that the module is about to deregister. Returns `false` if the table was already deregistered.
 pub(super) fn deregistered(begin: *const c_void) -> bool {
     let mut tables = lock(&TABLES);
     let at = tables.iter().rposition(|table| table.taking_back.argument() == begin);

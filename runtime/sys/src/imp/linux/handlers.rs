@@ -21,14 +21,14 @@ const SAME_STACK: usize = 256 * 1024;
 
 static RUNS: [Run; MOST] = [const { Run::new() }; MOST];
 
-/// Number of used records. If it is zero, a jump leaves no handler and returns early.
+/// Number of used records. If the number is zero, a jump leaves no handler, and `jumps` returns early.
 static RUN_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 static SERIAL: AtomicU32 = AtomicU32::new(0);
 
 /// A call of the dispatcher that runs handlers.
 struct Run {
-    /// Thread id in the lower half, serial number of the run in the upper. Zero for a free record.
+    /// Thread id in the lower half, serial number of the run in the upper half. The state is zero for a free record.
     state: AtomicU64,
     /// Address of the table in use; zero until known.
     table: AtomicUsize,
@@ -42,7 +42,7 @@ struct Run {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Frame {
-    /// Address in the dispatcher's own frame: frames of its handlers are below it on the same stack.
+    /// Address in the dispatcher's own frame: the frames of its handlers are below this address on the same stack.
     pub(super) top: usize,
     pub(super) interrupted: usize,
     /// Alternate stack of the thread; empty if there is none.
@@ -111,7 +111,7 @@ impl Frame {
 
     /// Checks if another signal of this thread arrived outside of the handler.
     fn is_left_by_arrival_of(&self, other: &Self) -> bool {
-        // The kernel starts at the top of an alternate stack only for threads that are not on it.
+        // The kernel starts at the top of an alternate stack only for threads that are not on this stack yet.
         let restarted = self.is_on_alternate() && !self.is_switched && other.has_come_to_alternate();
         restarted && other.alternate == self.alternate || self.is_left_by_thread_at(other.interrupted)
     }
@@ -184,7 +184,7 @@ impl RunGuard {
         self.run.owner.store(owner, Ordering::SeqCst);
     }
 
-    /// Ends the run when the dispatcher returns. Returns `false` if another thread has ended it and released the table.
+    /// Ends the run when the dispatcher returns. Returns `false` if another thread has ended the run and released the table.
     pub(super) fn leave(&self) -> bool {
         self.run.end(self.state).is_some()
     }
@@ -242,7 +242,7 @@ fn end_where(is_left: impl Fn(i32, &FrameCell) -> bool, release: &impl Fn(usize)
     }
 }
 
-/// Ends the runs whose thread has exited or is outside of any handler. Must not be called by handlers, because it reads files.
+/// Ends the runs whose thread has exited or is outside of any handler. Handlers must not call this function, because it reads files.
 pub(super) fn end_abandoned(release: impl Fn(usize)) {
     let is_over = |tid, frame: &FrameCell| {
         let frame = frame.load();

@@ -27,9 +27,9 @@ pub use super::signal_hooks::{
     queue_notify, timer_create, timer_delete, ualarm,
 };
 
-/// Defines hooks of C functions: `fn hook(image, arguments) = the call of the C function;` followed by the use of the image's ledger,
-/// where `original` makes that call. In a child made by `fork`, and for an image without the repair named after `in`, the hook only
-/// makes the call. A hook that is a report has no call.
+/// Defines hooks of C functions: `fn hook(image, arguments) = the call of the C function;` followed by the use of the image's ledger, where
+/// `original` makes that call. In a child made by `fork`, and for an image without the repair named after `in`, the hook only makes the
+/// call. A hook that only reports has no call.
 macro_rules! hooks {
     ($(
         $(#[$attribute:meta])*
@@ -38,8 +38,8 @@ macro_rules! hooks {
     )*) => {$(
         $(#[$attribute])*
         pub unsafe extern "C" fn $name($image: *const c_void $(, $argument: $type)*) -> $result {
-            // SAFETY: the module that called this hook promises what the C function of its name requires of the arguments. The hook
-            // received the address of the module's ledger, which lives as long as the module.
+            // SAFETY: the module that called this hook promises that the arguments meet the requirements of the C function of the same
+            // name. The hook received the address of the module's ledger, which lives as long as the module.
             let ($call, $ledger) = unsafe { (|| $original, $crate::imp::linux::hooks::borrow($image)) };
             let is_child = $crate::imp::linux::fork::is_child();
             if is_child $(|| !$ledger.has_repair($crate::imp::linux::$repair::REPAIR.name))? {
@@ -98,7 +98,7 @@ hooks! {
         if ledger.refuses("pthread_create") {
             return libc::EAGAIN;
         }
-        // SAFETY: the module promises what `pthread_create` requires.
+        // SAFETY: the module promises that the arguments meet the requirements of `pthread_create`.
         unsafe { threads::create(share(ledger), thread, attributes, start, argument) }
     }
 

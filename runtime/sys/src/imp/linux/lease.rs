@@ -1,5 +1,5 @@
-//! Detects writers of a file. The kernel grants a read lease only if no process has the file open or mapped for writing. It breaks the
-//! lease as soon as a process requests write access.
+//! Detects writers of a file. The kernel grants a read lease only if no process has the file open or mapped for writing. The kernel breaks
+//! the lease as soon as a process requests write access.
 
 use std::fs::File;
 use std::os::fd::AsRawFd as _;

@@ -59,7 +59,7 @@ impl Loaded {
         self.name == name || self.file().as_bytes() == name || self.own_name.as_deref() == Some(name)
     }
 
-    /// Returns the symbols that the library refers to, including its own symbols. Empty if the library is no longer mapped.
+    /// Returns the symbols that the library refers to, including its own symbols. The list is empty if the library is no longer mapped.
     pub(super) fn refers_to(&self) -> Vec<Vec<u8>> {
         let mut names = Vec::new();
         loader::walk(|listed| {

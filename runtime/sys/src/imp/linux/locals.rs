@@ -52,7 +52,7 @@ pub(super) const REPAIR: Repair = Repair {
 /// Number of passes over the values of keys at the end of a thread, as in the C library.
 const ROUNDS: u32 = 4;
 
-/// Maximum number of destructors per call; more indicate an endless loop of registrations.
+/// Maximum number of destructors per call; a higher number indicates an endless loop of registrations.
 const MOST: u64 = 1 << 20;
 
 thread_local! {
@@ -273,7 +273,7 @@ impl Record {
     fn arm(&self) {
         let is_armed = std::mem::replace(&mut lock(&self.pending).armed, true);
         if !is_armed && !callbacks::at_thread_end(at_end) {
-            lock(&self.pending).armed = false; // out of memory, but the key below still works
+            lock(&self.pending).armed = false; // on failure (no memory), the key below still works
         }
         LAST_KEY.get_or_init(|| OwnKey::new(at_last)).set(ptr::from_ref(self).addr());
     }
@@ -307,7 +307,7 @@ impl Record {
     }
 
     /// Runs the pending destructors of the chosen images on the calling thread, which owns this record. Runs destructors of thread-locals
-    /// first and destructors of key values next, and repeats this while destructors are pending.
+    /// first and destructors of key values next, and repeats both steps while destructors are pending.
     fn run_pending(&self, chosen: impl Fn(&Ledger) -> bool) -> u64 {
         let mut ran = 0;
         let mut touched: Vec<Arc<Ledger>> = Vec::new();
@@ -405,7 +405,7 @@ pub(super) fn arm_here() {
     Record::here().arm();
 }
 
-/// Records that the calling thread is this thread of an image, and registers for the end of the thread.
+/// Records that the calling thread is this thread of an image, and registers callbacks for the end of the thread.
 pub(super) fn become_started(started: Arc<Started>) {
     let record = Record::here();
     record.arm();
@@ -439,7 +439,7 @@ extern "C" fn at_last(_value: *mut c_void) {
 
 /// Runs all pending destructors of the calling thread, and reports that it has left its image.
 pub(super) fn end_here() {
-    // A start routine that exited by `pthread_exit` has skipped this call.
+    // Repeats this call for a start routine that exited by `pthread_exit` and therefore skipped it.
     evict::leave();
     run_here(|_| true);
     if let Some(started) = take_started() {

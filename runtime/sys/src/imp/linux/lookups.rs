@@ -1,5 +1,5 @@
-//! Records addresses of functions that were found by name. Some libraries are neither needed by an image nor have an address that the image
-//! stores. Such a library cannot have received an address of the image, so words in the library that resemble such an address are stale.
+//! Records addresses of functions that were found by name. A library that is not needed by an image, and of which the image stores no
+//! address, cannot have received an address of the image. Words in this library that resemble an address of the image are therefore stale.
 
 use std::collections::BTreeSet;
 use std::ops::Range;

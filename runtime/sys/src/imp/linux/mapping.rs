@@ -20,7 +20,7 @@ use crate::{elf, plain_file};
 #[derive(Debug)]
 pub(crate) struct Mapping {
     library: ManuallyDrop<Library>,
-    /// Ranges of its segments, including zeroed data.
+    /// Ranges of the image's segments, including zeroed data.
     ranges: Vec<Range<usize>>,
 }
 
@@ -128,7 +128,7 @@ fn user_of(path: &Path) -> String {
 fn is_known(path: &Path) -> bool {
     let share = || Share::of(path.as_os_str().as_bytes());
     // The last other reference may have ended during the first check, so that the drop has unmapped the image. The second check detects
-    // this.
+    // this case.
     share().map(drop).is_some() && share().is_some()
 }
 

@@ -48,7 +48,7 @@ pub(super) struct Pages {
     segments: Mutex<Vec<Range<usize>>>,
     /// Range from the first to the last page of the image, once known.
     image: OnceLock<Range<usize>>,
-    /// Functions that were prevented from making a hole in the image.
+    /// Names of functions that were prevented from making a hole in the image.
     holes: Mutex<Vec<&'static str>>,
 }
 
@@ -115,7 +115,7 @@ impl Pages {
     ///
     /// # Safety
     ///
-    /// The requirements of the C function.
+    /// The requirements of the C function apply.
     pub(super) unsafe fn unmap(&self, address: *mut c_void, len: usize) -> c_int {
         let all = pages(address, len);
         // The call of `munmap` rejects unaligned addresses.
@@ -124,8 +124,8 @@ impl Pages {
             // Unmaps the part after the image first: a length that exceeds the address space is rejected before any page is unmapped.
             for outside in [part.end..all.end, all.start..part.start] {
                 let start = ptr::with_exposed_provenance_mut(outside.start);
-                // SAFETY: our caller promises what the function requires for the whole range; this range is a part of it, outside of the
-                // image.
+                // SAFETY: our caller promises the requirements of the function for the whole range; this range is a part of it, outside of
+                // the image.
                 if !outside.is_empty() && unsafe { self.unmap(start, outside.len()) } != 0 {
                     return -1;
                 }

@@ -1,5 +1,5 @@
-//! Full names of threads. The system stores fifteen bytes of a name; a plugin's standard library has the full name, which the
-//! module's hook reports when it is set.
+//! Full names of threads. The system stores fifteen bytes of a name; a plugin's standard library has the full name, which a
+//! hook reports when the module sets the name.
 
 use std::cell::Cell;
 use std::fs;

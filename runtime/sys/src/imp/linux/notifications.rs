@@ -144,8 +144,8 @@ unsafe extern "C-unwind" fn notify(serial: usize) {
         (function, value, number)
     };
     let function = std::ptr::with_exposed_provenance::<()>(function);
-    // SAFETY: the image provided it as the function of an event, which has this type: a `sigval` is passed like a machine word. The
-    // image promised that it may be called with this value on a separate thread, and is held during the call.
+    // SAFETY: the image provided the address as the function of an event, which has this type: a `sigval` is passed like a machine word.
+    // The image promised that the function may be called with this value on a separate thread, and is held during the call.
     unsafe { std::mem::transmute::<*const (), Function>(function)(value) };
     lock(&RECORDS).running.retain(|known| known.serial != running);
 }

@@ -94,7 +94,7 @@ const IS_POSSIBLE: bool = true;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 const IS_POSSIBLE: bool = false;
 
-/// Never called: [`below`] returns no stack.
+/// Function that is never called, because [`below`] returns no stack.
 ///
 /// # Safety
 ///

@@ -21,7 +21,7 @@ use crate::panic_locations::{At, Slots};
 const LONGEST_MESSAGE: usize = 1024;
 
 static IS_REPORTED: AtomicBool = AtomicBool::new(false);
-/// Locked while a panic is written; concurrent panics are skipped.
+/// State of the writer, locked while a panic is written; concurrent panics are skipped.
 static WRITING: Mutex<Writing> = Mutex::new(Writing { slots: Slots::new(), files: None });
 
 struct Writing {
@@ -47,7 +47,7 @@ pub(crate) fn are_panics_reported() -> bool {
 /// Writes the call stack of this thread, if panics are reported and a slot is free.
 ///
 /// If a thread-local panics while it is dropped, prints its image to standard error. The standard library aborts the process afterwards.
-// Needs its own frame: the registers must belong to a call that has not returned when the stack is written.
+// The function needs its own frame: the registers must belong to a call that has not returned when the stack is written.
 #[inline(never)]
 pub(crate) fn write_panic(at: &At<'_>, message: &str) {
     locals::with_dropped_here(|image| {

@@ -27,7 +27,7 @@ impl Maps {
         fs::read("/proc/self/maps").map(Self)
     }
 
-    /// Reads a mapping list for reports: `None` if it is too long or not available.
+    /// Reads a mapping list for reports: `None` if the list is too long or not available.
     pub(super) fn read_short() -> Option<Self> {
         let mut text = Vec::new();
         fs::File::open("/proc/self/maps").ok()?.take(LONGEST_LIST as u64).read_to_end(&mut text).ok()?;

@@ -22,7 +22,7 @@ const LARGEST: usize = 256;
 /// Two buffers that alternately hold the state, and a third one that is installed temporarily to query the state.
 static mut ROOMS: [[u64; LARGEST / 8]; 3] = [[0; LARGEST / 8]; 3];
 
-/// Buffer of the last move; `None` before the first move. Locked during a move.
+/// Buffer of the last move; `None` before the first move. The mutex is locked during a move.
 static LAST: Mutex<Option<usize>> = Mutex::new(None);
 
 /// Set as soon as a module may have moved the state. Before that, no check is necessary.
@@ -56,7 +56,7 @@ fn move_out(is_ours: impl Fn(usize) -> bool) -> bool {
         let there = peek::read(was.addr(), &mut bytes);
         ptr::copy_nonoverlapping(bytes.as_ptr().cast(), room(next), there);
         if setstate(room(next)).is_null() {
-            // Uses a new state, because the module has overwritten its own.
+            // Uses a new state, because the module has overwritten its own state.
             initstate(1, room(next), 128);
         }
     }

@@ -84,7 +84,7 @@ impl Records {
         }
     }
 
-    /// Checks if an address is in the image or its memory, or belongs to a stream created by it.
+    /// Checks if an address is in the image or its memory, or belongs to a stream created by the image.
     pub(crate) fn is_ours(&self, ledger: &Ledger) -> impl Fn(usize) -> bool {
         let (memory, owner) = (self.memory(ledger), ledger.owner());
         move |address| memory(address) || streams::is_of(owner, address)

@@ -1,5 +1,5 @@
-//! Requests of images to threads of the C library: asynchronous IO (`aio_read` and variants) and name lookups (`getaddrinfo_a`). A
-//! pending request uses its block, buffer and names on a thread that cannot be stopped, so the image and its memory stay until it
+//! Requests of images to threads of the C library: asynchronous IO (`aio_read` and variants) and name lookups (`getaddrinfo_a`). A pending
+//! request uses its block, buffer and names on a thread that cannot be stopped, so the image and its memory stay mapped until the request
 //! completes.
 //!
 //! The status of a request is in its own block, which the image may free after completion. Blocks are therefore read through the
@@ -84,10 +84,10 @@ struct NameBlock {
     error: c_int,
 }
 
-/// `EAI_INPROGRESS`.
+/// glibc's `EAI_INPROGRESS`.
 const NAME_IN_PROGRESS: c_int = -100;
 
-/// `LIO_NOP`.
+/// glibc's `LIO_NOP`.
 const NOTHING: c_int = 2;
 
 /// Records an IO request and submits it by calling `submit`. `own` is the event in the block of the request, and `write_event` replaces
@@ -146,7 +146,7 @@ pub(super) fn begin_list(
     result
 }
 
-/// Returns the addresses of all past request blocks. Pending requests keep their image independently.
+/// Returns the addresses of all past request blocks. Pending requests keep their image mapped independently of this set.
 pub(super) fn all_submitted() -> HashSet<usize> {
     lock(&SUBMITTED).iter().copied().collect()
 }

@@ -29,7 +29,7 @@ pub(super) const REPAIR: Repair = Repair {
 const TARGET: &str = "anon_inode:[io_uring]";
 
 /// Time for the kernel to end the requests of a ring whose last descriptor and mapping were removed. The kernel does not report the end of
-/// the requests. It begins immediately and does not wait, so this time is ample.
+/// the requests. The kernel ends them immediately and does not wait, so this time is ample.
 const DRAIN_TIME: Duration = Duration::from_millis(30);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -165,7 +165,7 @@ fn describe(presence: &Presence) -> Option<String> {
 enum Requests {
     /// No request was ever submitted.
     Never,
-    /// There are as many completions as requests. But a request may have several completions or none.
+    /// There are as many completions as requests. However, a request may have several completions or none.
     Answered,
     /// There are fewer completions than requests, or the system does not report them.
     InFlight,

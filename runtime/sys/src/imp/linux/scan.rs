@@ -79,15 +79,15 @@ struct Reach {
     /// Maximum distance of words that refer to the image's heap or mappings. Smaller than `to_image`: other blocks may have used these
     /// addresses before, so a word that matches is more often stale.
     to_memory: u32,
-    /// Set if only addresses of functions count. Numbers in variables, combined with stale padding, sometimes resemble addresses in an
-    /// image or its memory, but rarely the start of a function.
+    /// Set if only addresses of functions count as references. Numbers in variables, combined with stale padding, sometimes resemble
+    /// addresses in an image or its memory, but rarely the start of a function.
     functions_only: bool,
     /// Follows interior pointers into blocks and mappings.
     inside: bool,
 }
 
 impl Reach {
-    /// The distance suffices for an object, its class, its signals and the closures of a signal.
+    /// The distance suffices for an object of GLib, its class, its signals and the closures of a signal.
     const OF_LIBRARY: Self = Self { to_image: 8, to_memory: 2, functions_only: false, inside: true };
     /// The distance suffices for a table and its elements. Longer blocks may contain stale data behind a short string.
     const OF_C: Self = Self { to_image: 2, to_memory: 0, functions_only: false, inside: false };
@@ -257,7 +257,7 @@ impl Targets {
         is_code && function_around(address).is_none_or(|start| start == address)
     }
 
-    /// Returns the target of a word if it is about to be freed or unmapped.
+    /// Returns the target of a word if the target is about to be freed or unmapped.
     fn hit(&self, word: usize) -> Option<usize> {
         let behind = self.ranges.partition_point(|range| range.start <= word);
         if behind.checked_sub(1).is_some_and(|at| self.ranges[at].contains(&word)) {
@@ -360,7 +360,7 @@ impl Walk<'_> {
     }
 
     /// Checks for the variable by which the C library identifies an image. The variable is the first variable in the image's `.data`, and
-    /// points to itself. The C library only compares its address, and the host records it.
+    /// points to itself. The C library only compares the address of the variable, and the host records this address.
     fn is_handle(&mut self, target: usize) -> bool {
         let offset = target.checked_sub(begin(&self.targets.image)).map(|offset| offset as u64);
         peek::word(target) == Some(target) && offset == self.files.section(self.path, ".data")

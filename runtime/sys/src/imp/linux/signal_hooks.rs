@@ -92,8 +92,8 @@ hooks! {
         if block.is_null() {
             return original();
         }
-        // SAFETY: the module promises a whole block, which belongs to the module until the C library accepts it, and again if it is
-        // rejected.
+        // SAFETY: the module promises a whole block, which belongs to the module until the C library accepts the request, and again
+        // after a rejection.
         unsafe {
             let slot = &raw mut (*block.cast::<IoBlock>()).event;
             requests::begin_io(ledger, block.addr(), slot.read(), |event| slot.write(event), original)

@@ -15,7 +15,7 @@ use super::c::signals::{COUNT, Quiet, disposition};
 use super::lock;
 use crate::ledger::disposition::{Disposition, Effect};
 
-/// Table of each signal; null until an image sets an action. Once set, a table is only ever replaced.
+/// Table of each signal; null until an image sets an action. Once set, a table is replaced but never removed.
 static TABLES: [AtomicPtr<Table>; COUNT] = [const { AtomicPtr::new(ptr::null_mut()) }; COUNT];
 
 /// Number of handlers between the load of a table's address and the increment of the table's user count.
@@ -34,9 +34,9 @@ unsafe impl Send for Retired {}
 pub(super) struct Table {
     /// Number of handlers that use the table.
     users: AtomicUsize,
-    /// Next replaced table. Accessed under the lock only.
+    /// Next replaced table. The field is accessed under the lock only.
     next: Cell<*mut Table>,
-    /// Set if there was a moment without readers since the replacement. Accessed under the lock only.
+    /// Set if there was a moment without readers since the replacement. The field is accessed under the lock only.
     unreachable: Cell<bool>,
     bytes: usize,
     pub(super) len: usize,
@@ -174,7 +174,7 @@ impl Entry {
         Self { owner: self.owner, action: self.action, is_spent }
     }
 
-    /// Returns the requested disposition. After the call of a one-shot handler, it is the default disposition.
+    /// Returns the requested disposition. After the call of a one-shot handler, this disposition is the default.
     pub(super) fn disposition(&self) -> Disposition {
         if self.is_spent.load(Ordering::SeqCst) { Disposition::Default } else { disposition(&self.action) }
     }

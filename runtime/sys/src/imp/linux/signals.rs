@@ -1,5 +1,5 @@
 //! Signals of images. The installed handler always belongs to the host and calls the handlers of the images, latest first, and then the
-//! original handler of the process. Images never see each other's handlers, so none can call an unmapped image through the "previous
+//! original handler of the process. Images never see each other's handlers, so no image can call an unmapped image through the "previous
 //! handler".
 //!
 //! [`super::signal_tables`] stores the entries of each signal.
@@ -23,7 +23,7 @@ thread_local! {
     static PASSED_ON: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Table and run of a dispatcher, until it returns or its handlers are left by a jump.
+/// Table and run of a dispatcher, until the dispatcher returns or a jump leaves its handlers.
 struct Reading {
     table: Option<InUse>,
     run: Option<RunGuard>,
@@ -126,7 +126,7 @@ fn put(signal: c_int, action: &libc::sigaction, treatment: Treatment) -> Result<
     let mut ignore = nothing();
     ignore.sa_sigaction = libc::SIG_IGN;
     let is_changed = treatment != Treatment::Default && disposition(action) == Disposition::Default;
-    // Ignoring a signal discards it if it is pending, even if it is blocked.
+    // Ignoring a pending signal discards the signal, even if the signal is blocked.
     if is_changed {
         // SAFETY: the action has no handler.
         unsafe { signals::act(signal, &ignore) }?;
@@ -189,7 +189,7 @@ pub(super) fn may_run(owner: usize) -> bool {
 }
 
 /// Returns the handlers that a released image waits for: its own handlers, and handlers of other images that are called from the same
-/// tables. Empty if no such handler is listed.
+/// tables. The result is empty if no handler of these kinds is listed.
 pub(super) fn running(owner: usize) -> Vec<Running> {
     let mut found = Vec::new();
     let _all: Option<()> = visit_retired(|table| {
@@ -238,7 +238,7 @@ impl Reading {
     ///
     /// # Safety
     ///
-    /// The requirements of [`call`].
+    /// The requirements of [`call`] apply.
     unsafe fn call(
         &self,
         owner: usize,

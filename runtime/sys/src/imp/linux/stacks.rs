@@ -23,11 +23,11 @@ const EXITING: u64 = 0x4;
 /// Position of a thread relative to some code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Position {
-    /// The code is not on its stack.
+    /// The code is not on the thread's stack.
     Outside,
     /// The thread runs the code or will return to it.
     Inside,
-    /// The thread was not waiting in the kernel, or the system does not report it.
+    /// The thread was not waiting in the kernel, or the system does not report its position.
     Unknown,
 }
 
@@ -70,7 +70,7 @@ impl Thread {
         thread_name(self.tid).unwrap_or_else(|| "that is ending".to_owned())
     }
 
-    /// Checks for an io_uring worker with a task; `false` if the system does not report it.
+    /// Checks for an io_uring worker with a task; `false` if the system does not report workers.
     pub(super) fn is_busy_worker(&self) -> bool {
         let wait_channel = fs::read_to_string(format!("/proc/self/task/{}/wchan", self.tid)).unwrap_or_default();
         self.is_io_worker() && !self.is_dead && !matches!(wait_channel.trim(), "" | "0" | "io_wq_worker")
@@ -125,7 +125,7 @@ pub(super) fn inspect(thread: &Thread, codes: &[&[Range<usize>]]) -> Inspection 
     see(next);
     let Some(record) = read_up(stack, &mut see) else { return unknown() };
     let start = record.and_then(start_routine);
-    // A thread that continued may have been anywhere. Its new system call would differ in number, arguments or stack.
+    // A thread that continued may have been anywhere. A new system call of the thread would differ in number, arguments or stack.
     let same = fs::read_to_string(&path).is_ok_and(|after| after == before);
     if same { Inspection { positions: found, start } } else { unknown() }
 }
@@ -176,8 +176,8 @@ fn start_routine(record: usize) -> Option<usize> {
     (read_own(record + offset, &mut word)? == 1).then_some(word[0])
 }
 
-/// Finds the offset of the start routine in thread records by inspecting a thread that is started for this. The argument follows the start
-/// routine in the record.
+/// Finds the offset of the start routine in thread records by inspecting a thread that is started for this purpose. The argument follows
+/// the start routine in the record.
 fn find_offset() -> Option<usize> {
     static FOUND: AtomicUsize = AtomicUsize::new(usize::MAX);
     extern "C" fn find_argument(argument: *mut c_void) -> *mut c_void {

@@ -11,7 +11,7 @@ use super::c::kernel;
 use super::lock;
 use crate::ledger::Ledger;
 
-/// All running or unjoined threads of images. One list for all images, because any code with a thread's handle may join it.
+/// All running or unjoined threads of images. One list for all images, because any code with a handle may join the thread.
 pub(super) static STARTED: Mutex<Vec<Arc<Started>>> = Mutex::new(Vec::new());
 
 pub(super) struct Started {
@@ -20,7 +20,7 @@ pub(super) struct Started {
     pub(super) since: Instant,
     /// Set if the image provides the memory of the stack.
     pub(super) own_stack: bool,
-    /// System name of the thread that started this thread. This thread has the same name until it sets its own.
+    /// System name of the thread that started this thread. The started thread has the same name until it sets its own name.
     pub(super) inherited: Option<Vec<u8>>,
     /// Full names reported by the thread's module; see [`super::names`].
     pub(super) names: Mutex<Vec<Box<str>>>,
@@ -118,7 +118,7 @@ impl Started {
 }
 
 pub(super) fn holding(ledger: &Ledger) -> Vec<Arc<Started>> {
-    // Checking the existence of threads is slow and done without the lock.
+    // Checks of the existence of threads are slow, so they are made without the lock.
     let of_image: Vec<_> = lock(&STARTED).iter().filter(|started| started.is_of(ledger)).cloned().collect();
     of_image.into_iter().filter(|started| started.holds()).collect()
 }

@@ -3,7 +3,7 @@
 //! unmapped.
 //!
 //! Streams of the first kind use functions of the host. While the module is mapped, these functions call the functions of the module;
-//! afterwards such a stream discards its output and has no input. Streams of the second kind keep the image mapped: only the C library
+//! afterwards the streams discard their output and have no input. Streams of the second kind keep the image mapped: only the C library
 //! knows their targets, which may be on a stack that no longer exists.
 #![expect(unsafe_code, reason = "replaces functions of the C library and calls those of modules")]
 
@@ -48,8 +48,8 @@ pub(super) struct StreamFunctions {
 
 /// Forwarding record of a stream, and the cookie of the stream itself.
 struct Forwarding {
-    /// Functions and cookie of the module; `None` once the stream is cut off. Boxed, because a value inside an `Option` stays in memory
-    /// when the `Option` becomes `None`. A memory search would find a reference to the image in this value.
+    /// Functions and cookie of the module; `None` once the stream is cut off. The value is boxed, because a value inside an `Option`
+    /// stays in memory when the `Option` becomes `None`. A memory search would find a reference to the image in this value.
     to: Mutex<Option<Box<To>>>,
     inside: AtomicUsize,
 }
@@ -87,11 +87,11 @@ static OPEN: Mutex<Vec<Open>> = Mutex::new(Vec::new());
 
 static BOUND: Mutex<Vec<Bound>> = Mutex::new(Vec::new());
 
-/// `fopencookie`.
+/// Executes `fopencookie` for one image.
 ///
 /// # Safety
 ///
-/// The requirements of the C function.
+/// The requirements of the C function apply.
 pub(super) unsafe fn open(
     owner: usize,
     cookie: *mut c_void,
@@ -108,8 +108,8 @@ pub(super) unsafe fn open(
         seek: functions.seek.map(|_| seek as unsafe extern "C" fn(_, _, _) -> _),
         ends: Some(close),
     };
-    // SAFETY: the functions accept this cookie, which lives until the last of these functions is called; our caller provides the mode. If
-    // no stream is created, the box is freed.
+    // SAFETY: the functions accept this cookie, which lives until the last call of one of these functions; our caller provides the mode.
+    // If no stream is created, the box is freed.
     let stream = unsafe {
         let stream = fopencookie(forwarding.cast(), mode, ours);
         if stream.is_null() {
@@ -156,7 +156,7 @@ fn holders(owner: usize) -> Vec<Holder> {
     let holder = |name: String| Holder::new(HolderKind::Stream, name, Instant::now());
     let mut holders = Vec::new();
     for open in lock(&OPEN).iter().filter(|open| open.owner == owner && !open.is_cut_off) {
-        // SAFETY: freed only at the end of its stream, which removes it from this list first.
+        // SAFETY: the target is freed only at the end of its stream, which removes the stream from this list first.
         if unsafe { &*open.forwarding }.inside.load(Ordering::SeqCst) > 0 {
             holders.push(holder("a function of a stream made by `fopencookie`, which runs".to_owned()));
         }

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use super::lock;
 use crate::ledger::repair::Repair;
 
-/// Needs no callbacks, because the hook stores a permanent copy of the name.
+/// This repair needs no callbacks, because the hook stores a permanent copy of the name.
 pub(super) const REPAIR: Repair = Repair { name: "the name for the system log", ..Repair::NONE };
 
 /// Permanent copies without duplicates; a program uses few names.
@@ -16,7 +16,7 @@ static NAMES: Mutex<BTreeSet<CString>> = Mutex::new(BTreeSet::new());
 pub(super) fn keep(name: &CStr) -> *const c_char {
     let mut names = lock(&NAMES);
     if let Some(kept) = names.get(name) {
-        // The buffer of a `CString` is pinned when the `CString` moves.
+        // The buffer of a `CString` keeps its address when the `CString` moves.
         return kept.as_ptr();
     }
     let name = name.to_owned();

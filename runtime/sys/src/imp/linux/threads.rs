@@ -48,7 +48,7 @@ struct NewThread {
 ///
 /// # Safety
 ///
-/// The requirements of the C function.
+/// The requirements of the C function apply.
 pub(super) unsafe fn create(
     ledger: Arc<Ledger>,
     thread: *mut usize,
@@ -76,8 +76,8 @@ pub(super) unsafe fn create(
     lock(&STARTED).push(Arc::clone(&started));
     ledger.records.threads.started.fetch_add(1, Ordering::SeqCst);
     let new_thread = Box::into_raw(Box::new(NewThread { started: Arc::clone(&started), argument }));
-    // SAFETY: our caller promises `thread` and the attributes; the new thread owns the box. After a zero the C library has written
-    // the handle.
+    // SAFETY: our caller promises `thread` and the attributes; the new thread owns the box. If the result is zero, the C library has
+    // written the handle.
     let (result, handle) = unsafe {
         let result = c_thread_create(thread, attributes, begin, new_thread.cast());
         (result, (result == 0).then(|| thread.read()))
@@ -104,15 +104,15 @@ type MayUnwind = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 ///
 /// # Safety
 ///
-/// The requirements of the C function.
+/// The requirements of the C function apply.
 pub(super) unsafe fn create_plainly(
     thread: *mut usize,
     attributes: *const c_void,
     start: ThreadStart,
     argument: *mut c_void,
 ) -> c_int {
-    // SAFETY: our caller promises what the C function requires. The two types of the routine differ only in unwinding, which concerns
-    // its caller, the C library.
+    // SAFETY: our caller promises that the arguments meet the requirements of the C function. The two types of the routine differ only
+    // in unwinding, which concerns its caller, the C library.
     unsafe { c_thread_create(thread, attributes.cast(), mem::transmute::<ThreadStart, MayUnwind>(start), argument) }
 }
 
@@ -164,7 +164,7 @@ fn holder(started: &Started) -> Holder {
     Holder { address, ..Holder::new(HolderKind::Thread, name, started.since).on(thread) }
 }
 
-/// Joins the ended threads of an unmapped image. Returns the number of joined threads, and of those that could not be joined.
+/// Joins the ended threads of an unmapped image. Returns the number of joined threads, and the number of failures.
 fn join_ended(ledger: &Ledger) -> (u64, u64) {
     let left: Vec<_> = lock(&STARTED).extract_if(.., |started| started.is_of(ledger)).collect();
     let (mut joined, mut not) = (0, 0);
@@ -180,7 +180,7 @@ fn join_ended(ledger: &Ledger) -> (u64, u64) {
     (joined, not)
 }
 
-/// Joins a thread that is about to end. After a timeout, detaches it, so that the C library frees it.
+/// Joins a thread that is about to end. After a timeout, detaches the thread, so that the C library frees it.
 fn join_soon(handle: usize) -> bool {
     let begun = Instant::now();
     loop {
@@ -268,8 +268,8 @@ unsafe extern "C-unwind" fn begin(new_thread: *mut c_void) -> *mut c_void {
     result
 }
 
-/// Calls the start routine and stores the address and stack pointer at which this function continues after the call. A jump there
-/// with that stack pointer acts as a return of the routine with the result in `rax`.
+/// Calls the start routine and stores the address and stack pointer at which this function continues after the call. A jump to this
+/// address with this stack pointer acts as a return of the routine with the result in `rax`.
 ///
 /// # Safety
 ///

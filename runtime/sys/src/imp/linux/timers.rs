@@ -1,7 +1,7 @@
 //! Timers of images. The signal of a timer that expires after its image is unmapped would have no handler, and its default action
 //! terminates the process; so an image's timers are removed before its handlers.
 //!
-//! The process has three interval timers, each owned by the last image that set it. A signal handler may set them, so a thread that
+//! The process has three interval timers, each owned by the last image that set it. A signal handler may set these timers, so a thread that
 //! holds their lock blocks all signals.
 
 use std::ffi::{c_int, c_uint, c_void};
@@ -113,7 +113,7 @@ pub(super) fn held(owner: usize) -> u64 {
     (created + running) as u64
 }
 
-/// Removes all timers of an image. Returns the signals that they may have raised, one bit each.
+/// Removes all timers of an image. Returns the signals that the timers may have raised, one bit each.
 pub(super) fn disarm(owner: usize) -> u64 {
     let mut raised = 0;
     for created in lock(&CREATED).extract_if(.., |created| created.owner == owner) {
@@ -149,6 +149,6 @@ pub(super) fn is_known(number: c_int) -> bool {
 
 pub(super) fn is_running(which: c_int) -> bool {
     let Some(now) = kernel::timer(which) else { return false };
-    // An expired timer whose signal is pending has no time left, but an interval if it is periodic.
+    // An expired timer whose signal is pending has no time left, but has an interval if it is periodic.
     [now.it_value, now.it_interval].iter().any(|left| left.tv_sec != 0 || left.tv_usec != 0)
 }

@@ -1,10 +1,10 @@
 //! Untracked mappings. A plugin may map memory by direct system calls, as rustix does for wasmtime; mappings that it does not unmap
 //! stay after it ends and accumulate with each reload.
 //!
-//! The owner of such a mapping cannot be determined, because the host may map memory at any time. Such a mapping is therefore never
-//! unmapped, but only reported. It is reported if it was created after the image was mapped, has no record, does not belong to the C
-//! library (blocks, arenas, thread stacks), and is referenced by the image's memory at its end. If the host does not use the allocator of
-//! the C library, memory of the host cannot be distinguished, and no mapping is reported.
+//! The owner of an untracked mapping cannot be determined, because the host may map memory at any time. An untracked mapping is therefore
+//! never unmapped, but only reported. A mapping is reported if it was created after the image was mapped, has no record, does not belong
+//! to the C library (blocks, arenas, thread stacks), and is referenced by the image's memory at its end. If the host does not use the
+//! allocator of the C library, memory of the host cannot be distinguished, and no mapping is reported.
 //!
 //! The cost is a read of the mapping list when an image is mapped and when it ends; very long lists are skipped. The image's memory
 //! is searched only if there are candidate mappings.
@@ -97,8 +97,8 @@ impl Untracked {
     }
 }
 
-/// Returns memory mapped by neither the C library nor an image, such as that of separate allocators in a library or the program.
-/// Empty if the system does not list mappings.
+/// Returns memory mapped by neither the C library nor an image, such as that of separate allocators in a library or the program. The
+/// result is empty if the system does not list mappings.
 pub(super) fn of_libraries(own: &[Range<usize>]) -> Ranges {
     let ledgers: Vec<_> = lock(&LEDGERS).iter().filter_map(Weak::upgrade).collect();
     let images = ledgers.iter().flat_map(|ledger| ledger.records.own_pages());

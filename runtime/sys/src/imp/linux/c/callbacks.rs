@@ -27,7 +27,7 @@ pub(in crate::imp::linux) struct Promised<F> {
     argument: *mut c_void,
 }
 
-// SAFETY: its creator has promised the threads that call it; other threads only compare the addresses.
+// SAFETY: the creator of the value has promised the threads that call the function; other threads only compare the addresses.
 unsafe impl<F: Send> Send for Promised<F> {}
 
 impl<F> Promised<F> {
@@ -87,7 +87,7 @@ impl OfValues {
     pub(in crate::imp::linux) fn destroy(self, key: c_uint) {
         let value = keys::take(key);
         if !value.is_null() {
-            // SAFETY: the creator of this value has promised this for a value that is no longer set, on its thread.
+            // SAFETY: the creator of this value has promised this call for a value that is no longer set, on the thread of the value.
             unsafe { (self.0)(value) };
         }
     }
@@ -117,7 +117,7 @@ pub(in crate::imp::linux) fn in_children(function: extern "C" fn()) -> bool {
     pthread_atfork(None, None, Some(function)) == 0
 }
 
-/// Calls a function with a number on a new thread of the C library, and joins the thread. Returns `false` if none was created.
+/// Calls a function with a number on a new thread of the C library, and joins the thread. Returns `false` if no thread was created.
 pub(in crate::imp::linux) fn on_thread(start: extern "C" fn(*mut c_void) -> *mut c_void, argument: usize) -> bool {
     let (mut thread, argument) = (0, ptr::without_provenance_mut(argument));
     // SAFETY: the function is the host's own and accepts any address; the thread, if it was created, is joined only here.

@@ -50,7 +50,7 @@ pub(in crate::imp::linux) fn write_memory(to: BorrowedFd<'_>, address: usize, le
 }
 
 pub(in crate::imp::linux) fn forget_requester(queue: c_int) {
-    // SAFETY: without an event the C library takes a number, and rejects one that is not a queue.
+    // SAFETY: without an event, the C library takes a number, and rejects a number that is not a queue.
     unsafe { c_mq_notify(queue, std::ptr::null()) };
 }
 

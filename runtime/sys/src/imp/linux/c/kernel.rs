@@ -17,7 +17,7 @@ pub(in crate::imp::linux) fn own_handle() -> usize {
     pthread_self() as usize
 }
 
-/// Sends a signal to a thread of this process; signal zero only checks its existence. Returns `false` if it does not exist.
+/// Sends a signal to a thread of this process; signal zero only checks if the thread exists. Returns `false` if it does not.
 pub(in crate::imp::linux) fn signal_thread(tid: i32, signal: c_int) -> bool {
     // SAFETY: the kernel takes three numbers, and rejects invalid threads and signals.
     unsafe { libc::syscall(libc::SYS_tgkill, std::process::id(), tid, signal) == 0 }
@@ -27,7 +27,7 @@ pub(in crate::imp::linux) fn thread_exists(tid: i32) -> bool {
     signal_thread(tid, 0)
 }
 
-/// Gives the calling thread its own working directory and file mode mask. Irreversible.
+/// Gives the calling thread its own working directory and file mode mask. The change is irreversible.
 pub(crate) fn unshare_folder() -> io::Result<()> {
     if unshare(libc::CLONE_FS) == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
@@ -78,9 +78,9 @@ pub(in crate::imp::linux) fn robust_list(tid: i32) -> Option<(usize, usize)> {
     (result == 0).then_some((head, len))
 }
 
-/// Deletes a timer by the kernel's id. Returns `false` if it does not exist.
+/// Deletes a timer by the kernel's id. Returns `false` if the timer does not exist.
 pub(in crate::imp::linux) fn delete_timer(number: c_int) -> bool {
-    // SAFETY: the kernel takes a number, and rejects one without a timer.
+    // SAFETY: the kernel takes a number, and rejects a number without a timer.
     unsafe { libc::syscall(libc::SYS_timer_delete, number) == 0 }
 }
 
@@ -173,7 +173,7 @@ pub(in crate::imp::linux) fn timer(which: c_int) -> Option<libc::itimerval> {
     (getitimer(which, &mut now) == 0).then_some(now)
 }
 
-// SAFETY: these accept any numbers, and variables that are borrowed for the call and read or written as whole records.
+// SAFETY: these functions accept any numbers, and variables that are borrowed for the call and read or written as whole records.
 unsafe extern "C" {
     safe fn gettid() -> libc::pid_t;
     safe fn pthread_self() -> libc::pthread_t;

@@ -61,7 +61,7 @@ pub(in crate::imp::linux) enum Closes {
 /// Returns a closure that closes a resource left open by an unmapped image.
 ///
 /// # Safety
-/// The image opened the resource, which is open, and the policy allows closing. No other code closes it until the closure has run.
+/// The image opened the resource, which is open, and the policy allows closing. No other code closes the resource before.
 pub(in crate::imp::linux) unsafe fn closing(_gone: &Gone<'_>, what: Closes) -> impl FnOnce() + Send + use<> {
     // SAFETY: promised by our caller; the creator of `Gone` has promised that the image is unmapped, and the creator of its policy
     // that no other code has the resource. Each kind is closed by its own function.
@@ -102,7 +102,7 @@ impl Variable {
     }
 
     pub(in crate::imp::linux) fn restore(self, address: usize) {
-        // SAFETY: the C library or the program has a variable of one word there for the lifetime of the process.
+        // SAFETY: the C library or the program has a variable of one word at this address for the lifetime of the process.
         let variable = unsafe { &*ptr::with_exposed_provenance::<AtomicUsize>(self.0) };
         variable.store(address, Ordering::SeqCst);
     }
@@ -116,7 +116,7 @@ pub(in crate::imp::linux) fn environment() -> usize {
 pub(in crate::imp::linux) fn set_environment(array: &'static mut [*mut c_char]) {
     let variable = &raw mut environ;
     let first = array.as_mut_ptr();
-    // SAFETY: the C library has a variable there, which code that sets the environment may write.
+    // SAFETY: the C library has a variable at this address, which code that sets the environment may write.
     unsafe { variable.write_volatile(first) };
 }
 

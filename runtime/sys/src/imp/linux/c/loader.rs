@@ -16,7 +16,7 @@ use super::peek;
 /// Maximum length of a name in writable memory.
 const LONGEST_NAME: usize = 1 << 16;
 
-/// Library on the loader's list, or the program. Mapped during the borrow.
+/// Library on the loader's list, or the program. The library is mapped during the borrow.
 pub(in crate::imp::linux) struct Listed<'a> {
     /// Name in the loader's list; empty for the program.
     pub(in crate::imp::linux) name: &'a CStr,
@@ -47,7 +47,7 @@ impl Listed<'_> {
         executable.map(|header| self.range(header)).collect()
     }
 
-    /// Returns the entries of its dynamic table: tags with a number or an address.
+    /// Returns the entries of the library's dynamic table: tags with a number or an address.
     pub(in crate::imp::linux) fn dynamic(&self) -> impl Iterator<Item = (DynamicTag, usize)> {
         let start = self.part(libc::PT_DYNAMIC).map(|range| range.start);
         let table = start.and_then(|start| self.bytes(start)).unwrap_or_default();
@@ -75,8 +75,8 @@ impl Listed<'_> {
         }
     }
 
-    /// Returns up to `len` bytes at an address. Bytes in writable parts are copied, because tools that edit libraries move tables of the
-    /// loader there.
+    /// Returns up to `len` bytes at an address. Bytes in writable parts are copied, because tools that edit libraries move loader tables
+    /// to these parts.
     pub(in crate::imp::linux) fn read(&self, address: usize, len: usize) -> Cow<'_, [u8]> {
         if let Some(bytes) = self.bytes(address) {
             return Cow::Borrowed(&bytes[..len.min(bytes.len())]);
@@ -111,11 +111,11 @@ impl Listed<'_> {
 /// Visits all libraries, the program first, until the callback returns `true`. No library is unmapped during the walk.
 pub(in crate::imp::linux) fn walk(mut is_enough: impl FnMut(&Listed<'_>) -> bool) {
     let mut see: &mut dyn FnMut(&Listed<'_>) -> bool = &mut is_enough;
-    // SAFETY: `visit` interprets its last argument as such a reference, which lives until the walk returns.
+    // SAFETY: `visit` interprets its last argument as a reference of this type, which lives until the walk returns.
     unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut see).cast()) };
 }
 
-/// Returns a value for each library, the program first.
+/// Calls `of` for each library, the program first, and returns the results.
 pub(in crate::imp::linux) fn all<T>(of: impl Fn(&Listed<'_>) -> T) -> Vec<T> {
     let mut found = Vec::new();
     walk(|listed| {
@@ -217,8 +217,8 @@ impl Share {
 
 impl Drop for Share {
     fn drop(&mut self) {
-        // SAFETY: the loader gave the reference to this value, which releases it once. The code that drops it has checked that it
-        // does not use the library any more.
+        // SAFETY: the loader gave the reference to this value, which releases it once. The code that drops the reference no longer uses
+        // the library.
         unsafe { libc::dlclose(self.0) };
     }
 }

@@ -18,7 +18,7 @@ pub(in crate::imp::linux) fn fresh(len: usize, rights: c_int) -> *mut c_void {
 pub(in crate::imp::linux) struct Reserved(Range<usize>);
 
 impl Reserved {
-    /// Reserves whole pages; `None` if anything is mapped there.
+    /// Reserves whole pages; `None` if any of these pages is mapped.
     pub(in crate::imp::linux) fn at(range: Range<usize>) -> Option<Self> {
         let requested = ptr::without_provenance_mut::<c_void>(range.start);
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE;
@@ -31,7 +31,7 @@ impl Reserved {
             }
             actual == requested
         };
-        // Not `then_some`: a value created and dropped eagerly would unmap existing memory.
+        // Avoids `then_some`, which would create the value eagerly: the drop of this value would unmap existing memory.
         is_reserved.then(|| Self(range))
     }
 }

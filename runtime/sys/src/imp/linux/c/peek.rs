@@ -48,7 +48,7 @@ pub(in crate::imp::linux) fn word(address: usize) -> Option<usize> {
 pub(in crate::imp::linux) fn string(address: usize, most: usize) -> Option<Vec<u8>> {
     let mut string = Vec::new();
     while string.len() < most {
-        // Reads up to the end of a page, because the next one may be unmapped.
+        // Reads up to the end of a page, because the next page may be unmapped.
         let at = address.checked_add(string.len())?;
         let mut piece = [0; 256];
         let room = piece.len().min(4096 - at % 4096).min(most - string.len());

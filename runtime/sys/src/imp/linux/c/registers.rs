@@ -3,7 +3,7 @@
 
 use std::arch::asm;
 
-/// Returns program counter, stack pointer, frame pointer and link register (if the architecture has one) of the enclosing function.
+/// Returns the program counter, stack pointer, frame pointer and link register (if there is one) of the enclosing function.
 #[inline(always)]
 pub(in crate::imp::linux) fn registers() -> [usize; 4] {
     let (pc, sp, fp, lr): (usize, usize, usize, usize);

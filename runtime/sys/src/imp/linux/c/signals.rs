@@ -142,7 +142,7 @@ impl Stack {
     pub(in crate::imp::linux) fn put(self) -> Result<(), c_int> {
         let ss_sp = ptr::with_exposed_provenance_mut(self.start);
         let stack = libc::stack_t { ss_sp, ss_flags: self.flags, ss_size: self.size };
-        // SAFETY: the kernel reads a whole stack. Its memory is leaked, or the code that had set it for this thread has not freed it.
+        // SAFETY: the kernel reads a whole stack. Its memory is leaked, or the code that set the stack for this thread has not freed it.
         match unsafe { libc::sigaltstack(&raw const stack, ptr::null_mut()) } {
             0 => Ok(()),
             _ => Err(errno()),
@@ -183,8 +183,8 @@ pub(in crate::imp::linux) fn signal_name(signal: c_int) -> String {
     }
 }
 
-// SAFETY: all take whole sets that are borrowed for the call, and reject invalid signal numbers. Blocked signals do not affect memory
-// safety.
+// SAFETY: all functions take whole sets that are borrowed for the call, and reject invalid signal numbers. Blocked signals do not affect
+// memory safety.
 unsafe extern "C" {
     safe fn sigfillset(set: &mut libc::sigset_t) -> c_int;
     safe fn pthread_sigmask(how: c_int, set: &libc::sigset_t, old: Option<&mut libc::sigset_t>) -> c_int;

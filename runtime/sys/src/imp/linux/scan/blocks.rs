@@ -142,7 +142,7 @@ fn piece(start: usize) -> Box<[u8]> {
     bytes
 }
 
-/// Returns writable anonymous memory, and if it grows by `brk`.
+/// Returns a region of writable anonymous memory, and `true` if the region grows by `brk`.
 fn region(mapped: &Mapped<'_>) -> Option<(Range<usize>, bool)> {
     let (name, is_heap) = (mapped.name, mapped.name == b"[heap]");
     let is_anonymous = mapped.inode == "0" && (name.is_empty() || is_heap || name.starts_with(b"[anon"));
@@ -157,7 +157,7 @@ fn freed_mark() -> Option<usize> {
         drop(block);
         peek::word(address + WORD)
     };
-    // The second word is a random number that is constant per process. It is not written if the thread caches no more blocks of this size.
+    // The second word is a random number that is constant per process. No word is written if the thread caches no more blocks of this size.
     let (first, second) = (mark()?, mark()?);
     (first == second && first > u32::MAX as usize).then_some(first)
 }
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn used_blocks_are_distinguished_from_free_ones() {
         for size in [1usize, 24, 25, 100, 1_000, 5_000, 200_000, 3_000_000] {
-            // Other tests may reuse the freed block first or change the next one, and the search itself may allocate a block.
+            // Other tests may reuse the freed block first or change the next block, and the search itself may allocate a block.
             assert!((0..20).any(|_| is_recognized(size)), "freed, of {size}");
         }
     }

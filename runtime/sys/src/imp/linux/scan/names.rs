@@ -16,7 +16,7 @@ pub(super) struct Files(HashMap<PathBuf, Option<Names>>);
 struct Names {
     /// Initial values of variables: start of each part, and its bytes.
     initial: Vec<(u64, Vec<u8>)>,
-    /// Start, size and name, sorted.
+    /// Start, size and name of each symbol, sorted.
     symbols: Vec<(u64, u64, String)>,
     sections: Vec<(u64, u64, String)>,
 }

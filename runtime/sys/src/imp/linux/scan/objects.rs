@@ -121,7 +121,7 @@ mod tests {
         let program = objects.iter().find(|object| object.is_program()).expect("it is mapped");
         let has = |at: usize| program.for_loader.iter().any(|range| range.contains(&at));
         assert!(has(program.dynamic.expect("it is linked dynamically")), "{program:?}");
-        // Longer than the headers: names and relocations follow them.
+        // The part is longer than the headers, because names and relocations follow.
         assert!(program.for_loader[0].len() > 4096, "{program:?}");
         assert!(!has(CONSTANT.as_ptr().addr()) && !has((mapped as fn() -> _ as *const ()).addr()), "{program:?}");
     }
