@@ -1,5 +1,5 @@
 //! Records the version of the compiler for the manifest; hosts never refuse a module because of its compiler. Also detects if
-//! the module has hooks of C functions on the platform.
+//! hooks of C functions exist for the platform.
 
 use std::process::Command;
 
@@ -15,7 +15,7 @@ fn main() {
     println!("cargo::rustc-env=ALCEDO_COMPILER={}", text.as_deref().map_or("unknown", str::trim));
 }
 
-/// Returns `true` if `src/hooks` supports the platform. On other platforms, the host cannot track resources of the module, so
+/// Returns `true` if `src/hooks` supports the platform. On other platforms, the host cannot track the module's resources, so
 /// the host parks the module instead of unmapping it.
 fn is_hooked() -> bool {
     let target = |fact: &str| std::env::var(format!("CARGO_CFG_TARGET_{fact}")).unwrap_or_default();

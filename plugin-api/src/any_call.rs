@@ -1,4 +1,4 @@
-//! Calls by name without static types: numbers, names and objects are passed as plain values, everything else as a conjugate.
+//! Calls by name without static types. Numbers, names and objects are passed as plain values; all other values as conjugates.
 #![expect(unsafe_code, reason = "declares the traits that define the content of slots")]
 
 use alcedo_abi::call::{Failure, FailureKind};
@@ -11,10 +11,10 @@ use crate::value::{plain_slot, plain_value};
 use crate::zcall::{buffer_of, is_of_objects};
 use crate::{AnyConjugate, Class, Obj, ObjectView, UName, host};
 
-/// Kind of a missing result.
+/// Result kind of a function without a result.
 const NO_VALUE: PropertyKind = PropertyKind(0);
 
-/// A type of argument that [`ObjectView::zcall_any`](crate::ObjectView::zcall_any) accepts.
+/// Type of an argument that [`ObjectView::zcall_any`](crate::ObjectView::zcall_any) accepts.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed where its type is unknown",
     label = "take a number, a `bool`, a `UName`, an `Obj<Class>`, or an `AnyConjugate` of the value"
@@ -28,7 +28,7 @@ const NO_VALUE: PropertyKind = PropertyKind(0);
 /// use alcedo_plugin_api::prelude::*;
 /// use alcedo_plugin_api::AnyArgument;
 ///
-/// /// Writes a property whose type is known to the host only.
+/// /// Writes a property whose type only the host knows.
 /// fn write(this: This<'_, Object>, name: &str, value: impl AnyArgument) -> Result<(), CallError> {
 ///     this.zcall_any(name, (this.as_obj(), 1_u8, value))
 /// }
@@ -43,7 +43,7 @@ pub unsafe trait AnyArgument {
     fn slot(&self) -> Slot;
 }
 
-/// The arguments of a call without static types: a tuple of up to eight.
+/// Arguments of a call without static types: a tuple of up to eight values.
 ///
 /// # Safety
 /// Each argument slot is created by an [`AnyArgument`].
@@ -69,7 +69,7 @@ pub unsafe trait AnyArguments {
     fn with_slots<R>(&self, object: ObjectHandle, code: impl FnOnce(&mut [Slot]) -> R) -> R;
 }
 
-/// The result of a call without static types: a plain value, an [`AnyConjugate`] owned by the caller, or `()`.
+/// Result of a call without static types: a plain value, an [`AnyConjugate`] that the caller owns, or `()`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result where its type is unknown",
     label = "take (), a number, a `bool`, a `UName`, an `Obj<Class>`, or an `AnyConjugate`"
@@ -95,24 +95,24 @@ pub unsafe trait AnyArguments {
 /// }
 /// ```
 pub unsafe trait AnyResult: Sized {
-    /// Expected result of the callee; `None` for `()`.
+    /// Result kind that the callee must have; `None` for `()`.
     #[doc(hidden)]
     const EXPECTED: Option<Expected>;
 
-    /// Takes the result out of its slot.
+    /// Converts the content of the result slot.
     ///
     /// # Safety
-    /// A callee whose result matches `EXPECTED` has filled the slot, and no other code takes the value out of it.
+    /// A callee whose result matches `EXPECTED` has filled the slot, and no other code takes ownership of the value.
     #[doc(hidden)]
     unsafe fn take(slot: Slot) -> Result<Self, CallError>;
 }
 
-/// Result that a caller without static types expects. The kind is checked before the call, because a number in a slot does not
-/// reveal its owner.
+/// Result kind that a caller without static types expects. The kind is checked before the call, because a number in a slot does
+/// not identify the owner of the value.
 #[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Expected {
-    /// Exactly this plain kind.
+    /// Exactly this kind of plain value.
     Plain(PropertyKind),
     /// Any kind that has a conjugate.
     Conjugate,
@@ -130,7 +130,7 @@ impl Expected {
     /// Checks that `R` accepts the result kind `found` of the function `name`.
     ///
     /// # Errors
-    /// `SIGNATURE` if `R` does not accept the kind.
+    /// Fails with `SIGNATURE` if `R` does not accept the kind.
     pub(crate) fn check<R: AnyResult>(name: &str, found: PropertyKind) -> Result<(), CallError> {
         let fits = match R::EXPECTED {
             Some(expected) => expected.accepts(found),
@@ -205,8 +205,8 @@ unsafe impl<C: Class> AnyArgument for Obj<C> {
 unsafe impl<C: Class> AnyResult for Obj<C> {
     const EXPECTED: Option<Expected> = Some(Expected::Plain(PropertyKind::OBJECT));
 
-    /// Returns an error for an object of another class, because signatures were not compared. A destroyed object is reported
-    /// when it is used.
+    /// Returns an error for an object of another class, because no signatures were compared. For a destroyed object, the error
+    /// occurs when the object is used.
     unsafe fn take(slot: Slot) -> Result<Self, CallError> {
         let obj = plain_value(slot).map(Self::from_handle)?;
         match host::object_memory(obj.handle(), C::id()) {
@@ -287,8 +287,8 @@ pub(crate) fn conjugate_zcall<A: AnyArguments, R: AnyResult>(
             _ => host.zcall_result(handle)?,
         };
         Expected::check::<R>(name, result)?;
-        // SAFETY: the buffer borrows `slots`. The host dereferences no address in them: it rejects slots that are neither plain
-        // nor a known conjugate. The result has the expected kind, as checked above, and only this call receives the result.
+        // SAFETY: the buffer borrows `slots`. The host dereferences no address in the slots: it rejects any slot that is neither plain nor
+        // a known conjugate. The result has the expected kind, as checked above, and only this call receives the result.
         unsafe {
             host.conjugate_zcall(handle, &mut buffer_of(slots))?;
             R::take(slots.last().copied().unwrap_or(Slot::EMPTY))
@@ -296,13 +296,13 @@ pub(crate) fn conjugate_zcall<A: AnyArguments, R: AnyResult>(
     })
 }
 
-/// Resolves and calls a function. For names of the `uf` protocol, slot 0 is the object.
+/// Resolves and calls a function. For a name of the `uf` protocol, slot 0 contains the object.
 pub(crate) fn by_name<A: AnyArguments, R: AnyResult>(
     object: ObjectHandle,
     name: &str,
     args: &A,
 ) -> Result<R, CallError> {
-    // No signature is compared here. Instead, the host checks each argument, and reports the kind of the result before the
+    // No signatures are compared here. Instead, the host checks each argument, and reports the kind of the result before the
     // call.
     let handle = host::zcall_resolve(name, 0)?;
     conjugate_zcall(is_of_objects(name).then_some(object), handle, name, args)
@@ -310,13 +310,13 @@ pub(crate) fn by_name<A: AnyArguments, R: AnyResult>(
 
 impl ObjectView<'_> {
     /// Calls a function by name like [`ObjectView::zcall`], but without static types. Plain values and objects are passed
-    /// directly, every other value as an [`AnyConjugate`](crate::AnyConjugate). Conjugate arguments are copied. If the result
-    /// is a conjugate, this module owns it. To read a property, call `up:/…` with its object and `0_u8`. To write a property,
-    /// call `up:/…` with its object, `1_u8` and the value.
+    /// directly; every other value is passed as an [`AnyConjugate`](crate::AnyConjugate). Conjugate arguments are copied. If
+    /// the result is a conjugate, this module owns it. To read a property, call `up:/…` with its object and `0_u8`. To write a
+    /// property, call `up:/…` with its object, `1_u8` and the value.
     ///
     /// # Errors
-    /// `EXPIRED`, with kind and age, for a conjugate of a destroyed value; `BUFFER` if the arguments do not match the callee,
-    /// `SIGNATURE` if the result does not match; `NOT_FOUND` for an unknown name; failures of the callee.
+    /// Fails with `EXPIRED`, and reports kind and age, if a conjugate's value was destroyed; with `BUFFER` if the arguments do not match
+    /// the callee; with `SIGNATURE` if the result does not match; with `NOT_FOUND` for an unknown name. Returns failures of the callee.
     ///
     /// # Examples
     /// ```

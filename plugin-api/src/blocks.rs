@@ -1,5 +1,4 @@
-//! Locations of the parameters and results of a call: in a parameter block with the layout of C, or in the call slots of the
-//! caller.
+//! Locations of the parameters and results of a call: in a parameter block with the layout of C, or in the caller's call slots.
 #![expect(unsafe_code, reason = "reads parameter blocks and slots, as the signature prescribes")]
 
 use core::marker::PhantomData;
@@ -13,12 +12,12 @@ use crate::host::borrowed_text;
 use crate::kinds::{Ptr, PtrMut, ValidityToken, Viewable};
 use crate::value::{AsText, ByPointer, pointer_of};
 
-/// Computes the offsets of consecutive values with the layout of C.
+/// Layout of consecutive values, computed by the rules of C.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockLayout {
-    /// Size of the values so far, in bytes.
+    /// Size of all values so far, in bytes.
     pub size: usize,
-    /// Alignment of the values so far.
+    /// Alignment of all values so far.
     pub align: usize,
 }
 
@@ -40,8 +39,8 @@ impl BlockLayout {
     }
 }
 
-/// Remaining values of a parameter block with the layout of C, in the running call `'f`. `L` lists the types of the values as
-/// nested pairs.
+/// Remaining values of a parameter block with the layout of C, during the running call `'f`. `L` lists the types of the values
+/// as nested pairs.
 pub struct Block<'f, L> {
     at: *mut u8,
     before: BlockLayout,
@@ -49,11 +48,11 @@ pub struct Block<'f, L> {
 }
 
 impl<'f, L> Block<'f, L> {
-    /// Creates the rest of the block at the address `at`, after the values in `before`.
+    /// Creates a block for the values after `before`; `at` is the start of the whole block.
     ///
     /// # Safety
-    /// The block is live for the call `'f`, which runs on this thread, the game thread. After `before`, the block contains the
-    /// values of `L` with the layout of C.
+    /// The block is live during the call `'f`, which runs on this thread, the game thread. After `before`, the block contains
+    /// the values of `L` with the layout of C.
     #[inline]
     pub(crate) unsafe fn new(at: *mut u8, before: BlockLayout) -> Self {
         Self { at, before, of: PhantomData }
@@ -70,7 +69,7 @@ impl<'f, T: Value, L> Block<'f, (T, L)> {
     }
 }
 
-/// Call slots that hold the arguments. `L` lists the types of the values as nested pairs.
+/// Call slots that contain the arguments. `L` lists the types of the values as nested pairs.
 pub struct ArgumentSlots<'a, L> {
     slots: &'a [Slot],
     of: PhantomData<fn() -> L>,
@@ -95,14 +94,14 @@ impl<'a, T, L> ArgumentSlots<'a, (T, L)> {
     }
 }
 
-/// Argument slot of a caller, for type `T`. Created only by `ArgumentSlots`, so a pointer slot is valid.
+/// A caller's argument slot for type `T`. Only `ArgumentSlots` creates this type, so a pointer slot is valid.
 pub struct ArgumentSlot<'a, T> {
     slot: Slot,
     of: PhantomData<&'a fn() -> T>,
 }
 
 impl<'a, T> ArgumentSlot<'a, T> {
-    /// Returns the slot itself, to read a plain value.
+    /// Returns the slot itself, to read a plain value from it.
     #[inline]
     pub(crate) fn bare(&self) -> Slot {
         self.slot
@@ -111,7 +110,7 @@ impl<'a, T> ArgumentSlot<'a, T> {
     /// Returns a pointer to the value.
     ///
     /// # Errors
-    /// `BUFFER` if the slot is not a pointer slot.
+    /// Fails with `BUFFER` if the slot is not a pointer slot.
     pub fn ptr(self) -> Result<Ptr<'a, T>, CallError>
     where
         T: Value<Passing = ByPointer>,
@@ -122,7 +121,7 @@ impl<'a, T> ArgumentSlot<'a, T> {
         Ok(unsafe { Ptr::new(at) })
     }
 
-    /// Copies the string that the slot points to.
+    /// Copies the string to which the slot points.
     pub(crate) fn text(self) -> Result<String, CallError>
     where
         T: Value<Passing = AsText>,
@@ -134,7 +133,7 @@ impl<'a, T> ArgumentSlot<'a, T> {
     }
 }
 
-/// Slot of a caller that receives a result of type `T`.
+/// A caller's slot for a result of type `T`.
 pub struct ResultSlot<'a, T> {
     slot: &'a mut Slot,
     of: PhantomData<fn(T)>,
@@ -158,7 +157,7 @@ impl<'a, T> ResultSlot<'a, T> {
     /// Returns a pointer to the value to overwrite.
     ///
     /// # Errors
-    /// `BUFFER` if the slot is not a pointer slot.
+    /// Fails with `BUFFER` if the slot is not a pointer slot.
     pub fn ptr_mut(self) -> Result<PtrMut<'a, T>, CallError>
     where
         T: Value<Passing = ByPointer>,
@@ -169,7 +168,7 @@ impl<'a, T> ResultSlot<'a, T> {
         Ok(unsafe { PtrMut::new(at) })
     }
 
-    /// Passes a string to the caller.
+    /// Writes a string result into the sink of the caller.
     pub(crate) fn put_text(self, text: &str) -> Result<(), CallError>
     where
         T: Value<Passing = AsText>,

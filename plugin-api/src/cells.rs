@@ -1,4 +1,4 @@
-//! Cells that the host fills with numbers. The type of a cell states the meaning of its number.
+//! Cells that the host fills with numbers. The type of a cell determines the meaning of its number.
 #![expect(unsafe_code, reason = "finds properties at the offsets that the host has put into cells")]
 
 use core::marker::PhantomData;
@@ -10,7 +10,7 @@ use crate::ptr::{PtrMut, Viewable};
 use crate::validity_token::ValidityToken;
 use crate::{Class, This, Value};
 
-/// Receives the id of class `C`.
+/// Cell that receives the id of class `C`.
 pub struct ClassCell<C>(pub(crate) Cell, PhantomData<fn() -> C>);
 
 impl<C> ClassCell<C> {
@@ -28,7 +28,7 @@ impl<C> ClassCell<C> {
     }
 }
 
-/// Receives the offset of a property of type `T` in objects of class `C`.
+/// Cell that receives the offset of a property of type `T` in objects of class `C`.
 pub struct PropertyCell<C, T>(pub(crate) Cell, PhantomData<fn() -> (C, T)>);
 
 impl<C, T> PropertyCell<C, T> {
@@ -43,7 +43,7 @@ impl<C, T> PropertyCell<C, T> {
     }
 }
 
-/// Promise that the cells of properties made from it are described.
+/// Promise that the property cells created with this value are part of a registered description.
 #[derive(Clone, Copy)]
 pub struct Cells(());
 
@@ -51,22 +51,22 @@ impl Cells {
     /// Creates the promise.
     ///
     /// # Safety
-    /// Each cell made from it meets the requirements of [`PropertyCell::new`].
+    /// Each cell created with this value meets the requirements of [`PropertyCell::new`].
     #[must_use]
     pub const unsafe fn new() -> Self {
         Self(())
     }
 
-    /// Creates the empty cell of the property at `_position`.
+    /// Creates an empty cell for the property at `_position`.
     #[must_use]
     pub const fn at<C, T>(self, _position: usize) -> PropertyCell<C, T> {
-        // SAFETY: the creator of the promise has promised this.
+        // SAFETY: the creator of `self` promises that each cell meets the requirements.
         unsafe { PropertyCell::new() }
     }
 }
 
 impl<C: Class, T: Value> PropertyCell<C, T> {
-    /// Returns the offset of the property in each object, as filled in by the host.
+    /// Returns the offset of the property in each object, which the host has stored in the cell.
     #[inline]
     pub(crate) fn offset(&self) -> usize {
         let offset = self.0.get();
@@ -75,7 +75,7 @@ impl<C: Class, T: Value> PropertyCell<C, T> {
     }
 }
 
-/// Receives the handle of a function of class `C` with parameters `A` and result `R`.
+/// Cell that receives the handle of a function of class `C` with parameters `A` and result `R`.
 pub struct FunctionCell<C, A, R>(pub(crate) Cell, DirectCell<A, R>, PhantomData<fn(C, A) -> R>);
 
 impl<C, A, R> FunctionCell<C, A, R> {
@@ -98,7 +98,7 @@ impl<C, A, R> FunctionCell<C, A, R> {
     }
 }
 
-/// Receives a number without a meaning. Used for items that must exist in the host and have no number.
+/// Cell that receives a number without a meaning, for an item that must exist in the host but has no number.
 pub struct PresenceCell(pub(crate) Cell);
 
 impl PresenceCell {
@@ -110,7 +110,7 @@ impl PresenceCell {
     }
 }
 
-/// Receives the handle of a function of class `C` with parameters `A`, result `R` and out parameters `O`.
+/// Cell that receives the handle of a function of class `C` with parameters `A`, result `R` and out parameters `O`.
 pub struct ImportCell<C, A, R, O>(pub(crate) FunctionCell<C, A, R>, PhantomData<fn() -> O>);
 
 impl<C, A, R, O> ImportCell<C, A, R, O> {
@@ -123,7 +123,7 @@ impl<C, A, R, O> ImportCell<C, A, R, O> {
 }
 
 impl<'f, C: Class> This<'f, C> {
-    /// Returns a property of the object for reading. The caller checks write permission before writing.
+    /// Returns a property of the object for reading. Before writing, the caller checks that the write is allowed.
     #[inline]
     pub(crate) fn property<T: Value>(
         &self,
@@ -131,7 +131,7 @@ impl<'f, C: Class> This<'f, C> {
     ) -> Viewable<'f, T, impl FnOnce() -> ValidityToken<'f>> {
         let object = self.object();
         // SAFETY: the creator of the cell promised that the host has filled it with the offset of a property of exactly this
-        // type in every object of exactly this class. The memory of a frame-bound object is live for its frame, and a property
+        // type in every object of this class. The memory of a frame-bound object is live during its frame, and a property
         // lives as long as its object, which the token checks.
         unsafe {
             let value = PtrMut::new(self.memory().add(cell.offset()).cast());

@@ -1,4 +1,4 @@
-//! Compile-time data of classes and interfaces: path, base, and the view through which objects are used.
+//! Compile-time data of classes and interfaces: the path, the base, and the view through which code uses objects.
 #![expect(unsafe_code, reason = "declares the traits whose promises the views and type names rely on")]
 
 use alcedo_abi::describe::Cell;
@@ -11,7 +11,7 @@ use crate::keep::packed::{Packer, Unpacker};
 use crate::this::InterfaceThis;
 use crate::{Object, ObjectView, This};
 
-/// A reflected class, as a Rust type. `#[uclass]` implements this trait.
+/// Reflected class as a Rust type. `#[uclass]` implements this trait.
 ///
 /// # Safety
 /// `View<'f>` is `#[repr(transparent)]` over `This<'f, Self>`. In the host, `Base` is the base of the class at `PATH`, and the
@@ -34,13 +34,13 @@ use crate::{Object, ObjectView, This};
 /// assert_eq!(spawner::<Goblin>(3), "3 objects of /Script/Game.Goblin");
 /// ```
 pub unsafe trait Class: Sized + 'static {
-    /// The base class; [`crate::Object`] is its own base.
+    /// Base class. The base of [`crate::Object`] is `Object` itself.
     type Base: Class;
-    /// Target of [`This`]'s `Deref`. Has the accessors and calls of the class, and dereferences to the view of the base class.
+    /// Target of [`This`]'s `Deref`. The view has the accessors and calls of the class, and dereferences to the view of the base class.
     type View<'f>: Copy;
     /// Path of the class: `/Script/Package.Name`.
     const PATH: &'static str;
-    /// Names of the members of the class, only for compiler messages.
+    /// Names of the members of the class, for compiler messages only.
     #[doc(hidden)]
     const MEMBERS: Members = Members::NONE;
     /// Names of the events that the class declares, for compiler messages.
@@ -50,7 +50,7 @@ pub unsafe trait Class: Sized + 'static {
     #[doc(hidden)]
     const IMPLEMENTS: &'static [&'static str] = &[];
 
-    /// Name of the C library with the functions of the class; empty for most classes. A class with a library is final.
+    /// Name of the C library that contains the functions of the class; empty for most classes. A class with a library is final.
     #[doc(hidden)]
     const LIBRARY: &'static str = "";
 
@@ -61,32 +61,32 @@ pub unsafe trait Class: Sized + 'static {
     /// Returns the class id, or [`ClassId::NONE`] until the host has assigned an id.
     #[doc(hidden)]
     fn id() -> ClassId {
-        // Class ids have 32 bits; these bits are zero in an unfilled cell.
+        // A class id has 32 bits. In an unfilled cell, these bits are zero.
         ClassId((Self::cell().get() & u64::from(u32::MAX)) as u32)
     }
 }
 
-/// A class that this module declares, with its plugin part.
+/// Class that this module declares, with its plugin part.
 ///
 /// The finalizer thread drops the plugin part, so the type must be `Send`. The bound checks the final type, because other
-/// attributes may have changed the fields after `#[uclass]`.
+/// attributes may change the fields after `#[uclass]`.
 ///
 /// # Safety
 /// The registered description of the class contains the hooks of this implementation.
 #[doc(hidden)]
 pub unsafe trait Part: Class + Send {
-    /// Names of the kept fields, and the fingerprints of their types; zero for a type that is saved by name.
+    /// Name of each kept field and the fingerprint of its type. The fingerprint is zero for a type that is saved by name.
     const KEPT: &'static [(&'static str, u64)];
 
     /// Builds the plugin part.
     fn red_constructor(this: This<'_, Self>) -> Self;
     /// Saves the kept fields.
     fn save_kept(&self, writer: &mut KeptWriter<'_>);
-    /// Restores a kept field.
+    /// Restores one kept field.
     fn load_kept(&mut self, name: &str, data: &[u8]) -> Result<(), crate::CallError>;
     /// Writes the kept fields as bytes, if no field is saved by name.
     fn pack_kept(&self, out: &mut Packer<'_>);
-    /// Restores the kept fields from the bytes. Returns `None` if the bytes are not values of the fields.
+    /// Restores the kept fields from bytes. Returns `None` if the bytes are not values of the fields.
     fn unpack_kept(&mut self, input: &mut Unpacker<'_>) -> Option<()>;
 }
 
@@ -102,20 +102,20 @@ unsafe impl Class for Object {
         &ROOT
     }
 
-    // Zero means "any class" to the host, which matches the root.
+    // The id zero means "any class" to the host. All objects are objects of the root.
     fn id() -> ClassId {
         ClassId::NONE
     }
 }
 
-/// A reflected interface, as a Rust type. `#[uinterface]` implements this trait.
+/// Reflected interface as a Rust type. `#[uinterface]` implements this trait.
 ///
 /// A class lists its interfaces in `#[uclass(package = "Game", implements(Heeds))]`, and implements their functions in
 /// `#[uclass] impl Heeds for Cat { … }`. A [`ScriptInterface`](crate::ScriptInterface) refers to an object of any implementing
 /// class, and provides a view of this object with the functions of the interface.
 ///
 /// # Safety
-/// `PATH` is `/Script/Package.Name`, and that path alone determines the interface that a `ScriptInterface<Self>` refers to.
+/// `PATH` has the form `/Script/Package.Name`. This path alone determines the interface to which a `ScriptInterface<Self>` refers.
 ///
 /// # Examples
 /// ```
@@ -141,11 +141,11 @@ unsafe impl Class for Object {
     label = "declare it with `#[uinterface(package = \"…\")]`, or take `Obj<Class>` for objects of one class"
 )]
 pub unsafe trait Interface: Sized + 'static {
-    /// View of an object as the interface. Has the functions of the interface and the operations on any object.
+    /// View of an object through the interface. The view has the functions of the interface and the operations on any object.
     type View<'f>: Copy;
     /// Path of the interface: `/Script/Package.Name`.
     const PATH: &'static str;
-    /// Functions of the interface, which the compiler compares with those of classes.
+    /// Functions of the interface, which are compared with functions of classes at compile time.
     #[doc(hidden)]
     const FUNCTIONS: &'static [InterfaceFunction];
     /// Names of the functions of the interface, for compiler messages.
@@ -157,7 +157,7 @@ pub unsafe trait Interface: Sized + 'static {
     fn view(this: InterfaceThis<'_, Self>) -> Self::View<'_>;
 }
 
-/// The names of the members of a class and its bases.
+/// Names of the members of a class and its bases.
 #[derive(Clone, Copy, Debug)]
 pub struct Members {
     properties: &'static [&'static str],
@@ -166,17 +166,17 @@ pub struct Members {
 }
 
 impl Members {
-    /// Holds no names.
+    /// Contains no names.
     pub const NONE: Self = Self { properties: &[], fields: &[], base: None };
 
-    /// Returns the names of a class that extends `B`.
+    /// Creates the names of a class that extends `B`.
     #[must_use]
     pub const fn of<B: Class>(properties: &'static [&'static str], fields: &'static [&'static str]) -> Self {
         Self { properties, fields, base: Some(&B::MEMBERS) }
     }
 
     pub(crate) const fn has_property(&self, name: &str) -> bool {
-        // A field of the plugin part may have the name of a base's property.
+        // A field of the plugin part may have the name of a property of a base class.
         if contains(self.fields, name) {
             return false;
         }
@@ -193,7 +193,7 @@ impl Members {
 const fn contains(names: &[&str], name: &str) -> bool {
     let mut at = 0;
     while at < names.len() {
-        // A field named like a keyword is listed as `r#type`.
+        // A field whose name is a keyword is listed with the prefix `r#`, as in `r#type`.
         let known = match names[at].as_bytes() {
             [b'r', b'#', ..] => names[at].split_at(2).1,
             _ => names[at],

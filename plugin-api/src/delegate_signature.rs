@@ -1,4 +1,4 @@
-//! The signature of a delegate: a function type, and the signature as a string in the format of the host.
+//! Signature of a delegate: a function type, and its string form in the syntax of the host.
 #![expect(unsafe_code, reason = "declares the trait whose type text the host trusts")]
 
 use core::marker::PhantomData;
@@ -8,7 +8,7 @@ use alcedo_abi::type_text::{TypeText, is_delegate_path};
 use crate::Value;
 use crate::signature::{Params, ReturnValue};
 
-/// Signature of a delegate: a function type of up to eight values.
+/// Function type that can be the signature of a delegate, with up to eight parameters.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a signature of a delegate",
     label = "write `fn(A, B) -> R`",
@@ -23,7 +23,7 @@ use crate::signature::{Params, ReturnValue};
 /// use alcedo_plugin_api::prelude::*;
 /// use alcedo_plugin_api::Signature;
 ///
-/// /// Calls a function that has no parameters.
+/// /// Calls a delegate that has no parameters.
 /// fn ring<F: Signature<Args = ()>>(bell: &Borrowed<'_, Delegate<F>>) -> Result<F::Result, CallError> {
 ///     bell.call(())
 /// }
@@ -33,18 +33,18 @@ use crate::signature::{Params, ReturnValue};
 /// }
 /// ```
 pub unsafe trait Signature: 'static {
-    /// Parameters of the delegate.
+    /// Types of the parameters.
     type Args: Params;
-    /// Result of the delegate.
+    /// Type of the result.
     type Result: ReturnValue;
-    /// Signature as a string, in the format of the host: `f32, String -> bool`.
+    /// Signature as a string, in the syntax of the host: `f32, String -> bool`.
     #[doc(hidden)]
     const TEXT: &'static TypeText;
 }
 
 macro_rules! signatures {
     ($([$($name:ident)*])*) => {$(
-        // SAFETY: `TEXT` is composed of the strings of the same types.
+        // SAFETY: `TEXT` consists of the strings of these types.
         unsafe impl<$($name: Value,)* Z: ReturnValue + 'static> Signature for fn($($name),*) -> Z {
             type Args = ($($name,)*);
             type Result = Z;
@@ -57,21 +57,21 @@ macro_rules! signatures {
 }
 signatures!([] [A] [A B] [A B C] [A B C D] [A B C D E] [A B C D E F] [A B C D E F G] [A B C D E F G H]);
 
-/// A delegate signature with a path, as declared by `#[udelegate]`.
+/// Delegate signature with a path, declared by `#[udelegate]`.
 #[doc(hidden)]
 pub trait NamedSignature: 'static {
-    /// The signature as a function type.
+    /// Signature as a function type.
     type Function: Signature;
-    /// `/Script/<Package>.<Name>`, or `/Script/<Package>.<Class>:<Name>`.
+    /// Path of the delegate: `/Script/<Package>.<Name>`, or `/Script/<Package>.<Class>:<Name>`.
     const PATH: &'static str;
 }
 
-/// The signature of a named delegate.
+/// Signature of a named delegate.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Named<S>(PhantomData<fn() -> S>);
 
-// SAFETY: `TEXT` is a path, which the host skips, followed by the string of the function type in parentheses.
+// SAFETY: `TEXT` contains a path, which the host skips, followed by the string of the function type in parentheses.
 unsafe impl<S: NamedSignature> Signature for Named<S> {
     type Args = <S::Function as Signature>::Args;
     type Result = <S::Function as Signature>::Result;

@@ -1,7 +1,7 @@
 //! Direct calls from a module to functions of the host. If all values of a signature are stored in slots, the host returns the
 //! address of the function. A direct call jumps to this address without a slot buffer. Each direct call first reads one word, the
-//! version. The version changes whenever the address may become invalid. A reserved version forbids direct calls: before a commit,
-//! and while a slice of host memory is borrowed. All other calls use slots, and report the reason if they fail.
+//! version. The version changes whenever the address may become invalid. A reserved version forbids direct calls before a commit, and
+//! while a slice of host memory is borrowed. All other calls use slots, and report the reason if they fail.
 #![expect(unsafe_code, reason = "calls code at an address from the host")]
 
 use core::marker::PhantomData;
@@ -17,10 +17,10 @@ use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::this::InterfaceThis;
 use crate::{Class, Interface, Object, This, host};
 
-/// Version of an empty cache. Differs from all versions of the host, and from the reserved version that forbids direct calls.
+/// Version of an empty cache. Differs from all versions of the host, and from the version that forbids direct calls.
 const NEVER: u64 = u64::MAX;
 
-/// Proof that functions of the host may be called directly on this thread. The borrowed object of a frame proves the game
+/// Proof that this thread may call functions of the host directly. The borrowed object of a frame proves that this is the game
 /// thread. Without an object, this is the game thread, or the module is not bound to a thread. A proof never leaves its thread.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
@@ -34,14 +34,14 @@ impl Called<'_> {
         Self { object: this.object(), frame: PhantomData }
     }
 
-    /// Creates the proof for the object of a call by name. The host has resolved the name on this thread: the game thread, or
-    /// any thread for a module that is not bound to a thread.
+    /// Creates a proof for the object of a call by name. The host has resolved the name on this thread: the game thread, or any
+    /// thread for a module that is not bound to a thread.
     #[inline]
     pub(crate) fn by_name(object: ObjectHandle) -> Self {
         Self { object, frame: PhantomData }
     }
 
-    /// Creates the proof without an object, on the game thread or in a module that is not bound to a thread; `None` elsewhere.
+    /// Creates a proof without an object, on the game thread or in a module that is not bound to a thread. Otherwise returns `None`.
     #[inline]
     pub(crate) fn without_object() -> Option<Self> {
         may_call_directly().then_some(Self { object: ObjectHandle::NONE, frame: PhantomData })
@@ -53,9 +53,9 @@ impl Called<'_> {
     }
 }
 
-/// An object on which functions of `T` can be called, where `T` is a class or an interface.
+/// Object on which functions of `T` can be called. `T` is a class or an interface.
 pub trait CalledAs<T> {
-    /// Returns the object with the proof that this thread may call its functions.
+    /// Returns the object, with proof that this thread may call the object's functions.
     #[doc(hidden)]
     fn called(&self) -> Called<'_>;
 }
@@ -74,15 +74,15 @@ impl<I: Interface> CalledAs<I> for InterfaceThis<'_, I> {
     }
 }
 
-/// Cache of the code address for a function with parameters `A` and result `R`. The first call fills the cache. Only the game
-/// thread reads the cache, except in a module that is not bound to a thread. In such a module, code and context of a handle do
-/// not change while direct calls are allowed.
+/// Cache of the code address for a function with parameters `A` and result `R`. The first call fills the cache. Only the game thread
+/// reads the cache, except in a module that is not bound to a thread. In such a module, code and context of a handle do not change
+/// while direct calls are allowed.
 pub(crate) struct DirectCell<A, R> {
-    /// Version of the cached code; written after the other fields, and read before them.
+    /// Version of the cached code. The version is written after the other fields, and read before them.
     version: AtomicU64,
     code: AtomicPtr<()>,
     context: AtomicPtr<()>,
-    /// Last version for which the host had no code.
+    /// Most recent version for which the host returned no code.
     refused: AtomicU64,
     of: PhantomData<fn(A) -> R>,
 }
@@ -110,8 +110,8 @@ impl<A: Params, R: ReturnValue> DirectCell<A, R> {
             return None;
         }
         let (code, context) = (self.code.load(Ordering::Relaxed), self.context.load(Ordering::Relaxed));
-        // SAFETY: the host returned code and context for a function with this signature, and its version is unchanged, so both
-        // are valid and direct calls are allowed. `called` proves the thread. A module that is not bound to a thread has only
+        // SAFETY: the host returned code and context for a function with this signature, and its version is unchanged, so code and
+        // context are valid and direct calls are allowed. `called` proves the thread. A module that is not bound to a thread has only
         // one host, which keeps code and context as long as the module is mapped. The bits encode values of the types.
         argument(unsafe { args.direct_bits().call(code, context, called.object()) })
     }
@@ -143,8 +143,8 @@ impl<A: Params, R: ReturnValue> DirectCell<A, R> {
     }
 }
 
-/// Code of a leaf of the host. Valid only on its thread, while code of this module is on the stack. Created only by
-/// [`DirectCell::leaf`].
+/// Code of a host function that is a leaf. Valid only on its thread, while code of this module is on the stack. Only
+/// [`DirectCell::leaf`] creates this type.
 pub(crate) struct Leaf<'a, A, R> {
     code: *const (),
     of: PhantomData<(&'a DirectCell<A, R>, *const ())>,
@@ -178,7 +178,7 @@ fn leaf_failure(status: DirectStatus) -> CallError {
 /// Returns the host's code for direct calls of a handle.
 fn found<A: Params, R: ReturnValue>(handle: ZCallHandle) -> Option<DirectCallee> {
     let host = host::host("finding a function for direct calls").ok()?;
-    // Ignores a failure, because the following call with slots reports the reason.
+    // A failure is ignored here, because the following call with slots reports the reason.
     let callee = host.zcall_direct(handle, fingerprint::<A, R>()).ok()?;
     (!callee.code.is_null() && callee.version != CLOSED).then_some(callee)
 }
@@ -188,7 +188,7 @@ fn argument(answer: DirectAnswer) -> Option<Result<u64, CallError>> {
     if answer.status == DirectStatus::DONE { Some(Ok(answer.bits)) } else { failure(answer.status).map(Err) }
 }
 
-/// Returns true if functions with this signature may be called directly: all parameters and the result are stored in slots.
+/// Returns true if functions with this signature may be called directly, that is, all parameters and the result are stored in slots.
 pub(crate) const fn is_direct<A: Params, R: ReturnValue>() -> bool {
     A::IN_SLOTS && R::IN_SLOT
 }
@@ -204,7 +204,7 @@ fn in_no_slot() -> CallError {
     CallError::new(FailureKind::OTHER, "the result of a direct call is not in a slot")
 }
 
-/// Returns the error of a failed call; `None` for a call that was not performed. Kept out of line, so that results stay in registers.
+/// Returns the error of a failed call, or `None` if the call was not performed. Not inlined, so that results stay in registers.
 #[cold]
 #[inline(never)]
 fn failure(status: DirectStatus) -> Option<CallError> {

@@ -1,5 +1,5 @@
 //! Resources that are dropped when the module is unloaded, for example resources opened by `main`. The author needs no static
-//! to store these resources.
+//! variable to store these resources.
 
 use std::any::{Any, type_name_of_val};
 use std::cell::Cell;
@@ -9,10 +9,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use alcedo_abi::call::{Failure, FailureKind, Status};
 use alcedo_rt::catch_panics;
 
-/// Maximum number of rounds. Each round drops the resources that drops of the previous round have registered.
+/// Maximum number of drop rounds. Each round drops the resources that were registered by drops of the previous round.
 const ROUNDS: u32 = 16;
 
-/// Maximum nesting depth of late drops. Beyond this depth, a resource is leaked, because drops that always register another
+/// Maximum nesting depth of late drops. A resource beyond this depth is leaked, because drops that always register another
 /// resource would never end.
 const DEPTH: u32 = 64;
 
@@ -23,7 +23,7 @@ struct Resources {
     is_closed: bool,
 }
 
-/// A resource that was leaked because its drops would never end.
+/// Resource that was leaked, because drops that register resources would never end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Leaked {
     type_name: &'static str,
@@ -36,13 +36,13 @@ thread_local! {
     static DEPTH_HERE: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Keeps `resource` until the module is unloaded. The game thread drops all kept resources right after the exit hook, in
-/// reverse order of registration. May be called on any thread.
+/// Keeps `resource` until the module is unloaded. The game thread drops all kept resources immediately after the exit hook, in
+/// reverse order of registration. Callable on any thread.
 ///
-/// A drop may register more resources. These resources are dropped in further rounds, whose number is limited. A resource
-/// registered too late is dropped immediately. Returns true if the resource was kept. If each drop registers another resource,
-/// the last resource is leaked. The report of the unload then names the type of this resource and the location of its
-/// `auto_dispose` call.
+/// Returns true if the resource was kept. A drop may register more resources, which are dropped in further rounds. The number
+/// of rounds is limited. A resource that is registered too late is dropped immediately. If each drop registers another
+/// resource, the last resource is leaked. The report of the unload then names the type of this resource and the location of
+/// its `auto_dispose` call.
 ///
 /// # Examples
 /// ```
@@ -96,8 +96,8 @@ impl Drop for Deeper {
     }
 }
 
-/// Drops all kept resources. A panic does not stop the remaining drops and is added to `failure`. Resources registered later
-/// are not kept.
+/// Drops all kept resources. A panic does not stop the remaining drops, and is added to `failure`. Resources that are
+/// registered later are not kept.
 pub(crate) fn dispose_all(failure: &mut Failure) -> Status {
     let mut status = Status::OK;
     for round in 1..=ROUNDS {
@@ -137,7 +137,7 @@ pub(crate) fn dispose_all(failure: &mut Failure) -> Status {
     status
 }
 
-/// Adds a failure. The first failure keeps its location; of later failures, only the message is added.
+/// Adds a failure. The location is that of the first failure; of later failures, only the message is added.
 fn add(failure: &mut Failure, found: Failure) {
     if failure.kind == FailureKind::NONE {
         *failure = found;
@@ -175,7 +175,7 @@ mod tests {
         }
     }
 
-    /// Registers another value of its type when it is dropped.
+    /// Registers another `Endless` value when it is dropped.
     struct Endless(Log, u32);
 
     impl Drop for Endless {
@@ -185,7 +185,7 @@ mod tests {
         }
     }
 
-    // A single test, because the resources belong to the whole module and are closed once.
+    // A single test covers all cases, because the resources belong to the whole module and are closed only once.
     #[test]
     fn resources_drop_in_reverse_order_with_bounded_rounds_and_late_ones_immediately() {
         let log = Log::default();

@@ -1,5 +1,5 @@
-//! Saves kept fields by name as CBOR before a reload, and restores them after the reload. The host's value tree stores the
-//! fields. If a reload does not change the kept fields of a class, `packed.rs` saves them as bytes instead.
+//! Saves kept fields by name as CBOR before a reload, and restores them after the reload. The host stores the fields as value
+//! trees. If a reload does not change the kept fields of a class, `packed.rs` saves them as bytes instead.
 
 use alcedo_abi::call::FailureKind;
 use alcedo_rt::CallError;
@@ -39,8 +39,8 @@ impl<T: Serialize> Keep for T {
     fn to_cbor(&self) -> Result<Vec<u8>, CallError> {
         let mut limited = Limited::default();
         match ciborium::into_writer(self, &mut limited) {
-            // Keeps data that was cut off at the depth limit. Restoring this data fails with an error about the limit, and the
-            // field keeps the value set by the red constructor.
+            // The data was cut off at the depth limit, but is kept. Restoring this data fails with an error about the limit,
+            // and the field keeps the value that the red constructor set.
             Ok(()) | Err(ciborium::ser::Error::Io(_)) => Ok(limited.data),
             Err(error) => Err(CallError::other(format!("the value cannot be kept: {error}"))),
         }
@@ -53,8 +53,8 @@ impl<T: DeserializeOwned> Restore for T {
     }
 }
 
-/// Describes why a value no longer fits its field. The description contains no value, because reports use the same description
-/// for all objects.
+/// Describes why a value no longer fits its field. The description does not contain the value, because reports use one
+/// description for all objects.
 fn misfit<E>(error: &ciborium::de::Error<E>) -> String {
     let words = match error {
         ciborium::de::Error::Semantic(_, words) => words,
@@ -78,19 +78,19 @@ fn misfit<E>(error: &ciborium::de::Error<E>) -> String {
 /// Restores a kept field.
 ///
 /// # Errors
-/// Fails if the value no longer fits the type of the field. The field then keeps the value set by the red constructor.
+/// Fails if the value no longer fits the type of the field. The field then keeps the value that the red constructor set.
 pub fn restore<T: Restore>(field: &mut T, data: &[u8]) -> Result<(), CallError> {
     *field = T::from_cbor(data)?;
     Ok(())
 }
 
-/// Creates the error for a kept field that the class no longer has.
+/// Creates the error for a saved field that the class no longer has.
 #[must_use]
 pub fn unknown_field(class: &str, name: &str) -> CallError {
     CallError::new(FailureKind::NOT_FOUND, format!("{class} has no kept field `{name}` any more: its value is dropped"))
 }
 
-/// Creates the error for bytes that are not the kept fields of the class at `path`.
+/// Creates the error for bytes that do not contain the kept fields of the class at `path`.
 #[cold]
 pub(crate) fn misread(path: &str) -> CallError {
     CallError::other(format!("the bytes of the kept fields of {path} cannot be read"))
@@ -98,7 +98,7 @@ pub(crate) fn misread(path: &str) -> CallError {
 
 /// Receives kept fields.
 pub struct KeptWriter<'a> {
-    /// Copies the name of a field and its value as CBOR.
+    /// Copies the name of a field, and the field's value as CBOR.
     pub(crate) sink: &'a dyn Fn(&str, &[u8]),
 }
 
@@ -134,7 +134,7 @@ mod tests {
         next: Option<Box<Node>>,
     }
 
-    /// Runs a check of nested values on a large stack, because unoptimized stack frames of serde are large.
+    /// Runs a check of nested values on a large stack, because serde's stack frames are large without optimization.
     pub(super) fn on_a_large_stack(check: fn()) {
         let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(check).expect("a thread");
         thread.join().expect("it passes");

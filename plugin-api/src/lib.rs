@@ -1,8 +1,8 @@
-//! API for plugins. Attributes declare classes and structs. The frame-bound [`This`] provides access to properties and
-//! functions of an object. No reference obtained from a [`This`] outlives its frame.
+//! API for plugins. Attributes declare classes, structs and other types. The frame-bound [`This`] provides access to
+//! the properties and functions of an object. No reference obtained from a [`This`] outlives its frame.
 //!
-//! A plugin depends on this crate only, declares `#![forbid(unsafe_code)]`, and starts with
-//! `use alcedo_plugin_api::prelude::*;`. Files, generations and reloads are not part of the API.
+//! A plugin depends only on this crate, declares `#![forbid(unsafe_code)]`, and starts with `use
+//! alcedo_plugin_api::prelude::*;`. Files, generations and reloads are not part of the API.
 
 mod any_call;
 mod blocks;
@@ -43,7 +43,7 @@ pub use alcedo_abi::call::FailureKind;
 pub use alcedo_abi::handles::ObjectHandle;
 pub use alcedo_abi::kinds::PropertyKind;
 pub use alcedo_abi::net::{NetArchive, NetMap, NetNumber, NetObject};
-/// Makes the crate a module, the unit that a host loads.
+/// Makes the crate a module, which is the unit that a host loads.
 ///
 /// # Examples
 /// ```no_run,standalone_crate
@@ -208,7 +208,7 @@ pub use alcedo_macros::ustruct;
 /// ```
 /// use alcedo_plugin_api::prelude::*;
 ///
-/// /// Called by hosts and other modules as `ex:/math.add`.
+/// /// Hosts and other modules call this function by the name `ex:/math.add`.
 /// #[zcall(ex = "math.add")]
 /// fn add(a: i32, b: i32) -> i32 {
 ///     a + b

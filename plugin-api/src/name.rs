@@ -1,11 +1,11 @@
-//! Interned names: 4-byte values that are equal exactly if their strings are equal.
+//! Interned names: 4-byte values that are equal if and only if their strings are equal.
 
 use alcedo_abi::handles::Name;
 
 use crate::{CallError, ObjectView, host};
 
-/// A name of the host's name table. Cheap to copy and compare; its string stays in the host. Names are ordered by their
-/// insertion into the table, not alphabetically.
+/// Name in the host's name table. Copying and comparing names is cheap; the string stays in the host. Names are ordered
+/// by their insertion into the table, not alphabetically.
 ///
 /// # Examples
 /// ```
@@ -42,7 +42,7 @@ impl UName {
     /// ```
     pub const NONE: Self = Self(Name(0));
 
-    /// Interns `text`. `this` is any object of the running call.
+    /// Interns `text` as a name. `this` may be any object of the running call.
     ///
     /// # Errors
     /// Fails if no host is attached.
@@ -62,7 +62,7 @@ impl UName {
         host::intern(text).map(Self)
     }
 
-    /// Returns the string of the name. `this` is any object of the running call.
+    /// Returns the string of the name. `this` may be any object of the running call.
     ///
     /// # Examples
     /// ```

@@ -1,17 +1,17 @@
-//! A reference to an object that may be kept: an 8-byte handle that never refers to another object.
+//! Reference to an object that code may keep: an 8-byte handle that never refers to a different object.
 
 use core::marker::PhantomData;
 
 use alcedo_abi::handles::ObjectHandle;
 
-/// A reference to an object of class `C`, or to no object. May be stored in fields and sent to threads. `this.get(obj)`
-/// accesses the object during a call from the host.
+/// Reference to an object of class `C`, or to no object. May be stored in fields and sent to threads. During a call
+/// from the host, `this.get(obj)` accesses the object.
 ///
 /// # Examples
 /// ```
 /// use alcedo_plugin_api::prelude::*;
 ///
-/// /// Crane with the crate that it lifts, if any.
+/// /// Crane and the crate that it lifts, if any.
 /// #[derive(Default)]
 /// struct Crane {
 ///     load: Obj<Object>,
@@ -28,7 +28,7 @@ pub struct Obj<C> {
 }
 
 impl<C> Obj<C> {
-    /// Returns the reference to no object.
+    /// Returns a reference to no object.
     ///
     /// # Examples
     /// ```
@@ -46,7 +46,7 @@ impl<C> Obj<C> {
         Self { handle, of: PhantomData }
     }
 
-    /// Returns true if the reference refers to no object. A reference to a destroyed object is not none: see
+    /// Returns true if the reference refers to no object. Returns false for a reference to a destroyed object: see
     /// [`Self::is_expired`].
     ///
     /// # Examples

@@ -1,10 +1,10 @@
-//! The root of all classes, and operations on any object.
+//! Root of all classes, and operations on any object.
 
 use alcedo_abi::handles::ObjectHandle;
 
 use crate::{CallError, Class, Obj, This, host};
 
-/// The base of every class.
+/// Base of every class.
 ///
 /// # Examples
 /// ```
@@ -20,7 +20,7 @@ use crate::{CallError, Class, Obj, This, host};
 #[derive(Debug)]
 pub enum Object {}
 
-/// Operations on any object, on the game thread, within one call from the host.
+/// View with operations on any object, on the game thread, during one call from the host.
 ///
 /// # Examples
 /// ```
@@ -50,7 +50,7 @@ impl<'f> ObjectView<'f> {
         self.0.object()
     }
 
-    /// Returns the name of the object, for example `MagicCube_17`; empty for a destroyed object.
+    /// Returns the name of the object, for example `MagicCube_17`. Returns an empty string for a destroyed object.
     ///
     /// # Examples
     /// ```
@@ -80,7 +80,7 @@ impl<'f> ObjectView<'f> {
         host::object_class(self.handle())
     }
 
-    /// Returns true if the object is a `T`.
+    /// Returns true if the object is an object of class `T` or a subclass.
     ///
     /// # Examples
     /// ```
@@ -99,10 +99,10 @@ impl<'f> ObjectView<'f> {
         self.cast::<T>().is_ok()
     }
 
-    /// Casts the object to `T`.
+    /// Casts the object to the class `T`.
     ///
     /// # Errors
-    /// `WRONG_CLASS` if the object is not a `T`; `STALE` for a destroyed object.
+    /// Fails with `WRONG_CLASS` if the object is not a `T`, or with `STALE` if the object was destroyed.
     ///
     /// # Examples
     /// ```
@@ -126,10 +126,10 @@ impl<'f> ObjectView<'f> {
         self.get(Obj::from_handle(self.handle()))
     }
 
-    /// Returns the object that `obj` refers to, for the rest of the running call.
+    /// Returns the object to which `obj` refers, for the rest of the running call.
     ///
     /// # Errors
-    /// `STALE` for a destroyed object; `WRONG_CLASS` if an unchecked handle refers to an object of another class.
+    /// Fails with `STALE` for a destroyed object, or with `WRONG_CLASS` if an unchecked handle refers to an object of another class.
     ///
     /// # Examples
     /// ```
@@ -153,7 +153,7 @@ impl<'f> ObjectView<'f> {
         self.0.other(obj)
     }
 
-    /// Returns the path of the object, as used by soft references; empty for a destroyed object.
+    /// Returns the path of the object, in the form that soft references store. Returns an empty string for a destroyed object.
     ///
     /// # Examples
     /// ```
@@ -171,8 +171,8 @@ impl<'f> ObjectView<'f> {
     /// Renames the object, moves it to another outer, or both.
     ///
     /// # Errors
-    /// Fails if the outer has another object of that name, or is inside this object; `STALE` for a destroyed object;
-    /// `DURING_REBUILD` before the commit of a load or reload.
+    /// Fails if `outer` contains another object with the name, or is inside this object; with `STALE` for a destroyed object;
+    /// with `DURING_REBUILD` before the commit of a load or reload.
     ///
     /// # Examples
     /// ```
@@ -191,8 +191,8 @@ impl<'f> ObjectView<'f> {
     /// Requests a collection of unreferenced objects. The collection never runs inside a call, so it runs at the next safe point.
     ///
     /// # Errors
-    /// `UNAVAILABLE` if the collection was postponed to the next safe point; `DURING_REBUILD` before the commit of a load or
-    /// reload.
+    /// Fails with `UNAVAILABLE` if the collection was postponed to the next safe point, or with `DURING_REBUILD` before the
+    /// commit of a load or reload.
     ///
     /// # Examples
     /// ```
@@ -201,7 +201,7 @@ impl<'f> ObjectView<'f> {
     /// fn level_ended(this: This<'_, Object>) {
     ///     match this.collect_garbage() {
     ///         Ok(()) => {}
-    ///         // Inside a call: the collection runs at the next safe point.
+    ///         // The collection runs at the next safe point, because a call is running.
     ///         Err(error) if error.kind() == FailureKind::UNAVAILABLE => {}
     ///         Err(error) => eprintln!("no collection: {error}"),
     ///     }
@@ -214,7 +214,7 @@ impl<'f> ObjectView<'f> {
     /// Creates an object of class `T` inside `outer`, or inside the world's package if `outer` is none.
     ///
     /// # Errors
-    /// Returns the step of the construction that failed; `DURING_REBUILD` before the commit of a load or reload.
+    /// Returns the step of the construction that failed. Fails with `DURING_REBUILD` before the commit of a load or reload.
     ///
     /// # Examples
     /// ```
@@ -240,7 +240,7 @@ impl<'f> ObjectView<'f> {
     /// Destroys this object immediately. The rest of the running call may still read the object.
     ///
     /// # Errors
-    /// `STALE` if the object is destroyed already; `DURING_REBUILD` before the commit of a load or reload.
+    /// Fails with `STALE` if the object was already destroyed, or with `DURING_REBUILD` before the commit of a load or reload.
     ///
     /// # Examples
     /// ```
@@ -256,7 +256,7 @@ impl<'f> ObjectView<'f> {
 }
 
 impl<C: Class> Obj<C> {
-    /// Returns true if the object is destroyed or the handle is none. `this` is any object of the running call.
+    /// Returns true if the object was destroyed or the handle is none. `this` may be any object of the running call.
     ///
     /// # Examples
     /// ```
@@ -272,7 +272,7 @@ impl<C: Class> Obj<C> {
         self.is_none() || this.get(self.as_object()).is_err()
     }
 
-    /// Casts the reference to the base class, for a parameter or property of that type.
+    /// Casts the reference to the base class, for a parameter or property of the base type.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -292,7 +292,7 @@ impl<C: Class> Obj<C> {
         Obj::from_handle(self.handle())
     }
 
-    /// Returns the object without its class.
+    /// Returns the reference as a reference to an object of any class.
     ///
     /// # Examples
     /// ```

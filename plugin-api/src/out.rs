@@ -1,5 +1,5 @@
-//! Out parameters: `&mut T` in a signature. The value is copied in; after a successful call, the callee's value is copied back.
-//! After a failed call the caller's variable is unchanged.
+//! Out parameters: `&mut T` in a signature. The caller's value is copied in. After a successful call, the callee's value is
+//! copied back. After a failed call, the caller's variable is unchanged.
 #![expect(unsafe_code, reason = "declares the content of the slots of an out parameter")]
 
 use core::cell::RefCell;
@@ -13,7 +13,7 @@ use crate::blocks::ArgumentSlot;
 use crate::kinds::{PtrMut, ValidityToken, Viewable};
 use crate::signature::{Param, Params};
 
-/// An argument for an out parameter in a call by name: `this.zcall(name, (2.0, Out::to(&mut rest)))`.
+/// Argument for an out parameter in a call by name: `this.zcall(name, (2.0, Out::to(&mut rest)))`.
 ///
 /// # Examples
 /// ```
@@ -47,7 +47,7 @@ impl<'a, T> Out<'a, T> {
     }
 }
 
-/// An out parameter as a method receives it: the value, and the location that receives the changed value.
+/// Out parameter that a method receives: the value, and the location to which the changed value is written.
 #[doc(hidden)]
 pub struct OutValue<'f, T: Value> {
     value: T,
@@ -55,7 +55,7 @@ pub struct OutValue<'f, T: Value> {
 }
 
 impl<T: Value> OutValue<'_, T> {
-    /// Writes the value back; the running call fails if the host refuses.
+    /// Writes the value back. If the host refuses the write, the running call fails.
     pub fn keep(self) {
         self.value.store(self.target).unwrap_or_else(|error| fail(error));
     }
@@ -121,21 +121,21 @@ unsafe impl<'a, T: Value> Param for Out<'a, T> {
     }
 }
 
-/// The values of out parameters: a tuple of up to eight.
+/// Values of out parameters: a tuple of up to eight values.
 ///
 /// # Safety
-/// Slots are encoded as the ABI prescribes for results of the values, in order.
+/// Slots are encoded as the ABI prescribes for results of these types, in order.
 pub unsafe trait OutParameters: Params {
-    /// Holds the values until they are taken.
+    /// Storage for the values until they are returned.
     #[doc(hidden)]
     type Out;
-    /// Returns empty storage.
+    /// Creates empty storage.
     #[doc(hidden)]
     fn out() -> Self::Out;
-    /// Writes the slots that point to the storage. Returns their number.
+    /// Writes slots that point to the storage. Returns the number of slots.
     #[doc(hidden)]
     fn put_slots(out: &mut Self::Out, slots: &mut [Slot]) -> usize;
-    /// Returns the values.
+    /// Converts the filled slots into the values.
     ///
     /// # Safety
     /// A callee has filled the slots and the storage.
@@ -145,7 +145,7 @@ pub unsafe trait OutParameters: Params {
 
 macro_rules! out_parameters {
     ($count:literal $($name:ident $value:ident $at:literal)*) => {
-        // SAFETY: each value upholds its own contract, and they are in order.
+        // SAFETY: each value fulfills its own contract, and the values are in order.
         unsafe impl<$($name: Value),*> OutParameters for ($($name,)*) {
             type Out = ($(<$name as Value>::Out,)*);
 

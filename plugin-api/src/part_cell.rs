@@ -1,4 +1,4 @@
-//! Memory of a plugin part, with a borrow state that is checked at run time by `alcedo_abi::borrows`.
+//! Memory of a plugin part, with a borrow state that `alcedo_abi::borrows` checks at run time.
 #![expect(unsafe_code, reason = "returns references that the borrow state allows")]
 
 use core::cell::{Cell, UnsafeCell};
@@ -9,14 +9,13 @@ use alcedo_abi::borrows::{Borrows, Event};
 use alcedo_abi::handles::ObjectHandle;
 use alcedo_rt::CallError;
 
-/// State of a borrow of a plugin part, and the name of the borrowing method. Each method has a static `Holder` for a borrow of
-/// a free part, so that this borrow only writes one word of the cell. A borrow of a part that is not free keeps its `Holder` on
-/// the stack.
+/// State of a borrow of a plugin part, and the name of the borrowing method. Each method has a static `Holder` for a borrow of a free
+/// part, so that the borrow writes only one word of the cell. If the part is not free, the borrow keeps its `Holder` on the stack.
 #[derive(Debug)]
 struct Holder {
     state: Borrows,
     name: &'static str,
-    /// Pointer from which new borrows derive while an exclusive borrow is lent. Derived from the lent reference.
+    /// Pointer from which new borrows derive while an exclusive borrow is lent. The pointer itself derives from the lent reference.
     borrowed: Option<NonNull<()>>,
 }
 
@@ -40,7 +39,7 @@ impl Taking {
     }
 }
 
-/// Static holders of a method of any kind.
+/// Static holders of a method with any kind of `self`.
 #[derive(Debug)]
 pub struct Holders {
     pub(crate) sharing: Sharing,
@@ -72,16 +71,16 @@ impl Holder {
     }
 }
 
-/// Holder address of a free part: dangling and not null. With a null pointer, a box of a part with only zero fields would be a
-/// zeroed allocation. The optimizer of Rust 1.95 turns a zeroed allocation into a separate call, and loses this call when
-/// inlining across the units of a larger library. Then the compiler crashes.
+/// Holder address of a free part: dangling and not null. With a null pointer, a box of a part whose fields are all zero would be a
+/// zeroed allocation. The optimizer of Rust 1.95 turns a zeroed allocation into a separate call, and loses this call when inlining
+/// across the units of a larger library. The compiler then crashes.
 const FREE: *const Holder = NonNull::dangling().as_ptr();
 
-/// Active borrows of a plugin part. Not generic, so that a build without optimization compiles this code once, in this crate; always
-/// inlined in an optimized build.
+/// Active borrows of a plugin part. Not generic, so that builds without optimization compile this code once, in this crate. Always
+/// inlined in optimized builds.
 struct State {
-    /// Holder of the most recent active borrow, or [`FREE`]. Points into the image, or into the stack frame of the call that
-    /// sets and restores this pointer.
+    /// Holder of the most recent active borrow, or [`FREE`]. The pointer refers to the image, or to the stack frame of the call that
+    /// sets and restores the pointer.
     holder: Cell<*const Holder>,
 }
 
@@ -102,7 +101,7 @@ impl State {
         (!self.is_free()).then(|| unsafe { &*self.holder.get() })
     }
 
-    /// Begins a borrow of the content at `own`.
+    /// Begins a borrow of the part's content at `own`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn begin<'a>(
         &'a self,
@@ -119,7 +118,7 @@ impl State {
         Ok((here.borrowed.map_or(own, NonNull::as_ptr), self.hold(here)))
     }
 
-    /// Creates the holder of a borrow that begins while others are active.
+    /// Creates the holder of a borrow that begins while other borrows are active.
     #[cold]
     fn after(&self, object: ObjectHandle, name: &'static str, event: Event) -> Result<Holder, CallError> {
         let (state, borrowed) = self.last().map_or((Borrows::FREE, None), |last| (last.state, last.borrowed));
@@ -134,8 +133,8 @@ impl State {
     }
 }
 
-/// A plugin part with its borrow state. Never shared between threads: the game thread uses the part, and finally the finalizer
-/// thread drops the part. The cell is only one word larger than the part, so that iteration over many objects is cheap.
+/// Plugin part with its borrow state. Never shared between threads: the game thread uses the part, and finally the finalizer thread
+/// drops the part. The cell is only one word larger than the part, so that iteration over many objects is cheap.
 #[doc(hidden)]
 pub struct PartCell<C> {
     state: State,
@@ -147,10 +146,10 @@ impl<C> PartCell<C> {
         Self { state: State { holder: Cell::new(FREE) }, part: UnsafeCell::new(part) }
     }
 
-    /// Runs `code` like a `&mut self` method.
+    /// Runs `code` while the part is borrowed as by a `&mut self` method.
     ///
     /// # Errors
-    /// `REENTRANT_BORROW` while another method borrows the part and has not lent its `self`.
+    /// Fails with `REENTRANT_BORROW` while another method borrows the part and has not lent its `self`.
     #[inline]
     pub(crate) fn take<R>(
         &self,
@@ -161,11 +160,11 @@ impl<C> PartCell<C> {
         Ok(code(self.taken(object, requested, &mut Space::new())?.part()))
     }
 
-    /// Begins the borrow of a `&self` method. Takes no closure, so that the compiled code depends only on the class and not on
-    /// the method.
+    /// Begins the borrow of a `&self` method. Has no closure parameter, so that the compiled code depends only on the class and not
+    /// on the method.
     ///
     /// # Errors
-    /// `REENTRANT_BORROW` while a `&mut self` method borrows the part and has not lent its `self`.
+    /// Fails with `REENTRANT_BORROW` while a `&mut self` method borrows the part and has not lent its `self`.
     #[inline(always)]
     pub(crate) fn shared<'a>(
         &'a self,
@@ -196,10 +195,10 @@ impl<C> PartCell<C> {
         }
     }
 
-    /// Releases the plugin part for calls made by `code`. `part` is the exclusive borrow, which is unused during `code`.
+    /// Allows calls in `code` to borrow the plugin part again. `part` is the exclusive borrow, which is unused during `code`.
     ///
     /// # Errors
-    /// Fails if `part` is the plugin part of another object, or is lent already.
+    /// Fails if `part` is the plugin part of another object, or if `part` is already lent.
     pub(crate) fn reborrow<R>(
         &self,
         object: ObjectHandle,
@@ -223,7 +222,7 @@ impl<C> PartCell<C> {
         self.state.is_free()
     }
 
-    /// Returns the name of the method that borrowed last and has not returned; empty for a free part.
+    /// Returns the name of the most recent method that borrows the part and has not returned; empty for a free part.
     #[inline]
     pub(crate) fn holder(&self) -> &'static str {
         self.state.holder()
@@ -236,7 +235,7 @@ impl<C> PartCell<C> {
     }
 }
 
-/// An active borrow or loan. Dropping the value restores the previous holder, also during unwinding.
+/// Active borrow or loan. Dropping the value restores the previous holder, even during unwinding.
 struct Hold<'a> {
     cell: &'a Cell<*const Holder>,
     before: *const Holder,
@@ -249,13 +248,13 @@ impl Drop for Hold<'_> {
     }
 }
 
-/// The borrow of a `&self` method.
+/// Borrow of a `&self` method.
 pub struct Shared<'a, C> {
     part: *mut C,
     _hold: Hold<'a>,
 }
 
-/// The borrow of a `&mut self` method.
+/// Borrow of a `&mut self` method.
 pub struct Taken<'a, C> {
     part: *mut C,
     _hold: Hold<'a>,
@@ -264,7 +263,7 @@ pub struct Taken<'a, C> {
 impl<C> Shared<'_, C> {
     #[inline(always)]
     pub(crate) fn part(&self) -> &C {
-        // SAFETY: the state allows a shared borrow, so no exclusive borrow is in use until this value is dropped; the pointer is the
+        // SAFETY: the state allows a shared borrow, so no exclusive borrow is in use until this value is dropped. The pointer is the
         // cell's own or derived from the lent exclusive reference, which is unused until then.
         unsafe { &*self.part }
     }
@@ -273,7 +272,7 @@ impl<C> Shared<'_, C> {
 impl<C> Taken<'_, C> {
     #[inline(always)]
     pub(crate) fn part(&mut self) -> &mut C {
-        // SAFETY: the state allows an exclusive borrow, so no other borrow is in use until this value is dropped; the pointer is the
+        // SAFETY: the state allows an exclusive borrow, so no other borrow is in use until this value is dropped. The pointer is the
         // cell's own or derived from the lent exclusive reference, which is unused until then.
         unsafe { &mut *self.part }
     }

@@ -1,5 +1,5 @@
 //! Name protocols that a module registers, for example `db`, and resolvers for the names of a protocol. Protocols and resolvers
-//! end with the generation of their module. Available to modules of the Master, on the game thread only.
+//! end with the generation of their module. Available only to modules of the Master, on the game thread.
 //!
 //! ```
 //! use alcedo_plugin_api::prelude::*;
@@ -12,7 +12,7 @@
 //!     }
 //! }
 //!
-//! /// `db:/users.count` is a function without parameters that gives a number.
+//! /// `db:/users.count` is a function without parameters that returns a number.
 //! fn tables(name: &str) -> Result<Answer, CallError> {
 //!     match name.strip_suffix(".count") {
 //!         Some("users") => Ok(Answer::function(|()| 2_u64)),
@@ -35,7 +35,7 @@ use crate::signature::{Params, ValueType};
 
 mod trampolines;
 
-/// A protocol of calls by name. A [`Resolver`] resolves its names.
+/// Protocol for calls by name. A [`Resolver`] resolves the names of a protocol.
 ///
 /// # Examples
 /// ```
@@ -63,11 +63,11 @@ mod trampolines;
 /// assert_eq!(Levels.read("boss"), Err("\"boss\" is not a number".to_owned()));
 /// ```
 pub trait Protocol {
-    /// Returns the word of the protocol, which is the part of a name before the colon. The word has up to 32 lower-case
-    /// letters, digits, `+`, `-` and `.`, starts with a letter, and may end with `!`.
+    /// Returns the protocol's prefix, which is the part of a name before the colon. The prefix has up to 32 lower-case letters,
+    /// digits, `+`, `-` and `.`, starts with a letter, and may end with `!`.
     fn word(&self) -> &str;
 
-    /// Returns the form of the protocol's names for error messages: `` `db:/table.column` ``.
+    /// Returns the syntax of the protocol's names for error messages, such as `` `db:/table.column` ``.
     fn form(&self) -> &str;
 
     /// Returns a hint for error messages about unknown names. Empty by default.
@@ -76,21 +76,21 @@ pub trait Protocol {
     }
 
     /// Parses the address of a name and returns its canonical form. The address is the part after `:/` and contains no spaces.
-    /// Parsing a canonical form must return the same string. This function must have no side effects, because the host may call
+    /// Parsing a canonical form must return an equal string. This function must have no side effects, because the host may call
     /// it at any time, for example to explain a name.
     ///
     /// # Errors
     /// Returns a short description of the problem.
     fn read(&self, address: &str) -> Result<String, String>;
 
-    /// Returns true if [`Self::read`] need not be called.
+    /// Returns true if every address is valid and canonical, so that [`Self::read`] need not be called.
     #[doc(hidden)]
     fn is_plain(&self) -> bool {
         false
     }
 }
 
-/// A protocol that accepts any text without spaces after `word:/`.
+/// Protocol that accepts any text without spaces after `word:/`.
 ///
 /// # Examples
 /// ```
@@ -106,7 +106,7 @@ pub struct PlainProtocol {
 }
 
 impl PlainProtocol {
-    /// Creates the protocol `word`.
+    /// Creates a protocol with the prefix `word`.
     #[must_use]
     pub fn new(word: &str) -> Self {
         Self { word: word.to_owned() }
@@ -131,7 +131,7 @@ impl Protocol for PlainProtocol {
     }
 }
 
-/// Resolves names of a protocol.
+/// Resolver for the names of a protocol.
 ///
 /// # Examples
 /// ```
@@ -152,12 +152,12 @@ impl Protocol for PlainProtocol {
 /// assert!(Constants(vec![("pi", 3.14)]).resolve("pi").is_ok());
 /// ```
 pub trait Resolver {
-    /// Resolves `name`, the canonical part after `protocol:/`. A returned function is cached under a handle, so its name is
-    /// resolved only once. A declined name is resolved again in each call. This function must have no side effects, because
-    /// names are also resolved to explain them.
+    /// Resolves `name`, the canonical part after `protocol:/`. If a function is returned, the host caches it under a handle, so
+    /// its name is resolved only once. A declined name is resolved again in each call. This function must have no side effects,
+    /// because the host also resolves names to explain them.
     ///
     /// # Errors
-    /// Fails if the name belongs to this resolver but is invalid. No further resolver is called then.
+    /// Fails if the name belongs to this resolver but is invalid. The host then calls no further resolver.
     fn resolve(&self, name: &str) -> Result<Answer, CallError>;
 }
 
@@ -167,7 +167,7 @@ impl<F: Fn(&str) -> Result<Answer, CallError>> Resolver for F {
     }
 }
 
-/// Answer of a resolver to a name.
+/// Result of a resolver for a name.
 ///
 /// # Examples
 /// ```
@@ -192,15 +192,15 @@ pub(crate) struct Function {
 }
 
 impl Answer {
-    /// Answers with a function that takes a tuple of parameters and returns a value, `()`, or a `Result` of a value or `()`.
-    /// Data owned by the function is dropped when no call of the function is cached any more. At the latest, the data is
-    /// dropped at the end of the generation, before the exit hook.
+    /// Creates a result with a function that takes a tuple of parameters and returns a value, `()`, or a `Result` of a value or
+    /// `()`. Data owned by the function is dropped when no call of the function is cached any longer. At the latest, the data
+    /// is dropped at the end of the generation, before the exit hook.
     ///
     /// # Examples
     /// ```
     /// use alcedo_plugin_api::protocols::Answer;
     ///
-    /// /// Answers with a function that may fail.
+    /// /// Resolves a name to a function that may fail.
     /// fn lookup(names: Vec<String>) -> Answer {
     ///     Answer::function(move |(index,): (u32,)| {
     ///         names.get(index as usize).cloned().ok_or_else(|| format!("no name {index}"))
@@ -226,7 +226,7 @@ impl Answer {
         }))
     }
 
-    /// Declines the name; `reason` is a short sentence. The next resolver is called.
+    /// Creates a result that declines the name. `reason` is a short sentence. The host then calls the next resolver.
     ///
     /// # Examples
     /// ```
@@ -264,18 +264,18 @@ const fn has_no_out(types: &[ValueType]) -> bool {
     true
 }
 
-/// Registers `protocol` for all names that begin with its word. Modules and the host can use these names until this generation
-/// of the module ends. A word has only one owner at a time. The next generation must register its protocol again.
+/// Registers `protocol` for all names that begin with its prefix. Modules and the host can use these names until this
+/// generation of the module ends. A prefix has only one owner at a time. The next generation must register its protocol again.
 ///
 /// # Errors
-/// Fails if the word is taken or invalid, if the protocol panics, off the game thread, and in a module outside the Master.
+/// Fails if the prefix is taken or invalid, if the protocol panics, off the game thread, and in a module outside the Master.
 ///
 /// # Examples
 /// ```
 /// use alcedo_plugin_api::FailureKind;
 /// use alcedo_plugin_api::protocols::{PlainProtocol, add_protocol};
 ///
-/// // In tests of a plugin, no host accepts the protocol.
+/// // In a plugin's tests, no host accepts the protocol.
 /// let error = add_protocol(PlainProtocol::new("asset")).expect_err("no host");
 /// assert_eq!(error.kind(), FailureKind::UNAVAILABLE);
 /// ```
@@ -294,12 +294,12 @@ pub fn add_protocol(protocol: impl Protocol + 'static) -> Result<(), CallError> 
 }
 
 /// Registers `resolver` for the names of a protocol of this module or of the host, until this generation of the module ends.
-/// Resolvers of a protocol are called in ascending order of priority; the first answer that is not declined wins. Errors list
-/// each resolver by its `label`.
+/// The host calls the resolvers of a protocol in ascending order of priority, and uses the first result that is not declined.
+/// Errors list each resolver by its `label`.
 ///
 /// # Errors
-/// Fails if the protocol is unknown, built in, or registered by another module, and if it already has a resolver with that
-/// label. Also fails off the game thread, and in a module outside the Master.
+/// Fails if the protocol is unknown, built in, or registered by another module. Fails if the protocol already has a resolver
+/// with this label. Also fails off the game thread, and in a module outside the Master.
 ///
 /// # Examples
 /// ```

@@ -1,6 +1,6 @@
 //! Pointers to values in host memory. Creating a pointer is unsafe. Using a pointer is safe, because a pointer has the type of
 //! its value. Values are copied in or out as a whole. Rust references into host memory are never created, because the host
-//! changes that memory.
+//! changes this memory.
 //!
 //! A pointer is valid until the host or the author's code is called, because values may then move or be destroyed.
 #![expect(unsafe_code, reason = "follows addresses of values in host memory")]
@@ -38,8 +38,8 @@ impl<'a, T: Value> Ptr<'a, T> {
     /// Creates a pointer to the value at `at`.
     ///
     /// # Safety
-    /// `at` points to a live value of type `T` for `'a`, or until the user of the pointer calls the host or the author's code.
-    /// The value may be read on this thread.
+    /// `at` points to a live value of type `T` during `'a`, or until the user of the pointer calls the host or the author's
+    /// code. The value may be read on this thread.
     #[inline]
     #[must_use]
     pub unsafe fn new(at: *const T::Raw) -> Self {
@@ -53,7 +53,7 @@ impl<'a, T: Value> Ptr<'a, T> {
         self.at
     }
 
-    /// Reads the value in host form. The copy does not own the memory that the value owns.
+    /// Reads the value in host form. The copy does not own the memory of the original value.
     #[inline]
     pub(crate) fn read(self) -> T::Raw {
         // SAFETY: the caller of `new` promised a live value, and `Value` requires that any bytes are valid for `T::Raw`.
@@ -65,7 +65,7 @@ impl<'a, T: Value> PtrMut<'a, T> {
     /// Creates a pointer to the value at `at`.
     ///
     /// # Safety
-    /// See [`Ptr::new`]; the value may also be written.
+    /// See [`Ptr::new`]. In addition, the value may be written.
     #[inline]
     #[must_use]
     pub unsafe fn new(at: *mut T::Raw) -> Self {
@@ -94,14 +94,14 @@ impl<'a, T: Value> PtrMut<'a, T> {
         PtrMut { at: self.at, of: PhantomData }
     }
 
-    /// Reborrows the pointer from a shared borrow. The caller must not use both pointers at the same time.
+    /// Copies the pointer from a shared borrow. The caller must not use both pointers at one time.
     #[inline]
     pub(crate) fn again(&self) -> PtrMut<'_, T> {
         PtrMut { at: self.at, of: PhantomData }
     }
 
-    /// Overwrites the value. Types that are `Copy` in host form are numbers, names and handles, which own no memory and contain
-    /// no address.
+    /// Overwrites the value. If the host form of a type is `Copy`, its values are numbers, names or handles, which own no
+    /// memory and contain no address.
     #[inline]
     pub(crate) fn write(self, raw: T::Raw)
     where
@@ -132,23 +132,23 @@ impl<T: Value<Raw = TextRaw>> Ptr<'_, T> {
         self.copied(|bytes| String::from_utf8_lossy(bytes).into_owned())
     }
 
-    /// Copies a string of one byte per character.
+    /// Copies a string that has one byte per character.
     pub(crate) fn latin(self) -> String {
         self.copied(|bytes| bytes.iter().copied().map(char::from).collect())
     }
 
-    /// Passes the bytes to `copy`, which changes no value in host memory.
+    /// Passes the bytes of the string to `copy`, which must not change values in host memory.
     fn copied(self, copy: fn(&[u8]) -> String) -> String {
         let TextView { data, len } = self.view();
         if len == 0 {
             return String::new();
         }
-        // SAFETY: the caller of `new` promised a live string with `len` readable bytes; they are not used after `copy`.
+        // SAFETY: the caller of `new` promised a live string with `len` readable bytes, which are not used after `copy`.
         copy(unsafe { core::slice::from_raw_parts(data, len) })
     }
 }
 
-/// An argument of [`Value::see`]: a pointer to the value, and the function `F` that creates the validity token. Only kinds with
+/// Argument of [`Value::see`]: a pointer to the value, and the function `F` that creates the validity token. Only kinds with
 /// views need the token.
 pub struct Viewable<'a, T: Value, F> {
     at: PtrMut<'a, T>,
@@ -159,8 +159,8 @@ impl<'a, T: Value, F> Viewable<'a, T, F> {
     /// Creates an argument for the value at `at`.
     ///
     /// # Safety
-    /// The value is live as long as the token that `token` creates is valid, and belongs to the game thread for the frame of
-    /// that token.
+    /// The value is live as long as the token that `token` creates is valid, and belongs to the game thread during the frame of
+    /// the token.
     #[inline]
     pub(crate) unsafe fn new(at: PtrMut<'a, T>, token: F) -> Self {
         Self { at, token }
@@ -180,7 +180,7 @@ impl<'a, T: Value, F> Viewable<'a, T, F> {
     }
 }
 
-/// Returns the value that consists of zero bytes.
+/// Returns the host form that consists of zero bytes.
 #[must_use]
 pub const fn blank<T: Value>() -> T::Raw {
     // SAFETY: `Value` requires that any bytes are valid for `T::Raw`, and that zero bytes are a value.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 thread_local! {
-    /// True once a value was registered. Until then, `TABLE` is not accessed, because it has a destructor.
+    /// True after the first value was registered. Until then, `TABLE` is not accessed, because it has a destructor.
     static ANY: Cell<bool> = const { Cell::new(false) };
     static TABLE: RefCell<Table> = RefCell::default();
 }
@@ -35,8 +35,8 @@ pub(crate) fn find<T: Clone + 'static>(number: u64) -> Option<T> {
 }
 
 pub(crate) fn drop_one(number: u64) {
-    // Dropping the value runs code of the plugin author, which may access the table. So the table is not borrowed during the
-    // drop.
+    // Dropping the value runs code of the plugin author, which may access the table. The table is therefore not borrowed
+    // during the drop.
     let removed = ANY.get().then(|| TABLE.with_borrow_mut(|table| table.all.remove(&number)));
     drop(removed);
 }
@@ -52,7 +52,7 @@ mod tests {
 
     use super::{drop_all, drop_one, find, keep};
 
-    /// Calls the table when it is dropped.
+    /// Accesses the table when it is dropped.
     struct Reentrant(Rc<()>);
 
     impl Drop for Reentrant {

@@ -1,4 +1,4 @@
-//! Signatures as types: computes the fingerprint, the parameter block layout and the slots of a parameter tuple and a result.
+//! Signatures as types. Computes fingerprints, parameter block layouts and slots from parameter tuples and results.
 #![expect(unsafe_code, reason = "reads parameter blocks and slots, as the signature prescribes")]
 
 use alcedo_abi::fingerprint::Fingerprint;
@@ -14,26 +14,26 @@ use crate::blocks::{ArgumentSlot, ArgumentSlots, Block, BlockLayout, ResultSlot}
 use crate::kinds::{ValidityToken, Viewable};
 use crate::value::plain_slot;
 
-/// Description of a value's type.
+/// Description of the type of a value.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug)]
 pub struct ValueType {
     /// Kind of the value in the host.
     pub kind: PropertyKind,
-    /// Path of the struct or class, or the type arguments of a container; empty for plain kinds.
+    /// Path of the struct or class, or the type arguments of a container; empty for kinds without either.
     pub path: &'static str,
     /// Size in memory, in bytes.
     pub size: usize,
     /// Alignment in memory.
     pub align: usize,
-    /// Text form of the whole type.
+    /// Whole type as a string.
     pub text: &'static str,
     /// True for an out parameter.
     pub is_out: bool,
 }
 
 impl ValueType {
-    /// Describes `T`.
+    /// Describes the type `T`.
     #[must_use]
     pub const fn of<T: Value>() -> Self {
         Self {
@@ -56,7 +56,7 @@ const fn with_param<P: Param>(print: Fingerprint) -> Fingerprint {
     print.value(<P::Value as Value>::KIND, <P::Value as Value>::TYPE_PATH)
 }
 
-/// A parameter: a value, or a borrowed view of a value for methods that take [`Borrowed`](crate::Borrowed).
+/// Parameter of a function: a value, or a borrowed view of a value for methods that take [`Borrowed`](crate::Borrowed).
 ///
 /// # Safety
 /// Slots are written and read as the ABI prescribes for the kind of `Value`.
@@ -98,7 +98,7 @@ pub unsafe trait Param: Sized {
     #[doc(hidden)]
     fn slot_back(awaited: &mut Self::Awaited) -> Slot;
 
-    /// Returns the value of the out parameter.
+    /// Converts the filled data into the value of the out parameter.
     ///
     /// # Safety
     /// `awaited()` returned `awaited`, and `slot_back` returned `slot` for `awaited`. A callee that returns this type has
@@ -110,10 +110,10 @@ pub unsafe trait Param: Sized {
     #[doc(hidden)]
     fn give_back(&self, back: Self::Back);
 
-    /// See [`Value`].
+    /// See [`Value::stage`].
     ///
     /// # Safety
-    /// See [`Value`].
+    /// See [`Value::stage`].
     #[doc(hidden)]
     unsafe fn stage(&self) -> Self::In;
 
@@ -130,7 +130,7 @@ pub unsafe trait Param: Sized {
     }
 }
 
-/// Implements the out part of [`Param`] for parameters that are only passed in.
+/// Implements the items of [`Param`] for out parameters, for parameters that are only passed in.
 macro_rules! only_goes_in {
     () => {
         type Awaited = ();
@@ -151,7 +151,7 @@ macro_rules! only_goes_in {
 }
 pub(crate) use only_goes_in;
 
-// SAFETY: all items forward to those of the value.
+// SAFETY: all items forward to the items of the value.
 unsafe impl<T: Value> Param for T {
     type Value = T;
     type Declared = T;
@@ -185,17 +185,17 @@ unsafe impl<T: Value> Param for T {
     }
 }
 
-/// The parameters of a function: a tuple of up to eight values.
+/// Parameters of a function: a tuple of up to eight values.
 ///
 /// # Safety
-/// Fingerprint, count and layout match the values, and slots are encoded as the ABI prescribes for them.
+/// Fingerprint, count and layout match the values, and slots are encoded as the ABI prescribes for the values.
 ///
 /// # Examples
 /// ```
 /// use alcedo_plugin_api::prelude::*;
 /// use alcedo_plugin_api::{Params, ZFunction};
 ///
-/// /// Calls a rule of the host by name; without the rule, everything is allowed.
+/// /// Calls a rule of the host by name. If the rule is missing, everything is allowed.
 /// fn is_allowed<A: Params>(rule: &str, args: A) -> bool {
 ///     let found = ZFunction::<A, bool>::find(&format!("ex:/rules.{rule}"));
 ///     found.and_then(|rule| rule.call(args)).unwrap_or(true)
@@ -206,7 +206,7 @@ pub unsafe trait Params: Sized {
     /// Host values of the parameters.
     #[doc(hidden)]
     type Values: Params<Bits = Self::Bits>;
-    /// The values as a nested list of pairs: the first value, and the list of the remaining values.
+    /// Values as a nested list of pairs: the first value, and the list of the remaining values.
     #[doc(hidden)]
     type List;
     /// Types that a method receives.
@@ -225,14 +225,14 @@ pub unsafe trait Params: Sized {
     /// True if all parameters are stored in slots and none is an out parameter.
     #[doc(hidden)]
     const IN_SLOTS: bool;
-    /// Arguments of a direct call, as an array of 8-byte words.
+    /// Arguments of a direct call as an array of machine words.
     #[doc(hidden)]
     type Bits: DirectBits;
 
     #[doc(hidden)]
     fn direct_bits(&self) -> Self::Bits;
 
-    /// Views a parameter block that starts with these parameters.
+    /// Opens the parameters at the start of a block, in the form that a method receives.
     #[doc(hidden)]
     fn open<'f>(block: Block<'f, Self::List>) -> Self::Seen<'f>;
 
@@ -240,7 +240,7 @@ pub unsafe trait Params: Sized {
     /// parameters to the caller's variables only if `code` succeeds.
     ///
     /// # Safety
-    /// The call runs on the game thread, or no value is a [`Kind`](crate::Kind). No slot is used after `code` returns; if
+    /// The call runs on the game thread, or no value is a [`Kind`](crate::Kind). No slot is used after `code` returns. If
     /// `code` succeeds, a callee has filled all result and out slots.
     #[doc(hidden)]
     unsafe fn with_slots<R>(
@@ -261,7 +261,7 @@ macro_rules! list {
 
 macro_rules! params {
     ($count:literal $($name:ident $value:ident $staged:ident $back:ident)*) => {
-        // SAFETY: each parameter upholds its own contract; they are in order, with the layout of C.
+        // SAFETY: each parameter fulfills its own contract. The parameters are in order, with the layout of C.
         unsafe impl<$($name: Param),*> Params for ($($name,)*) {
             type Values = ($($name::Declared,)*);
             type List = list!($($name)*);
@@ -304,13 +304,13 @@ macro_rules! params {
                 let ($($value,)*) = self;
                 // SAFETY: the caller promises the thread that `stage` requires.
                 let ($($staged,)*) = unsafe { ($($value.stage(),)*) };
-                // The staged data stays here until `code` returns.
+                // The staged data stays on this stack until `code` returns.
                 let ins = [plain_slot(object), $($value.slot_in(&$staged),)* out];
                 if !(false $(|| $name::IS_OUT)*) {
                     let mut slots = ins;
                     return code(&mut slots);
                 }
-                // The data of out parameters stays here until it is taken.
+                // The data of out parameters stays on this stack until its value is returned.
                 $(let mut $back = $name::awaited();)*
                 let mut slots = [Slot::EMPTY; 2 * $count + 2];
                 let (first, mut len) = (ins.len() - 1, ins.len() - 1);
@@ -358,7 +358,7 @@ params!(6 A a sa bsa B b sb bsb C c sc bsc D d sd bsd E e se bse F f sf bsf);
 params!(7 A a sa bsa B b sb bsb C c sc bsc D d sd bsd E e se bse F f sf bsf G g sg bsg);
 params!(8 A a sa bsa B b sb bsb C c sc bsc D d sd bsd E e se bse F f sf bsf G g sg bsg H h sh bsh);
 
-/// The result of a function: a value or `()`.
+/// Result of a function: a value or `()`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the result of a reflected function",
     label = "the host does not know this type",
@@ -367,7 +367,7 @@ params!(8 A a sa bsa B b sb bsb C c sc bsc D d sd bsd E e se bse F f sf bsf G g 
 )]
 ///
 /// # Safety
-/// `VALUE` describes the result to the host, and slots are encoded as the ABI prescribes for it.
+/// `VALUE` describes the result to the host, and slots are encoded as the ABI prescribes for the result.
 ///
 /// # Examples
 /// ```
@@ -387,21 +387,21 @@ pub unsafe trait ReturnValue: Sized {
     #[doc(hidden)]
     type Out;
 
-    /// The value as a list of pairs; empty for `()`.
+    /// Result as a list of pairs; empty for `()`.
     #[doc(hidden)]
     type List;
 
-    /// Overwrites the result in a parameter block; `block` starts behind the parameters.
+    /// Overwrites the result in a parameter block. `block` starts after the parameters.
     #[doc(hidden)]
     fn store_result(self, block: Block<'_, Self::List>) -> Result<(), CallError>;
     #[doc(hidden)]
     fn out() -> Self::Out;
     #[doc(hidden)]
     fn slot_out(out: &mut Self::Out) -> Slot;
-    /// See [`Value`].
+    /// See [`Value::take_out`].
     ///
     /// # Safety
-    /// See [`Value`].
+    /// See [`Value::take_out`].
     #[doc(hidden)]
     unsafe fn take_out(slot: Slot, out: Self::Out) -> Result<Self, CallError>;
 
@@ -460,7 +460,7 @@ unsafe impl ReturnValue for () {
     }
 }
 
-// SAFETY: all items forward to those of the value.
+// SAFETY: all items forward to the items of the value.
 unsafe impl<T: Value> ReturnValue for T {
     const VALUE: Option<ValueType> = Some(ValueType::of::<T>());
     type Out = T::Out;
@@ -481,7 +481,7 @@ unsafe impl<T: Value> ReturnValue for T {
     }
 
     unsafe fn take_out(slot: Slot, out: T::Out) -> Result<T, CallError> {
-        // SAFETY: the caller promises that a callee has filled both.
+        // SAFETY: the caller promises that a callee has filled `slot` and `out`.
         unsafe { T::take_out(slot, out) }
     }
 
@@ -513,7 +513,7 @@ pub(crate) const fn fingerprint<A: Params, R: ReturnValue>() -> u64 {
     }
 }
 
-/// Formats a signature as the host prints it: `f64, String -> bool`. A signature that exceeds the capacity is cut off, and ends
+/// Formats a signature in the host's syntax: `f64, String -> bool`. A signature that exceeds the capacity is cut off, and ends
 /// with `…`.
 pub(crate) const fn words(params: &[ValueType], result: &Option<ValueType>) -> TypeText {
     let (mut text, mut at) = (TypeText::joined(&[]), 0);

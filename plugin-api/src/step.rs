@@ -3,15 +3,15 @@
 use core::cell::Cell;
 
 thread_local! {
-    /// Number of job steps on this thread's stack; zero while the data of a job is dropped. The type needs no destructor.
+    /// Number of job steps on this thread's stack; zero while a job's data is being dropped. The type needs no destructor.
     static STEPS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Proof that a job step is running on this thread. Created only in this file.
+/// Proof that a job step is running on this thread. Only this file creates the proof.
 pub(crate) struct Step(());
 
 impl Step {
-    /// Returns `None` outside of job steps, and while the data of a job is dropped.
+    /// Returns the proof. Returns `None` outside of job steps, and while a job's data is being dropped.
     pub(crate) fn running() -> Option<Self> {
         (STEPS.get() > 0).then_some(Self(()))
     }
@@ -23,7 +23,7 @@ pub(crate) fn running<R>(code: impl FnOnce() -> R) -> R {
     code()
 }
 
-/// Runs `code`, which drops the data of a job. Objects cannot be entered during this drop, like in all drops of plugin code.
+/// Runs `code`, which drops the data of a job. During this drop, objects cannot be entered, as in all drops of plugin code.
 pub(crate) fn ending<R>(code: impl FnOnce() -> R) -> R {
     let _restore = Restore(STEPS.replace(0));
     code()

@@ -17,10 +17,10 @@ use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::zcall::Callee;
 use crate::zcall::{HotFunction, no_pointer};
 
-/// An entry of a table that the host implements: a function of the host with parameters `A` and result `R`. The entry is bound
-/// before the entry method of the module runs, and remains bound as long as the module exists.
+/// Entry of a table that the host implements: a host function with parameters `A` and result `R`. The entry is bound before
+/// the module's entry method runs, and stays bound as long as the module exists.
 ///
-/// A module of the Master may call the entry on the game thread only. A module of a Slim, a pinned context or the Default may
+/// A module of the Master may call the entry only on the game thread. A module of a Slim, a pinned context or the Default may
 /// call the entry on any thread.
 ///
 /// # Examples
@@ -32,7 +32,7 @@ use crate::zcall::{HotFunction, no_pointer};
 ///     }
 /// }
 ///
-/// /// Returns the height above the ground, or the absolute height without a ground.
+/// /// Returns the height above the ground, or the absolute height if the ground is missing.
 /// fn height(physics: &'static Physics, [x, y, z]: [f64; 3]) -> f64 {
 ///     match physics.ground.call((x, y)) {
 ///         Ok(ground) => z - ground,
@@ -51,7 +51,7 @@ pub struct HostEntry<A, R> {
 }
 
 impl<A: Params, R: ReturnValue> HostEntry<A, R> {
-    /// Creates an unbound entry; `name` is its name in the host.
+    /// Creates an unbound entry. `name` is the entry's name in the host.
     #[doc(hidden)]
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
@@ -62,7 +62,7 @@ impl<A: Params, R: ReturnValue> HostEntry<A, R> {
     /// Binds the entry to the function of the host.
     ///
     /// # Errors
-    /// `NOT_FOUND` if the host has no such function, `SIGNATURE` if the function has another signature.
+    /// Fails with `NOT_FOUND` if the host does not have the function, or with `SIGNATURE` if the function has another signature.
     #[doc(hidden)]
     pub fn bind(&self) -> Result<(), CallError> {
         let handle = zcall_resolve(self.name, fingerprint::<A, R>())?;
@@ -94,9 +94,9 @@ impl<A: Params, R: ReturnValue> HostEntry<A, R> {
     /// Calls the entry.
     ///
     /// # Errors
-    /// `UNAVAILABLE` before the entry method of the module and after the end of the host; `WRONG_THREAD` in a module of the
-    /// Master off the game thread; `DURING_REBUILD` before the commit of the module, unless the host registered the table as
-    /// pure; a panic of the function.
+    /// Fails with `UNAVAILABLE` before the module's entry method and after the end of the host; with `WRONG_THREAD` in a
+    /// module of the Master off the game thread; with `DURING_REBUILD` before the module's commit, unless the host registered
+    /// the table as pure. If the function panics, returns the panic as an error.
     ///
     /// # Examples
     /// ```
@@ -109,7 +109,7 @@ impl<A: Params, R: ReturnValue> HostEntry<A, R> {
     /// }
     ///
     /// # let physics: &Physics = <Physics as alcedo_plugin_api::HostEntries>::table();
-    /// // In tests of a plugin, no host binds the table.
+    /// // In a plugin's tests, no host binds the table.
     /// let error = physics.ground.call((1.0, 2.0)).expect_err("no entry method has run");
     /// assert_eq!(error.kind(), FailureKind::UNAVAILABLE);
     /// ```
@@ -122,11 +122,11 @@ impl<A: Params, R: ReturnValue> HostEntry<A, R> {
         })
     }
 
-    /// Runs `code` with a function pointer for many calls, as in [`ZFunction::hot`](crate::ZFunction::hot). Available for
-    /// entries whose host function captures no data. A module of the Master may call `hot` on the game thread only.
+    /// Runs `code` with a function pointer for many calls, as [`ZFunction::hot`](crate::ZFunction::hot) does. Available for
+    /// entries whose host function captures no data. A module of the Master may call `hot` only on the game thread.
     ///
     /// # Errors
-    /// `UNAVAILABLE` without a pointer, `WRONG_STACK` on the stack of a coroutine. [`call`](Self::call) needs no pointer.
+    /// Fails with `UNAVAILABLE` without a pointer, or with `WRONG_STACK` on a coroutine's stack. [`call`](Self::call) needs no pointer.
     ///
     /// # Examples
     /// ```
@@ -174,7 +174,7 @@ impl<A, R> core::fmt::Debug for HostEntry<A, R> {
     }
 }
 
-/// A table that the host implements, declared by [`entry_table!`](crate::entry_table). `()` means no table.
+/// Table that the host implements, declared by [`entry_table!`](crate::entry_table). `()` represents no table.
 ///
 /// # Examples
 /// ```
@@ -191,7 +191,7 @@ impl<A, R> core::fmt::Debug for HostEntry<A, R> {
 /// is_a_table_of_the_host::<Clock>();
 /// ```
 pub trait HostEntries: 'static {
-    /// Describes the table to the host.
+    /// Description of the table for the host.
     #[doc(hidden)]
     const TABLE: Option<&'static TableDesc>;
 
@@ -204,7 +204,7 @@ pub trait HostEntries: 'static {
     fn bind(&self) -> Result<(), CallError>;
 }
 
-/// A table that this module implements, declared by [`entry_table!`](crate::entry_table). `()` means no table.
+/// Table that this module implements, declared by [`entry_table!`](crate::entry_table). `()` represents no table.
 ///
 /// # Examples
 /// ```
@@ -223,7 +223,7 @@ pub trait HostEntries: 'static {
 /// assert_eq!((rules.damage)(10.0, true), 5.0);
 /// ```
 pub trait ModuleEntries: Sized {
-    /// Describes the table to the host.
+    /// Description of the table for the host.
     #[doc(hidden)]
     const TABLE: Option<&'static TableDesc>;
 
@@ -250,7 +250,7 @@ impl ModuleEntries for () {
     fn fill(self) {}
 }
 
-/// A function that can be the entry method of a module.
+/// Function that can be the entry method of a module.
 #[diagnostic::on_unimplemented(
     message = "the entry method of a module is `fn(&'static H) -> M`, `fn(&'static H)` or `fn() -> M`",
     label = "`H` is a table of the host and `M` one of the module, both declared by `entry_table!`"
@@ -261,7 +261,7 @@ pub trait EntryMethod<Shape> {
     /// Type of the module's table.
     type Module: ModuleEntries;
 
-    /// Descriptions of both tables.
+    /// Descriptions of the two tables.
     const TABLES: EntryTables = EntryTables {
         host: stable(<Self::Host as HostEntries>::TABLE),
         module: stable(<Self::Module as ModuleEntries>::TABLE),
@@ -296,7 +296,7 @@ impl<M: ModuleEntries, F: FnOnce() -> M> EntryMethod<(M,)> for F {
     }
 }
 
-/// Returns the tables of an entry method.
+/// Returns the descriptions of an entry method's tables.
 #[must_use]
 pub const fn tables_of<Shape, F: EntryMethod<Shape>>(_entry: &F) -> EntryTables {
     F::TABLES
@@ -313,7 +313,7 @@ pub fn run_entry<Shape, F: EntryMethod<Shape>>(entry: F) -> Result<(), CallError
     Ok(())
 }
 
-/// Describes an entry.
+/// Describes an entry of a table.
 #[must_use]
 pub const fn entry<A: Params, R: ReturnValue>(name: &'static str) -> EntryDesc {
     const { assert!(is_direct::<A, R>(), "an entry of a table takes and returns numbers, `bool` and names") }
@@ -324,20 +324,20 @@ pub const fn entry<A: Params, R: ReturnValue>(name: &'static str) -> EntryDesc {
     }
 }
 
-/// Returns name and fingerprint of an entry.
+/// Returns the name and the fingerprint of an entry.
 #[must_use]
 pub const fn entry_print<A: Params, R: ReturnValue>(name: &'static str) -> (&'static str, u64) {
     (name, fingerprint::<A, R>())
 }
 
-/// Describes a table of these entries.
+/// Describes a table that consists of these entries.
 #[must_use]
 pub const fn table(name: &'static str, prints: &[(&str, u64)], entries: &'static [EntryDesc]) -> TableDesc {
     let fingerprint = table_fingerprint(prints);
     TableDesc { name: RStr::from_str(name), fingerprint, entries: RSlice::from_slice(entries) }
 }
 
-/// A function in a table of the module: a `fn` of up to eight parameters.
+/// Function in a table of the module: a `fn` with up to eight parameters.
 pub trait EntryFn<A> {
     /// Type of the result.
     type Result;
@@ -372,8 +372,8 @@ pub fn not_filled(table: &str) -> ! {
 }
 
 /// Declares a table of functions that a host and a module exchange: `host struct` for a table that the host implements,
-/// `module struct` for a table that the module implements. Both sides include the same declaration. The host expands the
-/// declaration with the macro `entry_table!` of `alcedo_runtime`. Parameters and results of entries are numbers, `bool` and
+/// `module struct` for a table that the module implements. Both sides include one declaration. The host expands the
+/// declaration by the macro `entry_table!` of `alcedo_runtime`. Parameters and results of entries are numbers, `bool` and
 /// names.
 ///
 /// In a module, a `host struct` has a [`HostEntry`] for each entry, and a `module struct` has a `fn` pointer for each entry.

@@ -1,11 +1,10 @@
 //! Deferred code on the game thread: tasks here, timers in [`crate::timer`], and closures that any thread may [`post`].
 //!
-//! Tasks, timers and closures end automatically: with their object, with the plugin part of the object, or with the module. A
-//! reload suspends all jobs. A rollback resumes the jobs unchanged; a commit drops the jobs, so no task continues in a new
-//! generation. If the new generation needs a task too, start the task in a red constructor, which runs again in each reload.
-//!
-//! Jobs that a main or a red constructor posts or spawns run after the commit of the generation. Without a commit, these jobs
-//! never run. Use jobs for operations that are refused before the commit, for example calling the host or creating objects.
+//! Tasks, timers and closures end automatically: with their object, with the object's plugin part, or with the module. A reload suspends
+//! all jobs. A rollback resumes the jobs unchanged; a commit drops the jobs, so no task continues in a new generation. If the new
+//! generation also needs a task, start the task in a red constructor, which runs again in each reload. Jobs that a main or a red
+//! constructor posts or spawns run after the commit of the generation. Without a commit, these jobs never run. Use jobs for operations that
+//! are refused before the commit, for example calling the host or creating objects.
 //!
 //! ```no_run
 //! # use alcedo_plugin_api::prelude::*;
@@ -25,8 +24,8 @@
 //! # }
 //! ```
 //!
-//! [`This`] is bound to one call, so the compiler rejects a [`This`] that is held over an `await`. Keep the [`Obj`] instead,
-//! and enter the object again with [`Obj::with`]. All times are game time: the sum of the durations of the host's ticks.
+//! [`This`] is bound to one call, so the compiler rejects a [`This`] that is held across an `await`. Keep the [`Obj`] instead, and enter
+//! the object again by [`Obj::with`]. All times are game time: the sum of the durations of the host's ticks.
 
 mod delay;
 mod frame;
@@ -43,15 +42,14 @@ use crate::{CallError, Class, Obj, This, host};
 pub use delay::{Delay, delay, next_tick};
 pub(crate) use job::{Site, When, Work, hand_over, here, site};
 
-/// The lifetime of a job: the lifetime of an object, passed as [`This`] or [`Obj`], or of the whole module, passed as
-/// [`Module`].
+/// Lifetime of a job: the lifetime of an object, passed as [`This`] or [`Obj`], or of the whole module, passed as [`Module`].
 ///
 /// # Examples
 /// ```
 /// use alcedo_plugin_api::prelude::*;
 /// use std::time::Duration;
 ///
-/// /// Reminds every minute, for as long as `life` lasts.
+/// /// Logs a reminder every minute, as long as `life` lasts.
 /// fn remind<L: task::Life>(life: L) -> task::TaskHandle {
 ///     timer::every(life, Duration::from_secs(60), |_frame| tracing::info!("save the game"))
 /// }
@@ -62,7 +60,7 @@ pub(crate) use job::{Site, When, Work, hand_over, here, site};
 /// }
 /// ```
 pub trait Life: sealed::Sealed {
-    /// Argument of a closure: the object for one call, or [`Module`].
+    /// Argument of a job's closure: the object for one call, or [`Module`].
     type Frame<'f>;
 
     #[doc(hidden)]
@@ -72,7 +70,7 @@ pub trait Life: sealed::Sealed {
     fn bind(self, code: impl FnMut(Self::Frame<'_>) + 'static) -> Bound;
 }
 
-/// A closure that enters the object of its job, if any, and then runs the author's code.
+/// Closure that enters the object of its job, if any, and then runs the author's code.
 #[doc(hidden)]
 pub type Bound = Box<dyn FnMut() -> Result<(), CallError>>;
 
@@ -83,7 +81,7 @@ mod sealed {
     impl<C> Sealed for crate::This<'_, C> {}
 }
 
-/// Lifetime of the whole module: until it is unloaded or replaced.
+/// Lifetime of the whole module: until the module is unloaded or replaced.
 ///
 /// # Examples
 /// ```
@@ -208,9 +206,9 @@ pub struct TaskHandle {
 }
 
 impl TaskHandle {
-    /// Cancels the job. On the game thread, the job ends immediately, or when its current step returns. If called on another
-    /// thread or on the stack of a coroutine, the job ends at the next safe point. The data of the job is dropped on the game
-    /// thread. Has no effect on a finished job. May be called on any thread.
+    /// Cancels the job. On the game thread, the job ends immediately, or when its current step returns. If called on another thread or on a
+    /// coroutine's stack, the job ends at the next safe point. The job's data is dropped on the game thread. Has no effect on a finished
+    /// job. Callable on any thread.
     ///
     /// # Examples
     /// ```
@@ -226,7 +224,7 @@ impl TaskHandle {
         host::job_cancel(self.job);
     }
 
-    /// Returns true if the job has ended or was cancelled. Off the game thread, and without a host, always returns true.
+    /// Returns true if the job has ended or was canceled. Always returns true off the game thread and without a host.
     ///
     /// # Examples
     /// ```
@@ -242,13 +240,13 @@ impl TaskHandle {
     }
 }
 
-/// Runs `future` as a task on the game thread. The first step runs in the next round of tasks. Each later step runs after the
-/// waker was called, at most once per tick. The task ends when the future is done, when `life` ends, or when its handle cancels
-/// the task. If `life` is a class default object, which is not part of the world, the future is dropped immediately.
+/// Runs `future` as a task on the game thread. The first step runs in the next round of tasks. Each later step runs after the waker was
+/// called, at most once per tick. The task ends when the future is ready, when `life` ends, or when the handle cancels the task. If `life`
+/// is a class default object, which is not part of the world, the future is dropped immediately.
 ///
 /// A panic in the task is logged with its location, and ends the task.
 ///
-/// Game thread only. If the host refuses the task, the running call ends with the error; [`try_spawn`] returns the error
+/// Callable on the game thread only. If the host refuses the task, the running call ends with the error; [`try_spawn`] returns the error
 /// instead.
 ///
 /// # Examples
@@ -281,13 +279,13 @@ pub fn spawn<L: Life, R: Outcome + 'static>(life: L, future: impl Future<Output 
 /// Spawns a task like [`spawn`], but returns errors.
 ///
 /// # Errors
-/// `WRONG_THREAD` off the game thread, `STALE` for a destroyed object, `UNAVAILABLE` while the module is being unloaded.
+/// Fails with `WRONG_THREAD` off the game thread, with `STALE` for a destroyed object, or with `UNAVAILABLE` during the module's unload.
 ///
 /// # Examples
 /// ```
 /// # use alcedo_plugin_api::prelude::*;
 ///
-/// // In tests of a plugin, no host runs tasks.
+/// // In a plugin's tests, no host runs tasks.
 /// let error = task::try_spawn(task::Module, async {}).expect_err("no host");
 /// assert_eq!(error.kind(), FailureKind::UNAVAILABLE);
 /// ```
@@ -307,14 +305,14 @@ pub(crate) fn spawn_from(
     hand_over(Work::Task(Box::pin(future)), JobKind::TASK, object, When::default(), site)
 }
 
-/// Runs `code` on the game thread at the next safe point, after all closures posted earlier. May be called on any thread. If
-/// the module ends first, `code` is dropped without running. On the game thread, `post` defers `code` until the running call
-/// has returned.
+/// Runs `code` on the game thread at the next safe point, after all closures that were posted earlier. Callable on any thread. If the
+/// module ends first, `code` is dropped without running. If called on the game thread, `post` defers `code` until the running call has
+/// returned.
 ///
 /// A panic in `code` is logged with its location.
 ///
 /// # Errors
-/// `UNAVAILABLE` without a host, or while the module is being unloaded or replaced; `code` is then dropped by this call.
+/// Fails with `UNAVAILABLE` without a host, or while the module is being unloaded or replaced. This call then drops `code`.
 ///
 /// # Examples
 /// ```
@@ -336,8 +334,8 @@ pub fn post(code: impl FnOnce() + Send + 'static) -> Result<(), CallError> {
     post_bound(bound, ObjectHandle::NONE, here())
 }
 
-/// Posts `code` like [`post`], with an object as its argument. `code` is dropped without running if the object is destroyed
-/// first, or if the object is a class default object. Red constructors also run for class default objects.
+/// Posts `code` like [`post`], with an object as its argument. `code` is dropped without running if the object is destroyed first, or if
+/// the object is a class default object. (Red constructors also run for class default objects.)
 ///
 /// # Errors
 /// See [`post`].
@@ -393,7 +391,7 @@ fn post_bound(bound: Bound, object: ObjectHandle, site: Site) -> Result<(), Call
     hand_over(Work::Closure(bound), JobKind::POSTED, object, When::default(), site).map(drop)
 }
 
-/// Wraps a closure that can run only once, so that later calls do nothing.
+/// Wraps a closure that can run only once. Later calls of the wrapper do nothing.
 pub(crate) fn once<L: Life>(life: L, code: impl FnOnce(L::Frame<'_>) + 'static) -> Bound {
     let mut code = Some(code);
     life.bind(move |frame| {

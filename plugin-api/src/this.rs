@@ -1,5 +1,5 @@
-//! The frame-bound value [`This`], through which all plugin code accesses objects. Trampolines create the value when the host
-//! calls. The value cannot leave the call: it cannot be stored in a field, sent to a thread, or used in a finalizer.
+//! The frame-bound value [`This`], through which all plugin code accesses objects. Trampolines create the value when the host calls.
+//! The value cannot outlive the call: it cannot be stored in a field, sent to a thread, or used in a finalizer.
 #![expect(unsafe_code, reason = "follows the memory of objects, and casts between a frame-bound value and its views")]
 
 use core::marker::PhantomData;
@@ -13,11 +13,11 @@ use crate::part_cell::PartCell;
 use crate::step::Step;
 use crate::{Obj, Object, host};
 
-/// An object of class `C` for the duration of one call `'f` from the host. The type is not `Send`, so the value stays on the
-/// game thread.
+/// Object of class `C` for the duration of one call `'f` from the host. The type is not `Send`, so the value stays on the game
+/// thread.
 ///
-/// Dereferences to the view of its class, which has the accessors of properties and the calls of functions. A view dereferences
-/// to the view of the base class, up to [`crate::ObjectView`].
+/// Dereferences to the view of its class, which has the accessors of properties and the calls of functions. A view dereferences to
+/// the view of the base class, up to [`crate::ObjectView`].
 ///
 /// # Examples
 /// ```
@@ -43,14 +43,14 @@ use crate::{Obj, Object, host};
 #[repr(C)]
 pub struct This<'f, C> {
     object: ObjectHandle,
-    // A raw pointer, which also makes the type `!Send`.
+    // Stored as a raw pointer, which also makes the type `!Send`.
     memory: *mut u8,
     frame: PhantomData<&'f ()>,
     class: PhantomData<fn() -> C>,
 }
 
-/// A trait that no type implements. [`This`] is `Send` and `Sync` only under this bound, so that the compiler prints the
-/// message of the trait.
+/// Trait that no type implements. [`This`] is `Send` and `Sync` only under this bound, so that the compiler prints the message of
+/// the trait.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` stays on the game thread, in the call that it was made for",
@@ -62,7 +62,7 @@ pub trait OnAnyThread {}
 
 // SAFETY: no type implements `OnAnyThread`, and the path of the trait is private, so no `This` is `Send` or `Sync`.
 unsafe impl<C> Send for This<'_, C> where Self: OnAnyThread {}
-// SAFETY: as above.
+// SAFETY: no type implements `OnAnyThread`, as stated above.
 unsafe impl<C> Sync for This<'_, C> where Self: OnAnyThread {}
 
 impl<C> Clone for This<'_, C> {
@@ -81,29 +81,29 @@ impl<C: Class> core::fmt::Debug for This<'_, C> {
 
 impl<'f, C: Class> This<'f, C> {
     /// # Safety
-    /// `object` is a living object of class `C` or a subclass, `memory` is its memory, and the memory stays readable
-    /// for `'f`, which ends with the call that the host is making on this thread.
+    /// `object` is a living object of class `C` or a subclass, and `memory` is its memory. The memory stays readable during `'f`,
+    /// which ends with the call that the host is making on this thread.
     pub(crate) unsafe fn new(object: ObjectHandle, memory: *mut u8) -> Self {
         Self { object, memory, frame: PhantomData, class: PhantomData }
     }
 
-    /// Returns the object that `obj` refers to, for the rest of the running call.
+    /// Returns the object to which `obj` refers, for the rest of the running call.
     ///
     /// # Errors
-    /// `STALE` for a destroyed object; `WRONG_CLASS` if an unchecked handle refers to an object of another class.
+    /// Fails with `STALE` for a destroyed object, or with `WRONG_CLASS` if an unchecked handle refers to an object of another class.
     #[inline]
     pub(crate) fn other<T: Class>(&self, obj: Obj<T>) -> Result<This<'f, T>, CallError> {
-        // An object of exactly this class is found without a call; only the host knows subclasses.
+        // If the class is exactly `T`, the object is found without a host call. Only the host knows subclasses.
         let memory = match host::entry(obj.handle()) {
             Some(entry) if T::id() == entry.class || T::id().0 == 0 => entry.memory,
             _ => host::object_memory(obj.handle(), T::id())?,
         };
-        // SAFETY: the host found the object alive and of that class, and keeps its memory until the safe point, which is after
+        // SAFETY: the host found the object alive and of this class. The host keeps its memory until the safe point, which is after
         // the running call of `'f`.
         Ok(unsafe { This::new(obj.handle(), memory) })
     }
 
-    /// Returns the address of the object. The host keeps its memory for the frame.
+    /// Returns the address of the object's memory. The host keeps the memory during the frame.
     #[inline]
     pub(crate) fn memory(&self) -> *mut u8 {
         self.memory
@@ -113,13 +113,13 @@ impl<'f, C: Class> This<'f, C> {
         self.object
     }
 
-    /// Returns the object as a handle that may be kept beyond the call.
+    /// Returns the object as a handle that code may keep beyond the call.
     ///
     /// # Examples
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// /// Plugin part that refers to another object after the call.
+    /// /// Plugin part that stores another object beyond the call.
     /// #[derive(Default)]
     /// struct Memory {
     ///     last_visitor: Obj<Object>,
@@ -164,8 +164,8 @@ impl<'f, C: Class> This<'f, C> {
 
     pub(crate) fn base_ref(&self) -> &This<'f, C::Base> {
         let this: *const Self = self;
-        // SAFETY: `This` is `repr(C)` and its class is only a marker, so both have the same layout; `Class` promises that the
-        // object is also of the base class.
+        // SAFETY: `This` is `repr(C)` and its class is only a marker, so both types have equal layouts. `Class` promises that the
+        // object is also an object of the base class.
         unsafe { &*this.cast() }
     }
 }
@@ -174,12 +174,12 @@ impl<C: Class> Obj<C> {
     /// Runs `code` with the object in a step of a job.
     ///
     /// # Errors
-    /// `WRONG_STACK` on the stack of a coroutine; the errors of [`This::other`].
+    /// Fails with `WRONG_STACK` on the stack of a coroutine, or with the errors of [`This::other`].
     pub(crate) fn with_in<R>(self, _step: Step, code: impl FnOnce(This<'_, C>) -> R) -> Result<R, CallError> {
         alcedo_rt::may_open_scope("entering an object")?;
         let memory = host::object_memory(self.handle(), C::id())?;
-        // SAFETY: the host found the object alive and of that class. A step of a job runs in a red frame of the host, and the
-        // memory is kept until the safe point after it.
+        // SAFETY: the host found the object alive and of this class. A step of a job runs in a red frame of the host, and the host
+        // keeps the memory until the safe point that follows.
         Ok(code(unsafe { This::new(self.handle(), memory) }))
     }
 }
@@ -188,13 +188,13 @@ impl<'f, C: Part> This<'f, C> {
     /// Returns the plugin part that this module created for the object, if any.
     pub(crate) fn part(&self) -> Result<Option<&'f PartCell<C>>, CallError> {
         let cell = host::part(self.object, C::id())?;
-        // SAFETY: the host returns the address that this module's red constructor created for this object and class, and the
-        // object, which owns the plugin part, is alive for the frame.
+        // SAFETY: the host returns the address that this module's red constructor created for this object and class. The object owns
+        // the plugin part and is alive during the frame.
         Ok(unsafe { cell.0.cast::<PartCell<C>>().as_ref() })
     }
 
-    /// Lends `part`, the `&mut self` of the running method, while `code` runs. Functions called by `code` may then borrow the
-    /// plugin part again. Required if a call in `code` may call a method of this object.
+    /// Lends `part`, the `&mut self` of the running method, while `code` runs. Functions called by `code` may then borrow the plugin
+    /// part again. Required if a call in `code` may call a method of this object.
     ///
     /// Ends the running call with an error if `part` is not the plugin part of this object. `&self` methods do not need `lend`,
     /// because shared borrows do not exclude each other.
@@ -219,7 +219,7 @@ impl<'f, C: Part> This<'f, C> {
     ///
     ///     #[ufunction]
     ///     fn increment_twice(&mut self, this: This<Self>) -> u32 {
-    ///         // Without `lend`, each call is a `REENTRANT_BORROW` error.
+    ///         // Without `lend`, each call fails with `REENTRANT_BORROW`.
     ///         this.lend(self, |this| this.increment(1));
     ///         this.lend(self, |this| this.increment(1))
     ///     }
@@ -245,8 +245,8 @@ impl<'f, C: Class> Deref for This<'f, C> {
     }
 }
 
-/// An object viewed as an interface, for the rest of the running call. The class of the object implements the interface, as
-/// checked on creation. The host checks the class again in each call.
+/// View of an object as an interface, for the rest of the running call. The creator of the view has checked that the object's class
+/// implements the interface. The host checks the class again in each call.
 #[derive(Debug)]
 pub struct InterfaceThis<'f, I> {
     object: This<'f, Object>,

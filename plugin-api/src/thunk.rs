@@ -1,6 +1,6 @@
 //! Custom thunks. A function declared with `custom_thunk` steps through the parameters of each call with a [`Frame`];
 //! parameters may be of any type. The frame stays in the host. The plugin requests values by parameter number and path, and
-//! holds no addresses of values.
+//! stores no addresses of values.
 
 use core::fmt::Display;
 use core::marker::PhantomData;
@@ -11,10 +11,10 @@ use alcedo_rt::format_value;
 use crate::host::{host, intern};
 use crate::{CallError, UName};
 
-/// Parameter number of the result.
+/// Parameter number that represents the result.
 const RESULT: u32 = u32::MAX;
 
-/// A call of a function with a custom thunk. Valid until the thunk returns, on the game thread.
+/// Call of a function with a custom thunk. Valid on the game thread, until the thunk returns.
 ///
 /// # Examples
 /// ```
@@ -44,11 +44,11 @@ const RESULT: u32 = u32::MAX;
 pub struct Frame<'f> {
     number: u64,
     object: ObjectHandle,
-    // A raw pointer, which makes the type `!Send`.
+    // The raw pointer makes the type `!Send`.
     call: PhantomData<(&'f mut (), *const ())>,
 }
 
-/// A parameter that [`Frame::step`] returned. Valid only in the same call of the function.
+/// Parameter that [`Frame::step`] has returned. Valid only during this call of the function.
 ///
 /// # Examples
 /// ```
@@ -69,7 +69,7 @@ impl Frame<'_> {
         Self { number, object, call: PhantomData }
     }
 
-    /// Returns the object of the call; none for a static function.
+    /// Returns the object of the call, or none for a static function.
     ///
     /// # Examples
     /// ```
@@ -91,7 +91,7 @@ impl Frame<'_> {
     /// Steps to the next parameter, of any type. The methods below can inspect the parameter until the call returns.
     ///
     /// # Errors
-    /// Fails if no parameter is left, or if evaluating the argument fails.
+    /// Fails if all parameters were already returned, or if evaluating the argument fails.
     ///
     /// # Examples
     /// ```
@@ -109,20 +109,20 @@ impl Frame<'_> {
         host("stepping through a call")?.frame_step(self.number).map(Param)
     }
 
-    /// Finishes the parameters after the last step. Required before [`Frame::set`] and [`Frame::set_result`].
+    /// Ends the parameters after the last step. Required before [`Frame::set`] and [`Frame::set_result`].
     ///
     /// # Errors
-    /// Fails if parameters are left.
+    /// Fails if a parameter has not been returned by [`Frame::step`] yet.
     pub fn finish(&mut self) -> Result<(), CallError> {
         host("finishing the parameters of a call")?.frame_finish(self.number)
     }
 
-    /// Returns the type of the value at `path` in a parameter, as signatures print the type. The path `[3]` is an element of an
-    /// array, `.health` is a field of a struct, and `[3].health` combines both. The empty path is the whole parameter. A field
-    /// is found by its display name, or otherwise by its internal name.
+    /// Returns the type of the value at `path` in a parameter, in the syntax of signatures. The path `[3]` refers to an element
+    /// of an array, `.health` to a field of a struct, and `[3].health` combines both. The empty path refers to the whole
+    /// parameter. A field is found by its display name, or otherwise by its internal name.
     ///
     /// # Errors
-    /// The path does not exist.
+    /// Fails if the path does not exist.
     ///
     /// # Examples
     /// ```
@@ -141,7 +141,7 @@ impl Frame<'_> {
     /// Returns the number of values in the array, set or map at `path`.
     ///
     /// # Errors
-    /// The path does not exist or refers to a value of another type.
+    /// Fails if the path does not exist or refers to a value of another type.
     ///
     /// # Examples
     /// ```
@@ -160,7 +160,7 @@ impl Frame<'_> {
     /// Returns the number at `path`, or the number of the enum value.
     ///
     /// # Errors
-    /// The path does not exist or refers to a value of another type.
+    /// Fails if the path does not exist or refers to a value of another type.
     ///
     /// # Examples
     /// ```
@@ -176,10 +176,10 @@ impl Frame<'_> {
         host("reading a number of a parameter")?.frame_number(self.number, param.0, path)
     }
 
-    /// Returns the value at `path` as a string. Strings and names are unchanged; other values are formatted by the host.
+    /// Returns the value at `path` as a string. Strings and names are returned unchanged; the host formats other values.
     ///
     /// # Errors
-    /// The path does not exist.
+    /// Fails if the path does not exist.
     ///
     /// # Examples
     /// ```
@@ -199,7 +199,7 @@ impl Frame<'_> {
     /// Returns the value at `path` as a name.
     ///
     /// # Errors
-    /// The path does not exist, or no host is attached.
+    /// Fails if the path does not exist, or if no host is attached.
     ///
     /// # Examples
     /// ```
@@ -219,7 +219,7 @@ impl Frame<'_> {
     /// values are parsed from the format of [`Frame::text`].
     ///
     /// # Errors
-    /// Fails if [`Frame::finish`] was not called yet, if the parameter is not an out parameter, or if the text cannot be
+    /// Fails if [`Frame::finish`] has not been called, if the parameter is not an out parameter, or if the string cannot be
     /// parsed.
     ///
     /// # Examples
@@ -241,10 +241,10 @@ impl Frame<'_> {
         host("writing an out parameter")?.frame_write(self.number, param.0, &format_value(value)?)
     }
 
-    /// Sets the result of the function, which is passed as a string like in [`Frame::set`]: `frame.set_result(2.5)`.
+    /// Sets the result of the function. The result is passed as a string, as in [`Frame::set`]: `frame.set_result(2.5)`.
     ///
     /// # Errors
-    /// Fails if [`Frame::finish`] was not called yet, if the function has no result, or if the text cannot be parsed.
+    /// Fails if [`Frame::finish`] has not been called, if the function has no result, or if the string cannot be parsed.
     pub fn set_result(&mut self, result: impl Display) -> Result<(), CallError> {
         host("giving the result of a call")?.frame_write(self.number, RESULT, &format_value(result)?)
     }

@@ -22,15 +22,15 @@ use alcedo_abi::task::JobKind;
 use crate::CallError;
 use crate::task::{Life, TaskHandle, When, Work, hand_over, here, once};
 
-/// Runs `code` every `period` of game time, for the first time after one period. A period of zero means every tick. `code` runs
-/// at most once per tick. Runs missed during a long tick are skipped, and later runs keep the original schedule. The timer ends
-/// when `life` ends, when its handle cancels the timer, or when `code` fails. A panic is logged with its location. If `life` is
-/// a class default object, which is not part of the world, `code` is dropped immediately.
+/// Runs `code` every `period` of game time, for the first time after one period. If the period is zero, `code` runs in every tick.
+/// `code` runs at most once per tick. Runs missed during a long tick are skipped, and later runs keep the original schedule. The
+/// timer ends when `life` ends, when the handle cancels the timer, or when `code` fails. A panic is logged with its location. If
+/// `life` is a class default object, which is not part of the world, `code` is dropped immediately.
 ///
 /// The argument of `code` is the object of `life`, or [`Module`](crate::task::Module).
 ///
-/// Game thread only. If the host refuses the timer, the running call ends with the error; [`try_every`] returns the error
-/// instead.
+/// Callable on the game thread only. If the host refuses the timer, the running call ends with the error; [`try_every`] returns the
+/// error instead.
 ///
 /// # Examples
 /// ```
@@ -55,7 +55,7 @@ pub fn every<L: Life>(life: L, period: Duration, code: impl FnMut(L::Frame<'_>) 
 /// Starts a timer like [`every`], but returns errors.
 ///
 /// # Errors
-/// `WRONG_THREAD` off the game thread, `STALE` for a destroyed object, `UNAVAILABLE` while the module is being unloaded.
+/// Fails with `WRONG_THREAD` off the game thread, with `STALE` for a destroyed object, or with `UNAVAILABLE` during the module's unload.
 ///
 /// # Examples
 /// ```
@@ -63,7 +63,7 @@ pub fn every<L: Life>(life: L, period: Duration, code: impl FnMut(L::Frame<'_>) 
 ///
 /// use std::time::Duration;
 ///
-/// // In tests of a plugin, no host runs timers.
+/// // In a plugin's tests, no host runs timers.
 /// let error = timer::try_every(task::Module, Duration::from_secs(1), |_module| {}).expect_err("no host");
 /// assert_eq!(error.kind(), FailureKind::UNAVAILABLE);
 /// ```
@@ -77,7 +77,7 @@ pub fn try_every<L: Life>(
     hand_over(Work::Repeated(life.bind(code)), JobKind::EVERY, object, when, here())
 }
 
-/// Runs `code` once after `delay` of game time; at the earliest in the next round of timers. Otherwise like [`every`].
+/// Runs `code` once, after `delay` of game time, and at the earliest in the next round of timers. Otherwise works like [`every`].
 ///
 /// # Examples
 /// ```

@@ -1,6 +1,6 @@
-//! Data to check that a value in host memory is still at its location. Before each access, a view checks that the owner of the
-//! memory is alive, and that no container around the value has moved or destroyed values since the lookup. The checks that read
-//! memory are in the module of the view.
+//! Tokens to check that a value in host memory is still at its location. Before each access, a view checks that the owner of
+//! the memory is alive, and that no container around the value has moved or destroyed values since the lookup. The checks that
+//! read memory are in the view's Rust module.
 
 use core::marker::PhantomData;
 
@@ -14,10 +14,10 @@ use crate::host;
 /// Maximum nesting depth of containers around a value.
 const DEPTH: usize = 4;
 
-/// A container around a value. The link has only two words, because each token contains four links.
+/// Container around a value. The link has only two words, because each token contains four links.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link {
-    /// Null for an unused link; an array; or, with [`Link::SET`], the byte of an optional that is 1 while there is a value.
+    /// Address of an array; null for an unused link; or, with [`Link::SET`], the byte of an optional that is 1 while the optional is set.
     pub(crate) at: *const (),
     /// Change counter of the array when the value was looked up.
     pub(crate) then: u64,
@@ -25,7 +25,7 @@ pub(crate) struct Link {
 
 impl Link {
     const NONE: Self = Self { at: core::ptr::null(), then: 0 };
-    /// Marks a link to an optional. A link to an array never has this counter: for a worn array, the link stores the previous
+    /// Marks a link to an optional. No link to an array contains this count: for a worn array, the link stores the previous
     /// count, which never recurs.
     pub(crate) const SET: u64 = ArrayRaw::WORN;
 }
@@ -33,16 +33,16 @@ impl Link {
 /// Owner of the memory of a value, and the count of destroyed owners when the value was looked up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Owner {
-    /// Memory that the host keeps for the frame.
+    /// Memory that the host keeps during the frame.
     Frame,
     Object(ObjectHandle, u64),
-    /// A separate block that plugin code owns.
+    /// Separate block that plugin code owns.
     Black(BlackHandle, u32),
-    /// A separate block that was destroyed before the value was looked up.
+    /// Separate block that was destroyed before the value was looked up.
     Ended(BlackHandle),
 }
 
-/// Data to check, in the frame `'f`, that a value is still at its location.
+/// Token to check, during the frame `'f`, that a value is still at its location.
 #[derive(Clone, Copy, Debug)]
 pub struct ValidityToken<'f> {
     pub(crate) owner_kind: Owner,
@@ -54,25 +54,25 @@ pub struct ValidityToken<'f> {
 }
 
 impl ValidityToken<'_> {
-    /// Creates the token of a property of an object. The host keeps the memory of the object for the frame.
+    /// Creates a token for a property of an object. The host keeps the memory of the object during the frame.
     #[inline]
     pub(crate) fn of_object(owner: ObjectHandle) -> Self {
         Self::of(Owner::Object(owner, host::ends()))
     }
 
-    /// Creates the token of a value in a parameter block of the running call, or in other memory that the host keeps for the
+    /// Creates a token for a value in a parameter block of the running call, or in other memory that the host keeps during the
     /// frame.
     pub(crate) fn of_frame() -> Self {
         Self::of(Owner::Frame)
     }
 
-    /// Creates the token of an owned value that was alive when `ends` values had been destroyed.
+    /// Creates a token for an owned value that was alive when `ends` values had been destroyed.
     #[inline]
     pub(crate) fn of_black(black: BlackHandle, ends: u32) -> Self {
         Self::of(Owner::Black(black, ends))
     }
 
-    /// Creates the token of a destroyed owned value.
+    /// Creates a token for a destroyed owned value.
     pub(crate) fn of_ended(black: BlackHandle) -> Self {
         Self::of(Owner::Ended(black))
     }
@@ -97,7 +97,7 @@ impl ValidityToken<'_> {
         self
     }
 
-    /// Returns the object that is checked before writing; none for values of frames and owned values.
+    /// Returns the object to check before a write, or none for values of frames and owned values.
     #[inline]
     pub(crate) fn owner(&self) -> ObjectHandle {
         match self.owner_kind {
@@ -106,7 +106,7 @@ impl ValidityToken<'_> {
         }
     }
 
-    /// Returns true for a property of an object, or for a field in the property, outside of containers.
+    /// Returns true if the value is a property of an object, or a field in the property, and is outside of containers.
     pub(crate) fn is_property(&self) -> bool {
         matches!(self.owner_kind, Owner::Object(..)) && self.links.iter().all(|link| link.at.is_null())
     }

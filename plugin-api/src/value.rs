@@ -15,20 +15,20 @@ use crate::kinds::ValidityToken;
 use crate::kinds::{Ptr, PtrMut, Viewable};
 use crate::{Class, Obj, UName};
 
-/// A type of a property, a parameter, a result, a struct field or a container element: numbers, `bool`, `String`, `UName`,
+/// Type of a property, a parameter, a result, a struct field or a container element: numbers, `bool`, `String`, `UName`,
 /// `Obj<C>`, structs with `#[ustruct]`, every [`Kind`](crate::Kind), and containers of std.
 ///
 /// # Safety
-/// `Raw` has the size, alignment and meaning that the host assigns to `KIND` and `TYPE_PATH`; any bytes are valid for it until
-/// its pointers are followed, and zero bytes are a value. Slots are written and read as the ABI prescribes for the kind, and
-/// `Passing` matches that encoding.
+/// `Raw` has the size, alignment and meaning that the host assigns to `KIND` and `TYPE_PATH`. Any bytes are valid for `Raw`
+/// until its pointers are followed, and zero bytes are a value. Slots are written and read as the ABI prescribes for the kind,
+/// and `Passing` matches this encoding.
 ///
 /// # Examples
 /// ```
 /// use alcedo_plugin_api::prelude::*;
 /// use alcedo_plugin_api::Value;
 ///
-/// /// Formats kind and path of a type, as an editor lists them.
+/// /// Formats the kind and path of a type for the list of an editor.
 /// fn describe<T: Value>() -> String {
 ///     format!("{} {}", T::KIND.text().unwrap_or("?"), T::TYPE_PATH)
 /// }
@@ -54,7 +54,7 @@ pub unsafe trait Value: Sized + 'static {
     /// assert_eq!(Vec::<u32>::KIND, UArray::<u32>::KIND, "both are arrays of the host");
     /// ```
     const KIND: PropertyKind;
-    /// Path of the struct or class, or the type arguments of a container; empty for plain kinds.
+    /// Path of the struct or class, or the type arguments of a container; empty for kinds without either.
     ///
     /// # Examples
     /// ```
@@ -66,24 +66,24 @@ pub unsafe trait Value: Sized + 'static {
     /// assert_eq!(f64::TYPE_PATH, "");
     /// ```
     const TYPE_PATH: &'static str;
-    /// Text form of the whole type.
+    /// Whole type as a string.
     #[doc(hidden)]
     const TYPE: &'static TypeText = &TypeText::of(Self::KIND, Self::TYPE_PATH);
-    /// True if a value may refer to an object, so that writes must be reported to a running collection.
+    /// True if a value may refer to an object. Writes must then be reported to a running collection.
     #[doc(hidden)]
     const NAMES_OBJECTS: bool = true;
     /// True if a value in host form may own memory.
     #[doc(hidden)]
     const OWNS_MEMORY: bool = false;
-    /// Kind of an enum's numbers, and true if all numbers fit in a byte; `None` for other types.
+    /// Underlying type of an enum, and true if all numbers fit in a byte; `None` for other types.
     #[doc(hidden)]
     const NUMBERS: Option<(PropertyKind, bool)> = None;
-    /// Type of a borrowed value: plain values, strings and containers of std are copied, every [`Kind`](crate::Kind) is viewed
+    /// Type of a borrowed value. Plain values, strings and containers of std are copied; every [`Kind`](crate::Kind) is viewed
     /// as a [`Borrowed`](crate::Borrowed).
     type Seen<'f>;
     /// Representation of the value in host memory and in parameter blocks.
     type Raw: 'static;
-    /// Type of the literal in `default = …`.
+    /// Type of the literal in the specifier `default = …`.
     type Literal;
     /// Encoding of a value in a slot: [`InSlot`], [`ByPointer`] or [`AsText`].
     #[doc(hidden)]
@@ -95,11 +95,11 @@ pub unsafe trait Value: Sized + 'static {
     #[doc(hidden)]
     type Out;
 
-    /// Views the value in place.
+    /// Returns a copy or a view of the value in host memory.
     #[doc(hidden)]
     fn see<'f>(value: Viewable<'_, Self, impl FnOnce() -> ValidityToken<'f>>) -> Self::Seen<'f>;
 
-    /// Returns the address of the value in host form, if it has one.
+    /// Returns the address of the value if the value is in host form.
     #[doc(hidden)]
     fn host_address(&self) -> Result<Option<*const Self::Raw>, CallError> {
         Ok(None)
@@ -124,8 +124,8 @@ pub unsafe trait Value: Sized + 'static {
     #[doc(hidden)]
     unsafe fn stage(&self) -> Self::In;
 
-    /// Returns the slot of an argument. The slot is valid if `stage` of this value created `staged`, as long as neither the
-    /// value nor `staged` moves.
+    /// Returns the slot of an argument. `stage` of this value must have created `staged`. The slot is valid as long as neither
+    /// the value nor `staged` moves.
     #[doc(hidden)]
     fn slot_in(&self, staged: &Self::In) -> Slot;
 
@@ -137,7 +137,7 @@ pub unsafe trait Value: Sized + 'static {
     #[doc(hidden)]
     fn slot_out(out: &mut Self::Out) -> Slot;
 
-    /// Returns the result after the call.
+    /// Converts the filled data into the result.
     ///
     /// # Safety
     /// `out()` returned `out`, and `slot_out` returned `slot` for `out`. A callee that returns this type has filled `out` and
@@ -151,7 +151,7 @@ pub unsafe trait Value: Sized + 'static {
     #[doc(hidden)]
     fn into_slot(self, slot: ResultSlot<'_, Self>) -> Result<(), CallError>;
 
-    /// Returns the bits of a value that is stored in a slot; 0 for other values.
+    /// Returns the bits of a value that is stored in a slot, or 0 for any other value.
     #[doc(hidden)]
     #[inline]
     fn direct_bits(&self) -> u64 {
@@ -166,11 +166,11 @@ pub unsafe trait Value: Sized + 'static {
     }
 }
 
-/// Encoding of values that are stored in their slot.
+/// Encoding of values that are stored in the slot itself.
 #[derive(Debug)]
 pub enum InSlot {}
 
-/// Encoding of values whose slot points to their host form. A result slot points to a value that the callee overwrites.
+/// Encoding of values in host form, to which the slot points. A result slot points to a value that the callee overwrites.
 #[derive(Debug)]
 pub enum ByPointer {}
 
@@ -178,11 +178,11 @@ pub enum ByPointer {}
 #[derive(Debug)]
 pub enum AsText {}
 
-/// A value that can be borrowed in place from host memory: numbers, [`UName`], [`Obj`], and `#[ustruct(pod)]` structs of these.
+/// Value that can be borrowed in place from host memory: numbers, [`UName`], [`Obj`], and `#[ustruct(pod)]` structs of these.
 /// `bool` is excluded, because a byte in host memory may have any value.
 ///
 /// # Safety
-/// The type has the same layout as its `Raw`, and any bytes are valid for it.
+/// The type and its `Raw` have equal layouts, and any bytes are valid for the type.
 ///
 /// # Examples
 /// ```
@@ -210,7 +210,7 @@ pub enum AsText {}
 )]
 pub unsafe trait Plain: Value {}
 
-/// Marks a kind without literals: its properties have no `default = …`.
+/// Marker for a kind without literals, whose properties have no `default = …`.
 #[derive(Debug)]
 pub enum NoDefault {}
 
@@ -304,7 +304,7 @@ macro_rules! numbers {
             in_the_slot!(value => *value, |value| value);
         }
 
-        // SAFETY: the number is its own raw form; any bytes are a number.
+        // SAFETY: the number is its own raw form, and any bytes are a valid number.
         unsafe impl Plain for $rust {}
     )*};
 }
@@ -333,7 +333,7 @@ unsafe impl Value for UName {
 // SAFETY: the name is transparent over its raw form, a number.
 unsafe impl Plain for UName {}
 
-// SAFETY: the host's reference is the handle that `Obj` wraps; the class of the object is checked when the handle is used.
+// SAFETY: the host's reference is the handle that `Obj` wraps. The class of the object is checked when the handle is used.
 unsafe impl<C: Class> Value for Obj<C> {
     const KIND: PropertyKind = PropertyKind::OBJECT;
     const TYPE_PATH: &'static str = C::PATH;
@@ -342,10 +342,10 @@ unsafe impl<C: Class> Value for Obj<C> {
     in_the_slot!(value => value.handle(), Self::from_handle);
 }
 
-// SAFETY: the reference is transparent over its raw form, a handle; any bytes are a handle, possibly a stale one.
+// SAFETY: the reference is transparent over its raw form, a handle. Any bytes are a handle, possibly a stale one.
 unsafe impl<C: Class> Plain for Obj<C> {}
 
-/// Result string on the caller's stack.
+/// Storage on the caller's stack for a result string.
 #[doc(hidden)]
 #[derive(Default)]
 pub struct TextOut {
@@ -365,8 +365,8 @@ impl TextOut {
     }
 }
 
-// SAFETY: the host's string is a `TextRaw`, for which any bytes are valid until its pointer is followed; arguments are passed
-// as a view, results are returned through a sink.
+// SAFETY: the host's string is a `TextRaw`, for which any bytes are valid until its pointer is followed. Arguments are passed
+// as a view; results are returned through a sink.
 unsafe impl Value for String {
     const KIND: PropertyKind = PropertyKind::STRING;
     const TYPE_PATH: &'static str = "";
@@ -427,7 +427,7 @@ unsafe impl Value for String {
     }
 }
 
-/// Implements `Value` for a type of std that is copied in and out as a whole.
+/// Implements `Value` for a std type whose values are copied in and out as a whole.
 macro_rules! copied {
     (
         $name:ty, [$($params:tt)*], raw: $raw:ty, kind: $kind:ident, path: $path:expr,
@@ -435,7 +435,7 @@ macro_rules! copied {
     ) => {
         #[expect(unsafe_code, reason = "declares the host form of this kind, and dereferences pointer slots")]
         // SAFETY: the host stores this kind in exactly this form, for which any bytes are valid until their pointers are
-        // followed; slots hold a pointer to it, as the ABI prescribes.
+        // followed. Slots hold a pointer to the value, as the ABI prescribes.
         unsafe impl<$($params)*> Value for $name {
             const KIND: alcedo_abi::kinds::PropertyKind = alcedo_abi::kinds::PropertyKind::$kind;
             const TYPE_PATH: &'static str = $path;
@@ -484,7 +484,7 @@ pub fn address_slot<T>(target: *const T) -> Slot {
     Slot::from_bits(SlotType::POINTER, target.expose_provenance() as u64)
 }
 
-/// Returns the address that a pointer slot holds.
+/// Returns the address in a pointer slot.
 pub(crate) fn pointer_of<T>(slot: Slot) -> Result<*mut T, CallError> {
     if !slot.is(SlotType::POINTER) || slot.bits() == 0 {
         return Err(wrong_slot(slot, SlotType::POINTER));

@@ -1,4 +1,4 @@
-//! ZCalls from the plugin, through a handle that the host has filled in, or by name. The slots are on the stack.
+//! ZCalls from the plugin, through a handle that the host has stored in a cell, or by name. The slots are on the stack.
 #![expect(unsafe_code, reason = "calls functions of the host with slots on this stack")]
 
 use core::marker::PhantomData;
@@ -18,12 +18,12 @@ use crate::signature::{Params, ReturnValue, fingerprint};
 use crate::value::plain_slot;
 use crate::{ObjectView, Value, host};
 
-/// A function with parameters `A` and result `R`. It is called on the thread that resolved it: the game thread, or, if all
-/// values are stored in slots or are strings, any thread for which the host resolved it.
+/// Function with parameters `A` and result `R`. The function is called on the thread that resolved it. This is the game thread, or,
+/// if all values are stored in slots or are strings, any thread for which the host resolved the function.
 pub(crate) struct Callee<'a, A, R> {
     target: Target<'a>,
     of: PhantomData<fn(A) -> R>,
-    // A raw pointer, which makes the type `!Send`.
+    // The raw pointer makes the type `!Send`.
     thread: PhantomData<*const ()>,
 }
 
@@ -33,8 +33,8 @@ enum Target<'a> {
 }
 
 impl<A: Params, R: ReturnValue> Callee<'static, A, R> {
-    /// Returns the function in a cell. The object of the frame proves the game thread. The host checks that the object has the
-    /// function.
+    /// Returns the function in a cell. The frame's object proves that this is the game thread. The host checks that the object has
+    /// the function.
     ///
     /// # Errors
     /// Fails if the host has not filled the cell, as in a plugin's own tests.
@@ -59,8 +59,8 @@ impl<A: Params, R: ReturnValue> Callee<'static, A, R> {
         Self { target: Target::Handle(handle), of: PhantomData, thread: PhantomData }
     }
 
-    /// Resolves a name; the signature must have the fingerprint of `A` and `R`. The host resolves the name on the game thread
-    /// only, unless all values are stored in slots or are strings.
+    /// Resolves a name. The signature must have the fingerprint of `A` and `R`. The host resolves the name only on the game thread,
+    /// unless all values are stored in slots or are strings.
     pub(crate) fn named(name: &str) -> Result<Self, CallError> {
         let handle = host::zcall_resolve(name, fingerprint::<A, R>())?;
         Ok(Self { target: Target::Handle(handle), of: PhantomData, thread: PhantomData })
@@ -76,7 +76,7 @@ impl<'a, A: Params, R: ReturnValue> Callee<'a, A, R> {
         Self { target: Target::Delegate(delegate), of: PhantomData, thread: PhantomData }
     }
 
-    /// Returns the handle; [`ZCallHandle::NONE`] for functions that are bound to a delegate.
+    /// Returns the handle, or [`ZCallHandle::NONE`] for functions that are bound to a delegate.
     #[inline]
     pub(crate) fn handle(&self) -> ZCallHandle {
         match self.target {
@@ -85,14 +85,13 @@ impl<'a, A: Params, R: ReturnValue> Callee<'a, A, R> {
         }
     }
 
-    /// Calls the function; an object is passed in slot 0.
+    /// Calls the function. Slot 0 contains the object, if any.
     pub(crate) fn call(&self, object: Option<ObjectHandle>, what: &str, args: &A) -> Result<R, CallError> {
         let mut out = Some(R::out());
         let out_slot = out.as_mut().map_or(Slot::EMPTY, R::slot_out);
-        // SAFETY: this is the game thread, or all values of `A` and `R` are stored in slots or are strings: see `Callee`. The
-        // slots are those of `A` and `R`, the types of the callee; they are valid for the call, since the staged values and
-        // `out` do not move until it is over, and the callee has filled the result. The caller of `bound` promised a live
-        // delegate.
+        // SAFETY: this is the game thread, or all values of `A` and `R` are stored in slots or are strings: see `Callee`. The slots
+        // are those of `A` and `R`, the types of the callee. They are valid during the call, since the staged values and `out` do not
+        // move before its end, and the callee has filled the result. The caller of `bound` promised a live delegate.
         unsafe {
             let call = |slots: &mut [Slot]| {
                 let end = slots.len() - usize::from(R::VALUE.is_none());
@@ -102,7 +101,7 @@ impl<'a, A: Params, R: ReturnValue> Callee<'a, A, R> {
                     Target::Handle(handle) => host::host(what)?.zcall(handle, &mut buffer),
                     Target::Delegate(value) => host::host("calling a delegate")?.delegate_call(value, &mut buffer),
                 }?;
-                // The storage is taken only here.
+                // The storage is used only once.
                 let awaited = out.take().ok_or_else(|| CallError::other("the storage of a result"))?;
                 R::take_out(slots.last().copied().unwrap_or(Slot::EMPTY), awaited)
             };
@@ -115,14 +114,14 @@ impl<'a, A: Params, R: ReturnValue> Callee<'a, A, R> {
 pub(crate) struct PropertyHandle<T> {
     handle: ZCallHandle,
     of: PhantomData<fn(T) -> T>,
-    // A raw pointer, which makes the type `!Send`.
+    // The raw pointer makes the type `!Send`.
     thread: PhantomData<*const ()>,
 }
 
 impl<T: Value> PropertyHandle<T> {
     pub(crate) const FINGERPRINT: u64 = Fingerprint::START.value(T::KIND, T::TYPE_PATH).finish();
 
-    /// Resolves an `up` name; the property must have the fingerprint of `T`. The host resolves it on the game thread only.
+    /// Resolves an `up` name. The property must have the fingerprint of `T`. The host resolves the name only on the game thread.
     pub(crate) fn resolve(name: &str) -> Result<Self, CallError> {
         Ok(Self { handle: resolve_property(name, Self::FINGERPRINT)?, of: PhantomData, thread: PhantomData })
     }
@@ -131,11 +130,11 @@ impl<T: Value> PropertyHandle<T> {
         self.handle
     }
 
-    /// Reads the property of an object, or overwrites it if `write` is a value.
+    /// Reads the property of an object. If `write` contains a value, overwrites the property instead.
     pub(crate) fn exchange(&self, object: ObjectHandle, name: &str, write: Option<&T>) -> Result<Option<T>, CallError> {
         let mut out = write.is_none().then(T::out);
         // SAFETY: the host has resolved the handle with the fingerprint of `T`, on this thread. The staged value and the data for a
-        // result stay on this stack until the call is over, and the host has then filled the result.
+        // result stay on this stack until the end of the call, and the host has then filled the result.
         unsafe {
             let staged = write.map(|value| (value, value.stage()));
             let slot = match (&staged, &mut out) {
@@ -201,30 +200,30 @@ fn by_slots<const ON_OBJECT: bool, T, A: Params, R: ReturnValue>(
     Callee::in_cell(this, cell, what)?.call(object, what, args)
 }
 
-/// Returns the handle in the cell. An unfilled cell holds a number that the host resolves to no function.
+/// Returns the handle in the cell. The host resolves the number of an unfilled cell to no function.
 fn handle_in<T, A, R>(cell: &FunctionCell<T, A, R>) -> ZCallHandle {
     ZCallHandle(cell.cell().get().cast_signed())
 }
 
-/// Calls a function of a C library through its cell; returns the result and the out parameters.
+/// Calls a function of a C library through its cell. Returns the result and the out parameters.
 pub(crate) fn import_by_cell<T, A: Params, R: ReturnValue, O: OutParameters>(
     this: &impl CalledAs<T>,
     cell: &ImportCell<T, A::Values, R, O>,
     what: &str,
     args: &A,
 ) -> Result<(R, O), CallError> {
-    /// The object, eight parameters, a result, and eight out parameters.
+    /// Maximum number of slots: the object, eight parameters, a result, and eight out parameters.
     const MOST: usize = 18;
     let (mut out, mut out_parameters) = (R::out(), O::out());
     let out_slot = R::slot_out(&mut out);
     let handle = Callee::<A, R>::in_cell(this, &cell.0, what)?.handle();
     let object = this.called().object();
-    // SAFETY: this is the game thread, as for `Callee::call`. The slots are first the slots of `A`, then of `O`, then of `R`.
-    // `O` lists the out parameters in the description of the function, so the host fills the slots of `O` like a result. The
-    // staged data, `out` and `out_parameters` do not move until the call is over.
+    // SAFETY: this is the game thread, as for `Callee::call`. The slots are first the slots of `A`, then of `O`, then of `R`. `O`
+    // lists the out parameters in the description of the function, so the host fills the slots of `O` like a result. The staged data,
+    // `out` and `out_parameters` do not move before the end of the call.
     unsafe {
         let call = |slots: &mut [Slot]| {
-            // The last slot is the result, which is moved after the out parameters.
+            // The last slot is the result, which moves behind the out parameters.
             let (end, mut buffer) = (slots.len() - 1, [Slot::EMPTY; MOST]);
             buffer[..end].copy_from_slice(&slots[..end]);
             let last = end + O::put_slots(&mut out_parameters, &mut buffer[end..]);
@@ -240,26 +239,25 @@ pub(crate) fn import_by_cell<T, A: Params, R: ReturnValue, O: OutParameters>(
     }
 }
 
-/// Returns true for a name of a function that is called on an object. The prefix includes the colon, because a custom protocol
-/// may begin with the same letters.
+/// Returns true for the name of a function that is called on an object. The prefix includes the colon, because a custom protocol may
+/// begin with these letters.
 pub(crate) fn is_of_objects(name: &str) -> bool {
     name.starts_with("uf:") || name.starts_with("uf!:")
 }
 
-/// Resolves and calls a function. For names of the `uf` protocol, slot 0 is the object.
+/// Resolves and calls a function. For a name of the `uf` protocol, slot 0 contains the object.
 pub(crate) fn by_name<A: Params, R: ReturnValue>(object: ObjectHandle, name: &str, args: A) -> Result<R, CallError> {
     let callee = Callee::named(name)?;
     callee.call(is_of_objects(name).then_some(object), name, &args)
 }
 
 impl ObjectView<'_> {
-    /// Calls the function that `name` resolves to. `uf:/path` (virtual) and `uf!:/path` (final) call the function on this
-    /// object. `ex:/function` and `nm:/module:type:method` need no object. Each call resolves the name; a generated method is
-    /// faster.
+    /// Calls the function to which `name` resolves. `uf:/path` (virtual) and `uf!:/path` (final) call the function on this object.
+    /// `ex:/function` and `nm:/module:type:method` need no object. Each call resolves the name; a generated method is faster.
     ///
     /// # Errors
-    /// `NOT_FOUND` for an unknown name, `SIGNATURE` for other parameters or another result, `DURING_REBUILD` before the commit
-    /// for a function that is neither of this generation nor pure, and failures of the callee.
+    /// Fails with `NOT_FOUND` for an unknown name, with `SIGNATURE` for other parameters or another result, or with `DURING_REBUILD`
+    /// before the commit for a function that is neither of this generation nor pure. Returns failures of the callee.
     ///
     /// # Examples
     /// ```
@@ -276,7 +274,7 @@ impl ObjectView<'_> {
     /// Reads a property by its `up` name, for example `up:/Script/Engine.Actor:seed`.
     ///
     /// # Errors
-    /// `NOT_FOUND` for an unknown path, `SIGNATURE` if the property has another type.
+    /// Fails with `NOT_FOUND` for an unknown path, or with `SIGNATURE` if the property has another type.
     ///
     /// # Examples
     /// ```
@@ -297,7 +295,7 @@ impl ObjectView<'_> {
     /// Writes a property by its `up` name.
     ///
     /// # Errors
-    /// See [`Self::read_property`]; `DURING_REBUILD` before the commit, for objects that are not being built.
+    /// See [`Self::read_property`]. Also fails with `DURING_REBUILD` before the commit, except for objects that are being built.
     ///
     /// # Examples
     /// ```
@@ -312,14 +310,13 @@ impl ObjectView<'_> {
     }
 }
 
-/// Calls the function that `name` resolves to, for functions that need no object: `ex:/function`, or `nm:/module:type:method`.
-/// Each call resolves the name. [`This::zcall`](crate::This) calls functions on an object.
+/// Calls the function to which `name` resolves, for functions that need no object: `ex:/function` or `nm:/module:type:method`. Each
+/// call resolves the name. [`This::zcall`](crate::This) calls functions on an object.
 ///
 /// A module of the Master calls this function on the game thread, and can call all functions of the host. A module of a Slim, a
-/// pinned context or the Default may call this function on any thread. Values are then limited to numbers, `bool`, strings,
-/// names and object handles. The name is searched first in the modules of the same context, then in the contexts that this
-/// context depends on, then in the Default. A call loads no modules, and finds no functions of modules whose main has not
-/// returned.
+/// pinned context or the Default may call this function on any thread. Values are then limited to numbers, `bool`, strings, names and
+/// object handles. The host looks up the name first in the modules of the module's own context, then in the contexts on which this
+/// context depends, and then in the Default. A call loads no modules, and finds no functions of modules whose main has not returned.
 ///
 /// ```
 /// # use alcedo_plugin_api::prelude::*;
@@ -329,8 +326,8 @@ impl ObjectView<'_> {
 /// ```
 ///
 /// # Errors
-/// `NOT_FOUND` for an unknown name, `SIGNATURE` for other parameters or another result, `UNAVAILABLE` once the context of the
-/// function unloads, and failures of the callee.
+/// Fails with `NOT_FOUND` for an unknown name, with `SIGNATURE` for other parameters or another result, or with `UNAVAILABLE` after
+/// the unload of the function's context has begun. Returns failures of the callee.
 pub fn zcall<A: Params, R: ReturnValue>(name: &str, args: A) -> Result<R, CallError> {
     if is_of_objects(name) {
         return Err(on_an_object(name));
@@ -338,11 +335,11 @@ pub fn zcall<A: Params, R: ReturnValue>(name: &str, args: A) -> Result<R, CallEr
     by_name(ObjectHandle::NONE, name, args)
 }
 
-/// A function with parameters `A` and result `R`, found by name. The name is resolved and the signature compared only once;
-/// each call uses the resulting handle. The handle is valid until the generation of the function ends. Later calls fail;
-/// another [`find`](Self::find) returns the current function. In a module of a Slim, a pinned context or the Default, a
-/// resolved name keeps its meaning permanently. The value stays on the thread that resolved the name. [`zcall()`] describes
-/// which threads may resolve names.
+/// Function with parameters `A` and result `R`, found by name. The name is resolved and the signature compared only once; each call
+/// uses the resulting handle. The handle is valid until the generation of the function ends. Later calls fail; calling
+/// [`find`](Self::find) again returns the current function. In a module of a Slim, a pinned context or the Default, a resolved name
+/// keeps its meaning permanently. The value stays on the thread that resolved the name. [`zcall()`] describes which threads may
+/// resolve names.
 ///
 /// ```
 /// # use alcedo_plugin_api::prelude::*;
@@ -363,7 +360,7 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     /// Resolves `name`.
     ///
     /// # Errors
-    /// `NOT_FOUND` for an unknown name, `SIGNATURE` for other parameters or another result.
+    /// Fails with `NOT_FOUND` for an unknown name, or with `SIGNATURE` for other parameters or another result.
     ///
     /// # Examples
     /// ```
@@ -371,7 +368,7 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     ///
     /// use alcedo_plugin_api::ZFunction;
     ///
-    /// // A function of an object is not found this way.
+    /// // `find` accepts no name of a function that is called on an object.
     /// let error = ZFunction::<(f64,), f64>::find("uf:/Script/Game.Actor:heal").expect_err("an object is missing");
     /// assert_eq!(
     ///     error.to_string(),
@@ -394,7 +391,7 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     /// Calls the function.
     ///
     /// # Errors
-    /// `DEAD_HANDLE` or `UNAVAILABLE` once the generation of the function has ended, and failures of the callee.
+    /// Fails with `DEAD_HANDLE` or `UNAVAILABLE` after the generation of the function has ended. Returns failures of the callee.
     ///
     /// # Examples
     /// ```
@@ -420,12 +417,11 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
         })
     }
 
-    /// Runs `code` with a function pointer for many calls, each of which costs little more than a call of a C function. Available for
-    /// a leaf of the host (`Calls::register_leaf`), whose code has no preconditions and exists as long as the host.
+    /// Runs `code` with a function pointer for many calls. Each call costs little more than a call of a C function. Available for a
+    /// leaf of the host (`Calls::register_leaf`), whose code has no preconditions and exists as long as the host.
     ///
-    /// [`hot`](Self::hot) makes the checks of a call once for all calls. Until `code` returns, no safe point and no reload
-    /// occurs; slices borrowed in `code` do not block calls of a leaf, and an observer that starts during `code` does not count
-    /// the calls.
+    /// [`hot`](Self::hot) performs the checks of a call once for all calls. Until `code` returns, no safe point and no reload occurs.
+    /// Slices borrowed in `code` do not block calls of a leaf. An observer that starts during `code` does not count the calls.
     ///
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
@@ -438,8 +434,8 @@ impl<A: Params, R: ReturnValue> ZFunction<A, R> {
     /// ```
     ///
     /// # Errors
-    /// `UNAVAILABLE` if no pointer exists: the function is not a leaf of the host, a slice is borrowed, calls are observed,
-    /// or the commit has not happened yet. `WRONG_STACK` on the stack of a coroutine. [`call`](Self::call) needs no pointer.
+    /// Fails with `UNAVAILABLE` if no pointer exists: the function is not a leaf of the host, a slice is borrowed, calls are observed, or
+    /// the commit has not happened yet. Fails with `WRONG_STACK` on a coroutine's stack. [`call`](Self::call) needs no pointer.
     pub fn hot<T>(&self, code: impl FnOnce(HotFunction<'_, A, R>) -> T) -> Result<T, CallError> {
         alcedo_rt::may_open_scope("lending a pointer to a function")?;
         match self.code.leaf(self.callee.handle(), Called::by_name(ObjectHandle::NONE)) {

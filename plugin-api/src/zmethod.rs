@@ -1,4 +1,4 @@
-//! A function of objects by name, resolved once: called on one object, or on many objects in one host call.
+//! Function of objects by name, resolved once, and then called on one object, or on many objects in one host call.
 #![expect(unsafe_code, reason = "lends objects, slots and places for results to the host")]
 
 use core::marker::PhantomData;
@@ -15,8 +15,8 @@ use crate::zcall::Callee;
 use crate::zcall::is_of_objects;
 use crate::{Class, Obj, host};
 
-/// A function of objects with parameters `A` and result `R`, found by its `uf` name. A `uf!` name ignores overrides. The name
-/// is resolved and the signature compared only once; each call uses the resulting handle. Like a
+/// Function of objects with parameters `A` and result `R`, found by its `uf` name. A `uf!` name ignores overrides. The name is
+/// resolved and the signature compared only once; each call uses the resulting handle. As with a
 /// [`ZFunction`](crate::ZFunction), the handle is valid until the generation of the class in the name ends. The value stays on
 /// the game thread, which resolved the name.
 ///
@@ -44,8 +44,8 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
     /// Resolves `name`, for example `uf:/Script/Engine.Actor:heal`.
     ///
     /// # Errors
-    /// `NOT_FOUND` for an unknown name, `SIGNATURE` for other parameters or another result, `BUFFER` for a static function,
-    /// which is not called on objects.
+    /// Fails with `NOT_FOUND` for an unknown name, with `SIGNATURE` for other parameters or another result, or with `BUFFER`
+    /// for a static function, which is not called on objects.
     ///
     /// # Examples
     /// ```
@@ -53,7 +53,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
     ///
     /// use alcedo_plugin_api::ZMethod;
     ///
-    /// // A function without an object is not found this way.
+    /// // `find` accepts no name of a function without an object.
     /// let error = ZMethod::<(f64,), f64>::find("ex:/noise.at").expect_err("`ex` functions have no object");
     /// assert_eq!(error.to_string(), "`ex:/noise.at` is called on no object: write `ZFunction::find`");
     /// ```
@@ -62,7 +62,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
             return Err(CallError::other(format!("`{name}` is called on no object: write `ZFunction::find`")));
         }
         let found = Self { callee: Callee::named(name)?, code: DirectCell::new(), name: name.into() };
-        // Calls the function on zero objects, so that the host checks that the function needs an object.
+        // Calls the function on zero objects. The host thereby checks that the function needs an object.
         let (mut slots, mut failed) = ([Slot::EMPTY], Vec::<Failed<crate::Object>>::new());
         let mut call = EachCall {
             objects: core::ptr::null(),
@@ -88,8 +88,8 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
     /// Calls the function on an object.
     ///
     /// # Errors
-    /// `STALE` for a destroyed object, `WRONG_CLASS` for an object of another class; `DEAD_HANDLE` or `UNAVAILABLE` once the
-    /// generation of the function has ended, and failures of the callee.
+    /// Fails with `STALE` for a destroyed object, with `WRONG_CLASS` for an object of another class, or with `DEAD_HANDLE` or
+    /// `UNAVAILABLE` after the generation of the function has ended. Returns failures of the callee.
     ///
     /// # Examples
     /// ```
@@ -122,14 +122,14 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
         self.callee.call(Some(object), &self.name, &args).map(R::into_direct_bits)
     }
 
-    /// Calls the function on each of these objects, in order, with the same arguments, in one host call. A failure, also by a
-    /// panic, does not stop the remaining calls. Parameters and result must be numbers, `bool`, names or objects, which is
-    /// checked at compile time. If an observer of calls starts during the host call, the remaining calls are not counted,
+    /// Calls the function on each of these objects, in order, with equal arguments, in one host call. A failure or a panic
+    /// does not stop the remaining calls. Parameters and result must be numbers, `bool`, names or objects, which is checked at
+    /// compile time. If an observer of calls starts during the host call, the observer does not count the remaining calls,
     /// except for events.
     ///
     /// # Errors
-    /// `DEAD_HANDLE` or `UNAVAILABLE` once the generation of the function has ended, `BORROWED` while a slice is borrowed. In
-    /// these cases, the function was called on no object.
+    /// Fails with `DEAD_HANDLE` or `UNAVAILABLE` after the generation of the function has ended, or with `BORROWED` while a
+    /// slice is borrowed. In these cases, the function was called on no object.
     ///
     /// # Examples
     /// ```
@@ -178,7 +178,7 @@ impl<A: Params, R: ReturnValue> ZMethod<A, R> {
     }
 }
 
-/// Records a failed call.
+/// Records a failed call of a batch.
 ///
 /// # Safety
 /// `failures` points to the list of failures of the call, which no other code uses.
@@ -218,7 +218,7 @@ pub struct Each<C, R> {
 }
 
 impl<C, R: ReturnValue> Each<C, R> {
-    /// Returns the result of each call, in the order of the objects; `None` for a failed call.
+    /// Returns the result of each call, in the order of the objects. The result of a failed call is `None`.
     ///
     /// # Examples
     /// ```
@@ -232,8 +232,8 @@ impl<C, R: ReturnValue> Each<C, R> {
     /// }
     /// ```
     pub fn results(&self) -> impl Iterator<Item = Option<R>> {
-        // Results before the first failure need no check against the list of failures, so iterating over these results is as
-        // fast as iterating over numbers.
+        // Results before the first failure need no check against the list of failures. Iterating over these results is
+        // therefore as fast as iterating over numbers.
         let (done, rest) = self.results.split_at(self.failed.first().map_or(self.results.len(), |(_, at, _)| *at));
         let mut failed = self.failed.iter().map(|(_, at, _)| at - done.len()).peekable();
         let rest = rest.iter().enumerate().map(move |(at, bits)| match failed.next_if_eq(&at) {
@@ -275,7 +275,7 @@ mod tests {
     use super::{Each, ZMethod};
     use crate::{Object, ZFunction, ZProperty};
 
-    /// Has two implementations for `Send` types, so that inference is ambiguous for them.
+    /// Has two implementations for `Send` types, so that type inference is ambiguous for these types.
     trait NotSend<Which> {
         fn check() {}
     }

@@ -1,4 +1,4 @@
-//! A property by name, resolved once and then read and written in place.
+//! Property by name, resolved once, and then read and written in place.
 #![expect(unsafe_code, reason = "reads and writes a property at the offset from the host")]
 
 use core::cell::Cell;
@@ -11,10 +11,10 @@ use crate::kinds::PtrMut;
 use crate::zcall::PropertyHandle;
 use crate::{Class, Obj, Value, host};
 
-/// A property of type `T`, found by its `up` name. The name is resolved and the type compared only once. A plain value (a
-/// number, `bool`, [`UName`](crate::UName), [`Obj`]) is read and written in place. A value of any other kind is read and
-/// written by a call of the host. The handle is valid until the generation of the class ends. Later uses fail; another
-/// [`find`](Self::find) returns the current property. A `ZProperty` stays on the game thread, which resolved the name.
+/// Property of type `T`, found by its `up` name. The name is resolved and the type compared only once. A plain value (a number,
+/// `bool`, [`UName`](crate::UName), [`Obj`]) is read and written in place. A value of any other kind is read and written by a
+/// call of the host. The handle is valid until the generation of the class ends. Later uses fail; calling [`find`](Self::find)
+/// again returns the current property. A `ZProperty` stays on the game thread, which resolved the name.
 ///
 /// ```
 /// # use alcedo_plugin_api::prelude::*;
@@ -28,11 +28,11 @@ use crate::{Class, Obj, Value, host};
 pub struct ZProperty<T> {
     handle: PropertyHandle<T>,
     name: Box<str>,
-    /// Location of the property in objects of the class that was used last.
+    /// Location of the property in objects of the most recently used class.
     location: Cell<Location>,
 }
 
-/// Offset of a property in objects of exactly this class, as reported by the host under this version.
+/// Offset of a property in objects of exactly this class. The host reported the offset under this version.
 #[derive(Clone, Copy)]
 struct Location {
     version: u64,
@@ -47,7 +47,7 @@ impl<T: Value> ZProperty<T> {
     /// Resolves `name`, for example `up:/Script/Engine.Actor:seed`.
     ///
     /// # Errors
-    /// `NOT_FOUND` for an unknown name, `SIGNATURE` if the property has another type.
+    /// Fails with `NOT_FOUND` for an unknown name, or with `SIGNATURE` if the property has another type.
     ///
     /// # Examples
     /// ```
@@ -71,8 +71,8 @@ impl<T: Value> ZProperty<T> {
     /// Returns the value of an object's property.
     ///
     /// # Errors
-    /// `STALE` for a destroyed object, `WRONG_CLASS` if its class has no such property, `DEAD_HANDLE` or `UNAVAILABLE` once the
-    /// generation of the class that has the property has ended.
+    /// Fails with `STALE` for a destroyed object, with `WRONG_CLASS` if its class does not have the property, or with
+    /// `DEAD_HANDLE` or `UNAVAILABLE` after the generation of the class that has the property has ended.
     ///
     /// # Examples
     /// ```
@@ -96,7 +96,7 @@ impl<T: Value> ZProperty<T> {
     /// Overwrites the value of an object's property.
     ///
     /// # Errors
-    /// See [`Self::read`]; `DURING_REBUILD` before the commit, for objects that are not being built.
+    /// See [`Self::read`]. Also fails with `DURING_REBUILD` before the commit, except for objects that are being built.
     ///
     /// # Examples
     /// ```
@@ -131,8 +131,8 @@ impl<T: Value> ZProperty<T> {
             location = self.locate(object)?;
         }
         // SAFETY: the host has reported that the property is at this offset in every object of exactly this class, which is the
-        // class of the object; the object is alive, since its entry has its serial. The report is valid as long as the version
-        // does not change, and the location carries that version. This is the game thread: the host resolves names on no other
+        // class of the object. The object is alive, since its entry has its serial number. The report is valid until the
+        // version changes, and the location contains this version. This is the game thread: the host resolves names on no other
         // thread for a module that has a directory. The location is used immediately.
         Some(unsafe { PtrMut::new(entry.memory.add(location.offset as usize).cast()) })
     }
@@ -143,7 +143,7 @@ impl<T: Value> ZProperty<T> {
         if version == CLOSED {
             return None;
         }
-        // Ignores a failure, because the following call reports the reason.
+        // A failure is ignored here, because the following call reports the reason.
         let host = host::host(&self.name).ok()?;
         let (class, offset) =
             host.property_location(self.handle.number(), PropertyHandle::<T>::FINGERPRINT, object).ok()?;

@@ -1,9 +1,9 @@
-//! Checks the macros that generated code calls, since authors can also call them by hand. Unsafe blocks in a macro must not contain tokens
-//! of the caller. Items with an unsafe block must not have attributes of the caller, which could rewrite the block.
+//! Checks the macros that generated code calls, since authors can also call them directly. Unsafe blocks in a macro must not contain
+//! tokens of the caller. Items with an unsafe block must not have attributes of the caller, which could rewrite the block.
 
 use std::path::Path;
 
-/// Returns path and content of each source file of the macros.
+/// Returns the path and content of each source file with macros.
 fn sources() -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/__private/macros");
     let mut found: Vec<_> = std::fs::read_dir(folder)
@@ -25,7 +25,7 @@ fn braced(text: &str) -> &str {
     &text[..end.expect("braces are closed")]
 }
 
-/// Returns the rest of `text` after each `word`.
+/// Returns the text after each occurrence of `word`.
 fn after<'a>(text: &'a str, word: &'a str) -> impl Iterator<Item = &'a str> {
     text.match_indices(word).map(move |(at, _)| &text[at + word.len()..])
 }
@@ -46,7 +46,7 @@ fn no_token_of_the_caller_is_in_an_unsafe_block() {
 fn no_attribute_of_the_caller_is_on_an_unsafe_item() {
     let mut items = 0;
     for (path, text) in sources() {
-        // Finds only outputs of macros, since an input pattern contains a fragment specifier.
+        // Finds only outputs of macros, because an input pattern contains a fragment specifier.
         for item in ["$(#[$attr])*", "$(#[$field_attr])*"].into_iter().flat_map(|word| after(&text, word)) {
             items += 1;
             // A tuple or unit struct ends at a semicolon. A function or an enum has braces.

@@ -1,12 +1,12 @@
-//! Compiles what authors may not write. The programs of `accepted`, which keep to the rules, are tests of their own: `trybuild` links
-//! each dependency where a single program has to compile, and only checks it otherwise.
+//! Compiles code that authors may not write. The programs in `accepted`, which follow the rules, are separate tests. If a single
+//! program has to compile, `trybuild` links each dependency; otherwise, `trybuild` only checks the dependencies.
 //!
-//! Groups the rules by attribute, each in a module of a file, since a run of the compiler costs a second. Errors that the compiler
-//! reports only if all types are right (borrows, lints, unsafe calls) have files of their own.
+//! Groups the rules by attribute, each rule in a module of a file, since a run of the compiler takes a second. Errors that the
+//! compiler reports only if all types are correct (borrows, lints, unsafe calls) are in separate files.
 
 #[test]
 fn each_broken_rule_is_refused_where_it_is_broken() {
     let cases = trybuild::TestCases::new();
-    // The messages are those of the workspace's compiler; other versions word their parts differently.
+    // The messages are those of the workspace's compiler. Other compiler versions use other wordings.
     cases.compile_fail("tests/ui/*.rs");
 }

@@ -20,7 +20,7 @@ fn files(folder: &str, end: &str) -> BTreeSet<String> {
     names.filter_map(|name| Some(name.strip_suffix(end)?.to_owned())).collect()
 }
 
-/// Returns the sources of the macros, as paths below this package.
+/// Returns the paths of the macro sources, relative to this package.
 fn sources_of_macros() -> BTreeSet<String> {
     let mut sources = BTreeSet::new();
     let mut folders = vec!["macros/src".to_owned()];
@@ -38,7 +38,7 @@ fn ids(text: &str) -> BTreeSet<String> {
     found.filter(|id| id.len() == 7 && id[3..].chars().all(|digit| digit.is_ascii_digit())).collect()
 }
 
-/// Returns the rule ids of the modules in a file of cases, each with the first and last line of its module.
+/// Returns the rule ids of the modules in a file of cases, each with its module's range of lines.
 fn modules(file: &str) -> Vec<(String, RangeInclusive<usize>)> {
     let source = read(file);
     let lines: Vec<_> = source.lines().collect();
@@ -50,12 +50,12 @@ fn modules(file: &str) -> Vec<(String, RangeInclusive<usize>)> {
     lines.iter().enumerate().filter_map(module).collect()
 }
 
-/// Returns the files of a folder of cases, as paths below this package.
+/// Returns the paths of the files in a folder of cases, relative to this package.
 fn cases(folder: &str) -> impl Iterator<Item = String> {
     files(folder, ".rs").into_iter().map(move |name| format!("{folder}/{name}.rs"))
 }
 
-/// Returns the compiler's message for a rule that points to one of these source lines.
+/// Returns the compiler's message for a rule, if the message points to one of these source lines.
 fn message(id: &str, lines: &RangeInclusive<usize>, output: &str) -> String {
     let end = format!(" [{id}]\n");
     let reported = output.match_indices(&end).find_map(|(at, end)| {
@@ -67,8 +67,7 @@ fn message(id: &str, lines: &RangeInclusive<usize>, output: &str) -> String {
     message.strip_prefix("evaluation panicked: ").unwrap_or(message).replace('|', "\\|")
 }
 
-/// Folders of cases that break rules. Rules that apply only to native classes are tested with the host crate, on which a plugin does not
-/// depend.
+/// Folders of cases that break rules. Rules for native classes only are tested by the host crate, on which no plugin depends.
 const BROKEN: [&str; 2] = ["tests/ui", "../runtime/tests/ui"];
 
 #[test]
@@ -111,7 +110,7 @@ fn every_error_of_the_attributes_has_an_id() {
     for path in sources_of_macros().into_iter().filter(|path| !path.ends_with("/rules.rs")) {
         let source = read(&path);
         let without: Vec<_> = source.lines().filter(|line| line.contains("syn::Error::new")).collect();
-        // Skips errors that a single file cannot cause.
+        // Skips errors that a test with a single file cannot cause.
         let without_file = ["the build id of the module cannot be computed", "is a plugin itself, and one library"];
         let known = without_file.map(|words| source.matches(words).count()).iter().sum::<usize>();
         assert_eq!(without.len(), known, "in {path}, write `rules::spanned(\"ALC…\", …)`: {without:?}");

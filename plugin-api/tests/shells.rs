@@ -13,7 +13,7 @@ use alcedo_plugin_api::prelude::*;
 
 use fake_host::Host;
 
-/// Two numbers.
+/// Struct of two numbers.
 #[ustruct(pod, imported, package = "Engine")]
 #[derive(Debug, PartialEq)]
 pub struct Spot {
@@ -35,7 +35,7 @@ pub struct Thing {
     /// A struct.
     #[uproperty]
     spot: Spot,
-    /// A truth.
+    /// A boolean.
     #[uproperty]
     flag: bool,
     /// A reference.
@@ -51,16 +51,16 @@ impl Thing {
     /// Adds two numbers.
     #[ufunction]
     fn add(&self, a: i32, b: i32) -> i32;
-    /// Says it louder.
+    /// Returns the string in capital letters.
     #[ufunction]
     fn shout(&self, text: String) -> String;
-    /// Exchanges the two numbers.
+    /// Exchanges the two coordinates.
     #[ufunction]
     fn mirror(&self, spot: Spot) -> Spot;
-    /// Is not there.
+    /// Function that the host does not provide.
     #[ufunction]
     fn absent(&self);
-    /// Time went by.
+    /// Called in each tick.
     #[ufunction(blueprint_native_event)]
     fn receive_tick(&self, delta: f32);
 }
@@ -74,7 +74,7 @@ pub struct Toy {
     /// Visible component.
     #[uproperty(default_subobject, root_component)]
     mesh: Obj<Thing>,
-    /// Start.
+    /// Initial position.
     #[uproperty(default = (x = 1.0, y = -2.0))]
     start: Spot,
     /// Motto.
@@ -131,7 +131,7 @@ impl Toy {
         format!("{sum} {} {} {by_name} {lost}", this.shout("hey".to_owned()), spot.x)
     }
 
-    /// Counts.
+    /// Adds to the number of greetings.
     #[ufunction(blueprint_callable)]
     fn count_up(&mut self, by: u32) -> u32 {
         self.greetings += by;
@@ -295,7 +295,7 @@ pub struct Plain {
     pub state: Vec<u8>,
 }
 
-/// Adds by name.
+/// Function exported by name.
 #[zcall(ex = "math.add")]
 fn add(a: i32, b: i32) -> i32 {
     a + b

@@ -1,10 +1,10 @@
-//! Run-time borrow rules of a plugin part, or of the Rust fields of a native object. Each side has a `part_cell.rs`, which
-//! holds the memory.
+//! Run-time borrow rules for a plugin part, or for the Rust fields of a native object. The file `part_cell.rs` of each side
+//! holds the borrowed memory.
 //!
 //! Shared borrows do not exclude each other; an exclusive borrow excludes all other borrows. A method can lend its exclusive
-//! borrow: functions that the method calls may then borrow the fields, one level deeper.
+//! borrow: functions that the method calls may then borrow the same fields, one level deeper.
 
-/// Borrow state of the innermost level. A single number, so that a borrow costs one comparison and one addition.
+/// Borrow state of the innermost level, stored as a single number: a borrow costs one comparison and one addition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Top(i32);
 
@@ -15,7 +15,7 @@ impl Top {
     const MOST: i32 = i32::MAX;
 }
 
-/// The borrows of a part.
+/// Current borrows of a plugin part.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Borrows {
     /// Number of exclusive borrows that are currently lent.
@@ -24,7 +24,7 @@ pub struct Borrows {
     top: Top,
 }
 
-/// Begin or end of a borrow or a loan.
+/// Event that begins or ends a borrow or a loan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
     /// A `&self` method starts.
@@ -35,17 +35,17 @@ pub enum Event {
     Take,
     /// A `&mut self` method ends.
     EndTake,
-    /// The exclusive borrow is lent.
+    /// An exclusive borrow is lent.
     Reborrow,
-    /// The loan ends.
+    /// The loan of an exclusive borrow ends.
     EndReborrow,
 }
 
 impl Borrows {
-    /// No borrow.
+    /// State without borrows.
     pub const FREE: Self = Self { borrowed: 0, top: Top::FREE };
 
-    /// Returns the borrows after `event`; `None` if another borrow conflicts, or an end has no matching begin.
+    /// Returns the borrows after `event`. Returns `None` if another borrow conflicts, or if no matching borrow has begun.
     #[inline]
     #[must_use]
     pub const fn step(self, event: Event) -> Option<Self> {
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn no_walk_ever_has_an_exclusive_borrow_next_to_another() {
-        // All sequences of eight events from the free state.
+        // Tests all sequences of eight events, starting without borrows.
         let mut states = vec![(Borrows::FREE, Vec::new())];
         for _step in 0..8 {
             let mut next = Vec::new();
@@ -132,7 +132,7 @@ mod tests {
                             ));
                         }
                     }
-                    // A `Take` that is not lent is the last holder. Only shares follow a `Share`.
+                    // A `Take` that is not lent must be the last holder, and only shares may follow a `Share`.
                     for pair in holders.windows(2) {
                         assert!(
                             matches!(pair, [Take, Reborrow] | [Share, Share] | [Reborrow, Share | Take]),

@@ -1,4 +1,4 @@
-//! Data of one call across the ABI boundary: its arguments, and its failure as plain data.
+//! Data of one call across the ABI boundary: the arguments, and the failure as plain data.
 
 use core::fmt;
 
@@ -7,7 +7,7 @@ use abi_stable::std_types::RString;
 
 use crate::handles::ObjectHandle;
 
-/// Status of a call. For all values except [`Status::OK`], the callee has filled the [`Failure`].
+/// Status of a call. The callee fills the [`Failure`] for every status except [`Status::OK`].
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
@@ -16,7 +16,7 @@ pub struct Status(pub u8);
 impl Status {
     /// The call succeeded.
     pub const OK: Self = Self(0);
-    /// The call failed; see the failure.
+    /// The call failed; the [`Failure`] describes the error.
     pub const FAILED: Self = Self(1);
 }
 
@@ -39,17 +39,17 @@ pub struct FailureKind(pub u32);
 impl FailureKind {
     /// No failure.
     pub const NONE: Self = Self(0);
-    /// The callee panicked; message and location are those of the panic.
+    /// The callee panicked; the failure contains the message and the location of the panic.
     pub const PANIC: Self = Self(1);
     /// A plugin part is already borrowed; `held` and `expected` name the methods.
     pub const REENTRANT_BORROW: Self = Self(2);
-    /// A handle of a destroyed object.
+    /// The handle refers to a destroyed object.
     pub const STALE: Self = Self(3);
-    /// The call is not on the game thread.
+    /// The caller does not run on the game thread.
     pub const WRONG_THREAD: Self = Self(4);
-    /// A write, spawn or bind while conjugates are being rebuilt.
+    /// The caller tried to write, spawn or bind while conjugates are being rebuilt.
     pub const DURING_REBUILD: Self = Self(5);
-    /// An unknown name.
+    /// The name is unknown.
     pub const NOT_FOUND: Self = Self(6);
     /// Caller and callee have different signatures.
     pub const SIGNATURE: Self = Self(7);
@@ -59,24 +59,24 @@ impl FailureKind {
     pub const BUFFER: Self = Self(9);
     /// The module or its context cannot accept calls now.
     pub const UNAVAILABLE: Self = Self(10);
-    /// Any other failure; see the message.
+    /// Any other failure, described by the message.
     pub const OTHER: Self = Self(11);
-    /// An expired conjugate; `held` is its color and kind, `expected` its age.
+    /// The conjugate has expired; `held` contains its color and kind, `expected` its age.
     pub const EXPIRED: Self = Self(12);
-    /// A call to the host while the module holds a slice of host memory.
+    /// The module called the host while holding a slice of host memory.
     pub const BORROWED: Self = Self(13);
-    /// Nested calls exceed the host's limit; `line` is the limit.
+    /// The nested calls exceed the host's limit, which `line` contains.
     pub const TOO_DEEP: Self = Self(14);
-    /// The handle of a call whose module has ended.
+    /// The call handle belongs to a module that has ended.
     pub const DEAD_HANDLE: Self = Self(15);
-    /// An unknown name while no Master context exists.
+    /// The name is unknown, and no Master context exists.
     pub const NO_MASTER: Self = Self(16);
-    /// The function completed and returned an error of the plugin author; message and location are those of the error.
+    /// The function completed and returned the plugin author's error; the failure contains the message and the location of this error.
     pub const RETURNED: Self = Self(17);
     /// A scope was opened on the stack of a coroutine; the message names the scope.
     pub const WRONG_STACK: Self = Self(19);
-    /// Values would exceed their memory limit. `held` names the values, and `expected` the setting of the limit. `file` contains
-    /// the requested bytes and the limit, separated by a space.
+    /// The values would exceed their memory limit. `held` names the values, and `expected` names the setting of the limit.
+    /// `file` contains the number of requested bytes and the limit, separated by a space.
     pub const TOO_LARGE: Self = Self(18);
 }
 
@@ -95,19 +95,19 @@ impl FailureKind {
 pub struct Failure {
     /// Kind of the failure.
     pub kind: FailureKind,
-    /// Line of the location, or zero.
+    /// Source line, or zero if unknown.
     pub line: u32,
-    /// Column of the location, or zero.
+    /// Source column, or zero if unknown.
     pub column: u32,
-    /// Object concerned, or none.
+    /// Object that the failure concerns, or none.
     pub object: ObjectHandle,
-    /// Message.
+    /// Error message.
     pub message: RString,
-    /// Source file of the location, or empty.
+    /// Source file, or empty if unknown.
     pub file: RString,
-    /// For a borrow: the method that holds the borrow. For a signature: the signature of the callee.
+    /// For a borrow conflict, the method that holds the borrow. For a signature mismatch, the callee's signature.
     pub held: RString,
-    /// For a borrow: the method that requested the borrow. For a signature: the signature that the caller expects.
+    /// For a borrow conflict, the method that requested the borrow. For a signature mismatch, the signature that the caller expects.
     pub expected: RString,
 }
 
@@ -134,7 +134,7 @@ impl Failure {
     }
 }
 
-/// Formats the failure as the same sentence in hosts and plugins.
+/// Formats a failure with the same wording in hosts and plugins.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { object, line, column, .. } = self;
@@ -192,29 +192,29 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Location of a function in the plugin author's sources. Does not cross the ABI boundary.
+/// Location of a function in the plugin author's source code. Does not cross the ABI boundary.
 #[derive(Clone, Copy, Debug)]
 pub struct SourceLocation {
     /// Source file.
     pub file: &'static str,
-    /// Line, from 1.
+    /// Line number, from 1.
     pub line: u32,
-    /// Column, from 1.
+    /// Column number, from 1.
     pub column: u32,
 }
 
-/// A call of a reflected function or of a hook of a plugin part.
+/// Arguments of a call to a reflected function or to a hook of a plugin part.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct Call<'a> {
-    /// Object of the call, or none for a static function.
+    /// Object on which the function is called, or none for a static function.
     pub object: ObjectHandle,
     /// Memory of the object, valid during the call; null for a static function.
     pub memory: *mut u8,
-    /// Plugin part of the class that declares the function; null if there is none.
+    /// Plugin part of the class that declares the function, or null.
     pub part: *mut (),
-    /// Parameter block in the layout of the function's description, with the result last; null if empty. For a function with the
-    /// flag `CUSTOM_THUNK`, contains the number of the call's frame instead of an address; `memory` and `part` are then null.
+    /// Parameter block in the layout of the function's description, with the result last; null if the function has neither. For a function
+    /// with the flag `CUSTOM_THUNK`, the field contains the number of the call's frame; `memory` and `part` are then null.
     pub params: *mut u8,
     /// Filled if the call fails.
     pub failure: &'a mut Failure,
@@ -223,9 +223,9 @@ pub struct Call<'a> {
 /// Body of a reflected function in a module.
 ///
 /// # Safety
-/// `call` contains a live object of the class, the object's memory, the part that this module created for the object, and a
-/// parameter block of the described layout. The object, its memory, the part and the block stay valid until the function
-/// returns. Until then the caller does not use them.
+/// `call` contains a live object of the class, the object's memory, the plugin part that this module created for the object, and
+/// a parameter block of the described layout. Object, memory, part and block stay valid until the function returns. Until then,
+/// the caller does not access them.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct Invoke(pub unsafe extern "C" fn(call: &mut Call<'_>) -> Status);

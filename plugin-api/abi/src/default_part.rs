@@ -1,18 +1,18 @@
-//! Traits for the default red constructor of a class. The attribute macros of plugins and of hosts expand to code that
+//! Traits for the default red constructor of a class. The attribute macros for plugins and hosts expand to code that
 //! uses these traits.
 
 use core::marker::PhantomData;
 
-/// A Rust field of a class. Because of the parameter `M`, the compiler requires the field's default only where the
-/// default is used.
+/// Marker for a Rust field of a class. The parameter `M` defers the compiler's check for a default to the code that
+/// uses the default.
 #[derive(Debug)]
 pub struct Probe<M, T>(PhantomData<(M, T)>);
 
-/// A field that has a default.
+/// Rust field that has a default.
 pub trait BuildDefault {
     /// Type of the field.
     type Out;
-    /// Creates the default.
+    /// Creates the default value.
     fn build() -> Self::Out;
 }
 
@@ -24,9 +24,9 @@ impl<M, T: Default> BuildDefault for Probe<M, T> {
     }
 }
 
-/// A class whose Rust fields all have defaults. Macros implement the trait for every class, on the condition that all
-/// fields have defaults.
+/// Class whose Rust fields all have defaults. Macros implement the trait for every class, with a bound that requires
+/// the defaults.
 pub trait DefaultPart<M>: Sized {
-    /// Creates the Rust fields.
+    /// Creates the Rust fields with their defaults.
     fn default_part() -> Self;
 }

@@ -1,5 +1,5 @@
-//! Declarations of a module as constant data: classes, structs, enums, delegates, interfaces, functions, imports and exports. The host
-//! copies the required data when it emits the types. The host writes only to the cells, which are destroyed with the image.
+//! Declarations of a module as constant data: classes, structs, enums, delegates, interfaces, functions, imports and exports. When the
+//! host emits the types, it copies the data that it needs. The host writes only to the cells, which are destroyed with the image.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -13,8 +13,8 @@ use crate::kinds::PropertyKind;
 use crate::value::{KeepSink, TextView};
 use crate::zcall::ZCallBuffer;
 
-/// A number that the host fills in while it loads a module, before any hooks of the module run: the offset of a property, the
-/// ZCall handle of a function, or a class id.
+/// Number that the host sets while loading a module, before any hook of the module runs. The number is a property's offset, a
+/// function's ZCall handle or a class id.
 #[repr(transparent)]
 #[derive(StableAbi, Debug, Default)]
 pub struct Cell(AtomicU64);
@@ -29,18 +29,18 @@ impl Cell {
         Self(AtomicU64::new(Self::UNFILLED))
     }
 
-    /// Returns the number, or [`Self::UNFILLED`].
+    /// Returns the stored number, or [`Self::UNFILLED`].
     #[inline]
     #[must_use]
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Fills the cell. Called only by the host.
+    /// Stores a number in the cell. Only the host calls this function.
     ///
     /// # Safety
-    /// The number is correct for the item that the description assigns to the cell: code of the module uses the number to read and
-    /// write memory.
+    /// `number` is correct for the item that the description assigns to the cell: code of the module uses the number to read and write
+    /// memory.
     #[expect(unsafe_code, reason = "the host trusts the number in the cell")]
     pub unsafe fn fill(&self, number: u64) {
         self.0.store(number, Ordering::Relaxed);
@@ -51,9 +51,9 @@ impl Cell {
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct MetaDesc {
-    /// Key, unique in its member.
+    /// Key, unique among the entries of a member.
     pub key: RStr<'static>,
-    /// Value of any form.
+    /// Value in any format.
     pub value: RStr<'static>,
 }
 
@@ -73,34 +73,34 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// No documentation.
+    /// Neither documentation nor metadata.
     pub const NONE: Self = Self { doc: "", meta: &[] };
 }
 
 /// C attributes of a parameter. Does not cross the ABI boundary.
 #[derive(Clone, Copy, Debug)]
 pub struct CParam {
-    /// True if C may write to the parameter.
+    /// True if the C function may write to the parameter.
     pub is_out: bool,
-    /// Length of an array.
+    /// Metadata entry for the length of an array parameter.
     pub meta: &'static [MetaDesc],
 }
 
-/// Keys of metadata for functions of C libraries.
+/// Metadata keys for functions of C libraries.
 pub mod c_keys {
-    /// Library of a function.
+    /// Library that contains the function.
     pub const LIBRARY: &str = "DllBind";
-    /// Symbol of a function, if the symbol differs from the function's name.
+    /// Symbol of the function, if the symbol differs from the function's name.
     pub const SYMBOL: &str = "DllSymbol";
-    /// Length of a parameter that is an array.
+    /// Length of an array parameter.
     pub const LEN: &str = "ArrayDim";
 }
 
 /// Metadata key of a function that converts values of an earlier declaration. The metadata value is the name of a property, or empty
-/// for whole objects. The function is static and hidden from tools; it receives the earlier value and returns the new value.
+/// for whole objects. The function is static and hidden from tools. The function receives the earlier value and returns the new value.
 pub const CONVERTS: &str = "AlcedoConverts";
 
-/// A property, a struct field or a parameter.
+/// Description of a property, a struct field or a parameter.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct PropertyDesc {
@@ -108,23 +108,23 @@ pub struct PropertyDesc {
     pub name: RStr<'static>,
     /// Kind of the value.
     pub kind: PropertyKind,
-    /// Path of the struct or class of the value; empty for plain kinds.
+    /// Path of the value's struct or class; empty for kinds without a path.
     pub type_path: RStr<'static>,
     /// Bits of [`crate::kinds::property_flags`].
     pub flags: u64,
-    /// Default in the syntax of the property's kind; empty means zero.
+    /// Default value in the syntax of the property's kind; an empty string means zero.
     pub default: RStr<'static>,
     /// Doc comment.
     pub doc: RStr<'static>,
     /// Metadata.
     pub meta: RSlice<'static, MetaDesc>,
-    /// Offset in the struct or parameter block, in bytes; unused for class properties, which the host lays out.
+    /// Offset in the struct or parameter block, in bytes. Unused for properties of classes, because the host computes their layout.
     pub offset: u32,
-    /// Receives the offset in the object, for class properties.
+    /// Receives the offset in the object, if the property belongs to a class.
     pub cell: ROption<&'static Cell>,
 }
 
-/// A reflected function.
+/// Description of a reflected function.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct FunctionDesc {
@@ -132,9 +132,9 @@ pub struct FunctionDesc {
     pub name: RStr<'static>,
     /// Bits of [`crate::kinds::function_flags`].
     pub flags: u64,
-    /// Path of the class that declares the overridden event; empty otherwise.
+    /// Path of the class that declares the overridden event; empty if the function is not an override.
     pub overrides: RStr<'static>,
-    /// Parameters in order; the result last, with the `RETURN` flag.
+    /// Parameters in order; the result is last and has the `RETURN` flag.
     pub params: RSlice<'static, PropertyDesc>,
     /// Size of the parameter block, in bytes.
     pub params_size: u32,
@@ -142,11 +142,11 @@ pub struct FunctionDesc {
     pub params_align: u32,
     /// Fingerprint of the signature.
     pub fingerprint: u64,
-    /// Body of the function; for a native event, the default body.
+    /// Body of the function, or default body of a native event.
     pub invoke: Invoke,
-    /// Body that takes no parameter block, for a method whose parameters and result are plain values.
+    /// Body without a parameter block, for a method whose parameters and result are plain values.
     pub direct: ROption<DirectMethod>,
-    /// Receives the handle of the virtual call.
+    /// Receives the handle for virtual calls of the function.
     pub cell: &'static Cell,
     /// Doc comment.
     pub doc: RStr<'static>,
@@ -160,13 +160,13 @@ pub struct FunctionDesc {
 pub struct PartHooks {
     /// Builds the plugin part.
     pub red_constructor: unsafe extern "C" fn(call: &mut Call<'_>, out: &mut PartPtr) -> Status,
-    /// Called once per object.
+    /// Called once in the lifetime of an object.
     pub class_constructor: ROption<Invoke>,
-    /// Called after the defaults were copied in.
+    /// Called after the defaults have been copied into the object.
     pub post_init_properties: ROption<Invoke>,
-    /// Saves the kept fields.
+    /// Saves the kept fields by name.
     pub save_kept: unsafe extern "C" fn(part: PartPtr, sink: &KeepSink, failure: &mut Failure) -> Status,
-    /// Restores a kept field; after `FAILED`, the field keeps the value set by the red constructor.
+    /// Restores one kept field. If the status is `FAILED`, the field keeps the value that the red constructor set.
     pub load_kept: unsafe extern "C" fn(
         part: PartPtr,
         name: TextView,
@@ -174,28 +174,28 @@ pub struct PartHooks {
         len: usize,
         failure: &mut Failure,
     ) -> Status,
-    /// Fingerprint of the names and types of the kept fields; zero if the fields are saved by name only.
+    /// Fingerprint of the names and types of the kept fields; zero if the fields can only be saved by name.
     pub kept_print: u64,
     /// Number of kept fields.
     pub kept_count: u32,
-    /// Passes all kept fields to the sink as bytes, in pieces with an empty name. Called only if `kept_print` is not zero.
+    /// Passes the bytes of all kept fields to the sink, in pieces with an empty name. Called only if `kept_print` is not zero.
     pub pack_kept: unsafe extern "C" fn(part: PartPtr, sink: &KeepSink, failure: &mut Failure) -> Status,
-    /// Restores all kept fields from the bytes of `pack_kept`. Called only if the class that wrote the bytes has an equal
-    /// `kept_print`.
+    /// Restores all kept fields from the bytes that `pack_kept` has written. Called only if the class that wrote the bytes has an
+    /// equal `kept_print`.
     pub unpack_kept: unsafe extern "C" fn(part: PartPtr, data: *const u8, len: usize, failure: &mut Failure) -> Status,
-    /// The finalizer: drops the plugin part, on the finalizer thread.
+    /// Finalizer, which drops the plugin part on the finalizer thread.
     pub finalize: unsafe extern "C" fn(part: PartPtr, failure: &mut Failure) -> Status,
 }
 
-/// A class.
+/// Description of a class.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ClassDesc {
-    /// Package of the class, without `/Script/`.
+    /// Package of the class, without the prefix `/Script/`.
     pub package: RStr<'static>,
-    /// Name in the package.
+    /// Name, unique in the package.
     pub name: RStr<'static>,
-    /// Path of its base class.
+    /// Path of the base class.
     pub base: RStr<'static>,
     /// Bits of [`crate::kinds::class_flags`].
     pub flags: u64,
@@ -205,20 +205,20 @@ pub struct ClassDesc {
     pub functions: RSlice<'static, FunctionDesc>,
     /// Hooks of the plugin part.
     pub hooks: PartHooks,
-    /// Receives the class id.
+    /// Receives the class id from the host.
     pub cell: &'static Cell,
     /// Doc comment.
     pub doc: RStr<'static>,
     /// Paths of the interfaces that the class implements in addition to the interfaces of its bases.
     pub implements: RSlice<'static, RStr<'static>>,
-    /// Classes that replace those of subobjects declared by base classes: name of the property, and path of the class.
+    /// Classes that replace the declared classes of inherited subobjects: the name of each property, and the path of the class.
     pub subobject_classes: RSlice<'static, MetaDesc>,
-    /// Defaults of inherited properties and of properties in subobjects: the property names separated by dots, and the value as a
-    /// string.
+    /// Defaults of inherited properties and of properties in subobjects. Each entry contains the property names, separated by dots,
+    /// and the value as a string.
     pub default_overrides: RSlice<'static, MetaDesc>,
 }
 
-/// A function of an interface: parameters and result. Classes implement the function by a function of the same name.
+/// Description of an interface function. A class implements the function by a function of the same name.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct SignatureDesc {
@@ -226,7 +226,7 @@ pub struct SignatureDesc {
     pub name: RStr<'static>,
     /// Bits of [`crate::kinds::function_flags`].
     pub flags: u64,
-    /// Parameters in order; the result last, with the `RETURN` flag.
+    /// Parameters in order; the result is last and has the `RETURN` flag.
     pub params: RSlice<'static, PropertyDesc>,
     /// Fingerprint of the signature.
     pub fingerprint: u64,
@@ -234,13 +234,13 @@ pub struct SignatureDesc {
     pub doc: RStr<'static>,
 }
 
-/// An interface: functions that classes promise to implement.
+/// Description of an interface: functions that a class must implement.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct InterfaceDesc {
-    /// Package of the interface, without `/Script/`.
+    /// Package of the interface, without the prefix `/Script/`.
     pub package: RStr<'static>,
-    /// Name in the package.
+    /// Name, unique in the package.
     pub name: RStr<'static>,
     /// Functions of the interface.
     pub functions: RSlice<'static, SignatureDesc>,
@@ -248,19 +248,19 @@ pub struct InterfaceDesc {
     pub doc: RStr<'static>,
 }
 
-/// A struct that is passed by value.
+/// Description of a struct that is passed by value.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct StructDesc {
-    /// Package of the struct, without `/Script/`.
+    /// Package of the struct, without the prefix `/Script/`.
     pub package: RStr<'static>,
-    /// Name in the package.
+    /// Name, unique in the package.
     pub name: RStr<'static>,
-    /// Size in bytes.
+    /// Size of the struct, in bytes.
     pub size: u32,
-    /// Alignment in bytes.
+    /// Alignment of the struct, in bytes.
     pub align: u32,
-    /// Fields in order, with their offsets.
+    /// Fields in declaration order, with their offsets.
     pub fields: RSlice<'static, PropertyDesc>,
     /// Fingerprint of size, alignment and fields.
     pub fingerprint: u64,
@@ -268,7 +268,7 @@ pub struct StructDesc {
     pub doc: RStr<'static>,
 }
 
-/// A named number of an enum.
+/// Named value of an enum.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct EnumEntryDesc {
@@ -276,7 +276,7 @@ pub struct EnumEntryDesc {
     pub name: RStr<'static>,
     /// Value of the entry, sign-extended to 64 bits.
     pub number: u64,
-    /// Display name; empty if it is derived from the name.
+    /// Display name; empty if the display name is derived from `name`.
     pub display: RStr<'static>,
     /// Doc comment.
     pub doc: RStr<'static>,
@@ -284,19 +284,19 @@ pub struct EnumEntryDesc {
     pub hidden: u8,
 }
 
-/// An enum.
+/// Description of an enum.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct EnumDesc {
-    /// Package of the enum, without `/Script/`.
+    /// Package of the enum, without the prefix `/Script/`.
     pub package: RStr<'static>,
-    /// Name in the package.
+    /// Name, unique in the package.
     pub name: RStr<'static>,
     /// Underlying type: one of the eight integer kinds.
     pub underlying: PropertyKind,
-    /// Nonzero if a value is a set of flags; each entry is then one bit.
+    /// Nonzero if a value is a set of flags; each entry then represents one bit.
     pub flags: u8,
-    /// Entries in order.
+    /// Entries in declaration order.
     pub entries: RSlice<'static, EnumEntryDesc>,
     /// Fingerprint of the underlying type, of [`Self::flags`], and of the names and numbers of the entries.
     pub fingerprint: u64,
@@ -304,27 +304,27 @@ pub struct EnumDesc {
     pub doc: RStr<'static>,
 }
 
-/// A named delegate.
+/// Description of a named delegate.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct DelegateDesc {
-    /// Package of the delegate, without `/Script/`; empty for a delegate of a class.
+    /// Package of the delegate, without the prefix `/Script/`; empty for a delegate that a class contains.
     pub package: RStr<'static>,
-    /// Path of the class that contains the delegate, declared by the same module; empty for a delegate outside of classes.
+    /// Path of the class that contains the delegate, declared by the same module; empty if no class contains the delegate.
     pub class: RStr<'static>,
-    /// Name in the package or class.
+    /// Name, unique in the package or class.
     pub name: RStr<'static>,
     /// `DELEGATE`, `MULTICAST_DELEGATE` or `SPARSE_DELEGATE`.
     pub kind: PropertyKind,
-    /// Parameters in order; the result last, with the `RETURN` flag.
+    /// Parameters in order; the result is last and has the `RETURN` flag.
     pub params: RSlice<'static, PropertyDesc>,
-    /// Fingerprint of kind, path and signature.
+    /// Fingerprint of the delegate's kind, path and signature.
     pub fingerprint: u64,
     /// Doc comment.
     pub doc: RStr<'static>,
 }
 
-/// Kind of an import.
+/// Kind of item that a module imports.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ImportKind(pub u8);
@@ -332,104 +332,104 @@ pub struct ImportKind(pub u8);
 impl ImportKind {
     /// A class: the cell receives the class id. The fingerprint is computed from the path of a direct or indirect base class.
     pub const CLASS: Self = Self(1);
-    /// A property: the cell receives its offset.
+    /// A property: the cell receives the property's offset.
     pub const PROPERTY: Self = Self(2);
     /// A function for virtual calls: the cell receives a ZCall handle.
     pub const FUNCTION: Self = Self(3);
-    /// A function for non-virtual calls, in which no override is called: the cell receives a ZCall handle.
+    /// A function for calls that ignore overrides: the cell receives a ZCall handle.
     pub const FUNCTION_FINAL: Self = Self(4);
-    /// A struct: only its fingerprint is compared.
+    /// A struct: the host compares only the fingerprint.
     pub const STRUCT: Self = Self(5);
-    /// An interface: only its existence is checked.
+    /// An interface: the host checks only that the interface exists.
     pub const INTERFACE: Self = Self(6);
-    /// An enum: only its fingerprint is compared.
+    /// An enum: the host compares only the fingerprint.
     pub const ENUM: Self = Self(7);
-    /// A named delegate: only its fingerprint is compared.
+    /// A named delegate: the host compares only the fingerprint.
     pub const DELEGATE: Self = Self(8);
 }
 
-/// An item that a module uses and another module declares. The host checks the item when it loads the module, so that a missing member
-/// or a wrong signature is detected before the first call.
+/// Item that a module uses and another module declares. The host checks the item when it loads the module, so that a missing member or
+/// a wrong signature is detected before the first call.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ImportDesc {
-    /// Kind of the item.
+    /// Kind of the imported item.
     pub kind: ImportKind,
-    /// Path: `/Script/Package.Type` or `/Script/Package.Type:member`.
+    /// Path in the form `/Script/Package.Type` or `/Script/Package.Type:member`.
     pub path: RStr<'static>,
-    /// Fingerprint of the type, signature or layout.
+    /// Fingerprint of the item's type, signature or layout.
     pub fingerprint: u64,
-    /// Text form of the expected item: the base of a class, the type of a property, the signature of a function. Errors contain this
-    /// text if the fingerprints differ; the text itself is not compared.
+    /// Expected item as a string for errors: the base of a class, the type of a property, or the signature of a function. Only the
+    /// fingerprints are compared; the string is displayed if they differ.
     pub expected: RStr<'static>,
     /// Expected fields of a struct, or names of the expected properties of a class.
     pub fields: RSlice<'static, PropertyDesc>,
-    /// Receives the number that the item's kind specifies.
+    /// Receives the number that [`Self::kind`] specifies.
     pub cell: &'static Cell,
 }
 
-/// ZCall trampoline of a plugin function.
+/// Trampoline of a plugin function for ZCalls.
 ///
 /// # Safety
-/// `buffer` borrows its slots, live and unshared, until the function returns. Pointer slots match the signature of the called name.
+/// `buffer` borrows its slots exclusively until the function returns. Pointer slots match the signature of the called name.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ZCallInvoke(pub unsafe extern "C" fn(buffer: &mut ZCallBuffer, failure: &mut Failure) -> Status);
 
-/// A static function that a module exports by name: as `ex:/name`, or as `nm:/module:type:name`.
+/// Description of a static function that a module exports as `ex:/name` or as `nm:/module:type:name`.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ExportDesc {
-    /// Path of the type that contains the function; empty for `ex`.
+    /// Path of the type that contains the function; empty for a function of the protocol `ex`.
     pub type_path: RStr<'static>,
     /// Name of the function.
     pub name: RStr<'static>,
     /// Fingerprint of the signature.
     pub fingerprint: u64,
-    /// Text form of the signature, for errors.
+    /// Signature as a string, for errors.
     pub signature: RStr<'static>,
-    /// The body.
+    /// Body of the function, called with a slot buffer.
     pub invoke: ZCallInvoke,
-    /// Body without a buffer, if parameters and result are plain values.
+    /// Body without a slot buffer, if all parameters and the result are plain values.
     pub direct: ROption<DirectTrampoline>,
 }
 
-/// An entry of a function table: name and signature of the function.
+/// Entry of a function table: the name and signature of a function.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct EntryDesc {
     /// Name of the entry.
     pub name: RStr<'static>,
-    /// Signature for errors: `i32, i32 -> i32`.
+    /// Signature as a string for errors, such as `i32, i32 -> i32`.
     pub signature: RStr<'static>,
     /// Fingerprint of the signature.
     pub fingerprint: u64,
 }
 
-/// A table of functions that one side implements and the other calls.
+/// Description of a function table that one side implements and the other side calls.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct TableDesc {
-    /// Name of the table. Entries of a host are functions `ex:/table/entry`; entries of a module are functions
+    /// Name of the table. An entry of a host's table is called by the name `ex:/table/entry`, an entry of a module's table by
     /// `nm:/module:table:entry`.
     pub name: RStr<'static>,
-    /// Fingerprint of the names and signatures of the entries: see [`table_fingerprint`](crate::fingerprint::table_fingerprint).
+    /// Fingerprint of the entries' names and signatures: see [`table_fingerprint`](crate::fingerprint::table_fingerprint).
     pub fingerprint: u64,
-    /// The entries.
+    /// Entries of the table.
     pub entries: RSlice<'static, EntryDesc>,
 }
 
-/// The two tables of an entry method, each optional.
+/// Two optional tables of an entry method.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Default, Debug)]
 pub struct EntryTables {
-    /// Implemented by the host and called by the module.
+    /// Table that the host implements and the module calls.
     pub host: ROption<&'static TableDesc>,
-    /// Implemented by the module and called by the host.
+    /// Table that the module implements and the host calls.
     pub module: ROption<&'static TableDesc>,
 }
 
 impl EntryTables {
-    /// No table.
+    /// Neither table.
     pub const NONE: Self = Self { host: ROption::RNone, module: ROption::RNone };
 }

@@ -1,9 +1,10 @@
-//! Direct calls of module functions whose parameters and result are plain values. Each value is passed as one word in a register,
-//! without a slot buffer. The description of the function contains a direct trampoline in addition to the usual trampoline. The host
-//! stores the address of the direct trampoline when it loads the module.
+//! Direct calls of module functions whose parameters and result are plain values. Each value is passed as one machine word in a
+//! register, without a slot buffer. The description of the function contains a direct trampoline in addition to the usual trampoline.
+//! The host stores the address of the direct trampoline when it loads the module.
 //!
-//! A plain value is a value of a kind that fits a slot ([`PropertyKind::fits_slot`](crate::kinds::PropertyKind::fits_slot)), converted
-//! to a word by [`SlotValue`](crate::zcall::SlotValue). The caller has compared the signature, so the trampoline performs no checks.
+//! A value is plain if its kind fits a slot ([`PropertyKind::fits_slot`](crate::kinds::PropertyKind::fits_slot)).
+//! [`SlotValue`](crate::zcall::SlotValue) converts the value to a word. The caller has compared the signatures, so the trampoline performs
+//! no checks.
 
 use abi_stable::StableAbi;
 use abi_stable::std_types::ROption;
@@ -19,17 +20,17 @@ use crate::host::Directory;
 /// * `unsafe extern "C" fn(ObjectHandle, *mut u8, *mut (), u64, …, *mut Failure) -> DirectAnswer` for a method: the first arguments are
 ///   the object, its memory, and the plugin part of the class that declares the function.
 ///
-/// The caller passes uninitialized storage for the failure. The trampoline writes the failure if and only if the status is
+/// The caller passes uninitialized storage for the failure. The trampoline initializes the storage if and only if the status is
 /// [`DirectStatus::FAILED`].
 ///
 /// # Safety
-/// The caller calls the trampoline through its actual type. For a method, the object is a live object of the class. Memory and part
-/// belong to this object and stay valid until the trampoline returns.
+/// The caller calls the trampoline through its actual type. For a method, the object is a live object of the class. The memory and the
+/// plugin part belong to this object and stay valid until the trampoline returns.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct DirectTrampoline(pub unsafe extern "C" fn());
 
-/// An object of a batch.
+/// Object on which a batch calls the method.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct BatchItem {
@@ -41,25 +42,25 @@ pub struct BatchItem {
     pub part: *mut (),
 }
 
-/// Calls of one method on many objects with the same arguments, in one host call. The trampoline starts at index `at` and increments
-/// `at` for each object. The trampoline returns after the last call or the first failed call. After a failed call, the host calls the
+/// Calls of one method on many objects with equal arguments, in one host call. The trampoline starts at index `at` and increments `at`
+/// for each object. The trampoline returns after the last call or the first failed call. After a failed call, the host calls the
 /// trampoline again for the remaining objects.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct Batch {
-    /// The objects; never read if `len` is zero.
+    /// Objects of the batch; never read if `len` is zero.
     pub items: *const BatchItem,
     /// Number of objects.
     pub len: usize,
-    /// Index of the next object. A failure belongs to the object before this index.
+    /// Index of the next object. After a failure, the failed object is the object before this index.
     pub at: usize,
-    /// Arguments, one word per parameter.
+    /// Arguments as machine words, one per parameter.
     pub words: *const u64,
-    /// Receives a result for each object whose call succeeds; null to discard results. Other entries are unchanged.
+    /// Receives the result of each successful call at the object's index; null to discard results. Other entries are unchanged.
     pub results: *mut DirectAnswer,
-    /// Directory of objects: objects destroyed since the batch began are skipped.
+    /// Directory of objects, used to skip objects that were destroyed since the batch began.
     pub directory: *const Directory,
-    /// Count of destroyed objects at a time when all objects were alive; or a value that the count in the directory never reaches.
+    /// Directory's count of destroyed objects, read while all objects were alive; or a number that this count never reaches.
     pub ends: u64,
     /// Offset of a condition byte in each object: objects whose byte is zero are skipped. [`Batch::UNCONDITIONAL`] if the batch has no
     /// condition.
@@ -68,21 +69,21 @@ pub struct Batch {
     pub ended: usize,
     /// Number of objects skipped because their condition is false.
     pub unmet: usize,
-    /// Uninitialized storage; written if and only if the trampoline fails.
+    /// Uninitialized storage, which the trampoline writes if and only if it fails.
     pub failure: *mut Failure,
 }
 
 impl Batch {
-    /// Marks a batch without condition.
+    /// Value of [`Batch::condition`] for a batch without a condition.
     pub const UNCONDITIONAL: usize = usize::MAX;
 }
 
-/// Trampoline of a method for batches.
+/// Trampoline that calls a method on the objects of a batch.
 ///
 /// # Safety
 /// The batch borrows the data behind its pointers until the function returns, and `at` is at most `len`. Each live object is an object
-/// of the class, and its memory and nonnull part belong to the object. Memory and part of an object that was destroyed in the meantime
-/// stay readable. The parameters and, if `results` is not null, the result match the method.
+/// of the class, and its memory and nonnull plugin part belong to the object. The memory and plugin part of an object that the batch
+/// itself destroys stay readable. The parameters and, if `results` is not null, the result match the method.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct BatchTrampoline(pub unsafe extern "C" fn(batch: &mut Batch) -> Status);
@@ -93,9 +94,9 @@ pub struct BatchTrampoline(pub unsafe extern "C" fn(batch: &mut Batch) -> Status
 pub struct DirectMethod {
     /// Trampoline for one call.
     pub call: DirectTrampoline,
-    /// Trampoline for a batch of objects. Static functions have no batch trampoline, because they are not called on objects.
+    /// Trampoline for a batch of objects; none for a static function, which has no object.
     pub batch: ROption<BatchTrampoline>,
 }
 
-/// Maximum number of parameters of a function with a direct trampoline. The Rust types of host functions impose the same limit.
+/// Maximum number of parameters of a function with a direct trampoline. The Rust types of host functions have an equal limit.
 pub const MOST_WORDS: usize = 8;

@@ -1,4 +1,4 @@
-//! Result of a direct call, in both directions.
+//! Result of a direct call, from host to module or from module to host.
 
 use abi_stable::StableAbi;
 
@@ -9,18 +9,18 @@ use abi_stable::StableAbi;
 pub struct DirectStatus(pub u64);
 
 impl DirectStatus {
-    /// The call succeeded, and the bits contain the result.
+    /// The call succeeded, and [`DirectAnswer::bits`] contains the result.
     pub const DONE: Self = Self(0);
-    /// The call failed. A module writes the failure into the caller's storage. The host stores the error until the module
-    /// requests it on the same thread.
+    /// The call failed. A module writes the failure into the caller's storage. The host stores its error until the module
+    /// requests the error on the same thread.
     pub const FAILED: Self = Self(1);
     /// The function was not called. For this object, or in the current state of the host, the caller must use a call with
-    /// slots, which succeeds or reports the error. Modules never return this status.
+    /// slots. That call succeeds or reports the error. Modules never return this status.
     pub const NOT_DONE: Self = Self(2);
 }
 
-/// Result of a direct call in two registers, for calls of the host and of a module. The function types differ: a module also
-/// receives the object's memory, the plugin part and storage for a failure.
+/// Result of a direct call in two registers, for calls of host functions and of module functions. The two function types
+/// differ: a module function also receives the object's memory, the plugin part and storage for a failure.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use]
@@ -32,13 +32,13 @@ pub struct DirectAnswer {
 }
 
 impl DirectAnswer {
-    /// Returns the answer of a successful call.
+    /// Returns the answer of a successful call with the result `bits`.
     #[inline]
     pub const fn done(bits: u64) -> Self {
         Self { status: DirectStatus::DONE, bits }
     }
 
-    /// Returns an answer without a result.
+    /// Returns an answer with a status but no result.
     #[inline]
     pub const fn without(status: DirectStatus) -> Self {
         Self { status, bits: 0 }

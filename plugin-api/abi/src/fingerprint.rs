@@ -1,13 +1,13 @@
 //! Fingerprints of signatures and layouts. Host and plugin compute fingerprints at compile time or load time. The
-//! fingerprints are compared before the first call. The hash is FNV-1a, which is stable, can be computed in `const`, and
-//! detects mistakes but not attacks.
+//! fingerprints are compared before the first call. The hash is FNV-1a, which is stable and can be computed in `const`. The
+//! hash detects mistakes, but not attacks.
 
-/// An unfinished hash.
+/// Fingerprint under construction.
 #[derive(Clone, Copy, Debug)]
 pub struct Fingerprint(u64);
 
 impl Fingerprint {
-    /// The empty fingerprint.
+    /// Fingerprint before any data is added.
     pub const START: Self = Self(0xcbf2_9ce4_8422_2325);
 
     /// Adds bytes.
@@ -22,7 +22,7 @@ impl Fingerprint {
         Self(hash)
     }
 
-    /// Adds a string and a terminator, so that the strings "ab","c" and "a","bc" have different fingerprints.
+    /// Adds a string and a terminator, so that `"ab"`, `"c"` and `"a"`, `"bc"` have different fingerprints.
     #[must_use]
     pub const fn text(self, text: &str) -> Self {
         self.bytes(text.as_bytes()).bytes(&[0xff])
@@ -34,7 +34,7 @@ impl Fingerprint {
         self.bytes(&number.to_le_bytes())
     }
 
-    /// Adds the type of a value: its kind, and the path of its struct or class, or an empty string.
+    /// Adds the type of a value: its kind, and the path of its struct or class. The path is empty for other kinds.
     #[must_use]
     pub const fn value(self, kind: crate::kinds::PropertyKind, type_path: &str) -> Self {
         self.number(kind.0 as u64).text(type_path)
@@ -46,15 +46,15 @@ impl Fingerprint {
         self.number(0x0ed0)
     }
 
-    /// Returns the finished fingerprint. Never returns zero, because zero means "not checked".
+    /// Returns the finished fingerprint, which is never zero, because zero means "not checked".
     #[must_use]
     pub const fn finish(self) -> u64 {
         if self.0 == 0 { 1 } else { self.0 }
     }
 }
 
-/// Returns the fingerprint of a table. Each entry contains the name and the signature fingerprint of a function. The order of
-/// entries does not matter, because entries are bound by name.
+/// Returns the fingerprint of a function table. Each entry contains the name and the signature fingerprint of a function. The
+/// order of the entries does not matter, because functions are bound by name.
 #[must_use]
 pub const fn table_fingerprint(entries: &[(&str, u64)]) -> u64 {
     let (mut sum, mut at) = (0_u64, 0);

@@ -1,9 +1,9 @@
-//! Handles of objects, values, classes and calls across the ABI boundary. A handle may be stale, but is never reused for a
+//! Handles of objects, values, classes and calls across the ABI boundary. A handle may become stale, but is never reused for a
 //! different entity.
 
 use abi_stable::StableAbi;
 
-/// A host object: 32 bits of index, 32 bits of serial. Zero refers to no object.
+/// Handle of a host object: a 32-bit index and a 32-bit serial number. Zero refers to no object.
 ///
 /// # Examples
 /// ```
@@ -11,7 +11,7 @@ use abi_stable::StableAbi;
 ///
 /// let crate_ = ObjectHandle::new(17, 3);
 /// assert_eq!(crate_.to_string(), "#17.3");
-/// // Another object in the same slot has another serial.
+/// // Another object in the same slot has a different serial number.
 /// assert_ne!(crate_, ObjectHandle::new(17, 4));
 /// assert_eq!(ObjectHandle::default(), ObjectHandle::NONE);
 /// ```
@@ -20,10 +20,10 @@ use abi_stable::StableAbi;
 pub struct ObjectHandle(pub u64);
 
 impl ObjectHandle {
-    /// No object.
+    /// Handle of no object.
     pub const NONE: Self = Self(0);
 
-    /// Creates the handle of slot `index` with `serial`. The serial of a live slot is never zero.
+    /// Creates the handle of slot `index` with `serial`. The serial number of a live slot is never zero.
     ///
     /// # Examples
     /// ```
@@ -45,7 +45,7 @@ impl ObjectHandle {
         (self.0 & 0xffff_ffff) as u32
     }
 
-    /// Returns the serial, which distinguishes successive objects in the same slot.
+    /// Returns the serial number, which distinguishes successive objects in one slot.
     ///
     /// # Examples
     /// ```
@@ -88,7 +88,7 @@ impl core::fmt::Display for ObjectHandle {
     }
 }
 
-/// An interned name of the host's name table; zero is the empty name. Equal names have equal numbers.
+/// Interned name in the host's name table; zero is the empty name. Equal names have equal numbers.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Debug)]
 pub struct Name(pub u32);
@@ -108,19 +108,19 @@ macro_rules! numbers {
 }
 
 numbers! {
-    /// A class of the host's reflection; zero is none. A class that is replaced in a reload gets a new id.
+    /// Class of the host's reflection; zero refers to no class. A class that is replaced in a reload gets a new id.
     ClassId(u32), "No class.";
-    /// A resolved ZCall. Positive: black, implemented by the host. Negative: red, implemented by a module. Zero: none. Numbers are
-    /// never reused.
+    /// Handle of a resolved ZCall name. A positive handle is black: the host implements the function. A negative handle is red: a
+    /// module implements the function. Zero refers to no call. Numbers are never reused.
     ZCallHandle(i64), "No call.";
-    /// An owned value in host memory; zero refers to no value. A number is never reused, and becomes invalid with the generation of
-    /// its module.
+    /// Owned value in host memory; zero refers to no value. A handle is never reused. The handle becomes invalid when the
+    /// generation of its module ends.
     BlackHandle(u64), "No value.";
-    /// A red or black conjugate that is not an object, for dynamic calls. A black conjugate has the number of its [`BlackHandle`].
-    /// A red conjugate becomes invalid when the frame that created it closes. Zero refers to no conjugate, and numbers are never
-    /// reused.
+    /// Red or black conjugate that is not an object, for dynamic calls. The handle of a black conjugate equals its [`BlackHandle`].
+    /// The handle of a red conjugate becomes invalid when the frame that created the conjugate closes. Zero refers to no conjugate,
+    /// and handles are never reused.
     ConjugateHandle(u64), "No conjugate.";
-    /// Number of a value type that a module has resolved; zero is none. Invalid after the module's generation has ended.
+    /// Number of a value type that a module has resolved; zero refers to no type. Invalid after the module's generation has ended.
     TypeNumber(u32), "No type.";
 }
 
@@ -136,6 +136,6 @@ impl From<BlackHandle> for ConjugateHandle {
 pub struct PartPtr(pub *mut ());
 
 impl PartPtr {
-    /// No plugin part.
+    /// Null address, for an object without a plugin part.
     pub const NONE: Self = Self(core::ptr::null_mut());
 }

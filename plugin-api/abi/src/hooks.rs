@@ -1,39 +1,39 @@
 //! Host functions for a module's hooks: the module's own definitions of C functions for thread-locals, threads, memory, signals
-//! and exit handlers. The definitions are hidden symbols, so the module's standard library binds to them instead of the platform's
-//! functions. The host therefore has a record of all remaining resources when the module is unloaded.
+//! and exit handlers. The definitions are hidden symbols, so the module's standard library binds to them and not to the platform's
+//! functions. The host therefore has a record of all remaining resources when it unloads the module.
 //!
 //! The host writes the address of a [`HookContext`] into the section [`SECTION`] of its private copy of the file, before the copy
-//! is mapped. So the hooks already work in the first initializer. A module without a written section (a plugin's own tests, a
-//! foreign loader) contains null and uses the platform's functions.
+//! is mapped. The hooks therefore work even in the first initializer. If no host has written the section (for example, in a
+//! plugin's own tests), the address is null, and the hooks call the platform's functions.
 //!
-//! All functions may be called on any thread, also by the allocator, and never unwind. `image` is the pointer from the context.
-//! Types of the C library are passed as integers and pointers; results and error numbers are those of the C function.
+//! Any thread may call these functions, even from the allocator. The functions never unwind. `image` is the pointer from the
+//! context. Types of the C library are passed as integers and pointers; results and error numbers are those of the C function.
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 use core::sync::atomic::{AtomicPtr, AtomicU32};
 
-/// The ELF section that contains one [`HookSlot`]. The section is writable and is stored in the file.
+/// Name of the ELF section that contains one [`HookSlot`]. The section is writable and is stored in the file.
 pub const SECTION: &str = ".alcedo.hooks";
 
-/// The ELF section that lists omitted hooks, whose functions the module defines itself. Each entry consists of two 4-byte offsets
-/// and the name as a C string. Through the offsets, the linker has checked that the hook and the function exist.
+/// Name of the ELF section that lists omitted hooks, whose functions the module defines itself. Each entry consists of two 4-byte
+/// offsets and the name as a C string. The offsets make the linker check that the hook and the function exist.
 pub const UNHOOKED_SECTION: &str = ".alcedo.unhooked";
 
-/// First word of a slot. The host checks this word before writing, so that it never overwrites other data.
+/// First word of a slot. The host checks this word before it writes, to prevent overwriting other data.
 pub const SLOT_MAGIC: u64 = u64::from_le_bytes(*b"ALCHOOK1");
 
-/// Content of the section.
+/// Content of the section [`SECTION`].
 #[repr(C)]
 #[derive(Debug)]
 pub struct HookSlot {
-    /// [`SLOT_MAGIC`].
+    /// Always [`SLOT_MAGIC`].
     pub magic: u64,
-    /// Null, or the context written by the host.
+    /// Context written by the host, or null.
     pub context: AtomicPtr<HookContext>,
 }
 
 impl HookSlot {
-    /// Creates an unwritten slot.
+    /// Creates a slot with a null context.
     #[must_use]
     #[expect(clippy::new_without_default, reason = "a static needs a const constructor")]
     pub const fn new() -> Self {
@@ -41,13 +41,13 @@ impl HookSlot {
     }
 }
 
-/// Bit of [`HookContext::sets_loggers`]: main may set the logger of the `log` crate.
+/// Bit of [`HookContext::sets_loggers`]: the module's main may set the logger of the `log` crate.
 pub const SETS_LOG: u32 = 1;
 
-/// Bit of [`HookContext::sets_loggers`]: main may set the subscriber of the `tracing` crate.
+/// Bit of [`HookContext::sets_loggers`]: the module's main may set the subscriber of the `tracing` crate.
 pub const SETS_TRACING: u32 = 2;
 
-/// Host data for the hooks of one image. The host keeps the data longer than the image is mapped.
+/// Host data for the hooks of one image. The host frees the data only after the image is unmapped.
 #[repr(C)]
 #[derive(Debug)]
 pub struct HookContext {
@@ -57,11 +57,11 @@ pub struct HookContext {
     pub image: *const c_void,
     /// Points to a word that is nonzero if the module's threads should stop.
     pub stop: *const AtomicU32,
-    /// Loggers that the module's main may set, as detected in the module's file: [`SETS_LOG`], [`SETS_TRACING`].
+    /// Loggers that the module's main may set, as detected in the module's file: bits [`SETS_LOG`] and [`SETS_TRACING`].
     pub sets_loggers: u32,
 }
 
-// SAFETY: the table contains functions that any thread may call, `image` is only passed back, and `stop` is atomic.
+// SAFETY: the table contains functions that any thread may call, `image` is only passed back, and `stop` points to an atomic.
 #[expect(unsafe_code, reason = "the context is read by every thread of a module")]
 unsafe impl Sync for HookContext {}
 
@@ -75,13 +75,13 @@ pub type Destructor = unsafe extern "C" fn(*mut c_void);
 /// The start routine of a thread.
 pub type ThreadStart = unsafe extern "C" fn(*mut c_void) -> *mut c_void;
 
-/// A handler for `on_exit`.
+/// Handler registered with `on_exit`.
 pub type OnExit = unsafe extern "C" fn(c_int, *mut c_void);
 
-/// `__deregister_frame`.
+/// Type of the function `__deregister_frame`.
 pub type Deregister = unsafe extern "C" fn(*const c_void);
 
-/// Host functions for hooks. A plain `repr(C)` struct; a changed layout changes [`crate::LAYOUT_HASH`].
+/// Host functions for hooks. A plain `repr(C)` struct, whose layout is part of [`crate::LAYOUT_HASH`].
 ///
 /// # Safety
 /// For all functions: `image` is the pointer from the caller's context, and the other arguments fulfill the contract of the
@@ -136,8 +136,8 @@ pub struct HookTable {
         flags: c_int,
         new_address: *mut c_void,
     ) -> *mut c_void,
-    /// `sigaction`; `action` and `old` point to the platform's `struct sigaction`, or are null. The host owns the real handler;
-    /// `old` is the previous action of this image or of the host's process, never of another image.
+    /// `sigaction`; `action` and `old` point to the platform's `struct sigaction`, or are null. The host registers its own
+    /// handler. `old` receives the previous action of this image or of the host process, never of another image.
     pub signal_action:
         unsafe extern "C" fn(image: *const c_void, signal: c_int, action: *const c_void, old: *mut c_void) -> c_int,
     /// `signal`; handlers are passed as integers.
@@ -164,7 +164,7 @@ pub struct HookTable {
     pub free: unsafe extern "C" fn(image: *const c_void, block: *mut c_void),
     /// Reports a block that the C library has allocated for the module to free; may be null.
     pub block_made: unsafe extern "C" fn(image: *const c_void, block: *mut c_void),
-    /// Reports that the C library is about to move or free this block. Returns zero if the block is not recorded for a module.
+    /// Reports that the C library is about to move or free this block. Returns zero if the block is not recorded as a block of a module.
     pub block_borrowed: unsafe extern "C" fn(image: *const c_void, block: *mut c_void) -> c_int,
     /// `shmat`. The unload of the image detaches the segments that are still attached.
     pub segment_attach:
@@ -176,13 +176,13 @@ pub struct HookTable {
     /// Reports that the module is about to close this descriptor.
     pub fd_closed: unsafe extern "C" fn(image: *const c_void, fd: c_int),
     /// Returns new zeroed pages for the module's heap; `len` is a multiple of 64 KiB, and the pages are aligned to 64 KiB. Returns
-    /// null if memory is exhausted. The pages are unmapped after the image.
+    /// null if memory is exhausted. The host unmaps the pages after the image.
     pub heap_grow: unsafe extern "C" fn(image: *const c_void, len: usize) -> *mut c_void,
     /// Frees pages of [`HookTable::heap_grow`].
     pub heap_shrink: unsafe extern "C" fn(image: *const c_void, address: *mut c_void, len: usize),
-    /// Reports that the unwinder has registered the table at `begin` (`__register_frame`); `deregister` removes it.
+    /// Reports that the unwinder has registered the table at `begin` (`__register_frame`); `deregister` removes the table.
     pub frame_registered: unsafe extern "C" fn(image: *const c_void, begin: *const c_void, deregister: Deregister),
-    /// Reports that the module is about to deregister the table at `begin`. Returns zero if the host has already done so.
+    /// Reports that the module is about to deregister the table at `begin`. Returns zero if the host has already deregistered the table.
     pub frame_deregistered: unsafe extern "C" fn(image: *const c_void, begin: *const c_void) -> c_int,
     /// `fopencookie`; `functions` points to the platform's `cookie_io_functions_t`.
     pub stream_open: unsafe extern "C" fn(
@@ -212,7 +212,7 @@ pub struct HookTable {
     /// Reports a successful `pthread_setname_np` for the calling thread, with the full name of `len` bytes.
     pub thread_named: unsafe extern "C" fn(image: *const c_void, name: *const u8, len: usize),
 
-    // Functions that raise signals or start processes.
+    // Hooks for functions that raise signals or start processes.
     /// `sigaltstack`; `new` and `old` point to a `stack_t`, or are null. The previous stack of the thread is restored before the
     /// image is unmapped.
     pub alternate_stack: unsafe extern "C" fn(image: *const c_void, new: *const c_void, old: *mut c_void) -> c_int,
@@ -256,7 +256,7 @@ pub struct HookTable {
     /// Reports a process that the module has started.
     pub child_started: unsafe extern "C" fn(image: *const c_void, pid: c_int),
 
-    // Functions that a module may not call while it is being closed.
+    // Hooks for functions that a module may not call while it is being closed.
     /// Returns nonzero while the module is being closed, that is, while the finalizers of its library run. The module must then
     /// refuse the call of `function`, a C string, and the host reports the refused call later.
     pub refuses: unsafe extern "C" fn(image: *const c_void, function: *const c_char) -> c_int,

@@ -21,7 +21,7 @@ use crate::value::{TextRaw, TextSink, TextView};
 use crate::values::ValueTableRef;
 use crate::zcall::{ZCallBuffer, ZCallStatus};
 
-/// Opaque host pointer that a plugin passes back. Valid until the module is unmapped.
+/// Opaque host pointer that a plugin passes back to the host. Valid until the module is unmapped.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct HostRef(pub *const ());
@@ -34,40 +34,40 @@ unsafe impl Send for HostRef {}
 #[expect(unsafe_code, reason = "the word is passed to functions that check the thread themselves")]
 unsafe impl Sync for HostRef {}
 
-/// Current mode of the host, which every write checks.
+/// Current mode of the host. Code checks the mode before every write to a property.
 pub mod mode {
     /// Writes go directly to memory.
     pub const NORMAL: u32 = 0;
-    /// A collection is marking: writes call the host first.
+    /// A collection is marking objects: code calls the host before each write.
     pub const MARKING: u32 = 1;
-    /// A reload rebuilds conjugates: writes call the host first.
+    /// A reload rebuilds conjugates: code calls the host before each write.
     pub const REBUILDING: u32 = 2;
-    /// Modules are being loaded, and a rollback is still possible: writes call the host first.
+    /// Modules are being loaded, and a rollback is still possible: code calls the host before each write.
     pub const STAGING: u32 = 3;
 }
 
-/// Object data that a module may read on the game thread without a call. The host writes the directory, whose address is constant.
+/// Object data that a module may read on the game thread without a call. The host updates the directory, whose address is constant.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct Directory {
-    /// Entries of the object slots; the address changes when the host needs more entries.
+    /// Entries of the object slots; the host reallocates the array when it needs more entries.
     pub entries: *const DirectoryEntry,
     /// Number of entries.
     pub len: u32,
-    /// Incremented whenever an object is destroyed or its body is replaced: addresses inside objects stay valid until the count
-    /// changes. Cannot overflow in the lifetime of a process.
+    /// Incremented whenever an object is destroyed or its body is replaced. Addresses inside objects stay valid until the count
+    /// changes. The count cannot overflow in the lifetime of a process.
     pub ends: u64,
 }
 
-/// Counter of the slices of host memory that code of all modules holds. While a slice is held, no code may move or change its memory.
-/// The module that creates a slice increments the counter, and the host checks the counter; game thread only. The counter is in host
-/// memory, so that the host can read it without a module.
+/// Counter of the slices of host memory that code of all modules holds. While code holds a slice, no code may move or change its
+/// memory. The module that creates a slice increments the counter, and the host checks it, both on the game thread. The counter is
+/// stored in host memory, so that the host can read it without calling a module.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct Slices {
-    /// Number of read-only slices, plus [`Slices::EXCLUSIVE`] per mutable slice.
+    /// Number of read-only slices, plus [`Slices::EXCLUSIVE`] for each mutable slice.
     pub out: AtomicU64,
-    /// Number ([`ModuleContext::module`]) of the module that created the newest slice that is held.
+    /// Number ([`ModuleContext::module`]) of the module that created the newest held slice.
     pub module: AtomicU64,
 }
 
@@ -75,7 +75,7 @@ impl Slices {
     /// Number by which a mutable slice increments [`Slices::out`].
     pub const EXCLUSIVE: u64 = 1 << 32;
 
-    /// Returns a counter for no slices.
+    /// Returns the counter for a state without slices.
     #[must_use]
     pub const fn none() -> Self {
         Self { out: AtomicU64::new(0), module: AtomicU64::new(0) }
@@ -94,16 +94,16 @@ pub struct DirectoryEntry {
     pub memory: *mut u8,
 }
 
-/// Addresses of owned values, which a module may look up on the game thread without a call. The host writes the directory, whose
+/// Addresses of owned values, which a module may look up on the game thread without a call. The host updates the directory, whose
 /// address is constant. The host removes the entry of a destroyed value, so the directory contains no stale address.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct BlackDirectory {
-    /// Entries of the slots of owned values; the address changes when the host needs more entries.
+    /// Entries of the slots of owned values; the host reallocates the array when it needs more entries.
     pub entries: *const BlackEntry,
     /// Number of entries.
     pub len: u32,
-    /// Incremented, with wraparound, whenever an owned value is destroyed: addresses of existing values stay valid until the count
+    /// Incremented, with wraparound, whenever an owned value is destroyed. Addresses of existing values stay valid until the count
     /// changes.
     pub ends: u32,
 }
@@ -114,7 +114,7 @@ pub struct BlackDirectory {
 pub struct BlackEntry {
     /// Serial of the live value in the slot; zero for an empty slot.
     pub serial: u32,
-    /// First byte of the value, which does not move.
+    /// Address of the value, which does not move.
     pub at: *mut u8,
 }
 
@@ -122,13 +122,13 @@ pub struct BlackEntry {
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy)]
 pub struct ModuleContext {
-    /// Host pointer to pass back.
+    /// Host pointer to pass back in each host call.
     pub host: HostRef,
     /// Host functions.
     pub table: HostTableRef,
     /// Host functions for values.
     pub values: ValueTableRef,
-    /// Number of the module in the host, for logs and errors.
+    /// Number that the host assigned to the module, for logs and errors.
     pub module: u64,
     /// Generation of the module.
     pub generation: u64,
@@ -141,13 +141,13 @@ pub struct ModuleContext {
     /// Directory of owned values; null for a module that may own none.
     pub owned_values: *const BlackDirectory,
     /// Version of direct calls, or [`CLOSED`](crate::host_direct::CLOSED) while direct calls are closed, for example before a commit.
-    /// A module looks up a function again if the version has changed. Read on the game thread; a module that is not bound to a thread
-    /// may read it on any thread. For such a module, the host keeps the word while the module is mapped, and closes direct calls when
-    /// the module ends.
+    /// If the version has changed, a module looks up a function again. The game thread reads the version; a module that is not bound
+    /// to a thread may read it on any thread. For such a module, the host keeps the version until the module is unmapped, and closes
+    /// direct calls when the module ends.
     pub direct: *const AtomicU64,
     /// Stack of the game thread: scopes of objects begin only on this stack. [`StackSpan::ANY`] for a module without objects.
     pub stack: StackSpan,
-    /// Most verbose level that has a listener.
+    /// Most verbose log level that has a listener.
     pub level: LogLevel,
 }
 

@@ -1,6 +1,6 @@
 //! Direct calls of host functions by address. Each argument is passed as the 64 bits of its slot, so the function type depends only
-//! on the number of arguments. The caller has compared the signature when it received the address, and reads one word of the host
-//! before each call.
+//! on the number of arguments. The caller has compared the signatures when it received the address, and reads the host's version
+//! word before each call.
 #![expect(unsafe_code, reason = "calls an address, and makes addresses of functions")]
 
 use core::mem::MaybeUninit;
@@ -12,7 +12,7 @@ use crate::direct_answer::{DirectAnswer, DirectStatus};
 use crate::handles::ObjectHandle;
 use crate::zcall::Slot;
 
-/// A function for direct calls, as looked up by a handle.
+/// Host function for direct calls, looked up by its handle.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct DirectCallee {
@@ -26,31 +26,31 @@ pub struct DirectCallee {
 }
 
 impl DirectCallee {
-    /// No function.
+    /// No function for direct calls.
     pub const NONE: Self = Self { code: core::ptr::null(), context: core::ptr::null(), version: 0 };
 
     /// Context of a leaf: a function in the host's image whose code uses no context. While code of the module runs, it may call a
-    /// leaf even if the version word no longer equals [`Self::version`]. The call is allowed on the game thread, and on any thread
-    /// for a module that is not bound to a thread.
+    /// leaf even if the version word no longer equals [`Self::version`]. A module may call a leaf on the game thread; a module that
+    /// is not bound to a thread may call it on any thread.
     pub const LEAF: *const () = core::ptr::without_provenance(1);
 }
 
-/// Value of the host's word while direct calls are closed.
+/// Value of the version word while direct calls are closed.
 pub const CLOSED: u64 = 0;
 
-/// Arguments of a direct call as an array of words.
+/// Arguments of a direct call as an array of machine words.
 pub trait DirectBits: Copy {
     /// Function type of the code.
     type Code: Copy;
 
-    /// Returns the words.
+    /// Returns the arguments as machine words.
     fn words(&self) -> &[u64];
 
-    /// Returns the code with the body `B`.
+    /// Returns the code that runs the body `B`.
     fn code_of<B: DirectBody<Self>>() -> Self::Code;
 
     /// Runs the body `B` in a separate function with the words in registers. The compiler can make this a tail call, which needs no
-    /// stack.
+    /// additional stack.
     ///
     /// # Safety
     /// See [`DirectBody::run`].
@@ -65,22 +65,22 @@ pub trait DirectBits: Copy {
     /// Calls the code.
     ///
     /// # Safety
-    /// `code` is the address of a function of type `Code`. Its owner allows a call now with this context, this object and values of
-    /// the types of these bits. The context is a [`DirectBody::Context`] of the body and lives until the call returns; a context
-    /// without bytes is not read.
+    /// `code` is the address of a function of type `Code`. The owner of the code allows a call now with this context, this object
+    /// and values of the types of these bits. The context is a [`DirectBody::Context`] of the body and lives until the call returns;
+    /// a context of size zero is not read.
     unsafe fn call(self, code: *const (), context: *const (), object: ObjectHandle) -> DirectAnswer;
 }
 
-/// Code that calls a function on several objects in order, with the same arguments, until a call does not succeed. The parameters
-/// are a context, the objects and their number, the argument words, and the buffer for results. The buffer may be uninitialized. The
-/// status is the status of the last call, and the bits are the number of successful calls.
+/// Code that calls a function on several objects in order, with equal arguments, until a call fails. The parameters are a context,
+/// the objects and their number, the argument words, and the buffer for results. The buffer may be uninitialized. The returned
+/// status is the status of the last call, and the returned bits are the number of successful calls.
 pub type EachCode = unsafe extern "C" fn(*const (), *const ObjectHandle, usize, *const u64, *mut u64) -> DirectAnswer;
 
-/// A call on several objects, as a module passes it to the host.
+/// Calls of one function on several objects, passed from a module to the host.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct EachCall {
-    /// The objects.
+    /// Objects on which the function is called.
     pub objects: *const ObjectHandle,
     /// Number of objects.
     pub count: usize,
@@ -88,28 +88,28 @@ pub struct EachCall {
     pub slots: *mut Slot,
     /// Number of slots.
     pub len: usize,
-    /// Buffer for the results: the bits of one result per object, zero for a failed call. May be uninitialized. The host writes all
+    /// Buffer for the results, one word per object; the word is zero for a failed call. May be uninitialized. The host writes all
     /// results if it reports that the calls were made.
     pub results: *mut u64,
-    /// First argument of `failed`.
+    /// First argument for each call of [`Self::failed`].
     pub failures: *mut (),
-    /// Called for each failed call, with the index of its object and the failure.
+    /// Called for each failed call, with the index of the object and the failure.
     pub failed: unsafe extern "C" fn(*mut (), usize, &Failure),
 }
 
-/// Body of direct calls, as a type.
+/// Type that provides the body of a direct call.
 pub trait DirectBody<Bits: Copy> {
-    /// Data that is stored with the code; `()` for code without a context.
+    /// Data that is stored together with the code; `()` if the code uses no context.
     type Context;
 
-    /// Performs the call. Does not unwind.
+    /// Performs the call without unwinding.
     ///
     /// # Safety
-    /// The context was stored with this code, and the bits are values of the types of the signature.
+    /// The context was stored with this code, and the bits are values of the types that the signature specifies.
     unsafe fn run(context: &Self::Context, object: ObjectHandle, bits: Bits) -> DirectAnswer;
 
-    /// Performs the call on objects in order until a call does not succeed. Returns the answer of [`EachCode`], and writes the
-    /// results of the successful calls. `results` has room for the result of each object.
+    /// Performs the call on the objects in order until a call fails. Returns the answer that [`EachCode`] specifies, and writes the
+    /// results of the successful calls. `results` has room for one result per object.
     ///
     /// # Safety
     /// See [`DirectBody::run`].
@@ -120,12 +120,12 @@ pub trait DirectBody<Bits: Copy> {
         bits: Bits,
         results: &mut [MaybeUninit<u64>],
     ) -> DirectAnswer {
-        // SAFETY: promised by the caller.
+        // SAFETY: the caller upholds the contract of `DirectBody::run`.
         one_by_one(objects, results, |object| unsafe { Self::run(context, object, bits) })
     }
 }
 
-/// Calls `one` on objects in order until a call does not succeed; returns the answer of [`EachCode`].
+/// Calls `one` on the objects in order until a call fails. Returns the answer that [`EachCode`] specifies.
 #[inline(always)]
 pub fn one_by_one(
     objects: &[ObjectHandle],
@@ -144,14 +144,14 @@ pub fn one_by_one(
     DirectAnswer::done(done)
 }
 
-/// Returns the context of a call.
+/// Returns a reference to the context of a call.
 ///
 /// # Safety
-/// `context` is the address of a live context, unless the type `C` has no bytes.
+/// `context` is the address of a live context, unless the type `C` has size zero.
 #[inline(always)]
 unsafe fn context_of<'a, C>(context: *const ()) -> &'a C {
     let context = if size_of::<C>() == 0 { core::ptr::dangling() } else { context.cast::<C>() };
-    // SAFETY: promised by the caller; a reference to no bytes may have any aligned address.
+    // SAFETY: the caller promises a live context; a reference to a zero-sized type may have any aligned address.
     unsafe { &*context }
 }
 
@@ -178,7 +178,7 @@ macro_rules! bits {
                     unsafe { B::run(context_of(context), object, [$($name),*]) }
                 }
                 let [$($name),*] = self;
-                // SAFETY: promised by the caller.
+                // SAFETY: the caller upholds the contract of `DirectBody::run`.
                 unsafe { apart::<B>(core::ptr::from_ref(context).cast(), object $(, $name)*) }
             }
 
@@ -212,7 +212,7 @@ macro_rules! bits {
                     if count == 0 {
                         return DirectAnswer::done(0);
                     }
-                    // SAFETY: the caller lends `count` objects, room for as many results, and the argument bits, and
+                    // SAFETY: the caller lends `count` objects, room for `count` results, and the argument bits. The caller also
                     // promises the context and the requirements of the body for each call.
                     unsafe {
                         let bits = bits.cast::<[u64; $count]>().read();
@@ -227,7 +227,7 @@ macro_rules! bits {
             #[inline]
             unsafe fn call(self, code: *const (), context: *const (), object: ObjectHandle) -> DirectAnswer {
                 let [$($name),*] = self;
-                // SAFETY: the caller promises that the address has this form and may be called.
+                // SAFETY: the caller promises that the address has this function type and may be called.
                 unsafe {
                     let code = core::mem::transmute::<*const (), Self::Code>(code);
                     code(context, object $(, $name)*)

@@ -1,9 +1,9 @@
-//! Compile-time comparison of a class with the interfaces that the class lists. The attribute macros of plugins and of hosts
-//! expand to this comparison.
+//! Compile-time comparison of a class with the interfaces in the class's attribute. The attribute macros for plugins and
+//! hosts expand to this comparison.
 
 use crate::type_text::{contains, is_same};
 
-/// Function of an interface, as compared with a class.
+/// Function of an interface or of a class, for the comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct InterfaceFunction {
     name: &'static str,
@@ -12,7 +12,7 @@ pub struct InterfaceFunction {
 }
 
 impl InterfaceFunction {
-    /// Creates a function with a name and a fingerprint; `text` is the declaration as written by the author.
+    /// Creates a function with a name and a fingerprint; `text` is the declaration in the author's spelling.
     #[must_use]
     pub const fn new(name: &'static str, text: &'static str, fingerprint: u64) -> Self {
         Self { name, text, fingerprint }
@@ -30,7 +30,7 @@ const fn find(functions: &[InterfaceFunction], name: &str) -> Option<InterfaceFu
     None
 }
 
-/// Returns the declaration of a function as written by its author; empty for an unknown name.
+/// Returns the declaration of the named function in the author's spelling; empty for an unknown name.
 #[must_use]
 pub const fn declared_as(functions: &[InterfaceFunction], name: &str) -> &'static str {
     match find(functions, name) {
@@ -39,8 +39,8 @@ pub const fn declared_as(functions: &[InterfaceFunction], name: &str) -> &'stati
     }
 }
 
-/// Returns true if the function has the fingerprint. Also returns true if the function does not exist, because a separate
-/// message reports a missing function.
+/// Returns true if the function has the fingerprint. Also returns true for a missing function, which a separate message
+/// reports.
 #[must_use]
 pub const fn has_signature(functions: &[InterfaceFunction], name: &str, fingerprint: u64) -> bool {
     match find(functions, name) {

@@ -4,7 +4,7 @@
 
 use abi_stable::StableAbi;
 
-/// Kind of value of a property or parameter.
+/// Kind of the values of a property or parameter.
 ///
 /// # Examples
 /// ```
@@ -25,8 +25,8 @@ use abi_stable::StableAbi;
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PropertyKind(pub u8);
 
-/// Syntax of a type of a kind: the name of the kind alone, a path instead of the name, or the name followed by types,
-/// a path or a signature in parentheses.
+/// Syntax of the types of a kind. A type consists of the kind's name alone, of a path instead of the name, or of the
+/// name followed by parentheses with types, a path or a signature.
 ///
 /// # Examples
 /// ```
@@ -38,15 +38,15 @@ pub struct PropertyKind(pub u8);
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KindForm {
-    /// Only the name.
+    /// The name of the kind alone.
     Plain,
-    /// A path instead of the name.
+    /// A path instead of the name of the kind.
     Struct,
-    /// The path of a class, interface or enum in parentheses.
+    /// The name, and the path of a class, interface or enum in parentheses.
     Path,
-    /// The contained number of types in parentheses.
+    /// The name, and this number of types in parentheses.
     Types(usize),
-    /// A signature in parentheses.
+    /// The name, and a signature in parentheses.
     Signature,
 }
 
@@ -65,7 +65,7 @@ macro_rules! kinds {
         impl PropertyKind {
             $($(#[$doc])* pub const $name: Self = Self($number);)*
 
-            /// All kinds of this build.
+            /// All kinds that this build knows.
             ///
             /// # Examples
             /// ```
@@ -76,7 +76,7 @@ macro_rules! kinds {
             /// ```
             pub const ALL: &'static [Self] = &[$(Self::$name),*];
 
-            /// The name in signatures, reports and errors; `None` for an unknown number.
+            /// Returns the name for signatures, reports and errors; `None` for an unknown number.
             ///
             /// # Examples
             /// ```
@@ -90,7 +90,7 @@ macro_rules! kinds {
                 match self.0 { $($number => Some($text),)* _ => None }
             }
 
-            /// Form of the type names of this kind; `Plain` for an unknown number.
+            /// Returns the syntax of types of this kind; `Plain` for an unknown number.
             ///
             /// # Examples
             /// ```
@@ -107,8 +107,8 @@ macro_rules! kinds {
                 match self.0 { $($number => KindForm::$form $(($types))?,)* _ => KindForm::Plain }
             }
 
-            /// Name of the Rust type that plugins use, without parameters; `None` for types with their own names and
-            /// for an unknown number.
+            /// Returns the name of the Rust type that plugins use, without type parameters. Returns `None` for an
+            /// unknown number, and for kinds whose types have their own names.
             ///
             /// # Examples
             /// ```
@@ -122,7 +122,7 @@ macro_rules! kinds {
                 match self.0 { $($number => kinds!(@plugin $text $($plugin)?),)* _ => None }
             }
 
-            /// Keywords of the script language for a reference of the kind to a class; messages use the first keyword.
+            /// Returns the script keywords for a reference of this kind to a class; messages use the first keyword.
             ///
             /// # Examples
             /// ```
@@ -140,25 +140,25 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// Unsigned byte.
+    /// Unsigned integer of one byte.
     U8 = 1, "u8", Plain;
-    /// Two bytes, unsigned.
+    /// Unsigned integer of two bytes.
     U16 = 2, "u16", Plain;
-    /// Four bytes, unsigned.
+    /// Unsigned integer of four bytes.
     U32 = 3, "u32", Plain;
-    /// Eight bytes, unsigned.
+    /// Unsigned integer of eight bytes.
     U64 = 4, "u64", Plain;
-    /// Signed byte.
+    /// Signed integer of one byte.
     I8 = 5, "i8", Plain;
-    /// Two bytes, signed.
+    /// Signed integer of two bytes.
     I16 = 6, "i16", Plain;
-    /// Four bytes, signed.
+    /// Signed integer of four bytes.
     I32 = 7, "i32", Plain;
-    /// Eight bytes, signed.
+    /// Signed integer of eight bytes.
     I64 = 8, "i64", Plain;
-    /// Four bytes, IEEE 754.
+    /// IEEE 754 number of four bytes.
     F32 = 9, "f32", Plain;
-    /// Eight bytes, IEEE 754.
+    /// IEEE 754 number of eight bytes.
     F64 = 10, "f64", Plain;
     /// Byte with the value 0 or 1.
     BOOL = 11, "bool", Plain;
@@ -166,13 +166,13 @@ kinds! {
     STRING = 12, "String", Plain;
     /// An interned name: [`crate::handles::Name`].
     NAME = 13, "Name", Plain, plugin: Some("UName");
-    /// A number of an enum, in the bytes that its underlying type has.
+    /// A number of an enum, stored with the size of its underlying type.
     ENUM = 19, "Enum", Path, plugin: None;
     /// A strong reference to an object: [`crate::handles::ObjectHandle`].
     OBJECT = 14, "Object", Path, plugin: Some("Obj");
     /// A struct by value.
     STRUCT = 15, "Struct", Struct, plugin: None;
-    /// UTF-8 text of a kind that reflection distinguishes from `String`: [`crate::value::TextRaw`].
+    /// UTF-8 text of a type that reflection distinguishes from `String`: [`crate::value::TextRaw`].
     UTF8_STRING = 16, "Utf8String", Plain, plugin: Some("UUtf8String");
     /// ISO 8859-1 text, one byte per character: [`crate::value::TextRaw`].
     ANSI_STRING = 17, "AnsiString", Plain, plugin: Some("UAnsiString");
@@ -202,15 +202,15 @@ kinds! {
     DELEGATE = 41, "Delegate", Signature;
     /// A list of bound functions, called in sequence: an [`crate::value::ArrayRaw`] of delegates.
     MULTICAST_DELEGATE = 42, "MulticastDelegate", Signature;
-    /// A multicast delegate that is optimized for no bindings: [`crate::value::SparseRaw`].
+    /// A multicast delegate that uses little memory while it has no bindings: [`crate::value::SparseRaw`].
     SPARSE_DELEGATE = 43, "SparseDelegate", Signature;
     /// A reference to a property; stored as the interned path.
     FIELD_PATH = 51, "FieldPath", Plain;
 }
 
 impl PropertyKind {
-    /// Returns `true` if a slot of a call holds the value itself: numbers, `bool`, `Name` and `Object`. `String` is
-    /// passed as a view and returned through a sink; every other kind is passed by address.
+    /// Returns `true` for numbers, `bool`, `Name` and `Object`, whose values are stored in the slot of a call. A
+    /// `String` is passed as a view and returned through a sink; values of all other kinds are passed by address.
     ///
     /// # Examples
     /// ```
@@ -236,8 +236,8 @@ impl PropertyKind {
         self.is_number() || matches!(self, Self::STRING | Self::STRUCT)
     }
 
-    /// Registry number of conjugates of this kind. Conjugates are released in descending order of this number. `None`
-    /// for kinds whose values are copied and have no conjugates.
+    /// Returns the registry number of this kind's conjugates. Conjugates are released in descending order of this
+    /// number. Returns `None` for kinds whose values are copied and have no conjugates.
     ///
     /// # Examples
     /// ```
@@ -269,7 +269,7 @@ macro_rules! flags {
         pub mod $module {
             $($(#[$doc])* pub const $name: u64 = 1 << $bit;)*
 
-            /// The bits with their keywords.
+            /// All bits with their keywords.
             pub const WORDS: &[(u64, &str)] = &[$(($name, $word)),*];
         }
     };
@@ -284,13 +284,13 @@ flags! {
         BLUEPRINT_READ = 1, "blueprint_read";
         /// Scripts may write the property.
         BLUEPRINT_WRITE = 2, "blueprint_write";
-        /// Contains a subobject that is created together with its owner.
+        /// The property contains a subobject that is created together with its owner.
         DEFAULT_SUBOBJECT = 3, "default_subobject";
         /// The subobject is the root component of an actor.
         ROOT_COMPONENT = 4, "root_component";
-        /// A parameter that the callee writes.
+        /// The callee writes the parameter.
         OUT = 5, "out";
-        /// The result of a function.
+        /// The parameter is the result of a function.
         RETURN = 6, "return";
         /// The property is not saved to disk.
         TRANSIENT = 7, "transient";
@@ -300,7 +300,7 @@ flags! {
         REPLICATED = 9, "replicated";
         /// Saved games contain the value.
         SAVE_GAME = 10, "save_game";
-        /// The base struct of a struct, stored as the first field at offset zero.
+        /// The field is the base struct of a struct, stored at offset zero as the first field.
         BASE = 11, "base";
         /// Scripts access the enum as a byte, regardless of its underlying type.
         ENUM_AS_BYTE = 12, "enum_as_byte";
@@ -319,23 +319,23 @@ flags! {
         NATIVE_EVENT = 2, "blueprint_native_event";
         /// The function is called without an object.
         STATIC = 3, "static";
-        /// Overrides an event of a base class.
+        /// The function overrides an event of a base class.
         OVERRIDE = 4, "overrides";
         /// The function may return an error of the plugin author instead of its result.
         FALLIBLE = 5, "may_fail";
         /// Only scripts implement the function; the default body does nothing and returns the zero value.
         IMPLEMENTABLE_EVENT = 6, "blueprint_implementable_event";
-        /// Does not change the plugin part of its object.
+        /// The function does not change the plugin part of its object.
         CONST = 7, "const";
-        /// Implemented in a C library that the function's metadata specifies.
+        /// The function is implemented in a C library, which the function's metadata specifies.
         DLL_IMPORT = 8, "dll_import";
-        /// Implemented in a C library, and needs no working directory.
+        /// The function is implemented in a C library, and needs no working directory.
         NO_CWD = 9, "no_cwd";
-        /// Implemented in a C library, and its `bool` result has one byte.
+        /// The function is implemented in a C library, and its `bool` result has one byte.
         BOOL8 = 10, "bool8";
-        /// Implemented in a C library, and its `bool` result has four bytes.
+        /// The function is implemented in a C library, and its `bool` result has four bytes.
         BOOL32 = 11, "bool32";
-        /// The function has a custom thunk, which steps through the parameters; the plain body is never called.
+        /// The function has a custom thunk, which reads the parameters one by one; the plain body is never called.
         CUSTOM_THUNK = 16, "custom_thunk";
     }
 }
@@ -353,7 +353,7 @@ pub struct CallingConvention {
 }
 
 impl CallingConvention {
-    /// Returns the [`function_flags`] bits of this calling convention.
+    /// Returns this calling convention as bits of [`function_flags`].
     #[must_use]
     pub const fn flags(self) -> u64 {
         let no_cwd = if self.no_cwd { function_flags::NO_CWD } else { 0 };
@@ -372,7 +372,7 @@ flags! {
         BLUEPRINT_TYPE = 1, "blueprint_type";
         /// No class may extend the class.
         FINAL = 2, "final";
-        /// Only subclasses can have objects; the class itself has only the class default object.
+        /// Only subclasses can have objects; the class itself has only its class default object.
         ABSTRACT = 3, "abstract";
         /// Each object except the class default object requires an outer object as its context.
         CONTEXTUAL = 4, "contextual";

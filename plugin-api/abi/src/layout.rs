@@ -1,5 +1,5 @@
-//! Hash of the layout of all types that cross the ABI boundary by value. The manifest section contains the hash, so that a
-//! plugin with another layout is refused before it is mapped. After mapping, `abi_stable` checks the remaining types.
+//! Hash of the layouts of all types that cross the ABI boundary by value. The manifest section contains the hash, so that the host refuses
+//! a plugin with different layouts before mapping it. After mapping, `abi_stable` checks the remaining types.
 
 use core::mem::{align_of, offset_of, size_of};
 
@@ -35,7 +35,7 @@ macro_rules! layout {
         )*
         print.finish()
     }};
-    // A field that is missing in the list causes a compile error.
+    // Causes a compile error if the list omits a field.
     (@complete $type:ident { $($field:ident),* }) => {
         let _ = |value: &$type| {
             let $type { $($field: _),* } = value;
@@ -44,7 +44,7 @@ macro_rules! layout {
     (@complete $type:ident {} $private:literal) => {};
 }
 
-/// Fingerprint of sizes, alignments and field offsets. Prefix types are excluded, because they may grow.
+/// Fingerprint of sizes, alignments and field offsets. Prefix types are excluded, because their size may grow.
 pub const LAYOUT_HASH: u64 = layout! {
     Slot { ; "its fields are private; size and alignment are sufficient" }
     ZCallBuffer { slots, len }

@@ -1,4 +1,4 @@
-//! ABI boundary: every type that crosses between a host and a plugin.
+//! Types that cross the ABI boundary between a host and a plugin.
 //!
 //! Host and plugin link separate copies of this crate. `#[repr(C)]`, the layout check of `abi_stable`, and [`LAYOUT_HASH`]
 //! in the manifest section ensure that the layouts of both copies agree. The code of this crate is independent of the host.
@@ -38,14 +38,13 @@ mod layout;
 pub use abi_stable;
 pub use layout::LAYOUT_HASH;
 
-/// Version of the ABI. Changes when hosts can no longer load older plugins.
+/// Version of the ABI. The number changes when hosts can no longer load older plugins.
 pub const ABI_NUMBER: u32 = 1;
 
-/// Oldest host API that plugins built with this crate support.
+/// Oldest host API that a plugin built with this crate supports.
 pub const API_OLDEST: u32 = 1;
 
-/// Host API of this crate. Each function that is added to [`host::HostTable`] or [`values::ValueTable`] increments the
-/// number.
+/// Host API of this crate. Adding a function to [`host::HostTable`] or [`values::ValueTable`] increments the number.
 pub const API_CURRENT: u32 =
     4 + added(host::HostTable::NAMES, MARKED_HOST_FUNCTIONS) + added(values::ValueTable::NAMES, MARKED_VALUE_FUNCTIONS);
 
@@ -57,5 +56,5 @@ const fn added(names: &[&str], before: usize) -> u32 {
     (names.len() - before) as u32
 }
 
-/// True if slots of ZCall buffers have a type byte in this build.
+/// True if this build has a type byte in each slot of a ZCall buffer.
 pub const SLOT_TYPES: bool = cfg!(feature = "slot-types");

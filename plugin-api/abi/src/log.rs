@@ -3,7 +3,7 @@
 use abi_stable::StableAbi;
 use abi_stable::std_types::{RSlice, RStr};
 
-/// Level of a record.
+/// Log level of a record.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct LogLevel(pub u8);
@@ -11,15 +11,15 @@ pub struct LogLevel(pub u8);
 impl LogLevel {
     /// Disables all records.
     pub const OFF: Self = Self(0);
-    /// An error.
+    /// Level of an error.
     pub const ERROR: Self = Self(1);
-    /// A warning.
+    /// Level of a warning.
     pub const WARN: Self = Self(2);
-    /// Information.
+    /// Level of an informational record.
     pub const INFO: Self = Self(3);
-    /// Details for debugging.
+    /// Level of details for debugging.
     pub const DEBUG: Self = Self(4);
-    /// All records.
+    /// Level of the most verbose records.
     pub const TRACE: Self = Self(5);
 }
 
@@ -39,13 +39,13 @@ pub struct LogField<'a> {
 pub struct LogRecord<'a> {
     /// Level of the record.
     pub level: LogLevel,
-    /// Line in `file`, or zero.
+    /// Line in `file`, or zero if unknown.
     pub line: u32,
-    /// Module path, or a target chosen by the author.
+    /// Module path, or a target that the author has chosen.
     pub target: RStr<'a>,
     /// Message of an event, or name of a span.
     pub message: RStr<'a>,
-    /// Source file, or empty.
+    /// Source file, or empty if unknown.
     pub file: RStr<'a>,
     /// Fields other than the message.
     pub fields: RSlice<'a, LogField<'a>>,

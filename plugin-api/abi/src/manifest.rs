@@ -1,10 +1,10 @@
-//! The manifest section: identity and build parameters of a module, readable without mapping the file. Mapping already runs
-//! initializers, so the section contains all data needed to refuse a module before its code runs.
+//! The manifest section: identity and build parameters of a module, readable without mapping the file. Mapping runs initializers,
+//! so the section contains all data needed to refuse a module before its code runs.
 //!
 //! [`FORMAT`] determines the encoding, which is little-endian. The section contains magic, format, total length, ABI number, layout
-//! hash, oldest and newest API, flags, and build id. Next are the name, the version and the compiler as UTF-8 strings with a 16-bit
-//! length. Next are the number of dependencies, and the name and version range of each dependency. A checksum of all preceding
-//! bytes is at the end.
+//! hash, oldest and newest API, flags, and build id. Next are the name, the version and the compiler, as UTF-8 strings with a
+//! 16-bit length. Next are the number of dependencies, and the name and version range of each dependency. A checksum of all
+//! preceding bytes ends the section.
 //!
 //! The reader checks every string against a grammar ([`crate::names`]), so the names in a [`Manifest`] are safe to use in file
 //! names and logs.
@@ -13,29 +13,29 @@ use crate::fingerprint::Fingerprint;
 use crate::names::{self, Excerpt};
 use crate::{ABI_NUMBER, API_CURRENT, API_OLDEST, LAYOUT_HASH, SLOT_TYPES};
 
-/// The ELF section that holds the manifest.
+/// Name of the ELF section that contains the manifest.
 pub const SECTION: &str = ".alcedo.manifest";
 
-/// The ELF section with one record per declared type: kind, 16-bit length, path.
+/// Name of the ELF section with one record per declared type. A record consists of a kind, a 16-bit length and a path.
 pub const TYPES_SECTION: &str = ".alcedo.types";
 
-/// First bytes of the section.
+/// First bytes of the manifest section.
 pub const MAGIC: [u8; 8] = *b"ALCEDO\r\n";
 
-/// The version of this encoding.
+/// Version of the encoding that this build reads and writes.
 pub const FORMAT: u32 = 1;
 
 /// Kinds of records in the types section.
 pub mod type_records {
-    /// A class.
+    /// Record of a class.
     pub const CLASS: u8 = 1;
-    /// A struct.
+    /// Record of a struct.
     pub const STRUCT: u8 = 2;
-    /// An interface.
+    /// Record of an interface.
     pub const INTERFACE: u8 = 3;
-    /// An enum.
+    /// Record of an enum.
     pub const ENUM: u8 = 4;
-    /// A named delegate. A delegate in a class has the path of a member of the class.
+    /// Record of a named delegate. A delegate inside a class is recorded with the path of a class member.
     pub const DELEGATE: u8 = 5;
 }
 
@@ -44,14 +44,14 @@ const FLAG_SLOT_TYPES: u32 = 2;
 const FLAG_HOOKED: u32 = 4;
 const FLAG_OWN_HEAP: u32 = 8;
 
-/// Input of the `module!` macro at compile time.
+/// Data from which the `module!` macro encodes a manifest at compile time.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
     /// Name of the module.
     pub name: &'a str,
     /// Semantic version of the module.
     pub version: &'a str,
-    /// Build id; differs if the sources, the compiler's arguments or the linked libraries differ.
+    /// Build id, which differs if the sources, the compiler's arguments or the linked libraries differ.
     pub build_id: u128,
     /// Version string of the compiler.
     pub compiler: &'a str,
@@ -61,7 +61,7 @@ pub struct Source<'a> {
     pub hooked: bool,
     /// True if the allocator is the module heap, whose pages are freed with the image.
     pub own_heap: bool,
-    /// Required modules: name and version range.
+    /// Name and version range of each required module.
     pub dependencies: &'a [(&'a str, &'a str)],
 }
 
@@ -78,7 +78,7 @@ pub const fn encoded_len(source: &Source<'_>) -> usize {
     len + 8
 }
 
-/// Encodes the section; `N` is [`encoded_len`] of the same source.
+/// Encodes the manifest section; `N` is [`encoded_len`] of `source`.
 ///
 /// # Panics
 /// Panics at compile time if a string is invalid.
@@ -148,7 +148,7 @@ pub const fn type_record_len(package: &str, name: &str) -> usize {
     1 + 2 + "/Script/".len() + package.len() + 1 + name.len()
 }
 
-/// Encodes a record of the types section; `N` is [`type_record_len`].
+/// Encodes a record of the types section; `N` is the result of [`type_record_len`].
 #[must_use]
 pub const fn type_record<const N: usize>(kind: u8, package: &str, name: &str) -> [u8; N] {
     let writer = Writer { bytes: [0; N], at: 0 };
@@ -157,7 +157,7 @@ pub const fn type_record<const N: usize>(kind: u8, package: &str, name: &str) ->
     writer.bytes
 }
 
-/// A manifest section that was read and validated.
+/// Manifest section that has been parsed and validated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest<'a> {
     /// ABI version of the module.
@@ -182,18 +182,18 @@ pub struct Manifest<'a> {
     pub name: &'a str,
     /// Version of the module.
     pub version: &'a str,
-    /// Version string of the compiler; for information only.
+    /// Version string of the compiler, for information only.
     pub compiler: &'a str,
     dependencies: &'a [u8],
     dependency_count: u16,
 }
 
-/// Error of an invalid section.
+/// Error kind of an invalid section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ManifestError {
-    /// The magic is missing.
+    /// The section does not begin with the magic.
     Magic,
-    /// The format has a different version.
+    /// The encoding has this unsupported version.
     Format(u32),
     /// The section is too short, or its length field is wrong.
     Length,
@@ -201,13 +201,13 @@ pub enum ManifestError {
     Checksum,
     /// A string is not UTF-8, or a count does not match.
     Content,
-    /// A string is not valid for its kind.
+    /// A string violates the rule for its kind.
     Text {
-        /// Kind of the string.
+        /// Kind of the string, such as the name of the module.
         what: &'static str,
         /// Beginning of the string.
         found: Excerpt,
-        /// Rule for strings of this kind.
+        /// Rule that strings of this kind must follow.
         rule: &'static str,
     },
 }
@@ -228,10 +228,10 @@ impl core::fmt::Display for ManifestError {
 impl core::error::Error for ManifestError {}
 
 impl<'a> Manifest<'a> {
-    /// Parses the section's bytes.
+    /// Parses the bytes of a manifest section.
     ///
     /// # Errors
-    /// Fails if the bytes are damaged or not a manifest of this format, or if a string is invalid.
+    /// Fails if the bytes are damaged or are not a manifest of this format, or if a string is invalid.
     pub fn read(bytes: &'a [u8]) -> Result<Self, ManifestError> {
         let mut reader = Reader { bytes };
         if reader.take(8).map_err(|_| ManifestError::Magic)? != MAGIC {
@@ -286,7 +286,7 @@ impl<'a> Manifest<'a> {
         })
     }
 
-    /// Returns the required modules: name and version range.
+    /// Returns the name and version range of each required module.
     pub fn dependencies(&self) -> impl Iterator<Item = (&'a str, &'a str)> + use<'a> {
         let mut reader = Reader { bytes: self.dependencies };
         (0..self.dependency_count).filter_map(move |_| Some((reader.text().ok()?, reader.text().ok()?)))
@@ -303,7 +303,7 @@ fn checked<'a>(
 }
 
 /// Parses the types section, and returns the kind and path of each declared type. Skips zeros between records, because a sanitizer
-/// pads every static.
+/// pads every static variable.
 ///
 /// # Errors
 /// Fails if a record extends past the end of the section, or does not contain a path.
@@ -327,7 +327,7 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Skips zeros; returns true if bytes remain.
+    /// Skips zeros, and returns true if bytes remain.
     fn skip_zeros(&mut self) -> bool {
         let zeros = self.bytes.iter().take_while(|byte| **byte == 0).count();
         self.bytes = &self.bytes[zeros..];
@@ -395,7 +395,7 @@ mod tests {
         }
     }
 
-    /// Replaces one string of the section by another string, and updates the checksum.
+    /// Replaces the string `old` of the section by `new`, and updates the checksum.
     fn with_text(old: &str, new: &str) -> Vec<u8> {
         let framed = |text: &str| [&(text.len() as u16).to_le_bytes(), text.as_bytes()].concat();
         let (old, new) = (framed(old), framed(new));

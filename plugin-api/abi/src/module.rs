@@ -1,5 +1,5 @@
-//! The root module, which every plugin exports. Like [`crate::host::HostTable`], it is a prefix type that a macro generates
-//! from a list.
+//! Root module that every plugin exports. The root module is a prefix type like [`crate::host::HostTable`], and a macro
+//! generates both types from lists.
 #![expect(unsafe_code, reason = "the derived accessor of a field that an older module may lack reads it by its offset")]
 
 use abi_stable::StableAbi;

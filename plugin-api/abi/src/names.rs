@@ -1,5 +1,5 @@
-//! Syntax of the names of modules, types and versions. These names become file names, parts of ZCall names and text in logs,
-//! so each kind of name has a grammar and a maximum length. The writer and the reader of the manifest section check these
+//! Syntax of the names of modules and types, and of versions. These strings become file names, parts of ZCall names and text
+//! in logs, so each kind has a grammar and a maximum length. The writer and the reader of the manifest section check these
 //! rules.
 
 use core::fmt;
@@ -13,26 +13,26 @@ pub const LONGEST_IDENTIFIER: usize = 255;
 /// Maximum length of a version, in bytes.
 pub const LONGEST_VERSION: usize = 64;
 
-/// Maximum length of a version range and of a compiler's version string, in bytes.
+/// Maximum length of a version range, and of a compiler's version string, in bytes.
 pub const LONGEST_WORDS: usize = 256;
 
-/// Error text for a module's name.
+/// Rule for the name of a module, as reported in errors.
 pub const MODULE_NAME_RULE: &str =
     "a module is named by at most 64 lower-case letters, digits and `_`, and starts with a letter";
 
-/// Error text for the name of a dependency.
+/// Rule for the name of a dependency, as reported in errors.
 pub const DEPENDENCY_NAME_RULE: &str = "a dependency is named by at most 64 letters, digits and `_`, and starts with a letter: a module or a package of scripts";
 
-/// Error text for a type's path.
+/// Rule for the path of a type, as reported in errors.
 pub const TYPE_PATH_RULE: &str = "a type has a path `/Script/<Package>.<Type>` of two identifiers, each at most 255 bytes of letters, digits and `_`";
 
-/// Error text for a version.
+/// Rule for a version, as reported in errors.
 pub const VERSION_RULE: &str = "a version is at most 64 letters, digits, `.`, `-` and `+`";
 
-/// Error text for a version range.
+/// Rule for a version range, as reported in errors.
 pub const VERSION_RANGE_RULE: &str = "a version range is at most 256 bytes, written as Cargo writes them";
 
-/// Error text for printable text.
+/// Rule for printable text, as reported in errors.
 pub const PRINTABLE_RULE: &str = "it must be at most 256 bytes and have no control characters";
 
 /// Returns true for a valid module name.
@@ -45,7 +45,7 @@ pub const fn is_module_name(text: &str) -> bool {
     consists_of(bytes, b"_", false)
 }
 
-/// Returns true for a valid name of a dependency: a library, or a package of scripts.
+/// Returns true for a valid name of a dependency, which is a library or a package of scripts.
 #[must_use]
 pub const fn is_dependency_name(text: &str) -> bool {
     let bytes = text.as_bytes();
@@ -55,13 +55,13 @@ pub const fn is_dependency_name(text: &str) -> bool {
     consists_of(bytes, b"_", true)
 }
 
-/// Returns true if the length and all characters are allowed in versions. The comparison of versions checks the syntax.
+/// Returns true if versions may have this length and these characters. The comparison of versions checks the syntax.
 #[must_use]
 pub const fn is_version(text: &str) -> bool {
     !text.is_empty() && text.len() <= LONGEST_VERSION && consists_of(text.as_bytes(), b".-+", true)
 }
 
-/// Returns true if all characters are allowed in version ranges.
+/// Returns true if version ranges may have this length and these characters.
 #[must_use]
 pub const fn is_version_range(text: &str) -> bool {
     !text.is_empty() && text.len() <= LONGEST_WORDS && consists_of(text.as_bytes(), b".-+*^~<>=, ", true)
@@ -106,7 +106,7 @@ pub fn is_member_path(text: &str) -> bool {
     text.split_once(':').is_some_and(|(owner, member)| is_type_path(owner) && is_identifier(member))
 }
 
-/// Returns true if a string is short and has only characters that a terminal displays.
+/// Returns true for a short string of characters that a terminal displays.
 #[must_use]
 pub fn is_printable(text: &str) -> bool {
     text.len() <= LONGEST_WORDS && text.chars().all(shows_itself)
@@ -122,7 +122,7 @@ pub fn shows_itself(letter: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Beginning of an invalid string, for errors. `Debug` and `Display` escape control characters.
+/// Start of an invalid string, for errors. `Debug` and `Display` escape control characters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Excerpt {
     bytes: [u8; 48],
@@ -140,7 +140,7 @@ impl Excerpt {
         Self { bytes, kept: kept as u8, len: text.len() }
     }
 
-    /// Returns the kept part of the string without escapes.
+    /// Returns the stored part of the string, unescaped.
     #[must_use]
     pub fn text(&self) -> &str {
         core::str::from_utf8(&self.bytes[..usize::from(self.kept)]).unwrap_or_default()

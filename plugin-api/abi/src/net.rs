@@ -1,14 +1,14 @@
-//! Network form of a struct: the bytes that `net_serialize` writes and reads. Host and plugin both implement such structs, so
-//! both use this archive. Objects are stored in a separate table instead of in the bytes. The host translates the table,
-//! because only the host knows the names of objects on other machines.
+//! Network form of a struct: the bytes that `net_serialize` writes and reads. Host and plugin both implement `net_serialize`,
+//! so both use the archive in this file. Objects are stored in a separate table, not in the bytes. The host translates the
+//! table, because only the host knows the names of objects on other machines.
 //!
-//! Table and bytes are sent as one buffer: the number of objects in 4 bytes, the handles in 8 bytes each, and the bytes of the
+//! Table and bytes are sent as one buffer: the number of objects (4 bytes), the handles (8 bytes each), and the bytes of the
 //! struct. All numbers are little-endian.
 
 use crate::handles::ObjectHandle;
 
-/// Bytes into which a struct is written, or from which a struct is read, in order. Reading a missing or invalid value leaves
-/// the variable unchanged and marks the archive as failed. The operation then fails even if `net_serialize` reports success.
+/// Bytes to which `net_serialize` writes a struct, or from which it reads a struct, in order. Reading a missing or invalid value leaves the
+/// variable unchanged and marks the archive as failed. The operation then fails even if `net_serialize` reports success.
 ///
 /// # Examples
 /// ```
@@ -42,8 +42,7 @@ pub struct NetArchive {
     has_failed: bool,
 }
 
-/// A value that an archive supports: an integer, a float or a `bool`. The archive stores the value in the size that it has in
-/// memory.
+/// Value that an archive supports: an integer, a float or a `bool`. The archive stores the value with its size in memory.
 ///
 /// # Examples
 /// ```
@@ -64,12 +63,12 @@ pub trait NetNumber: sealed::Sealed + Copy {
     /// Returns the bytes of the value.
     #[doc(hidden)]
     fn to_bytes(self) -> Vec<u8>;
-    /// Creates a value from bytes; `None` for invalid bytes.
+    /// Creates a value from bytes. Returns `None` for invalid bytes.
     #[doc(hidden)]
     fn of_bytes(bytes: &[u8]) -> Option<Self>;
 }
 
-/// A reference to an object.
+/// Reference to an object.
 ///
 /// # Examples
 /// ```
@@ -94,7 +93,7 @@ pub trait NetNumber: sealed::Sealed + Copy {
 pub trait NetObject {
     /// Returns the handle of the object.
     fn to_handle(&self) -> ObjectHandle;
-    /// Creates a reference to the object with this handle.
+    /// Creates a reference to the object with `handle`.
     fn of_handle(handle: ObjectHandle) -> Self;
 }
 
@@ -152,7 +151,7 @@ impl NetArchive {
         Self { bytes: bytes.to_vec(), at: 0, is_saving: false, has_failed: false }
     }
 
-    /// Returns true if values are written into the archive.
+    /// Returns true if `net_serialize` writes values into the archive.
     ///
     /// # Examples
     /// ```
@@ -172,13 +171,13 @@ impl NetArchive {
         self.is_saving
     }
 
-    /// Returns true if values are read from the archive.
+    /// Returns true if `net_serialize` reads values from the archive.
     #[must_use]
     pub fn is_loading(&self) -> bool {
         !self.is_saving
     }
 
-    /// Returns true if a value to read was missing or invalid, or if bytes to write were too long.
+    /// Returns true if an expected value was missing or invalid, or if bytes were too long to be written.
     ///
     /// # Examples
     /// ```
@@ -198,7 +197,7 @@ impl NetArchive {
         self.has_failed
     }
 
-    /// Writes the number, or overwrites the number with the next value of the archive.
+    /// Writes the number when saving. When loading, replaces the number by the next value of the archive.
     ///
     /// # Examples
     /// ```
@@ -218,7 +217,7 @@ impl NetArchive {
         self.put(number, next);
     }
 
-    /// Writes the bytes with their length, or overwrites the bytes with the next bytes of the archive.
+    /// Writes the bytes and their length when saving. When loading, replaces the bytes by the next bytes of the archive.
     ///
     /// # Examples
     /// ```
@@ -239,7 +238,7 @@ impl NetArchive {
         self.put(bytes, next);
     }
 
-    /// Writes the string, or overwrites the string with the next string of the archive.
+    /// Writes the string when saving. When loading, replaces the string by the next string of the archive.
     ///
     /// # Examples
     /// ```
@@ -264,9 +263,9 @@ impl NetArchive {
         self.put(text, next);
     }
 
-    /// Writes the bytes with their length, or returns the next bytes of the archive.
+    /// When saving, writes the bytes and their length. When loading, returns the next bytes of the archive.
     fn sized_bytes(&mut self, bytes: &[u8]) -> Option<&[u8]> {
-        // A buffer longer than `u32::MAX` bytes marks the archive as failed below.
+        // If the buffer is longer than `u32::MAX` bytes, the code below marks the archive as failed.
         let mut count = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         self.number(&mut count);
         if self.is_saving {
@@ -292,7 +291,7 @@ impl NetArchive {
     }
 }
 
-/// The objects that a struct refers to.
+/// Table of the objects that a struct refers to.
 ///
 /// # Examples
 /// ```
@@ -315,8 +314,8 @@ pub struct NetMap {
 }
 
 impl NetMap {
-    /// Writes a reference to an object, or overwrites the reference with the next reference of the archive. A reference to an
-    /// object that is unknown on this machine becomes none.
+    /// Writes a reference to an object when saving. When loading, replaces the reference by the next reference of the archive.
+    /// A reference to an object that is unknown on this machine becomes none.
     ///
     /// # Examples
     /// ```
@@ -347,11 +346,11 @@ impl NetMap {
 /// Result of writing or reading a struct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NetOutcome<T> {
-    /// `net_serialize` leaves the struct to the host.
+    /// `net_serialize` requests that the host serializes the struct by its fields.
     NotHandled,
-    /// The operation failed.
+    /// Writing or reading failed.
     Failed,
-    /// The operation succeeded.
+    /// Writing or reading succeeded.
     Done(T),
 }
 
@@ -365,7 +364,7 @@ impl<T> NetOutcome<T> {
     }
 }
 
-/// Serializes a struct with `net_serialize`, and returns objects and bytes as one buffer.
+/// Serializes a struct with `net_serialize`. Returns objects and bytes as one buffer.
 pub fn save(net_serialize: impl FnOnce(&mut NetArchive, &mut NetMap) -> (bool, bool)) -> NetOutcome<Vec<u8>> {
     let (mut archive, mut map) = (NetArchive::saving(), NetMap::default());
     let flags = net_serialize(&mut archive, &mut map);
@@ -373,7 +372,7 @@ pub fn save(net_serialize: impl FnOnce(&mut NetArchive, &mut NetMap) -> (bool, b
     NetOutcome::of(flags, &archive, buffer)
 }
 
-/// Deserializes a struct with `net_serialize` from a buffer that [`save`] returned.
+/// Deserializes a struct with `net_serialize` from a buffer that [`save`] has returned.
 pub fn load(buffer: &[u8], net_serialize: impl FnOnce(&mut NetArchive, &mut NetMap) -> (bool, bool)) -> NetOutcome<()> {
     let Some((objects, bytes)) = split(buffer) else { return NetOutcome::Failed };
     let (mut archive, mut map) = (NetArchive::loading(bytes), NetMap { objects });
@@ -389,7 +388,7 @@ pub fn joined(objects: &[ObjectHandle], bytes: &[u8]) -> Vec<u8> {
     count.into_iter().chain(objects).chain(bytes.iter().copied()).collect()
 }
 
-/// Splits a buffer into objects and bytes; `None` for an invalid buffer.
+/// Splits a buffer into objects and bytes. Returns `None` for an invalid buffer.
 #[must_use]
 pub fn split(buffer: &[u8]) -> Option<(Vec<ObjectHandle>, &[u8])> {
     let (count, rest) = buffer.split_first_chunk::<4>()?;

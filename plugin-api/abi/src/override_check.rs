@@ -1,19 +1,19 @@
-//! Compile-time checks of overrides, and their messages. The attribute macros of plugins and of hosts expand to these checks.
+//! Compile-time checks of overrides, and their messages. The attribute macros for plugins and hosts expand to these checks.
 
 use core::marker::PhantomData;
 
 use crate::type_text::{TypeText, nearest};
 
-/// Type of an event constant, which has the event's name and is defined on the view of the class. `E` is the event's signature as
-/// a function type.
+/// Type of an event constant. The constant has the event's name and is defined on the view of the class. `E` is the event's
+/// signature as a function type.
 #[derive(Clone, Copy, Debug)]
 pub struct EventOf<E>(PhantomData<E>);
 
-/// Takes the place of [`EventOf`] if the class does not declare the event.
+/// Replaces [`EventOf`] if the class does not declare the event.
 #[derive(Clone, Copy, Debug)]
 pub struct NoEvent;
 
-/// Compares the signature `F` of an override with the signature of its event.
+/// Requires that the signature `F` of an override equals the signature of its event.
 #[diagnostic::on_unimplemented(
     message = "this override is `{F}`, and its event is `{Self}`",
     label = "parameters or result differ from those of the event",
@@ -24,14 +24,14 @@ pub trait OverriddenBy<F> {}
 impl<F> OverriddenBy<F> for F {}
 
 impl<E> EventOf<E> {
-    /// Creates the event with the signature `E`.
+    /// Creates the constant of an event with the signature `E`.
     #[expect(clippy::new_without_default, reason = "a constant is made of it")]
     #[must_use]
     pub const fn new() -> Self {
         Self(PhantomData)
     }
 
-    /// Returns true: the class declares the event.
+    /// Returns true, because the class declares the event.
     #[must_use]
     pub const fn is_declared(self) -> bool {
         true
@@ -46,7 +46,7 @@ impl<E> EventOf<E> {
 }
 
 impl NoEvent {
-    /// Returns false: the class does not declare the event.
+    /// Returns false, because the class does not declare the event.
     #[must_use]
     pub const fn is_declared(self) -> bool {
         false
@@ -56,15 +56,15 @@ impl NoEvent {
     pub const fn check<F>(self) {}
 }
 
-/// Provides an empty list of events for each class. The inherent constant of a class with events takes precedence.
+/// Provides an empty list of events for each class. A class with events has an inherent constant, which takes precedence.
 pub trait NoEvents {
-    /// The empty list.
+    /// Names of the events: none.
     const ALCEDO_EVENTS: &'static [&'static str] = &[];
 }
 
 impl<T> NoEvents for T {}
 
-/// Returns the message about an override of an event that the class does not declare. The message contains `problem`, a hint, and
+/// Returns the message for an override of an event that the class does not declare. The message contains `problem`, a hint, and
 /// the `id` of the rule. The hint is the class `base` that declares the event, or the most similar name in `events`.
 #[must_use]
 pub const fn no_event(

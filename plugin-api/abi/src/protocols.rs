@@ -1,6 +1,6 @@
 //! Protocols and resolvers that a module registers for calls by name. The host stores the functions of each protocol and resolver,
 //! and a number that the host passes to these functions. The host does not call these functions while the module's generation is
-//! suspended or after it has ended.
+//! suspended, or after the generation has ended.
 
 use abi_stable::StableAbi;
 use abi_stable::std_types::{RStr, RString};
@@ -10,80 +10,80 @@ use crate::value::TextSink;
 use crate::zcall::ZCallBuffer;
 
 /// Parses an address, and writes the canonical form of the address into the sink. The address is the part of a name after the colon.
-/// Game thread only.
+/// Called on the game thread only.
 ///
 /// # Safety
-/// `protocol` is a number that the module registered with this function. Other arguments are borrowed until the function returns.
+/// `protocol` is a number that the module registered with this function. The other arguments are borrowed until the function returns.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ReadAddress(
     pub unsafe extern "C" fn(protocol: u64, address: RStr<'_>, spelling: &TextSink, failure: &mut Failure) -> Status,
 );
 
-/// Resolves a name. Game thread only.
+/// Resolves a name. Called on the game thread only.
 ///
 /// # Safety
-/// `resolver` is a number that the module registered with this function. Other arguments are borrowed until the function returns.
+/// `resolver` is a number that the module registered with this function. The other arguments are borrowed until the function returns.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ResolveName(
     pub unsafe extern "C" fn(resolver: u64, name: RStr<'_>, answer: &mut Resolution, failure: &mut Failure) -> Status,
 );
 
-/// Calls a function that a resolver returned. Game thread only.
+/// Calls a function that a resolver has returned. Called on the game thread only.
 ///
 /// # Safety
 /// `function` is the number of a [`Resolution`] that was not dropped. A resolver registered with this function returned this
-/// resolution. `buffer` borrows its slots, unshared, until the function returns; the slots match the signature of the resolution.
+/// resolution. `buffer` borrows its slots exclusively until the function returns; the slots match the signature of the resolution.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct CallResolved(
     pub unsafe extern "C" fn(function: u64, buffer: &mut ZCallBuffer, failure: &mut Failure) -> Status,
 );
 
-/// Drops a function that a resolver returned. The module drops the remaining functions when it ends. Game thread only.
+/// Drops a function that a resolver has returned. The module drops the remaining functions when it ends. Called on the game thread only.
 ///
 /// # Safety
-/// `function` is a number as in [`CallResolved`], and is not used again.
+/// `function` fulfills the requirements of [`CallResolved`], and is not used again.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct DropResolved(pub unsafe extern "C" fn(function: u64, failure: &mut Failure) -> Status);
 
-/// A protocol of a module. The strings are copied before the call returns.
+/// Protocol of a module. The host copies the strings before the registration returns.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ProtocolDesc<'a> {
     /// Number of the protocol in the module.
     pub number: u64,
-    /// Part of a name before the colon.
+    /// Part of a name before the colon, which selects the protocol.
     pub word: RStr<'a>,
-    /// Form of the names, for errors.
+    /// Syntax of the names, for errors.
     pub form: RStr<'a>,
-    /// Hint for errors about unknown names; may be empty.
+    /// Hint for errors about unknown names, or empty.
     pub help: RStr<'a>,
-    /// Parses addresses.
+    /// Function that parses addresses.
     pub read: ReadAddress,
     /// Nonzero if every address that begins with `/` and has no spaces is valid and canonical. The host then does not call `read`.
     pub is_plain: u8,
 }
 
-/// A resolver of a module. The strings are copied before the call returns.
+/// Resolver of a module. The host copies the strings before the registration returns.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct ResolverDesc<'a> {
     /// Number of the resolver in the module.
     pub number: u64,
-    /// Word of the protocol whose names the resolver resolves: a protocol of the module or of the host.
+    /// Prefix of the protocol whose names the resolver resolves. The protocol belongs to a module or to the host.
     pub protocol: RStr<'a>,
-    /// Name of the resolver in errors.
+    /// Name of the resolver, for errors.
     pub label: RStr<'a>,
-    /// Priority; the resolver of a protocol with the smallest number is called first.
+    /// Priority of the resolver. Among the resolvers of a protocol, the host calls the smallest number first.
     pub priority: i32,
-    /// Resolves names.
+    /// Function that resolves names.
     pub resolve: ResolveName,
-    /// Calls a function that the resolver returned.
+    /// Function that calls a resolved function.
     pub call: CallResolved,
-    /// Drops a function that the resolver returned.
+    /// Function that drops a resolved function.
     pub drop: DropResolved,
 }
 
@@ -93,17 +93,17 @@ pub struct ResolverDesc<'a> {
 pub struct ResolutionKind(pub u8);
 
 impl ResolutionKind {
-    /// The resolver does not resolve the name. The text contains the reason, and may be empty.
+    /// The resolver does not resolve the name. The text contains the reason, or is empty.
     pub const DECLINED: Self = Self(0);
     /// The name resolves to a function. The text contains the function's signature.
     pub const FUNCTION: Self = Self(1);
 }
 
-/// Answer of a resolver to a name.
+/// Result of a resolver for a name.
 #[repr(C)]
 #[derive(StableAbi, Clone, Debug)]
 pub struct Resolution {
-    /// Kind of the answer.
+    /// Kind of the result.
     pub kind: ResolutionKind,
     /// Reason or signature, depending on the kind.
     pub text: RString,
@@ -114,7 +114,7 @@ pub struct Resolution {
 }
 
 impl Resolution {
-    /// Returns the answer for an unknown name, without a reason.
+    /// Returns a result that declines a name without a reason.
     #[must_use]
     pub const fn declined() -> Self {
         Self { kind: ResolutionKind::DECLINED, text: RString::new(), function: 0, fingerprint: 0 }

@@ -1,31 +1,31 @@
-//! Address range of a thread's stack. Scopes that must be closed in reverse order of opening may begin only on this stack. On the
-//! stack of a coroutine, a scope could be suspended and outlive the surrounding frame.
+//! Address range of a thread's stack. Scopes that must be closed in reverse order of opening may begin only on the game thread's
+//! stack. On the stack of a coroutine, a scope could be suspended and outlive the surrounding frame.
 #![expect(unsafe_code, reason = "reads the stack pointer")]
 
 use abi_stable::StableAbi;
 
-/// A range of addresses on a stack.
+/// Address range of a stack.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StackSpan {
-    /// The lowest address.
+    /// Lowest address of the stack.
     pub low: usize,
-    /// The length in bytes.
+    /// Length in bytes.
     pub len: usize,
 }
 
 impl StackSpan {
-    /// Any stack. Used if the platform does not report the range of a stack, or if no scope depends on the stack.
+    /// Span that contains every address. Used if the platform does not report the range of a stack, or if no scope depends on the stack.
     pub const ANY: Self = Self { low: 0, len: usize::MAX };
 
-    /// Returns true if the caller's stack pointer is in the span. Costs one comparison.
+    /// Returns true if the caller's stack pointer is in the span. The check costs one comparison.
     #[inline(always)]
     #[must_use]
     pub fn is_here(self) -> bool {
         stack_pointer().wrapping_sub(self.low) < self.len
     }
 
-    /// Returns the span without its lowest `bytes`, but removes at most three quarters of the span.
+    /// Returns the span without its lowest `bytes`. Removes at most three quarters of the span.
     #[inline]
     #[must_use]
     pub const fn above(self, bytes: usize) -> Self {
@@ -42,7 +42,7 @@ impl StackSpan {
 #[inline(always)]
 fn stack_pointer() -> usize {
     let pointer: usize;
-    // SAFETY: reads a register and no memory. The address of a local is not usable, because a sanitizer may keep locals elsewhere.
+    // SAFETY: reads a register and no memory. The address of a local is not usable, because a sanitizer may allocate locals elsewhere.
     unsafe {
         #[cfg(target_arch = "x86_64")]
         core::arch::asm!("mov {}, rsp", out(reg) pointer, options(nomem, nostack, preserves_flags));

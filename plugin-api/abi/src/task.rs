@@ -1,6 +1,6 @@
-//! Deferred work of a module on the game thread: tasks, timers, posted closures. Each task, timer or closure is a [`Job`]: code
-//! and data of the module, which the host stores as an opaque address and two functions. The host schedules jobs on the game
-//! thread, and never runs a job of an ended generation. The host drops each job exactly once.
+//! Deferred work of a module on the game thread: tasks, timers, posted closures. Each is a [`Job`]: code and data of the module,
+//! which the host stores as an opaque address and two functions. The host schedules jobs on the game thread, and never runs a
+//! job of an ended generation. The host drops each job exactly once.
 
 use abi_stable::StableAbi;
 use abi_stable::std_types::RStr;
@@ -14,7 +14,7 @@ use crate::handles::ObjectHandle;
 pub struct JobId(pub u64);
 
 impl JobId {
-    /// No job.
+    /// Id of no job.
     pub const NONE: Self = Self(0);
 }
 
@@ -24,13 +24,13 @@ impl JobId {
 pub struct JobKind(pub u32);
 
 impl JobKind {
-    /// A future: runs once after scheduling, and again after each call of its waker, until the future is done.
+    /// A future. The job runs once after scheduling, and again after each call of its waker, until the future is ready.
     pub const TASK: Self = Self(1);
-    /// Runs once, after the delay.
+    /// A timer that runs once, after the delay.
     pub const AFTER: Self = Self(2);
-    /// Runs repeatedly, at most once per tick.
+    /// A timer that runs repeatedly, at most once per tick.
     pub const EVERY: Self = Self(3);
-    /// Runs once, at the next safe point. Threads other than the game thread may schedule this kind only.
+    /// A closure that runs once, at the next safe point. Threads other than the game thread may schedule only this kind.
     pub const POSTED: Self = Self(4);
 }
 
@@ -43,22 +43,22 @@ pub struct JobStep(pub u8);
 impl JobStep {
     /// The job must run again, because it is a pending future or a repeating timer.
     pub const PENDING: Self = Self(0);
-    /// The job is done.
+    /// The job is complete.
     pub const DONE: Self = Self(1);
-    /// The job failed; see the failure. The host does not run the job again.
+    /// The job failed, and the failure is filled. The host does not run the job again.
     pub const FAILED: Self = Self(2);
 }
 
-/// Runs a job once. Game thread only.
+/// Runs a job once. Called on the game thread only.
 ///
 /// # Safety
-/// `data` is the address that the module passed, the data is not dropped, and no other code runs the job during the call. For a
-/// task, `waker` is a waker of the host, borrowed until the function returns. For other kinds, `waker` is null.
+/// `data` is the address that the module passed. The data has not been dropped, and no other code runs the job during the call.
+/// For a task, `waker` is a waker of the host, borrowed until the function returns. For other kinds, `waker` is null.
 #[repr(transparent)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct JobRun(pub unsafe extern "C" fn(data: *mut (), waker: *const (), failure: &mut Failure) -> JobStep);
 
-/// Drops the data of a job. Game thread only.
+/// Drops the data of a job. Called on the game thread only.
 ///
 /// # Safety
 /// `data` is the address that the module passed. No other code uses the data during the call, and no code uses it afterwards.
@@ -66,27 +66,27 @@ pub struct JobRun(pub unsafe extern "C" fn(data: *mut (), waker: *const (), fail
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct JobDrop(pub unsafe extern "C" fn(data: *mut (), failure: &mut Failure) -> Status);
 
-/// A job as a module passes it to the host. The strings are copied before the call returns.
+/// Job that a module passes to the host. The host copies the strings before the call returns.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct Job<'a> {
     /// Schedule of the job.
     pub kind: JobKind,
-    /// Line of the requesting code, or zero.
+    /// Line of the code that scheduled the job, or zero.
     pub line: u32,
-    /// Object that owns the job: the job ends with this object, or with the object's plugin part. If none, the job ends with its
-    /// module.
+    /// Object that owns the job: the job ends with this object, or with the object's plugin part. If the object is none, the job
+    /// ends with its module.
     pub object: ObjectHandle,
-    /// For a timer, game time until the first run, in nanoseconds.
+    /// Game time until the first run of a timer, in nanoseconds.
     pub delay: u64,
-    /// For [`JobKind::EVERY`], game time from one run to the next, in nanoseconds; zero for a run in every tick.
+    /// For [`JobKind::EVERY`], game time from one run to the next, in nanoseconds. Zero runs the job in every tick.
     pub period: u64,
-    /// Address of the job's data, which only the module may dereference. Owned by the host after the job is scheduled.
+    /// Address of the job's data, which only the module may dereference. After the job is scheduled, the host owns the data.
     pub data: *mut (),
-    /// Runs the job.
+    /// Function that runs the job.
     pub run: JobRun,
-    /// Drops the job.
+    /// Function that drops the job's data.
     pub drop: JobDrop,
-    /// Source file of the requesting code, or empty.
+    /// Source file of the code that scheduled the job, or empty.
     pub file: RStr<'a>,
 }

@@ -3,13 +3,13 @@
 
 use crate::kinds::{KindForm, PropertyKind};
 
-/// Maximum length of a type as a string, in bytes.
+/// Maximum length of a type's string form, in bytes.
 const ROOM: usize = 512;
 
-/// Replaces the rest of a truncated string.
+/// Replaces the end of a truncated string.
 pub const CUT: &str = " …";
 
-/// A string computed at compile time.
+/// String computed at compile time.
 #[derive(Clone, Copy, Debug)]
 pub struct TypeText {
     bytes: [u8; ROOM],
@@ -17,7 +17,7 @@ pub struct TypeText {
 }
 
 impl TypeText {
-    /// Joins strings.
+    /// Concatenates strings.
     #[must_use]
     pub const fn joined(parts: &[&str]) -> Self {
         let mut text = Self { bytes: [0; ROOM], len: 0 };
@@ -29,7 +29,7 @@ impl TypeText {
         text
     }
 
-    /// Formats a type with a kind and a path in the same form as the host.
+    /// Formats a type with a kind and a path as the host does.
     #[must_use]
     pub const fn of(kind: PropertyKind, path: &str) -> Self {
         assert!(
@@ -48,7 +48,7 @@ impl TypeText {
         }
     }
 
-    /// Adds a string.
+    /// Appends a string.
     #[must_use]
     pub const fn and(mut self, more: &str) -> Self {
         assert!(
@@ -59,7 +59,7 @@ impl TypeText {
         self
     }
 
-    /// Checks that `bytes` bytes and [`CUT`] can be added.
+    /// Returns true if `bytes` bytes and [`CUT`] can be appended.
     #[must_use]
     pub const fn has_room_for(&self, bytes: usize) -> bool {
         self.len + bytes + CUT.len() <= ROOM
@@ -81,8 +81,8 @@ const fn has_a_type_path(kind: PropertyKind) -> bool {
     matches!(kind.form(), KindForm::Struct | KindForm::Path) && kind.0 != PropertyKind::ENUM.0
 }
 
-/// Checks that a string has the form `/Script/<Package>.<Type>`. A path with parentheses or commas would change the meaning of a
-/// type string that contains the path.
+/// Returns true if a string has the form `/Script/<Package>.<Type>`. A path with parentheses or commas would change the meaning of
+/// a type string that contains the path.
 #[must_use]
 pub const fn is_type_path(path: &str) -> bool {
     let (path, root) = (path.as_bytes(), b"/Script/");
@@ -100,13 +100,13 @@ pub const fn is_type_path(path: &str) -> bool {
     at < path.len() && is_name(path, package_from, at) && is_name(path, at + 1, path.len())
 }
 
-/// Checks that a string is the path of the type `name` in `package`.
+/// Returns true if a string is the path of the type `name` in `package`.
 #[must_use]
 pub const fn is_path_of(path: &str, package: &str, name: &str) -> bool {
     is_type_path(path) && is_joined(path, &["/Script/", package, ".", name])
 }
 
-/// Checks that a string is the path of a member of the type at `owner`.
+/// Returns true if a string is the path of a member of the type at `owner`.
 #[must_use]
 pub const fn is_member_path(path: &str, owner: &str) -> bool {
     let (bytes, length) = (path.as_bytes(), owner.len());
@@ -123,7 +123,7 @@ pub const fn is_member_path(path: &str, owner: &str) -> bool {
     is_name(bytes, length + 1, bytes.len())
 }
 
-/// Checks that a string is the path of a type or of a member, like the path of a delegate.
+/// Returns true if a string is a valid path of a delegate: the path of a type or of a member.
 #[must_use]
 pub const fn is_delegate_path(path: &str) -> bool {
     let bytes = path.as_bytes();
@@ -154,8 +154,8 @@ const fn is_joined(text: &str, parts: &[&str]) -> bool {
     at == text.len()
 }
 
-/// Checks that a part of a string is a valid name of a package, a type or a member. Accepts all letters outside ASCII, which the
-/// compiler and the host check.
+/// Returns true if a part of a string is a valid name of a package, a type or a member. Accepts all letters outside ASCII, which
+/// the compiler and the host check.
 const fn is_name(text: &[u8], from: usize, to: usize) -> bool {
     let mut at = from;
     while at < to {
@@ -169,7 +169,7 @@ const fn is_name(text: &[u8], from: usize, to: usize) -> bool {
     from < to
 }
 
-/// Writes a string at an index; returns the index of the next byte.
+/// Writes a string at an index. Returns the index of the next byte.
 const fn put(bytes: &mut [u8], at: usize, text: &str) -> usize {
     let (_, rest) = bytes.split_at_mut(at);
     rest.split_at_mut(text.len()).0.copy_from_slice(text.as_bytes());
@@ -182,7 +182,7 @@ pub const fn joined_len(parts: [&str; 3]) -> usize {
     parts[0].len() + parts[1].len() + parts[2].len()
 }
 
-/// Joins three strings; `N` is [`joined_len`].
+/// Concatenates three strings; `N` is the result of [`joined_len`].
 #[must_use]
 pub const fn joined<const N: usize>(parts: [&str; 3]) -> [u8; N] {
     let mut bytes = [0; N];
@@ -194,7 +194,7 @@ pub const fn joined<const N: usize>(parts: [&str; 3]) -> [u8; N] {
     bytes
 }
 
-/// Joins three strings at compile time.
+/// Concatenates three strings at compile time.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_join {
@@ -220,7 +220,7 @@ pub const fn member_paths_len(path: &str, names: &[&str]) -> usize {
     len
 }
 
-/// Concatenates `path:name` for all names; `N` is [`member_paths_len`].
+/// Concatenates `path:name` for all names; `N` is the result of [`member_paths_len`].
 #[must_use]
 pub const fn joined_member_paths<const N: usize>(path: &str, names: &[&str]) -> [u8; N] {
     let (mut bytes, mut at, mut name) = ([0; N], 0, 0);
@@ -248,8 +248,8 @@ pub const fn member_paths<const N: usize>(bytes: &'static [u8], path: &str, name
     paths
 }
 
-/// Expands to a list of member paths, `path:name`, that is computed at compile time. Needs only a few constants for all members of
-/// a class.
+/// Expands to a list of member paths in the form `path:name`, computed at compile time. Needs only a few constants for all members
+/// of a class.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_member_paths {
@@ -263,13 +263,13 @@ macro_rules! __alcedo_member_paths {
     }};
 }
 
-/// Checks that two strings are equal.
+/// Returns true if two strings are equal.
 #[must_use]
 pub const fn is_same(one: &str, other: &str) -> bool {
     is_joined(one, &[other])
 }
 
-/// Checks that `names` contains `name`.
+/// Returns true if `names` contains `name`.
 #[must_use]
 pub const fn contains(names: &[&str], name: &str) -> bool {
     let mut at = 0;
@@ -282,8 +282,8 @@ pub const fn contains(names: &[&str], name: &str) -> bool {
     false
 }
 
-/// Returns the name that is most similar to `name`: the name with the fewest inserted, removed and replaced bytes. The number of
-/// these bytes is at most half the length of `name`.
+/// Returns the name that is most similar to `name`: the name with the fewest inserted, removed and replaced bytes. Returns `None`
+/// if every name differs in more than half the length of `name`.
 #[must_use]
 pub const fn nearest(names: &[&'static str], name: &str) -> Option<&'static str> {
     let (mut best, mut least, mut at) = (None, name.len() / 2 + 1, 0);
@@ -297,7 +297,7 @@ pub const fn nearest(names: &[&'static str], name: &str) -> Option<&'static str>
     best
 }
 
-/// Maximum length of compared names, in bytes.
+/// Maximum length of names that are compared, in bytes.
 const LONGEST: usize = 64;
 
 const fn distance(one: &[u8], other: &[u8]) -> usize {

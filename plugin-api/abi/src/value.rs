@@ -1,20 +1,20 @@
-//! Representation of values in host memory and in parameter blocks. Zero bytes are a value of every kind: the empty string, no
+//! Representation of values in host memory and in parameter blocks. Zero bytes are a valid value of every kind: the empty string, no
 //! object, an empty container, an unbound delegate.
 
 use abi_stable::StableAbi;
 
 use crate::handles::{Name, ObjectHandle};
 
-/// UTF-8 string whose memory belongs to the host. A plugin may read the string, but only the host changes it. Zero bytes are the
+/// UTF-8 string whose memory belongs to the host. A plugin may read the string, but only the host changes it. Zero bytes represent the
 /// empty string.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct TextRaw {
-    /// First byte; null if `capacity` is zero.
+    /// Address of the first byte; null if `capacity` is zero.
     pub data: *mut u8,
-    /// Bytes in use.
+    /// Number of bytes in use.
     pub len: usize,
-    /// Bytes reserved.
+    /// Number of allocated bytes.
     pub capacity: usize,
 }
 
@@ -27,7 +27,7 @@ impl TextRaw {
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct TextView {
-    /// First byte; never read if `len` is zero.
+    /// Address of the first byte; never read if `len` is zero.
     pub data: *const u8,
     /// Length in bytes.
     pub len: usize,
@@ -45,9 +45,9 @@ impl TextView {
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy)]
 pub struct TextSink {
-    /// Passed to `put`.
+    /// First argument of `put`.
     pub context: *mut (),
-    /// Copies `len` bytes of UTF-8 from `data`.
+    /// Copies `len` bytes of UTF-8, starting at `data`.
     pub put: unsafe extern "C" fn(context: *mut (), data: *const u8, len: usize),
 }
 
@@ -55,83 +55,83 @@ pub struct TextSink {
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy)]
 pub struct KeepSink {
-    /// Passed to `put`.
+    /// First argument of `put`.
     pub context: *mut (),
     /// Copies the name of a field, and the field's value in CBOR. For packed fields, the name is empty, and the data is the next piece of
-    /// the bytes.
+    /// the packed bytes.
     pub put: unsafe extern "C" fn(context: *mut (), name: TextView, data: *const u8, len: usize),
 }
 
-/// Localized text: the visible text, and the namespace and key of its translation. If namespace and key are empty, the text is
-/// not translated.
+/// Localized text: the visible text, and the namespace and key of its translation. If namespace and key are empty, the text has no
+/// translation.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct LocalTextRaw {
-    /// The text in its source language.
+    /// Text in its source language.
     pub display: TextRaw,
-    /// Namespace of the key.
+    /// Namespace of the translation key.
     pub namespace: Name,
-    /// Key in the namespace.
+    /// Translation key, unique in its namespace.
     pub key: Name,
 }
 
-/// Persistent id of an object, valid in all processes. Zero refers to no object.
+/// Persistent id of an object, valid across processes. Zero refers to no object.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Debug)]
 pub struct LazyRaw {
-    /// The first eight bytes.
+    /// First eight bytes of the id.
     pub high: u64,
-    /// The last eight bytes.
+    /// Last eight bytes of the id.
     pub low: u64,
 }
 
-/// A contiguous array of values of one type. A plugin may read and write values that own no memory in place. Only the host makes
-/// other changes.
+/// Contiguous array of values of one type. A plugin may read values, and may overwrite values that own no memory. All other changes are
+/// made by the host.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct ArrayRaw {
-    /// The first value, aligned for its type; null if `capacity` is zero.
+    /// Address of the first value, aligned for its type; null if `capacity` is zero.
     pub data: *mut u8,
     /// Number of values.
     pub len: u32,
     /// Number of values that fit into the allocation.
     pub capacity: u32,
-    /// Incremented whenever values are moved or destroyed. An address is stale if the count has changed since the address was
-    /// read. At [`ArrayRaw::WORN`] the counter stops, and every address is treated as stale.
+    /// Incremented whenever values are moved or destroyed. An address is stale if the count has changed since the address was read. The
+    /// counter stops at [`ArrayRaw::WORN`], and every address is then treated as stale.
     pub epoch: u64,
     /// Reserved for the host, which uses this field to detect a moved list of delegates.
     pub reserved: u32,
 }
 
-/// Map or set as a dense array: each entry is the key, followed at the next aligned offset by the value. A set has keys only.
-/// Entries are in insertion order until an entry is removed. The last entry then takes the position of the removed entry.
+/// Map or set as a dense array. Each entry consists of the key and, at the next aligned offset, the value. A set has only keys. Entries
+/// are in insertion order until an entry is removed. The last entry then takes the position of the removed entry.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct MapRaw {
-    /// The entries. A plugin must not write keys.
+    /// Array of entries. A plugin must not write keys.
     pub entries: ArrayRaw,
-    /// Hash index of the host; null if there is none.
+    /// Hash index of the host, or null.
     pub index: *mut (),
 }
 
-/// A function of an object. Unbound if the object is none.
+/// Bound function of an object. The delegate is unbound if the object is none.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
 pub struct DelegateRaw {
-    /// The object. A delegate keeps its object alive, but the object may be destroyed explicitly. In this case no function is
+    /// Object of the function. A delegate keeps its object alive, but the object may be destroyed explicitly. The function is then not
     /// called, and a call of a single delegate fails with `NOT_FOUND`.
     pub object: ObjectHandle,
     /// Name of the function in the object's class.
     pub function: Name,
-    /// Always zero.
+    /// Reserved; always zero.
     pub reserved: u32,
 }
 
-/// A list of delegates that is usually empty: null, or an array owned by the host.
+/// List of delegates that is usually empty: null, or an array owned by the host.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct SparseRaw {
-    /// The array of [`DelegateRaw`]; null if no function is bound.
+    /// Array of [`DelegateRaw`]; null if no function is bound.
     pub list: *mut ArrayRaw,
 }
 
@@ -143,6 +143,6 @@ impl ArrayRaw {
 }
 
 impl LazyRaw {
-    /// No object.
+    /// Id of no object.
     pub const NONE: Self = Self { high: 0, low: 0 };
 }

@@ -14,35 +14,35 @@ use crate::kinds::PropertyKind;
 use crate::value::{TextSink, TextView};
 use crate::zcall::{ZCallBuffer, ZCallStatus};
 
-/// A value in host memory, with its type and its owner.
+/// Location of a value in host memory, with the value's type and owner.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct RawLocation {
-    /// Object that contains the value, directly or in a nested value; none for owned values and values in parameter blocks.
-    /// Before a write, the host checks that the owner may be written.
+    /// Object that contains the value, directly or in a nested value. None for owned values and for values in parameter
+    /// blocks. Before a write, the host checks that the owner may be written.
     pub owner: ObjectHandle,
-    /// First byte.
+    /// Address of the value's first byte.
     pub at: *mut u8,
     /// Type of the value.
     pub ty: TypeNumber,
 }
 
 impl RawLocation {
-    /// No value; initial value of an output parameter.
+    /// Location of no value; initial value of an out parameter.
     pub const NONE: Self = Self { owner: ObjectHandle::NONE, at: core::ptr::null_mut(), ty: TypeNumber::NONE };
 }
 
-/// Source location where a plugin created a value, for statistics.
+/// Source location at which a plugin created a value, for statistics.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct Site {
-    /// The source file.
+    /// Source file.
     pub file: TextView,
-    /// The line.
+    /// Line in the source file.
     pub line: u32,
 }
 
-/// Side that created a conjugate, in [`ConjugateState::color`].
+/// Constants for [`ConjugateState::color`], which states the side that created a conjugate.
 pub mod color {
     /// Created by the host.
     pub const RED: u8 = 1;
@@ -56,18 +56,18 @@ pub mod color {
 pub struct ConjugateState {
     /// A constant of [`color`].
     pub color: u8,
-    /// 1 if the value is gone, otherwise 0.
+    /// 1 if the value no longer exists, otherwise 0.
     pub expired: u8,
     /// Kind of the value.
     pub kind: PropertyKind,
-    /// 1 if `age` is a lower bound, because the conjugate's entry was reused many times since then; otherwise 0.
+    /// 1 if `age` is a lower bound, because the conjugate's entry was later reused many times; otherwise 0.
     pub older: u8,
     /// Nanoseconds since the conjugate was created or borrowed.
     pub age: u64,
 }
 
 impl ConjugateState {
-    /// An unknown conjugate; initial value of an output parameter.
+    /// State of an unknown conjugate; initial value of an out parameter.
     pub const UNKNOWN: Self = Self { color: 0, expired: 1, kind: PropertyKind(0), older: 0, age: 0 };
 }
 

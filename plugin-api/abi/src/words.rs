@@ -1,4 +1,4 @@
-//! Formats values of foreign code for host and plugin. Each step has its own panic guard.
+//! Formats values of foreign code for host and plugin, with a panic guard around each step.
 
 use core::fmt::{Display, Write};
 use core::mem::ManuallyDrop;
@@ -7,7 +7,7 @@ use core::mem::ManuallyDrop;
 /// because a panic during an unwind aborts the process. `caught` returns the panic of a step as an error.
 ///
 /// # Errors
-/// The panic of `Display`; if formatting succeeded, the panic of `Drop`.
+/// Returns the panic of `Display`, or the panic of `Drop` if formatting succeeded.
 pub fn words_into<E>(
     value: impl Display,
     words: &mut impl Write,
@@ -15,7 +15,7 @@ pub fn words_into<E>(
 ) -> Result<(), E> {
     let mut value = Some(ManuallyDrop::new(value));
     let written = caught(&mut || {
-        // If `Display` returns an error, the partial output is kept.
+        // If `Display` returns an error, `words` keeps the partial output.
         let _written = value.iter().try_for_each(|value| write!(words, "{}", **value));
     });
     let dropped = caught(&mut || drop(value.take().map(ManuallyDrop::into_inner)));
@@ -29,7 +29,7 @@ mod tests {
 
     use super::words_into;
 
-    /// Panics when formatted, or dropped, or both.
+    /// Value that panics when it is formatted, when it is dropped, or both.
     struct Broken(bool, bool);
 
     impl Display for Broken {

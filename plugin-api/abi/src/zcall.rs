@@ -1,4 +1,4 @@
-//! The buffer of a ZCall. Each slot contains eight bytes of value, and with the feature `slot-types` also a type byte.
+//! Buffer of a ZCall. Each slot contains a value of eight bytes and, with the feature `slot-types`, a type byte.
 
 use abi_stable::StableAbi;
 
@@ -11,37 +11,37 @@ use crate::kinds::PropertyKind;
 pub struct SlotType(pub u8);
 
 impl SlotType {
-    /// No value: a result slot before the call.
+    /// Type of a result slot before the call.
     pub const EMPTY: Self = Self(0);
-    /// `u8`, and booleans.
+    /// Type `u8`, also used for booleans.
     pub const U8: Self = Self(1);
-    /// `u16`.
+    /// Type `u16`.
     pub const U16: Self = Self(2);
-    /// `u32`, and names.
+    /// Type `u32`, also used for names.
     pub const U32: Self = Self(3);
-    /// `u64`.
+    /// Type `u64`.
     pub const U64: Self = Self(4);
-    /// `i8`.
+    /// Type `i8`.
     pub const I8: Self = Self(5);
-    /// `i16`.
+    /// Type `i16`.
     pub const I16: Self = Self(6);
-    /// `i32`.
+    /// Type `i32`.
     pub const I32: Self = Self(7);
-    /// `i64`.
+    /// Type `i64`.
     pub const I64: Self = Self(8);
-    /// `f32`.
+    /// Type `f32`.
     pub const F32: Self = Self(9);
-    /// `f64`.
+    /// Type `f64`.
     pub const F64: Self = Self(10);
-    /// An address. For `String`, the address of a [`crate::value::TextView`] for an argument, and of a [`crate::value::TextSink`]
-    /// for a result. For other kinds that do not fit a slot (`PropertyKind::fits_slot`), the address of a live value. The caller
-    /// keeps an argument alive, and the callee may read it during the call. A result consists of zero bytes before the call; the
-    /// callee overwrites it, and the caller owns it.
+    /// Address of a value. For `String`, an argument is the address of a [`crate::value::TextView`], and a result is the address
+    /// of a [`crate::value::TextSink`]. For other kinds that do not fit a slot (`PropertyKind::fits_slot`), it is the address of
+    /// a live value. The caller keeps an argument alive, and the callee may read the argument during the call. A result consists
+    /// of zero bytes before the call; the callee overwrites the result, and the caller owns it.
     pub const POINTER: Self = Self(11);
-    /// An object or another conjugate, by handle.
+    /// Handle of an object or of another conjugate.
     pub const CONJUGATE: Self = Self(13);
 
-    /// Returns the slot type of a kind that is stored in slots; `None` for other kinds.
+    /// Returns the slot type of a kind whose values are stored in slots; `None` for other kinds.
     #[must_use]
     #[inline]
     pub const fn of_kind(kind: PropertyKind) -> Option<Self> {
@@ -61,7 +61,7 @@ impl SlotType {
         })
     }
 
-    /// Returns the name for errors.
+    /// Returns the name of the slot type, for errors.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self.0 {
@@ -84,7 +84,7 @@ impl SlotType {
     }
 }
 
-/// A parameter or a result. 16 bytes with the type byte, 8 without.
+/// Parameter or result of a ZCall. A slot has 16 bytes with the type byte, and 8 bytes without it.
 #[repr(C)]
 #[derive(StableAbi, Clone, Copy, Debug)]
 pub struct Slot {
@@ -94,13 +94,13 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// Slot for a result, before the callee writes the result.
+    /// Slot for a result that the callee has not written yet.
     pub const EMPTY: Self = Self::from_bits(SlotType::EMPTY, 0);
 
     /// Creates a slot of `kind` with the value in the low bytes of `bits`.
     ///
-    /// The caller is responsible for the address of a [`SlotType::POINTER`]. The safe views for plugin and host code create no
-    /// slots of this type.
+    /// The caller is responsible for the address in a slot of type [`SlotType::POINTER`]. The safe views for plugin and host code
+    /// create no slots of this type.
     #[must_use]
     #[cfg_attr(not(feature = "slot-types"), expect(unused_variables, reason = "the type byte is compiled away"))]
     #[inline]
@@ -112,7 +112,7 @@ impl Slot {
         }
     }
 
-    /// Returns the value's bytes, zero-extended.
+    /// Returns the bytes of the value, zero-extended to 64 bits.
     #[inline]
     #[must_use]
     pub const fn bits(self) -> u64 {
@@ -133,7 +133,7 @@ impl Slot {
         }
     }
 
-    /// Returns true if the slot has the type `expected`; always true if the type byte is compiled away.
+    /// Returns true if the slot has the type `expected`. Always returns true if this build has no type bytes.
     #[inline]
     #[must_use]
     pub const fn is(self, expected: SlotType) -> bool {
@@ -144,13 +144,13 @@ impl Slot {
     }
 }
 
-/// A plain value that fits one slot.
+/// Plain value that fits one slot.
 pub trait SlotValue: Copy {
     /// Slot type of the value.
     const SLOT: SlotType;
-    /// Converts into the bytes of a slot.
+    /// Converts the value into the bytes of a slot.
     fn into_bits(self) -> u64;
-    /// Converts from the bytes of a slot.
+    /// Converts the bytes of a slot into a value.
     fn from_bits(bits: u64) -> Self;
 }
 
@@ -240,11 +240,11 @@ impl SlotValue for ConjugateHandle {
     }
 }
 
-/// Slots borrowed for one call: first the parameters, then the result, if any.
+/// Slots borrowed for one call. The parameters are first, followed by the result, if any.
 #[repr(C)]
 #[derive(StableAbi, Debug)]
 pub struct ZCallBuffer {
-    /// First slot; never read when `len` is zero.
+    /// Address of the first slot; never read if `len` is zero.
     pub slots: *mut Slot,
     /// Number of slots.
     pub len: usize,
@@ -257,7 +257,7 @@ pub struct ZCallBuffer {
 pub struct ZCallStatus(pub u8);
 
 impl ZCallStatus {
-    /// The call succeeded; out slots are written.
+    /// The call succeeded, and the out slots are written.
     pub const SUCCESS: Self = Self(0);
     /// The load context cannot accept calls; out slots are unchanged.
     pub const CONTEXT_UNAVAILABLE: Self = Self(1);
@@ -269,6 +269,6 @@ impl ZCallStatus {
     pub const DISPATCHER_ERROR: Self = Self(4);
     /// The number or the types of the slots are wrong.
     pub const BUFFER_ERROR: Self = Self(5);
-    /// The callee panicked; message and location are in the failure.
+    /// The callee panicked; the failure contains message and location.
     pub const EXTERNAL_ERROR: Self = Self(6);
 }

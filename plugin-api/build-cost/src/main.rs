@@ -1,8 +1,8 @@
-//! Measures the cost of the attributes in the build after each save. Edits one line in twenty classes of ten properties and ten functions,
-//! and builds them alternately with and without the attributes. Prints time and processor time of both variants, and their ratio.
+//! Measures how much the attributes add to the build after each save. Edits one line in twenty classes of ten properties and ten functions,
+//! and builds the classes alternately with and without the attributes. Prints time and processor time of both variants, and their ratio.
 //!
-//! `cargo run --release` writes the two plugins into the target folder and measures (seven builds each). A test measures a few builds and
-//! fails if the ratio of processor times is too high. Processor time depends less on other programs than time.
+//! `cargo run --release` writes the two plugins into the target folder and measures seven builds of each. A test measures a few builds and
+//! fails if the ratio of processor times is too high. Processor time depends less on other programs than elapsed time.
 
 #![forbid(unsafe_code)]
 
@@ -15,7 +15,7 @@ use std::{env, fs, io};
 
 use sources::{Sort, edited, manifest, sources};
 
-/// Number of builds per variant; odd, so that the median is a measured value.
+/// Number of builds per variant. The number is odd, so that the median is a measured value.
 const ROUNDS: usize = 7;
 
 fn main() -> ExitCode {
@@ -35,16 +35,16 @@ fn crate_dir() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Cost of a build.
+/// Measured cost of a build.
 #[derive(Debug, Clone, Copy)]
 struct Cost {
     time: Duration,
-    /// User and system time of cargo, the compiler and the linker. `None` if the platform does not report it.
+    /// User and system time of cargo, the compiler and the linker. `None` if the platform does not report processor time.
     cpu: Option<Duration>,
 }
 
-/// Builds both variants `rounds` times. Returns the median time and the mean processor time. The mean reduces the rounding errors of the
-/// coarse unit of processor time.
+/// Builds both variants `rounds` times. Returns the median time and the mean processor time. The mean reduces the rounding errors, which
+/// come from the coarse unit of processor time.
 fn measure(rounds: usize) -> io::Result<[Cost; 2]> {
     let written = crate_dir().join("target/measured");
     let folders = Sort::BOTH.map(|sort| written.join(sort.package()));
@@ -100,12 +100,12 @@ fn build(folder: &Path) -> io::Result<Cost> {
     }
 }
 
-/// Returns the processor time of all ended child processes of this process and their children.
+/// Returns the processor time of all ended child processes, including their own children.
 fn cpu_of_children() -> Option<Duration> {
     cpu_in(&fs::read_to_string("/proc/self/stat").ok()?)
 }
 
-/// Returns the sum of `cutime` and `cstime` of `/proc/self/stat`, which are in hundredths of a second.
+/// Returns the sum of the fields `cutime` and `cstime` in `/proc/self/stat`, which are in hundredths of a second.
 fn cpu_in(stat: &str) -> Option<Duration> {
     let (_name, fields) = stat.rsplit_once(')')?;
     let mut ticks = fields.split_ascii_whitespace().skip(13).map_while(|field| field.parse::<u64>().ok());
@@ -138,7 +138,7 @@ mod tests {
         assert!(!manifest(Sort::Plain, interface).contains("alcedo"));
     }
 
-    /// Maximum ratio of processor times. The measured ratio was 5.5; it was 8.7 to 9.0 before the generated code was reduced.
+    /// Maximum ratio of processor times. The measured ratio was 5.5; before the generated code was reduced, the ratio was 8.7 to 9.0.
     const BOUND: f64 = 6.6;
 
     #[test]

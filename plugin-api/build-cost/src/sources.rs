@@ -1,26 +1,26 @@
-//! Generates the sources of the two plugins from one description, so that they differ only in the attributes.
+//! Generates the sources of the two measured plugins from one description, so that they differ only in the attributes.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Number of classes, and number of properties and of functions per class.
+/// Number of classes, and number of properties and functions per class.
 const CLASSES: usize = 20;
 const MEMBERS: usize = 10;
 
-/// Variant of the plugin.
+/// Variant of the measured plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sort {
-    /// With the attributes of the plugin interface.
+    /// Classes with the attributes of the plugin interface.
     Attributed,
-    /// Without attributes.
+    /// Classes without attributes.
     Plain,
 }
 
 impl Sort {
-    /// Both variants, in build order.
+    /// Both variants, in the order of the builds.
     pub(crate) const BOTH: [Self; 2] = [Self::Attributed, Self::Plain];
 
-    /// Name of the package and its folder.
+    /// Returns the name of the package, which is also the name of its folder.
     pub(crate) fn package(self) -> &'static str {
         match self {
             Self::Attributed => "with-attributes",
@@ -29,7 +29,7 @@ impl Sort {
     }
 }
 
-/// Returns the manifest of a package, which is a separate workspace.
+/// Returns the `Cargo.toml` of a package, which is a separate workspace.
 pub(crate) fn manifest(sort: Sort, interface: &Path) -> String {
     let mut text = format!(
         "[package]\nname = \"{}\"\nversion = \"0.1.0\"\nedition = \"2024\"\npublish = false\n\n\
@@ -43,14 +43,14 @@ pub(crate) fn manifest(sort: Sort, interface: &Path) -> String {
     text
 }
 
-/// Returns the files of a package's `src`, by name.
+/// Returns the files in the `src` folder of a package, by name.
 pub(crate) fn sources(sort: Sort) -> Vec<(String, String)> {
     let mut files = vec![("lib.rs".to_owned(), root(sort))];
     files.extend((0..CLASSES).map(|at| (format!("class_{at:02}.rs"), class(sort, at, 1))));
     files
 }
 
-/// Returns the edited file, with a different number in each round.
+/// Returns the file that each round edits, with a different number in each round.
 pub(crate) fn edited(sort: Sort, number: usize) -> (String, String) {
     (format!("class_{:02}.rs", CLASSES / 2), class(sort, CLASSES / 2, number))
 }

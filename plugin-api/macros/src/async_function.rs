@@ -1,5 +1,5 @@
-//! `async fn` under `#[ufunction]`: a task of its object. In the host it is a plain function with an additional parameter, the
-//! delegate `done`, which is called with the result.
+//! Expands `async fn` under `#[ufunction]` to a task of its object. For the host, the function is a plain function with the
+//! additional parameter `done`, a delegate that is called with the result.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
@@ -11,13 +11,13 @@ use crate::result::{ResultOf, location_of};
 use crate::rules;
 use crate::type_names::{borrowed_type, has_parameters, is_named};
 
-/// Name of the additional parameter.
+/// Name of the additional delegate parameter.
 const DONE: &str = "done";
 
-/// Metadata that marks such a function for tools: the value is the name of the parameter.
+/// Metadata that marks an async function for tools. The value is the name of the delegate parameter.
 pub(crate) const LATENT: (&str, &str) = ("latent", DONE);
 
-/// An `async fn` as a function of the host.
+/// An `async fn`, declared to the host as a plain function.
 pub(crate) struct AsyncFunction {
     /// The plain function that starts the task.
     pub(crate) method: Method,
@@ -25,7 +25,7 @@ pub(crate) struct AsyncFunction {
 }
 
 impl AsyncFunction {
-    /// Parses the signature of an `async fn` of a class on `side`.
+    /// Parses the signature of an `async fn` in a class on `side`.
     pub(crate) fn of(signature: &Signature, side: Side) -> Result<Self> {
         if side == Side::Host {
             return Err(rules::at(
@@ -67,7 +67,7 @@ impl AsyncFunction {
         }))
     }
 
-    /// Expands to the body of its trampoline, which starts the task of `class`.
+    /// Expands to the body of the function's trampoline, which starts the task of `class`.
     pub(crate) fn start(&self, class: &Ident) -> TokenStream {
         let (name, location) = (&self.method.name, location_of(&self.method.name));
         let mut arguments: Vec<_> = self.method.parameters.iter().map(|parameter| &parameter.ident).collect();
@@ -95,7 +95,7 @@ impl AsyncFunction {
     }
 }
 
-/// Returns the signature in the host: without `async`, with `this`, the delegate as the last parameter, and no result.
+/// Returns the signature for the host: without `async` and result, with `this`, and with the delegate as the last parameter.
 fn as_plain(signature: &Signature, result: &ResultOf) -> Signature {
     let (value, error) = (result.value_type(), result.may_fail.then(|| quote! { ::std::string::String }));
     let value = if result.has_value() {

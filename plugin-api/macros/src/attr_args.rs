@@ -1,5 +1,5 @@
 //! Specifiers inside an attribute: `name`, `name = value` or `name(Type, …)`, separated by commas. Unknown specifiers are
-//! rejected at their location, with a list of the known ones.
+//! rejected at their location, with a list of the known specifiers.
 
 use crate::rules;
 use proc_macro2::{Span, TokenStream};
@@ -11,17 +11,17 @@ use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitStr, Meta, Path, Result, Toke
 
 pub(crate) struct AttrArg {
     pub(crate) name: Ident,
-    /// `name` as text. Each comparison of an identifier would convert it.
+    /// `name` as a string, stored because each comparison of an identifier would convert it.
     text: String,
     pub(crate) value: Option<Expr>,
-    /// Entries in the parentheses.
+    /// Entries in the parentheses after the name.
     list: Option<Vec<Entry>>,
 }
 
 /// Entry in the parentheses of a specifier: `Type` or `key = value`.
 struct Entry {
     path: Path,
-    /// Names after the first name, separated by dots: `mesh.scale`.
+    /// Names after the first name, separated by dots: `scale` in `mesh.scale`.
     inside: Vec<Ident>,
     value: Option<Expr>,
 }
@@ -72,7 +72,7 @@ impl Parse for AttrArgs {
 }
 
 impl AttrArgs {
-    /// Parses the specifiers of an attribute, which may have no parentheses.
+    /// Parses the specifiers of an attribute. The attribute may have no parentheses.
     pub(crate) fn of(attr: &Attribute) -> Result<Self> {
         match &attr.meta {
             Meta::Path(path) => Ok(Self { span: path.span(), args: Vec::new() }),
@@ -109,7 +109,7 @@ impl AttrArgs {
         self.args.iter().find(|arg| arg.text == name)
     }
 
-    /// Returns true if the specifier, which takes no value, is present.
+    /// Returns true if the specifier is present. Rejects a specifier with a value.
     pub(crate) fn flag(&self, name: &str) -> Result<bool> {
         match self.get(name) {
             None => Ok(false),
@@ -135,7 +135,7 @@ impl AttrArgs {
         }
     }
 
-    /// Returns the paths in the parentheses of `name(…)` without duplicates; empty without the specifier.
+    /// Returns the paths in the parentheses of `name(…)`, and rejects duplicates. Returns an empty list without the specifier.
     pub(crate) fn paths(&self, name: &str) -> Result<Vec<Path>> {
         let Some(arg) = self.get(name) else { return Ok(Vec::new()) };
         let Some(entries) = arg.list.as_deref().filter(|entries| !entries.is_empty()) else {
@@ -154,7 +154,7 @@ impl AttrArgs {
         }
     }
 
-    /// Returns the names and values in the parentheses of `name(…)`, with unique names; empty without the specifier.
+    /// Returns the names and values in the parentheses of `name(…)`, and rejects duplicate names. Empty without the specifier.
     pub(crate) fn pairs(&self, name: &str) -> Result<Vec<(Ident, Expr)>> {
         let mut pairs = Vec::new();
         for (names, value) in self.dotted_pairs(name)? {
@@ -173,7 +173,7 @@ impl AttrArgs {
         Ok(pairs)
     }
 
-    /// Returns the names and values like [`Self::pairs`], where names may have several parts: `mesh.scale = 2.0`.
+    /// Returns the names and values like [`Self::pairs`]. A name may have several parts, such as `mesh.scale = 2.0`.
     pub(crate) fn dotted_pairs(&self, name: &str) -> Result<Vec<(Vec<Ident>, Expr)>> {
         let Some(arg) = self.get(name) else { return Ok(Vec::new()) };
         let Some(entries) = arg.list.as_deref().filter(|entries| !entries.is_empty()) else {
@@ -204,7 +204,7 @@ impl AttrArgs {
         }
     }
 
-    /// Returns the package, which every type requires.
+    /// Returns the value of the specifier `package`. Rejects a type without this specifier.
     pub(crate) fn package(&self, type_name: &Ident) -> Result<LitStr> {
         let Some(package) = self.text("package")? else {
             return Err(rules::at(
@@ -224,14 +224,14 @@ impl AttrArgs {
     }
 }
 
-/// Returns true for a valid name in paths of the host.
+/// Returns true if the host accepts the name in paths.
 pub(crate) fn is_identifier(text: &str) -> bool {
     let mut letters = text.chars();
     letters.next().is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
         && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
 }
 
-/// Removes the attribute of that name from a list, and rejects a second attribute of that name.
+/// Removes the attribute `name` from a list. Rejects a second attribute `name`.
 pub(crate) fn take_attr(attrs: &mut Vec<Attribute>, name: &str) -> Result<Option<Attribute>> {
     let mut found = None;
     let mut rest = Vec::with_capacity(attrs.len());
@@ -246,11 +246,11 @@ pub(crate) fn take_attr(attrs: &mut Vec<Attribute>, name: &str) -> Result<Option
     Ok(found)
 }
 
-/// Expands to the `derive` of those traits that the author of an item has not derived below the attribute.
+/// Expands to the `derive` of those traits that the item's author has not derived below the attribute.
 pub(crate) fn to_derive(attrs: &[Attribute], traits: &[&str]) -> TokenStream {
     let mut derived = Vec::new();
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("derive")) {
-        // The compiler reports errors of the attribute.
+        // The compiler reports errors in the attribute.
         let _checked = attr.parse_nested_meta(|meta| {
             derived.extend(meta.path.segments.last().map(|segment| segment.ident.to_string()));
             Ok(())
@@ -265,7 +265,7 @@ pub(crate) fn to_derive(attrs: &[Attribute], traits: &[&str]) -> TokenStream {
     }
 }
 
-/// Returns a name as the host stores it, without `r#`.
+/// Returns a name as the host stores it: without `r#`.
 pub(crate) fn text_of(name: &Ident) -> String {
     syn::ext::IdentExt::unraw(name).to_string()
 }

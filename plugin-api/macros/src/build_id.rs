@@ -1,5 +1,5 @@
-//! Inputs of a compiler run. Computes the build id, which differs if the sources of the crate, the arguments of the compiler or
-//! the linked libraries differ, and is otherwise the same; and finds linked libraries that are plugins.
+//! Reads the inputs of a compiler run. Computes the build id, which differs if and only if the sources of the crate, the arguments of
+//! the compiler or the linked libraries differ. Also finds linked libraries that are plugins.
 
 use std::ffi::CStr;
 use std::io;
@@ -11,7 +11,7 @@ pub(crate) struct Made {
     pub(crate) plugins: Vec<String>,
 }
 
-/// Hashes the inputs of this compiler run, and finds plugins among them.
+/// Hashes the inputs of this compiler run, and finds linked plugins among the inputs.
 pub(crate) fn read_inputs() -> io::Result<Made> {
     let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| ".".into()));
     let mut hash = Hash::START;
@@ -19,7 +19,7 @@ pub(crate) fn read_inputs() -> io::Result<Made> {
     collect(&root.join("src"), &mut files)?;
     files.sort();
     for file in files {
-        // The location of the checkout does not affect the build, but the path of a file inside it does.
+        // The folder of the checkout does not affect the build, but the path of a file inside the folder does.
         let name = file.strip_prefix(&root).unwrap_or(&file);
         hash.add(name.as_os_str().as_encoded_bytes());
         hash.add(&std::fs::read(&file)?);
@@ -36,7 +36,7 @@ pub(crate) fn read_inputs() -> io::Result<Made> {
             plugins.push(name.to_owned());
         }
     }
-    // Environment variables of this framework may affect the build through `option_env!`.
+    // Environment variables of this framework may affect the build, because sources can read them with `option_env!`.
     let mut words: Vec<_> = std::env::vars().filter(|(name, _)| name.starts_with("ALCEDO_")).collect();
     words.sort();
     for (name, value) in words {
@@ -62,25 +62,25 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns the crates and files in `--extern name=path`; Cargo may put `noprelude:` or another option before a name.
+/// Returns the crates and files in `--extern name=path`. Cargo may write `noprelude:` or another option before a name.
 fn libraries(args: &[String]) -> Vec<(&str, &str)> {
     let pairs = args.windows(2).filter(|pair| pair[0] == "--extern").map(|pair| pair[1].as_str());
     let joined = args.iter().filter_map(|arg| arg.strip_prefix("--extern="));
     pairs.chain(joined).filter_map(|word| word.split_once('=')).collect()
 }
 
-/// Returns true if a library defines the root of a module, that is, if the symbol table in the first member of the archive
-/// contains its name. A library with metadata only, as for `cargo check`, has no symbol table.
+/// Returns true if a library defines the root module of a plugin, that is, if the symbol table in the first member of the archive
+/// contains the root's symbol. A library with metadata only, as produced by `cargo check`, has no symbol table.
 fn has_root_module(library: &[u8]) -> bool {
     const ROOT: &[u8] = b"alcedo_root_module";
-    // Name, date, owner, group and mode fill 48 bytes of the header; the size has 10 digits, and the header ends with two more bytes.
+    // Name, date, owner, group and mode fill 48 bytes of the header. The size has 10 digits, and the header ends with two more bytes.
     let list = library.strip_prefix(b"!<arch>\n").and_then(|archive| {
         let (length, rest) = archive.get(48..)?.split_at_checked(10)?;
         let length: usize = str::from_utf8(length).ok()?.trim().parse().ok()?;
         rest.get(2..)?.get(..length)
     });
     let Some(mut names) = list else { return false };
-    // The standard library, which is optimized even if this macro is not, finds the end of each name.
+    // The standard library, which is optimized even if this macro is not, finds the end of each symbol name.
     while let Ok(name) = CStr::from_bytes_until_nul(names) {
         let name = name.to_bytes();
         if name.ends_with(ROOT) {
@@ -91,8 +91,8 @@ fn has_root_module(library: &[u8]) -> bool {
     false
 }
 
-/// Multiply and rotate over 128-bit words: fast even in a macro built without optimization. Detects mistakes; not secure against
-/// attacks.
+/// Hash by multiplication and rotation of 128-bit words. The hash is fast even in a macro built without optimization. It detects
+/// mistakes, but is not secure against attacks.
 #[derive(Clone, Copy)]
 struct Hash(u128);
 
@@ -102,7 +102,7 @@ impl Hash {
     fn add(&mut self, bytes: &[u8]) {
         let (words, rest) = bytes.as_chunks::<16>();
         let (mut state, mut at) = (self.0, 0);
-        // Not an iterator, whose calls would take longer than the words.
+        // A loop without an iterator, because in an unoptimized build the iterator's calls would take longer than the hashing.
         while at < words.len() {
             state = Self::step(state, u128::from_le_bytes(words[at]));
             at += 1;

@@ -1,4 +1,4 @@
-//! `#[uclass]` on the `impl` block of a declared class: constructors, functions, events, overrides, exports.
+//! Expands `#[uclass]` on the `impl` block of a declared class: constructors, functions, events, overrides, exports.
 
 mod events;
 
@@ -27,10 +27,10 @@ use crate::static_function::{self, Defaults};
 pub(crate) struct Body<'a> {
     pub(crate) class: &'a Ident,
     view: Ident,
-    /// Calls on the view, and the names of their functions.
+    /// Functions of the view that perform calls, and the names of the called functions.
     callers: Vec<Callers>,
     called: Vec<String>,
-    /// Types of the cells of functions without conditions: parts of one static, since the compiler would track statics one by one.
+    /// Types of the cells of functions without conditions. The cells share one static, because the compiler tracks each static separately.
     cells: Vec<TokenStream>,
     /// Items next to the block: trampolines, cells of functions with conditions, checks.
     pub(crate) expanded: Vec<TokenStream>,
@@ -39,22 +39,22 @@ pub(crate) struct Body<'a> {
     class_constructor: Option<Hook>,
     post_init_properties: Option<Hook>,
     side: Side,
-    /// For a native class: the trampoline that runs when an object is destroyed, and the function that reports references to
-    /// the collection.
+    /// For a native class, the trampoline that runs when an object is destroyed, and the function that reports references to the
+    /// collection.
     begin_destroy: Option<Ident>,
     add_references: Option<TokenStream>,
-    /// Number of named trampolines.
+    /// Number of trampolines that have received a name.
     trampolines: usize,
-    /// Names of the functions that descriptions refer to by position.
+    /// Names for descriptions, which refer to the names by position.
     names: Vec<TokenStream>,
     /// Events whose body has not been found yet.
     events: Vec<Event>,
-    /// Names that checks of possible mistakes compare with the properties.
+    /// Names that the checks for likely mistakes compare with the properties.
     pub(crate) checked: Checked,
     event_names: Vec<TokenStream>,
 }
 
-/// A trampoline that is called once per object.
+/// Trampoline of a hook, called once in the lifetime of an object.
 struct Hook {
     trampoline: Ident,
     conditions: Conditions,
@@ -116,7 +116,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, block: ImplBlock, side: Side) -> Resu
     })
 }
 
-/// Returns the class of an `impl` block without parameters and trait.
+/// Returns the class of an `impl` block. Rejects blocks with parameters or a trait.
 pub(crate) fn class_of(item: &ItemImpl) -> Result<Ident> {
     if let Some((_, path, _)) = &item.trait_ {
         return Err(rules::spanned(
@@ -189,7 +189,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// Returns the current number of items.
+    /// Returns the current number of items, for [`Self::condition`].
     pub(crate) fn mark(&self) -> [usize; 3] {
         [self.expanded.len(), self.functions.len(), self.callers.len()]
     }
@@ -197,7 +197,7 @@ impl<'a> Body<'a> {
     fn add(&mut self, function: &mut Function) -> Result<()> {
         let (conditions, mark) = (Conditions::of(&function.attrs)?, self.mark());
         self.add_role(function, &conditions)?;
-        // The condition of a function applies to its checks.
+        // The condition of a function also applies to the function's checks.
         let checks = match conditions.is_none() {
             true => mistakes::checks(self.class, function, &mut self.checked),
             false => mistakes::checks(self.class, function, &mut Vec::new()),
@@ -500,7 +500,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// Adds a reflected function with the method `target` as its body. Returns its cell.
+    /// Adds a reflected function with the method `target` as its body. Returns the expression for the function's cell.
     pub(crate) fn reflect(
         &mut self,
         method: &Method,
@@ -530,7 +530,7 @@ impl<'a> Body<'a> {
         Ok(cell)
     }
 
-    /// Adds the cell of a function with these attributes; returns its place.
+    /// Adds the cell of a function with these attributes. Returns the expression for the cell.
     pub(crate) fn cell_of(&mut self, method: &Method, attrs: &[Attribute]) -> Result<TokenStream> {
         let ty = method.cell(self.class);
         if Conditions::of(attrs)?.is_none() {
@@ -546,7 +546,7 @@ impl<'a> Body<'a> {
         Ok(quote! { #cell })
     }
 
-    /// Adds an entry to the table of names; returns its position. Conditions do not apply to the table, so that positions are fixed.
+    /// Adds an entry to the table of names, and returns the entry's position. The table ignores conditions, so positions are fixed.
     fn add_names(&mut self, method: &Method, defaults: &Defaults) -> Literal {
         let at = Literal::usize_unsuffixed(self.names.len());
         self.names.push(method.names(defaults.values(), method.result.may_fail));
@@ -572,14 +572,14 @@ impl<'a> Body<'a> {
         format_ident!("AlcedoTrampoline{}", self.trampolines)
     }
 
-    /// Adds the calls of a function on the view.
+    /// Adds the functions of the view that call a function.
     pub(crate) fn call(&mut self, method: &Method, cell: &TokenStream, attrs: &[Attribute]) {
         let at = Literal::usize_unsuffixed(self.called.len());
         self.callers.push(method.callers(&method.name, cell, &quote! { ALCEDO_PATHS[#at] }, attrs));
         self.called.push(method.text());
     }
 
-    /// Expands to the cells, and to the calls on the view.
+    /// Expands to the cells, and to the functions of the view that perform calls.
     pub(crate) fn calls(&self) -> TokenStream {
         let (class, called, calls) = (self.class, &self.called, calls(&self.view, &self.callers));
         let paths = (!called.is_empty()).then(|| {

@@ -1,4 +1,4 @@
-//! `#[uclass]` on a struct: its reflected fields move into the host object, the others form the plugin part.
+//! Expands `#[uclass]` on a struct: moves the reflected fields into the host object, and leaves the other fields in the plugin part.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -135,7 +135,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemStruct, side: Side) -> 
     })
 }
 
-/// Rejects migrations of an imported class and of a native class, which no reload of this module changes.
+/// Rejects migrations of an imported class and of a native class, because no reload of this module changes these classes.
 fn refuse_migrations(attr_args: &AttrArgs, item: &ItemStruct, side: Side) -> Result<()> {
     let reason = match (side, attr_args.flag("imported")?) {
         (Side::Host, _) => "no reload changes a class of the host: only a class of a plugin has migrations",
@@ -146,7 +146,7 @@ fn refuse_migrations(attr_args: &AttrArgs, item: &ItemStruct, side: Side) -> Res
     attrs.into_iter().try_for_each(|attrs| migration::refuse(attrs, reason))
 }
 
-/// Returns the constant of a class that holds its bodies for an interface.
+/// Returns the name of the class constant that contains the bodies for an interface.
 pub(crate) fn bodies_of(interface: &syn::Path) -> Ident {
     let name = interface.segments.last().map(|segment| segment.ident.to_string().to_uppercase());
     format_ident!("ALCEDO_BODIES_OF_{}", name.unwrap_or_default(), span = interface.span())
@@ -156,7 +156,7 @@ pub(crate) fn formatted(path: &syn::Path) -> String {
     path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default()
 }
 
-/// Expands to a check that reports a missing block of bodies at the interface in the list.
+/// Expands to a check for a missing block of bodies. The check reports the error at the interface in the list.
 fn without_bodies(class: &Ident, interface: &syn::Path) -> TokenStream {
     let bodies = bodies_of(interface);
     let name = formatted(interface);
@@ -224,7 +224,7 @@ fn expand_imported(
     })
 }
 
-/// Expands the classes for subobjects of bases: `subobjects(mesh = FancyMesh)`.
+/// Expands the classes for subobjects of base classes: `subobjects(mesh = FancyMesh)`.
 fn subobjects_of(attr_args: &AttrArgs) -> Result<TokenStream> {
     let mut entries = Vec::new();
     for (name, class) in attr_args.pairs("subobjects")? {
@@ -294,10 +294,10 @@ fn class_flags(attr_args: &AttrArgs, is_final: bool) -> Result<TokenStream> {
     Ok(quote! { #of_scripts #is_final #is_abstract #is_contextual })
 }
 
-/// A kept field and the specifiers of its attribute.
+/// Kept field, and the specifiers of its attribute.
 type Kept = (Ident, AttrArgs);
 
-/// Removes the reflected fields and returns them. Also returns the kept fields among the other fields.
+/// Removes and returns the reflected fields. Also returns the kept fields, which stay in the struct.
 fn sort_fields(fields: &mut Fields, errors: &mut rules::Errors) -> (Vec<Property>, Vec<Kept>) {
     let (mut properties, mut kept) = (Vec::new(), Vec::new());
     let named = match fields {
@@ -326,7 +326,7 @@ fn sort_fields(fields: &mut Fields, errors: &mut rules::Errors) -> (Vec<Property
 
 enum Sorted {
     Reflected(Box<Property>),
-    /// A field of the plugin part, with the specifiers of `#[keep]` if it is kept.
+    /// Field of the plugin part. A kept field has the specifiers of its `#[keep]`.
     Plain(Box<Field>, Option<AttrArgs>),
 }
 
@@ -377,12 +377,12 @@ impl Property {
         format_ident!("ALCEDO_OF_{}", self.text().to_uppercase())
     }
 
-    /// Returns the name in the host.
+    /// Returns the name of the property in the host.
     fn text(&self) -> String {
         text_of(&self.name)
     }
 
-    /// Expands to the accessors, in the form that the `class!` macro expects. `at` is the position among the properties of the class.
+    /// Expands to the accessors in the syntax of the `class!` macro. `at` is the position among the properties of the class.
     fn accessors(&self, at: usize) -> TokenStream {
         let (get, ty, cell) = (&self.name, &self.field.ty, self.cell());
         let (set, try_set) = (format_ident!("set_{}", self.text()), format_ident!("try_set_{}", self.text()));
@@ -391,7 +391,7 @@ impl Property {
         quote! { #(#attrs)* #cell #at #get #set #try_set: #ty, #argument }
     }
 
-    /// Expands to a check that reports an enum that scripts do not support in a property visible to scripts.
+    /// Expands to a check for enums that scripts do not support. Only a property visible to scripts is checked.
     fn script_checks(&self) -> Result<TokenStream> {
         let (ty, as_byte) = (&self.field.ty, self.attr_args.flag("enum_as_byte")?);
         let mut is_script_visible = false;
@@ -406,7 +406,7 @@ impl Property {
                 );
             }
         });
-        // Number types are recognized by name; all other types may be enums and are checked.
+        // Number types are recognized by name. All other types may be enums, so the check applies to them.
         let may_be_enum = !matches!(ty, Type::Path(path) if path.path.get_ident().is_some_and(|name| {
             ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64", "f32", "f64", "bool", "String"].iter().any(|known| name == known)
         }));
@@ -468,9 +468,9 @@ impl Property {
     }
 }
 
-/// Expands to the parameter `value` of a setter, and the value that it writes: strings accept all types that convert into them,
-/// values in host memory all types that can be assigned, other types only themselves. Decided by the name of the type, which only
-/// affects convenience.
+/// Expands to the parameter `value` of a setter, and to the value that the setter writes. Strings accept all types that convert into
+/// them; values in host memory accept all types that can be assigned; other types accept only themselves. The decision depends on the
+/// name of the type, which only affects convenience.
 pub(crate) fn argument(ty: &Type) -> TokenStream {
     /// Types without parameters in host memory.
     const TEXTS: &[&str] = &["UString", "UUtf8String", "UAnsiString", "UText", "FieldPath"];

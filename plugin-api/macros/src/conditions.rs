@@ -1,5 +1,5 @@
-//! Conditions: code generated for a member with `#[cfg(…)]` exists exactly if the member does. The compiler passes an `impl`
-//! block before evaluating the conditions inside.
+//! Conditions of members: code generated for a member with `#[cfg(…)]` exists if and only if the member exists. The compiler
+//! passes an `impl` block to the attribute before evaluating the conditions inside the block.
 
 use crate::rules;
 use proc_macro2::TokenStream;
@@ -10,7 +10,7 @@ use syn::{Attribute, File, Result};
 pub(crate) struct Conditions(Vec<Attribute>);
 
 impl Conditions {
-    /// Returns the conditions among `attrs`. Conditions in `cfg_attr` are not visible yet, so they are rejected.
+    /// Returns the `cfg` conditions among `attrs`. Rejects `cfg_attr`, because the conditions inside are not visible yet.
     pub(crate) fn of(attrs: &[Attribute]) -> Result<Self> {
         if let Some(attr) = attrs.iter().find(|attr| attr.path().is_ident("cfg_attr")) {
             return Err(rules::spanned(
@@ -26,7 +26,7 @@ impl Conditions {
         self.0.is_empty()
     }
 
-    /// Rejects conditions: the plugin part of a class and its properties are the same in every build of the module.
+    /// Rejects conditions, because the plugin part of a class and its properties must be equal in every build of the module.
     pub(crate) fn refuse(attrs: &[Attribute]) -> Result<()> {
         match Self::of(attrs)?.0.first() {
             None => Ok(()),
@@ -54,7 +54,7 @@ impl Conditions {
         quote! { #(#conditions)* #element }
     }
 
-    /// Expands to a constant `name: ty` that is `value` under these conditions and `otherwise` without them.
+    /// Expands to a constant `name: ty` with the value `value` if the conditions hold, and `otherwise` if not.
     pub(crate) fn either(
         &self,
         name: &syn::Ident,

@@ -1,5 +1,5 @@
-//! `#[ufunction(custom_thunk = Self::exec_name)]`: a function declared without a body, with a custom thunk. The thunk steps
-//! through the parameters of the call, so parameters listed in the three wildcard specifiers may be of any type.
+//! Expands `#[ufunction(custom_thunk = Self::exec_name)]`: a function declared without a body, with a custom thunk. The thunk reads the
+//! parameters of the call one by one, so parameters listed in the three wildcard specifiers may be of any type.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote};
@@ -15,7 +15,7 @@ pub(crate) const SPECIFIER: &str = "custom_thunk";
 /// Specifiers that list parameters whose type the caller determines.
 pub(crate) const WILDCARDS: [&str; 3] = ["custom_struct_param", "array_parm", "array_type_dependent_params"];
 
-/// Name of the result in such a list.
+/// Name of the result in a list of wildcard parameters.
 const RESULT: &str = "return_value";
 
 pub(crate) fn named(attr_args: &AttrArgs) -> Result<Option<Path>> {
@@ -39,7 +39,7 @@ pub(crate) fn named(attr_args: &AttrArgs) -> Result<Option<Path>> {
     }
 }
 
-/// Rejects a body of a function with a custom thunk.
+/// Rejects a function that has both a body and a custom thunk.
 pub(crate) fn refuse_body(attr_args: &AttrArgs, signature: &Signature) -> Result<()> {
     match named(attr_args)? {
         None => Ok(()),

@@ -1,4 +1,4 @@
-//! The `default = …` of a property: a string for the host, and a compile-time check of its type.
+//! Expands the specifier `default = …` of a property to a string for the host, and to a compile-time check of the type.
 
 use crate::rules;
 use proc_macro2::TokenStream;
@@ -6,10 +6,10 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprAssign, ExprLit, ExprParen, ExprTuple, ExprUnary, Lit, Result, Type, UnOp};
 
-/// A default as the host parses it, and its check.
+/// Default as a string for the host, and its check.
 pub(crate) struct DefaultValue {
     pub(crate) text: String,
-    /// Compiles only if the value fits the property's type.
+    /// Code that compiles only if the value fits the property's type.
     pub(crate) check: TokenStream,
 }
 
@@ -45,14 +45,14 @@ impl DefaultValue {
     }
 }
 
-/// Returns true for a literal that certainly is a value of the type: the compiler has nothing to check.
+/// Returns true for a literal that is certainly a value of the type, so that no check is needed.
 fn is_literal_of(value: &Expr, ty: &Type) -> bool {
     let (Expr::Lit(ExprLit { lit, .. }), Type::Path(path)) = (value, ty) else { return false };
     let Some(name) = path.path.get_ident().map(ToString::to_string) else { return false };
     match lit {
         Lit::Float(number) => matches!(name.as_str(), "f32" | "f64") && number.suffix().is_empty(),
         Lit::Bool(_) => name == "bool",
-        // At most 100 is a value of each integer type.
+        // Every integer type includes the values up to 100.
         Lit::Int(number) => {
             let is_integer = matches!(name.as_str(), "u8" | "u16" | "u32" | "u64" | "i8" | "i16" | "i32" | "i64");
             is_integer && number.suffix().is_empty() && number.base10_parse::<u8>().is_ok_and(|number| number <= 100)
@@ -73,7 +73,7 @@ fn assign(value: &Expr) -> Option<&ExprAssign> {
     if let Expr::Assign(assign) = value { Some(assign) } else { None }
 }
 
-/// Parses the default of an inherited property, whose type only the host knows.
+/// Converts the default of an inherited property, whose type only the host knows.
 pub(crate) fn untyped(value: &Expr) -> Result<String> {
     let Some(assigns) = assigns(value) else { return text(value) };
     let mut fields = Vec::new();

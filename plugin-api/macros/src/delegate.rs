@@ -1,4 +1,4 @@
-//! `#[udelegate]`: converts a function type into a named delegate of the host.
+//! Expands `#[udelegate]`: converts a function type into a named delegate of the host.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
@@ -28,7 +28,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: AnyItem) -> Result<TokenStream>
     let owner = errors.take(owner(attr_args, &item.ident));
     let params = errors.take(parameters(function));
     let result = result(function);
-    // Errors of the kind are reported already.
+    // Errors of the kind have already been reported.
     if let (Some(kind), Some(result)) = (&kind, result.filter(|_| kind.as_ref().is_some_and(|kind| kind != "Delegate")))
     {
         errors.take::<()>(Err(rules::spanned(
@@ -58,7 +58,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, item: AnyItem) -> Result<TokenStream>
     })
 }
 
-/// Returns the kind of the delegate as the type of its values.
+/// Returns the kind of the delegate as the name of its value type.
 fn kind(attr_args: &AttrArgs, name: &Ident) -> Result<Ident> {
     let known = [("single", "Delegate"), ("multicast", "MulticastDelegate"), ("sparse", "SparseDelegate")];
     let mut found_kinds = Vec::new();
@@ -82,7 +82,7 @@ fn kind(attr_args: &AttrArgs, name: &Ident) -> Result<Ident> {
     }
 }
 
-/// Expands to the location in the host: a package, or a class.
+/// Expands to the owner of the delegate in the host: a package or a class.
 fn owner(attr_args: &AttrArgs, name: &Ident) -> Result<TokenStream> {
     let Some(class) = attr_args.path("of")? else {
         let package = attr_args.package(name)?;
@@ -145,7 +145,7 @@ fn result(function: &TypeBareFn) -> Option<&Type> {
     }
 }
 
-/// Rejects forms that delegates do not support.
+/// Rejects function types that delegates do not support.
 fn refuse(item: &ItemType, function: &TypeBareFn) -> Result<()> {
     const PLAIN: &str = "a delegate is bound to reflected functions: write it without this, as `fn(points: i32)`";
     let refused = |span| Err(rules::at("ALC0177", span, PLAIN));

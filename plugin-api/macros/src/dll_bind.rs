@@ -1,4 +1,4 @@
-//! `dll_bind = "Name"` of a class: the library of its functions, and a check that the class is final.
+//! Expands `dll_bind = "Name"` of a class: the C library of the class's functions, and a check that the class is final.
 
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
@@ -8,7 +8,7 @@ use syn::{Expr, ExprLit, Lit, LitStr, Result};
 use crate::attr_args::{AttrArg, AttrArgs};
 use crate::rules;
 
-/// Returns the name in `dll_bind = "Name"`, if specified.
+/// Returns the name in `dll_bind = "Name"`, if the attribute has this specifier.
 pub(crate) fn library(attr_args: &AttrArgs) -> Result<Option<LitStr>> {
     let Some(AttrArg { name, value, .. }) = attr_args.get("dll_bind") else { return Ok(None) };
     let Some(Expr::Lit(ExprLit { lit: Lit::Str(text), .. })) = value else {
@@ -32,7 +32,7 @@ pub(crate) fn library(attr_args: &AttrArgs) -> Result<Option<LitStr>> {
     Ok(Some(text.clone()))
 }
 
-/// Expands to a check that reports a base class with a library, which is final.
+/// Expands to a check that rejects a base class with a C library, because this base class is final.
 pub(crate) fn base_is_not_bound(base: &TokenStream) -> TokenStream {
     let text =
         "this class is bound to a library, so it is final: hold an object of it instead of extending it [ALC0142]";

@@ -1,5 +1,5 @@
-//! `#[dll_import]`: a function of a class with `dll_bind`, whose body is a function of a C library. Types are written as in
-//! Rust: `&mut T` for out parameters of C, `[T; N]` for an array of a fixed length.
+//! Expands `#[dll_import]`: a function of a class with `dll_bind`, whose body is a function of a C library. Parameters have
+//! Rust types: `&mut T` for out parameters of C, `[T; N]` for an array of a fixed length.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
@@ -169,7 +169,7 @@ impl DllImport {
         })
     }
 
-    /// Returns the name of the function in C, if it differs.
+    /// Returns the function's name in the C library, if the name differs.
     fn symbol(&self) -> Result<Option<LitStr>> {
         self.attr_args.text("name")
     }
@@ -182,7 +182,7 @@ impl DllImport {
 }
 
 impl CParam {
-    /// Parses a written type. Also returns the type of its values in the host.
+    /// Parses the type of a parameter. Also returns the type that the host uses for the parameter's values.
     fn of(written: &Type) -> Result<(Self, Type)> {
         let (is_out, inner) = match written {
             Type::Reference(reference) if reference.mutability.is_some() => (true, &*reference.elem),
@@ -205,7 +205,7 @@ impl CParam {
         Ok((Self { written: written.clone(), is_out, len }, ty))
     }
 
-    /// Expands to the value for the host.
+    /// Expands to the argument that the host receives.
     fn argument(&self, ident: &Ident) -> TokenStream {
         let value = if self.is_out {
             quote! { ::core::clone::Clone::clone(&*#ident) }
@@ -219,7 +219,7 @@ impl CParam {
         }
     }
 
-    /// Expands to a check that C can read the type.
+    /// Expands to a check that C functions support the type.
     fn check(&self, ty: &Type) -> TokenStream {
         let has_len = self.len.is_some();
         let text =

@@ -1,8 +1,8 @@
-//! Doc comments: they become the host's documentation of a type or member, and are kept on the generated items.
+//! Doc comments: the host stores them as documentation of a type or member, and the generated items keep them.
 
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
-/// Joins the doc comment into a single string.
+/// Joins the lines of a doc comment into a single string.
 pub(crate) fn text(attrs: &[Attribute]) -> String {
     let lines = attrs.iter().filter_map(|attr| match &attr.meta {
         Meta::NameValue(meta) if meta.path.is_ident("doc") => match &meta.value {
@@ -14,7 +14,7 @@ pub(crate) fn text(attrs: &[Attribute]) -> String {
     lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
-/// Returns the attributes that generated members copy from their source. Conditions are applied separately.
+/// Returns the attributes that generated members copy from their source. Conditions are excluded; other code applies them.
 pub(crate) fn shared(attrs: &[Attribute]) -> Vec<Attribute> {
     let shared = ["doc", "deprecated"];
     attrs.iter().filter(|attr| shared.iter().any(|name| attr.path().is_ident(name))).cloned().collect()

@@ -1,4 +1,4 @@
-//! `was = "Old, Older"`: earlier names of types and members, in a list of the module.
+//! Expands `was = "Old, Older"`: adds earlier names of types and members to a list of the module.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -9,7 +9,7 @@ use crate::rules;
 
 pub(crate) const WAS: &str = "was";
 
-/// Lists the earlier names of a type of this module.
+/// Expands to the earlier names of a type of this module.
 pub(crate) fn of_type(attr_args: &AttrArgs, package: &LitStr, name: &syn::Ident) -> Result<TokenStream> {
     if let Some(attr_arg) = attr_args.get(WAS)
         && attr_args.flag("imported")?
@@ -27,13 +27,13 @@ pub(crate) fn path(package: &LitStr, name: &syn::Ident) -> String {
     format!("/Script/{}.{}", package.value(), text_of(name))
 }
 
-/// Lists the earlier names in the specifiers of the item with that path.
+/// Expands to the earlier names in the specifiers of the item at `path`.
 pub(crate) fn of(attr_args: &AttrArgs, path: &str) -> Result<TokenStream> {
     let Some(names) = checked(attr_args)? else { return Ok(TokenStream::new()) };
     Ok(quote! { ::alcedo_plugin_api::__private::earlier_names! { #path, #names } })
 }
 
-/// Returns the value of the specifier, after a check of each name.
+/// Checks each name in the specifier's value, and returns the value.
 pub(crate) fn checked(attr_args: &AttrArgs) -> Result<Option<LitStr>> {
     let names = attr_args.text(WAS)?;
     match names.as_ref().filter(|names| !names.value().split(',').all(|name| is_identifier(name.trim()))) {

@@ -1,5 +1,5 @@
-//! `#[uenum]`: named numbers. A plain enum stays the author's Rust enum; with `flags` it becomes a bit set with a constant for
-//! each entry.
+//! Expands `#[uenum]`: named numbers. A plain enum stays the author's Rust enum. With `flags`, the enum becomes a bit set with
+//! a constant for each entry.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ struct Entry {
     number: i128,
     display: String,
     is_hidden: bool,
-    /// Specifiers of its `#[umeta]`.
+    /// Specifiers of the variant's `#[umeta]`.
     args: Option<AttrArgs>,
 }
 
@@ -54,7 +54,7 @@ pub(crate) fn expand(attr_args: &AttrArgs, mut item: ItemEnum) -> Result<TokenSt
     })
 }
 
-/// Expands to the author's enum, and the conversions between variants and numbers.
+/// Expands to the author's enum, and to conversions between variants and numbers.
 fn plain(item: &ItemEnum, repr: &Ident, entries: &[Entry]) -> TokenStream {
     let name = &item.ident;
     let idents: Vec<_> = entries.iter().map(|entry| &entry.ident).collect();
@@ -78,7 +78,7 @@ fn plain(item: &ItemEnum, repr: &Ident, entries: &[Entry]) -> TokenStream {
     }
 }
 
-/// Expands to a struct with the bits, which replaces the author's enum.
+/// Expands to a struct that stores the bits and replaces the author's enum.
 fn set_of_bits(item: &ItemEnum, repr: &Ident, entries: &[Entry]) -> TokenStream {
     let ItemEnum { attrs, vis, ident: name, .. } = item;
     let constants = entries.iter().map(|Entry { ident, attrs, number, .. }| {
@@ -111,7 +111,7 @@ fn set_of_bits(item: &ItemEnum, repr: &Ident, entries: &[Entry]) -> TokenStream 
                 Self(bits)
             }
 
-            /// Returns true if the set contains all entries of `other`.
+            /// Returns true if the set contains all bits of `other`.
             #[must_use]
             #vis const fn contains(self, other: Self) -> bool {
                 self.0 & other.0 == other.0
@@ -154,7 +154,7 @@ fn set_of_bits(item: &ItemEnum, repr: &Ident, entries: &[Entry]) -> TokenStream 
             impl ::core::ops::Sub for #name {
                 type Output = Self;
 
-                /// Removes the entries of `other`.
+                /// Removes the bits of `other` from the set.
                 fn sub(self, other: Self) -> Self {
                     Self(self.0 & !other.0)
                 }
@@ -163,7 +163,7 @@ fn set_of_bits(item: &ItemEnum, repr: &Ident, entries: &[Entry]) -> TokenStream 
     }
 }
 
-/// Returns the type of the numbers, from the enum's own `repr`.
+/// Returns the integer type of the enum, specified by the enum's `repr`.
 fn underlying(item: &mut ItemEnum) -> Result<Ident> {
     const KNOWN: [&str; 8] = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64"];
     let repr = take_attr(&mut item.attrs, "repr")?;
@@ -254,7 +254,7 @@ fn entry(variant: &mut Variant, next: i128) -> Result<Entry> {
     Ok(Entry { ident: variant.ident.clone(), attrs: variant.attrs.clone(), number, display, is_hidden, args })
 }
 
-/// Parses an integer: `3`, `-3`, `0x10`, `1 << 4`.
+/// Parses an integer such as `3`, `-3`, `0x10` or `1 << 4`.
 fn literal(written: &Expr) -> Option<i128> {
     match written {
         Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) => number.base10_parse().ok(),

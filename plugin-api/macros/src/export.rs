@@ -1,5 +1,5 @@
-//! Static functions exported by name: `#[zcall(ex = "…")]` on a free function, `#[zmethod]` in a class or in the `#[zmethods]`
-//! block of a plain type.
+//! Expands static functions that are exported by name: `#[zcall(ex = "…")]` on a free function, `#[zmethod]` in a class or in
+//! the `#[zmethods]` block of a plain type.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -68,7 +68,7 @@ pub(crate) fn expand_block(attr_args: &AttrArgs, mut block: ImplBlock) -> Result
     Ok(quote! { #item #(#exports)* })
 }
 
-/// Parses the signature of a function without an object.
+/// Parses the signature of a static function.
 pub(crate) fn static_method(signature: &Signature) -> Result<Method> {
     let method = Method::of(signature)?;
     if method.self_kind != SelfKind::None || method.has_this {

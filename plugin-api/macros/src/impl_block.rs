@@ -1,5 +1,5 @@
-//! `impl` blocks whose bodies stay tokens: the attributes read signatures, and the compiler parses each body anyway. A tree of all bodies
-//! would be most of the time that an attribute takes.
+//! Parses `impl` blocks, but keeps bodies as tokens: the attributes read only signatures, and the compiler parses each body later.
+//! Parsing all bodies into syntax trees would take most of an attribute's time.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::ToTokens;
@@ -7,17 +7,17 @@ use syn::parse::discouraged::Speculative as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::{Abi, Attribute, Error, ImplItem, Item, ItemImpl, Result, Signature, Token, Visibility, token};
 
-/// An item under an attribute.
+/// Item to which an attribute is applied.
 #[expect(clippy::large_enum_variant, reason = "one short-lived value per item of the source")]
 pub(crate) enum AnyItem {
     Impl(ImplBlock),
-    /// An item of another sort.
+    /// An item that is not an `impl` block.
     Other(Box<Item>),
 }
 
-/// An `impl` block.
+/// Parsed `impl` block.
 pub(crate) struct ImplBlock {
-    /// The block without its members.
+    /// `impl` block without its members.
     pub(crate) head: ItemImpl,
     pub(crate) members: Vec<Member>,
 }
@@ -30,7 +30,7 @@ pub(crate) enum Member {
     Other(ImplItem),
 }
 
-/// A function with a body.
+/// Function with a body.
 pub(crate) struct Function {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
@@ -58,7 +58,7 @@ impl AnyItem {
         }
     }
 
-    /// Returns the item as a syntax tree, without those of bodies.
+    /// Returns the item as a syntax tree. The syntax trees of bodies are omitted.
     pub(crate) fn into_item(self) -> Item {
         match self {
             Self::Impl(block) => Item::Impl(block.into_item()),
@@ -84,7 +84,7 @@ impl ImplBlock {
     }
 }
 
-/// Returns true for the tokens of an `impl` block, which may have attributes.
+/// Returns true for the tokens of an `impl` block. Attributes may precede the block.
 fn is_impl(mut tokens: &[TokenTree]) -> bool {
     while let [TokenTree::Punct(pound), TokenTree::Group(_), rest @ ..] = tokens
         && pound.as_char() == '#'

@@ -1,4 +1,4 @@
-//! `#[uclass(imported)]` on an `impl` of declarations: functions that the host or another module implements.
+//! Expands `#[uclass(imported)]` on an `impl` of declarations: functions that the host or another module implements.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -65,7 +65,7 @@ fn declaration(
         ::alcedo_plugin_api::__private::join!(<#class as ::alcedo_plugin_api::__private::Class>::PATH, ":", #text)
     };
     let callers = calls(view, &[method.callers(&method.name, &quote! { #cell }, &path, &docs::shared(&attrs))]);
-    // An implementable event is called like any function, and only scripts implement it: overrides here are impossible.
+    // An implementable event is called like any function, but only scripts implement it, so overrides are not supported here.
     let event =
         attr_args.flag(EVENTS[0])?.then(|| event_constant(view, &method.event_constant(), &method.as_fn_type()));
     if event.is_some() {

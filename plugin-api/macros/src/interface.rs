@@ -1,5 +1,5 @@
-//! `#[uinterface]`: converts a trait of the author into a type that represents the interface in references and lists, and a
-//! view with a call for each function.
+//! Expands `#[uinterface]`: converts a trait of the author into a type that represents the interface in references and
+//! lists, and into a view with a call for each function.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
@@ -77,7 +77,7 @@ impl<'a> Function<'a> {
         Ok(Self { declared, method })
     }
 
-    /// Expands to the description in the form that the `interface!` macro expects.
+    /// Expands to the description in the syntax of the `interface!` macro.
     fn description(&self) -> TokenStream {
         let Self { declared, method } = self;
         let (signature, name) = (&declared.sig, method.text());
@@ -87,8 +87,8 @@ impl<'a> Function<'a> {
         quote! { #name (#(#names: #types),*) -> #result, may_fail: #fallible, text: #text, doc: #doc }
     }
 
-    /// Expands to the calls on the view, and the import of the function, which is also required in the declaring module to
-    /// receive its handle.
+    /// Expands to the calls on the view, and to the import of the function. The declaring module also needs the import,
+    /// because the import receives the function's handle.
     fn callers(&self, item: &ItemTrait) -> TokenStream {
         let (interface, method) = (&item.ident, &self.method);
         let (view, text, cell) = (view_of(interface), method.text(), format_ident!("ALCEDO_OF_INTERFACE"));
@@ -117,7 +117,7 @@ impl<'a> Function<'a> {
     }
 }
 
-/// Formats a signature as the author wrote it, for messages.
+/// Formats a signature in the author's spelling, for messages.
 fn signature_text(signature: &syn::Signature) -> String {
     let text = quote! { #signature }.to_string();
     let tight = [
@@ -135,7 +135,7 @@ fn signature_text(signature: &syn::Signature) -> String {
     text.replace("( ", "(").replace(" )", ")").replace("->", " ->").replace("  ->", " ->")
 }
 
-/// Rejects forms of traits that interfaces do not support.
+/// Rejects traits with syntax that interfaces do not support.
 fn refuse(item: &ItemTrait) -> Result<()> {
     if let Some(base) = item.supertraits.first() {
         return Err(rules::spanned(

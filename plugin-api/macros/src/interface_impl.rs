@@ -1,5 +1,5 @@
-//! `#[uclass] impl Heeds for Cat`: the bodies of a class for an interface. Each becomes an event of the class, which subclasses
-//! can override; the block is compared with the interface at compile time.
+//! Expands `#[uclass] impl Heeds for Cat`: the bodies of a class for an interface. Each body becomes an event of the class,
+//! which subclasses can override. The block is compared with the interface at compile time.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};

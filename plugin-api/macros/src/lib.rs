@@ -1,6 +1,6 @@
-//! The attributes of an Alcedo plugin. Each parses the author's code, rejects rule violations at the offending token, and
-//! expands to calls of macros in `::alcedo_plugin_api::__private`, which implement the semantics. The expansion depends on no
-//! layout, and contains only paths of `__private`.
+//! The attributes of an Alcedo plugin. Each attribute parses the author's code, rejects rule violations at the offending token, and
+//! expands to calls of macros in `::alcedo_plugin_api::__private`, which implement the semantics. The expansion depends on no layout,
+//! and contains only paths of `__private`.
 
 mod async_function;
 mod attr_args;
@@ -46,27 +46,27 @@ use crate::native::Side;
 
 /// A reflected class, or its methods.
 ///
-/// On a struct: `#[uclass(package = "Game", base = Actor, blueprintable)]`. Fields with `#[uproperty(…)]` move into the host
-/// object and get accessors on [`This`](../alcedo_plugin_api/struct.This.html); the others form the plugin part, which is
-/// rebuilt in each reload, except for fields with `#[keep]`. Specifiers of `uproperty`: `edit_anywhere`, `blueprint_read`,
-/// `blueprint_write`, `transient`, `default = …`, `default_subobject`, `root_component`.
+/// On a struct: `#[uclass(package = "Game", base = Actor, blueprintable)]`. Fields with `#[uproperty(…)]` move into the host object
+/// and get accessors on [`This`](../alcedo_plugin_api/struct.This.html). The other fields form the plugin part, which each reload
+/// rebuilds, except for fields with `#[keep]`. Specifiers of `uproperty`: `edit_anywhere`, `blueprint_read`, `blueprint_write`,
+/// `transient`, `default = …`, `default_subobject`, `root_component`.
 ///
-/// On its one `impl` block: `#[uclass]`, with methods marked `#[red_constructor]`, `#[class_constructor]`,
-/// `#[post_init_properties]`, `#[ufunction(…)]`, `#[overrides(Base)]` or `#[zmethod]`; other methods are not reflected.
+/// On the struct's only `impl` block: `#[uclass]`, with methods marked `#[red_constructor]`, `#[class_constructor]`,
+/// `#[post_init_properties]`, `#[ufunction(…)]`, `#[overrides(Base)]` or `#[zmethod]`. Other methods are not reflected.
 ///
 /// A function may return `Result<T, E>` with any `E` that implements `Display`: callers receive the error message in a
 /// `CallError` of a separate kind.
 ///
-/// With `dll_bind = "Name"`, functions may be functions of a C library, declared without a body:
-/// `#[dll_import] fn turn(&self, text: &mut String);`. The class is final.
+/// With `dll_bind = "Name"`, functions may be declared without a body and implemented in a C library: `#[dll_import] fn turn(&self,
+/// text: &mut String);`. The class is final.
 ///
-/// With `abstract`, only subclasses have objects; the class still has a class default object.
+/// With `abstract`, only subclasses can have objects; the class itself has only its class default object.
 ///
-/// With `#[migrate(from = "f64", with = Self::of_number)]`, a property converts values of an earlier declaration at a reload by that
-/// function. On the class, `#[migrate(from = "DoorV1", to = "DoorV2", with = …)]` converts several properties together.
+/// With `#[migrate(from = "f64", with = Self::of_number)]` on a property, a reload converts values of an earlier declaration by this
+/// function. `#[migrate(from = "DoorV1", to = "DoorV2", with = …)]` on the class converts several properties together.
 ///
-/// With `implements(Heeds, Sings)`, references to those interfaces accept its objects; see [`macro@uinterface`]. With
-/// `imported`, on a struct and on an `impl` of declarations: a class that the host or another module declares.
+/// With `implements(Heeds, Sings)`, references to these interfaces accept objects of the class; see [`macro@uinterface`]. With
+/// `imported`, on a struct and on an `impl` of declarations, the host or another module declares the class.
 #[proc_macro_attribute]
 pub fn uclass(attr: TokenStream, item: TokenStream) -> TokenStream {
     of_type(attr, item, None, |attr_args, item| class(attr_args, item, Side::Plugin))
@@ -92,33 +92,33 @@ fn class(attr_args: &AttrArgs, item: AnyItem, side: Side) -> syn::Result<proc_ma
     }
 }
 
-/// A reflected struct: `#[ustruct(package = "Game")]`. Its fields have any types of the host and are stored in host memory. The
-/// struct's name is the type of an owned value; the accessors of its fields are on the view that properties, parameters and
+/// A reflected struct: `#[ustruct(package = "Game")]`. Its fields may have any type of the host and are stored in host memory. The
+/// struct's name is the type of an owned value. The accessors of its fields are on the view that properties, parameters and
 /// `this.open(&value)` return.
 ///
-/// With `#[uproperty(default = …)]` on a field, every new value starts with that default: in an object, a container, a
-/// parameter, and in Rust code.
+/// With `#[uproperty(default = …)]` on a field, every new value starts with this default: in an object, a container, a parameter, and
+/// in Rust code.
 ///
-/// With `base = Spot` the struct extends that struct: the fields of the base come first, and the view returns them as `base()`.
+/// With `base = Spot`, the struct extends `Spot`: the base's fields come first, and the view returns the base as `base()`.
 ///
-/// With `pod`, a struct of plain values that is passed by value: it becomes `#[repr(C)]` and `Copy`. If a field specifies a
-/// default, the struct also implements `Default` with these defaults. With `imported`, the host or another module declares the
-/// struct, and its layout is compared while loading.
+/// With `pod`, the struct contains plain values and is passed by value: it becomes `#[repr(C)]` and `Copy`. If a field specifies a
+/// default, the struct also implements `Default` with these defaults. With `imported`, the host or another module declares the struct,
+/// and loading compares the layouts.
 ///
-/// On the struct's `impl` block, without specifiers: a method marked `#[constructor]` becomes a function that returns a new
-/// value. The method receives the default value (`&mut self`, or `value: Borrowed<'_, Self>` without `pod`) and modifies it. A
-/// method marked `#[net_serialize]` writes and reads the value for the network.
+/// On the struct's `impl` block, without specifiers: a method marked `#[constructor]` becomes a function that returns a new value. The
+/// method receives the default value (`&mut self`, or `value: Borrowed<'_, Self>` without `pod`) and modifies this value. A method
+/// marked `#[net_serialize]` writes and reads the value for the network.
 #[proc_macro_attribute]
 pub fn ustruct(attr: TokenStream, item: TokenStream) -> TokenStream {
     of_type(attr, item, None, |attr_args, item| struct_impl::expand(attr_args, item, Side::Plugin))
 }
 
-/// A reflected enum: `#[uenum(package = "Game")] #[repr(u8)] pub enum Mood { Calm, Angry }`. The host identifies its entries by
-/// name, so their numbers may change between builds. The enum becomes `Copy`; one entry has the number 0. An entry may have
+/// A reflected enum: `#[uenum(package = "Game")] #[repr(u8)] pub enum Mood { Calm, Angry }`. The host identifies entries by name, so
+/// their numbers may change between builds. The enum becomes `Copy`, and one entry must have the number 0. An entry may have
 /// `#[umeta(display_name = "Very angry", hidden)]`.
 ///
-/// With `flags`, a value is any set of entries, each a bit: the type becomes a struct with a constant for each entry and the operators
-/// `|`, `&` and `-`. With `imported`, the host or another module declares the enum, and names and numbers are compared while loading.
+/// With `flags`, a value is a set of entries, one bit each: the type becomes a struct with a constant for each entry and the operators
+/// `|`, `&` and `-`. With `imported`, the host or another module declares the enum, and loading compares names and numbers.
 #[proc_macro_attribute]
 pub fn uenum(attr: TokenStream, item: TokenStream) -> TokenStream {
     of_type(attr, item, None, enumeration)
@@ -134,25 +134,25 @@ fn enumeration(attr_args: &AttrArgs, item: AnyItem) -> syn::Result<proc_macro2::
 }
 
 /// A named delegate: `#[udelegate(multicast, package = "Game")] pub type OnScored = fn(points: i32, by: Obj<Cube>);`. Specify
-/// `single`, `multicast` or `sparse`; a single delegate may return a result. Every parameter has a name.
+/// `single`, `multicast` or `sparse`; a single delegate may return a result. Every parameter needs a name.
 ///
-/// The name becomes the type of properties, parameters and elements, with the operations of a
-/// `MulticastDelegate<fn(i32, Obj<Cube>)>`. Its path in the host is `/Script/Game.OnScored`; with `of = Cube` instead of the
-/// package, the delegate belongs to a class of this crate and has the path `/Script/Game.Cube:OnScored`.
+/// The name becomes a type for properties, parameters and elements, with the operations of `MulticastDelegate<fn(i32, Obj<Cube>)>`.
+/// The delegate's path in the host is `/Script/Game.OnScored`. With `of = Cube` instead of the package, the delegate belongs to a
+/// class of this crate and has the path `/Script/Game.Cube:OnScored`.
 ///
-/// With `imported`, the host or another module declares the delegate, and kind and signature are compared while loading.
+/// With `imported`, the host or another module declares the delegate, and loading compares kind and signature.
 #[proc_macro_attribute]
 pub fn udelegate(attr: TokenStream, item: TokenStream) -> TokenStream {
     of_type(attr, item, None, delegate::expand)
 }
 
-/// An interface: `#[uinterface(package = "Game")] pub trait Heeds { fn hear(&self, what: String) -> u32; }`. The name becomes a
-/// type that represents the interface, in `ScriptInterface<Heeds>` and in `#[uclass(package = "Game", implements(Heeds))]`. A
-/// class that lists the interface contains the bodies in `#[uclass] impl Heeds for Cat { … }`. With `imported`, the host or
-/// another module declares the interface.
+/// An interface: `#[uinterface(package = "Game")] pub trait Heeds { fn hear(&self, what: String) -> u32; }`. The name becomes a type
+/// that represents the interface, in `ScriptInterface<Heeds>` and in `#[uclass(package = "Game", implements(Heeds))]`. A class that
+/// lists the interface contains the bodies in `#[uclass] impl Heeds for Cat { … }`. With `imported`, the host or another module
+/// declares the interface.
 ///
-/// Functions are called on the object that a reference returns: `this.listener().get(&this)`, and on any object viewed as the
-/// interface: `object.as_interface::<Heeds>()`.
+/// A reference returns the object on which the functions are called: `this.listener().get(&this)`. Any other object can be viewed as
+/// the interface: `object.as_interface::<Heeds>()`.
 #[proc_macro_attribute]
 pub fn uinterface(attr: TokenStream, item: TokenStream) -> TokenStream {
     of_type(attr, item, None, interface)
@@ -174,12 +174,12 @@ macro_rules! read_by_uclass {
         }
     )*};
 }
-// `#[uclass]` removes these attributes: if one is expanded, it is in an `impl` without `#[uclass]`.
+// `#[uclass]` removes these attributes, so an expanded attribute is in an `impl` without `#[uclass]`.
 read_by_uclass! {
     ufunction overrides red_constructor class_constructor post_init_properties begin_destroy add_references dll_import
 }
 
-/// Exports a free function by name: `#[zcall(ex = "math.add")]` exports it as `ex:/math.add`.
+/// Exports a free function by name: `#[zcall(ex = "math.add")]` exports the function as `ex:/math.add`.
 #[proc_macro_attribute]
 pub fn zcall(attr: TokenStream, item: TokenStream) -> TokenStream {
     let attr_args = parse_macro_input!(attr as AttrArgs);
@@ -187,8 +187,8 @@ pub fn zcall(attr: TokenStream, item: TokenStream) -> TokenStream {
     finish(export::expand(&attr_args, &item))
 }
 
-/// Exports methods of a plain type by name: methods marked `#[zmethod]` in `impl Report` of the module `reports` are exported
-/// as `nm:/reports:Report:render`. Modules of a Slim load context, which have no classes, export functions this way. Such methods take
+/// Exports methods of a plain type by name: methods marked `#[zmethod]` in `impl Report` of the module `reports` are exported as
+/// `nm:/reports:Report:render`. Modules of a Slim load context, which have no classes, export functions this way. These methods take
 /// neither `self` nor `this`; exported methods of a Slim may be called on any thread.
 #[proc_macro_attribute]
 pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
@@ -198,55 +198,55 @@ pub fn zmethods(attr: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes the crate a module: `module! { name: "magic_cube", main: started, exit: ended, dependencies: [("base", "^1")] }`.
 ///
-/// `main` is `fn(&[&str])` or `fn()`, `exit` is `fn()`; both may be left out, and so may the dependencies.
+/// `main` is `fn(&[&str])` or `fn()`, and `exit` is `fn()`. Both are optional, and so are the dependencies.
 ///
-/// `entry: exchange` is the entry method, which exchanges tables of functions with the host right before `main`:
-/// `fn(&'static H) -> M`, `fn(&'static H)` or `fn() -> M`, where `H` is a `host struct` of `entry_table!` and `M` a
-/// `module struct`. A host with another definition of `H` or `M` refuses the module before its code runs.
+/// `entry: exchange` is the entry method, which exchanges tables of functions with the host immediately before `main`: `fn(&'static H)
+/// -> M`, `fn(&'static H)` or `fn() -> M`, where `H` is a `host struct` of `entry_table!` and `M` a `module struct`. A host with a
+/// different definition of `H` or `M` refuses the module before its code runs.
 ///
 /// `suspend: let_go, resume: take_again` are for exclusive resources: a fixed port, a lock file, a database. In a reload, the main of
 /// the new generation runs *before* the exit hook of the old generation, because the old generation continues if the new generation
-/// fails. `suspend` and `resume` are `fn()` or `fn() -> Result<(), E>` with an `E` that implements `Display`; they are only valid
-/// together.
+/// fails. `suspend` and `resume` are `fn()` or `fn() -> Result<(), E>` with an `E` that implements `Display`. A module must specify
+/// both or neither.
 ///
-/// | when | what runs |
+/// | event | functions that run |
 /// | --- | --- |
-/// | a reload replaces the module | `suspend` of the old, then main of the new, then, in the end, `exit` of the old |
-/// | that reload is rolled back | `exit` of the new, if its main had returned, then `resume` of the old |
-/// | `suspend` panics or returns an error | nothing is replaced, and `resume` runs |
-/// | `resume` panics or returns an error | the report of the reload lists the error, and the module continues |
-/// | an unload, a shutdown, a reload that does not replace the module | neither |
+/// | a reload replaces the module | `suspend` of the old generation, then main of the new one, and finally `exit` of the old one |
+/// | the reload is rolled back | `exit` of the new generation, if its main has returned, then `resume` of the old one |
+/// | `suspend` panics or returns an error | `resume`; the module is not replaced |
+/// | `resume` panics or returns an error | no others: the report of the reload lists the error, and the module continues |
+/// | an unload, a shutdown, a reload that does not replace the module | neither `suspend` nor `resume` |
 ///
-/// So `exit` and `resume` see the state after `suspend`, which may be partial if `suspend` failed. For several modules,
-/// `suspend` runs for dependents first, `resume` for dependencies first. The module is fully usable in both: it may call, be
-/// called and create objects, permanently; deferred work (`task::post`, timers) is refused in `suspend`. Kept fields are read
-/// after `suspend`. Between `suspend` and the next step, no calls, tasks, timers or posted closures of the module run, but its
-/// threads do. A `replace` of a Slim works the same way, on the thread that calls it; calls already running on other threads
-/// continue, and new calls are still accepted.
+/// `exit` and `resume` run in the state after `suspend`, which may be partial if `suspend` failed. If a reload replaces several
+/// modules, `suspend` runs for dependents first, `resume` for dependencies first. In both functions, the module may make and receive
+/// calls, and create permanent objects; deferred work (`task::post`, timers) is refused in `suspend`. Kept fields are read after
+/// `suspend`. Between `suspend` and the next step, no calls, tasks, timers or posted closures of the module run, but its threads
+/// continue. A `replace` of a Slim works the same way, on the thread that calls it. Calls that run on other threads continue, and new
+/// calls are still accepted.
 ///
-/// The module allocates from a separate heap, which is freed with its code. `allocator: own` leaves the choice of a
-/// `#[global_allocator]` to the crate.
+/// The module allocates from a separate heap, which is freed with its code. With `allocator: own`, the crate defines its own
+/// `#[global_allocator]`.
 ///
-/// Use the macro at the top level of the crate: it also defines hidden versions of C functions with lasting side effects
-/// (`pthread_create`, `__cxa_thread_atexit_impl`, `malloc`, `open` and others), so that the host can track those effects.
+/// Use the macro at the top level of the crate. The macro also defines hidden versions of C functions with lasting side effects
+/// (`pthread_create`, `__cxa_thread_atexit_impl`, `malloc`, `open` and others), so that the host can track these effects.
 ///
-/// `unhooked: ["pthread_create"]` omits functions that C code in the library defines itself, as crash handlers and allocators do;
-/// otherwise the linker reports a duplicate symbol. Code inside the library then calls this function instead of the hook, and the
-/// function gets the hook when it looks up the platform's function by `dlsym`. The host does not record effects that bypass the hook,
-/// and reports the names when it loads the module. For the C heap, omit all functions that the code defines, including `free`: blocks
-/// that the C library allocates for its caller (`realpath`, `getline`, `asprintf`) are then moved to that heap.
+/// `unhooked: ["pthread_create"]` omits hooks of functions that C code in the library defines itself, as crash handlers and allocators
+/// do; otherwise the linker reports a duplicate symbol. Code inside the library then calls this function and not the hook, and the
+/// function receives the hook when it looks up the platform's function by `dlsym`. The host does not record effects that bypass the
+/// hook, and reports the names when it loads the module. For the C heap, omit all functions that the code defines, including `free`.
+/// Blocks that the C library allocates for its caller (`realpath`, `getline`, `asprintf`) are then moved to the library's own heap.
 ///
-/// The logger of `log` and the subscriber of `tracing` in the library are the host's, which receives all records. A main may
-/// set others, by `env_logger`, `fern`, `tracing_subscriber` or manually: the host's are then set after main, unless main has
-/// set them. Records of `log` are dropped until main has set its logger. The host detects this from function names in the file.
-/// `logger: own` declares it for a file without names, or one that calls `log::set_logger` directly.
+/// The host installs the logger of `log` and the subscriber of `tracing` in the library, and receives all records. A main may set its
+/// own by `env_logger`, `fern`, `tracing_subscriber` or manually. In this case, the host installs its own after main, unless main has
+/// set them. Records of `log` are dropped until main has set its logger. The host detects the case from function names in the file.
+/// `logger: own` declares the case for a file without names, or for a main that calls `log::set_logger` directly.
 #[proc_macro]
 pub fn module(input: TokenStream) -> TokenStream {
     let module = parse_macro_input!(input as module::Module);
     finish(module::expand(&module))
 }
 
-/// Defines the attributes of a host for types of one sort: with paths of the runtime, and with paths of the crate `alcedo`.
+/// Defines the attributes of a host for one kind of type: with paths of the runtime, and with paths of the crate `alcedo`.
 macro_rules! of_hosts {
     ($($name:literal $native:ident $facade:ident: $expand:expr;)*) => {$(
         #[doc = concat!("`#[", $name, "]` for types of a host, with the same specifiers; exported as `alcedo_runtime::native::", $name, "`.")]
@@ -270,7 +270,7 @@ of_hosts! {
     "uinterface" native_uinterface facade_uinterface: interface;
 }
 
-/// Parses and expands an attribute of a type: of a plugin, or of a host with paths of `krate`.
+/// Parses and expands an attribute of a type: for a plugin, or for a host with paths of `krate`.
 fn of_type(
     attr: TokenStream,
     item: TokenStream,
@@ -283,7 +283,7 @@ fn of_type(
         Err(error) => return error.into_compile_error().into(),
     };
     let Some(krate) = krate else { return finish(expand(&attr_args, item)) };
-    // Callers of another host's class are an `impl` block.
+    // A host may use `imported` on an `impl` block, to call functions of another host's class.
     let imported = attr_args.get("imported").filter(|_| !matches!(item, AnyItem::Impl(_)));
     let expanded = match imported {
         Some(arg) => Err(rules::at("ALC0206", arg.name.span(), "a host declares its own types: remove `imported`")),

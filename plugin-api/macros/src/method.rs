@@ -1,4 +1,4 @@
-//! The signature of a method: its `self`, its `this`, its parameters, its result.
+//! The signature of a method: `self`, `this`, parameters and result.
 
 use crate::rules;
 use proc_macro2::{Literal, TokenStream};
@@ -12,30 +12,30 @@ use crate::type_names::{borrowed_type, is_named};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SelfKind {
-    /// No `self`.
+    /// No `self` parameter.
     None,
     /// `&self`.
     Shared,
     /// `&mut self`.
     Exclusive,
-    /// No `self`, although the function is called on an object: the plugin part may be borrowed by others during the call.
+    /// No `self` parameter, although the function is called on an object. Other code may borrow the plugin part during the call.
     Untouched,
 }
 
 pub(crate) struct Parameter {
     pub(crate) ident: Ident,
-    /// Name in the host.
+    /// Name of the parameter in the host.
     pub(crate) text: String,
-    /// Type in the host.
+    /// Type of the parameter in the host.
     pub(crate) ty: Type,
-    /// True for a value that the method views in place: `Borrowed<Type>`.
+    /// True for `Borrowed<Type>`: the method views the value in place.
     pub(crate) is_borrowed: bool,
     /// True for an out parameter: `&mut Type`.
     pub(crate) is_out: bool,
 }
 
 impl Parameter {
-    /// Expands to the type that trampolines read from a block.
+    /// Expands to the type that trampolines read from a parameter block.
     pub(crate) fn parameter_type(&self) -> TokenStream {
         let ty = &self.ty;
         if self.is_borrowed {
@@ -45,7 +45,7 @@ impl Parameter {
         }
     }
 
-    /// Expands to the type in function cells.
+    /// Expands to the type of the parameter in function cells.
     pub(crate) fn declared(&self) -> TokenStream {
         let ty = &self.ty;
         if self.is_out {
@@ -56,11 +56,11 @@ impl Parameter {
     }
 }
 
-/// Calls of a function on a view, in the form that the `calls!` macro expects.
+/// Calls of a function on a view, in the syntax of the `calls!` macro.
 pub(crate) struct Callers {
     invoke: TokenStream,
     pub(crate) conditions: Conditions,
-    /// The call that ends the running call if it fails, if any.
+    /// Variant of the call that ends the running call on failure, if any.
     ending: Option<TokenStream>,
     call: TokenStream,
 }
@@ -91,7 +91,7 @@ pub(crate) struct Method {
 }
 
 impl Method {
-    /// Parses a signature, and rejects forms that reflected functions do not support.
+    /// Parses a signature, and rejects syntax that reflected functions do not support.
     pub(crate) fn of(signature: &Signature) -> Result<Self> {
         let mut inputs = signature.inputs.iter().peekable();
         let self_kind = match inputs.next_if(|input| matches!(input, FnArg::Receiver(_))) {
@@ -126,12 +126,12 @@ impl Method {
         syn::ext::IdentExt::unraw(&self.name).to_string()
     }
 
-    /// Expands to the type of the result, `()` for none.
+    /// Expands to the type of the result, or `()` without a result.
     pub(crate) fn result_type(&self) -> TokenStream {
         self.result.value_type()
     }
 
-    /// Returns true for a static function.
+    /// Returns true if the function is static.
     pub(crate) fn is_static(&self) -> bool {
         self.self_kind == SelfKind::None && !self.has_this
     }
@@ -147,7 +147,7 @@ impl Method {
         Ok(())
     }
 
-    /// Rejects parameters and a result.
+    /// Rejects a method with parameters or a result.
     pub(crate) fn expect_no_parameters_or_result(&self, what: &str) -> Result<()> {
         if let Some(parameter) = self.parameters.first() {
             return Err(rules::spanned(
@@ -162,13 +162,13 @@ impl Method {
         Ok(())
     }
 
-    /// Expands to the call of this method of `class` under the name `target`, with `part`, `this` and the parameters.
+    /// Expands to a call of this method of `class` by the name `target`, with `part`, `this` and the parameters as arguments.
     pub(crate) fn call_of(&self, class: &Ident, target: &Ident) -> TokenStream {
         let this = self.has_this.then(|| quote! { this, });
         self.call(&quote! { #class::#target }, &quote! { part, #this })
     }
 
-    /// Expands to the trampoline type `trampoline` of a method of `class` with the given `body`, which uses `part`, `this` and the
+    /// Expands to the definition of the type `trampoline` for a method of `class`. The `body` may use `part`, `this` and the
     /// parameters.
     pub(crate) fn trampoline(&self, trampoline: &Ident, class: &Ident, body: &TokenStream) -> TokenStream {
         let (text, result) = (self.text(), self.result_type());
@@ -198,7 +198,7 @@ impl Method {
         }
     }
 
-    /// Expands to the kind of `self`.
+    /// Expands to the constant for the kind of `self`.
     fn receiver(&self) -> TokenStream {
         match self.self_kind {
             SelfKind::Exclusive => quote! { Exclusive },
@@ -218,7 +218,7 @@ impl Method {
         quote! { (#(#idents,)*) }
     }
 
-    /// Expands to the call of `target` with these parameters after `first`; out parameters are then written back.
+    /// Expands to a call of `target` with the argument `first` and these parameters, followed by writing back out parameters.
     pub(crate) fn call(&self, target: &TokenStream, first: &TokenStream) -> TokenStream {
         let arguments = self.parameters.iter().map(|Parameter { ident, is_out, .. }| {
             if *is_out {
@@ -237,14 +237,14 @@ impl Method {
         }
     }
 
-    /// Expands to the entry of this function in the table of names, with the defaults of its parameters.
+    /// Expands to the function's entry in the table of names, with the defaults of its parameters.
     pub(crate) fn names(&self, defaults: &[String], may_fail: bool) -> TokenStream {
         let (text, names) = (self.text(), self.parameters.iter().map(|parameter| &parameter.text));
         let location = may_fail.then(|| location_of(&self.name));
         quote! { (#text, &[#(#names),*], &[#(#defaults),*], &[#location]) }
     }
 
-    /// Expands to the description of the method at the position `at` of the table of names, with the given `body`.
+    /// Expands to the description of a method that has position `at` in the table of names and the given `body`.
     pub(crate) fn description(
         &self,
         at: &Literal,
@@ -274,7 +274,7 @@ impl Method {
         }
     }
 
-    /// Expands to the description of a method of a native class, with a trampoline type of its own.
+    /// Expands to the description of a method of a native class, which has its own trampoline type.
     pub(crate) fn native_description(
         &self,
         (class, defaults): (&Ident, Option<TokenStream>),
@@ -297,7 +297,7 @@ impl Method {
         }
     }
 
-    /// Expands to the calls on a view under `name`.
+    /// Expands to the calls on a view by the method's `name`.
     pub(crate) fn callers(
         &self,
         name: &Ident,
@@ -347,7 +347,7 @@ impl Method {
         self.parameters.iter().map(Parameter::declared)
     }
 
-    /// Expands to the signature as a single type, for comparisons of two declarations.
+    /// Expands to the signature as a function type, for comparisons of two declarations.
     pub(crate) fn as_fn_type(&self) -> TokenStream {
         let (types, result) = (self.types(), self.result_type());
         quote! { fn(#(#types),*) -> #result }
@@ -359,7 +359,7 @@ impl Method {
         quote! { ::alcedo_plugin_api::__private::FunctionCell<#class, (#(#types,)*), #result> }
     }
 
-    /// Expands to the cell of an imported function of `class`. Its import is listed only if the cell is used.
+    /// Expands to the cell of an imported function of `class`. The import is listed only if code uses the cell.
     pub(crate) fn imported_cell(&self, cell: &Ident, class: &Ident, import: &TokenStream) -> TokenStream {
         let ty = self.cell(class);
         quote! {
@@ -376,7 +376,7 @@ impl Method {
     }
 }
 
-/// Parses a parameter after `self` and `this`.
+/// Parses a parameter that follows `self` and `this`.
 fn parameter(at: usize, typed: &PatType) -> Result<Parameter> {
     if is_named(&typed.ty, "This") {
         return Err(rules::spanned("ALC0059", typed, "`this` is the first parameter after `self`"));

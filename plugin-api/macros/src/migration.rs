@@ -1,6 +1,6 @@
-//! `#[migrate(from = "f64", with = Self::of_number)]` on a property, and with `to` on a class: a function of the author that converts
-//! values of an earlier declaration. Each becomes a static function of the class, whose metadata names the property. Tools do not list
-//! these functions, and only the host calls them, at a reload.
+//! Expands `#[migrate(from = "f64", with = Self::of_number)]` on a property, and with `to` on a class: an author's function converts
+//! values of an earlier declaration. Each migration becomes a static function of the class, whose metadata names the property. Tools
+//! do not list these functions, and only the host calls them, during a reload.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
@@ -14,25 +14,25 @@ use crate::type_names::borrowed_type;
 
 const NAME: &str = "migrate";
 
-/// Attribute of a property or a class.
+/// Attribute `migrate` of a property or a class.
 pub(crate) struct Migration {
     /// Type of the function's parameter.
     from: Type,
     from_text: LitStr,
-    /// Type of the function's result; `None` for the type of the property.
+    /// Type of the function's result; `None` for a migration of a property, whose type is the result.
     to: Option<Type>,
     with: Path,
 }
 
-/// Owner of a migration.
+/// Item that a migration converts.
 pub(crate) enum Of<'a> {
     /// A property, with its name and type.
     Property(&'a str, &'a Type),
-    /// All objects of the class, whose package this is.
+    /// All objects of the class, with the package of the class.
     Objects(&'a str),
 }
 
-/// Removes the attributes of a property or class from a list, and parses them. `is_class` is true for attributes of a class.
+/// Removes the `migrate` attributes of a property or class from a list, and parses them. `is_class` is true for a class.
 pub(crate) fn take(attrs: &mut Vec<Attribute>, is_class: bool) -> Result<Vec<Migration>> {
     let (found, rest): (Vec<_>, Vec<_>) =
         std::mem::take(attrs).into_iter().partition(|attr| attr.path().is_ident(NAME));
@@ -50,7 +50,7 @@ pub(crate) fn take(attrs: &mut Vec<Attribute>, is_class: bool) -> Result<Vec<Mig
     Ok(migrations)
 }
 
-/// Rejects the attribute where no reload converts values.
+/// Rejects the attribute on an item whose values no reload converts.
 pub(crate) fn refuse(attrs: &[Attribute], reason: &str) -> Result<()> {
     match attrs.iter().find(|attr| attr.path().is_ident(NAME)) {
         None => Ok(()),
@@ -85,7 +85,7 @@ fn parsed(text: &LitStr) -> Result<Type> {
     })
 }
 
-/// Static functions that the migrations of a class expand to.
+/// Generated code for the migrations of a class.
 #[derive(Default)]
 pub(crate) struct Conversions {
     /// Trampolines, cells and checks.
@@ -103,7 +103,7 @@ impl Conversions {
     fn add_one(&mut self, class: &Ident, Migration { from, from_text, to, with }: &Migration, of: &Of<'_>) {
         let at = self.functions.len();
         let (trampoline, cell) = (format_ident!("AlcedoConversion{at}"), format_ident!("ALCEDO_CONVERSION_{at}"));
-        // Names are unique among the functions of the class, its bases and its subclasses.
+        // The names differ from those of all functions of the class, its bases and its subclasses.
         let (name, property) = match of {
             Of::Property(property, _) => (format!("alcedo_convert_{at}_{property}"), *property),
             Of::Objects(package) => (format!("alcedo_convert_{at}_{package}_{class}"), ""),
@@ -111,14 +111,14 @@ impl Conversions {
         let to = match (to, of) {
             (Some(to), _) => quote! { #to },
             (None, Of::Property(_, to)) => quote! { #to },
-            // Parsing has refused it.
+            // The parser has already rejected this migration.
             (None, Of::Objects(_)) => return,
         };
         let (argument, value) = match borrowed_type(from) {
             Some(value) => (quote! { ::alcedo_plugin_api::__private::Red<#value> }, quote! { #value }),
             None => (quote! { #from }, quote! { #from }),
         };
-        // An argument or a result of another type is reported at the function.
+        // The compiler reports an argument or a result of another type at the location of the function.
         let last = with.segments.last().map(|segment| &segment.ident);
         let location = last.map(location_of);
         let earlier = last.map(|last| Ident::new("earlier", last.span()));
@@ -172,7 +172,7 @@ impl Conversions {
         });
     }
 
-    /// Expands to the items, and to the argument of the `class!` macro that lists the functions; nothing without migrations.
+    /// Expands to the items, and to the argument of the `class!` macro that lists the functions. Empty without migrations.
     pub(crate) fn expand(&self, class: &Ident) -> (TokenStream, Option<TokenStream>) {
         let Self { items, functions } = self;
         if functions.is_empty() {

@@ -1,9 +1,9 @@
 //! Detects common mistakes with properties: `self.temperature`, `this.temperature = 1.0`. The compiler reports an unknown field
-//! without mentioning the property. So each such name in a method is compared with the properties of the class at compile time,
-//! and a match is reported with a hint.
+//! without mentioning the property. Therefore, the generated code compares each field name in a method with the properties of
+//! the class at compile time, and reports a match with a hint.
 //!
-//! The comparison uses tokens only: names that are not properties are ignored, and so are methods that contain an `impl` block,
-//! whose `self` is another object.
+//! The comparison uses only tokens. Names that are not properties are ignored. Methods that contain an `impl` block are also
+//! ignored, because `self` in this block is a different object.
 
 use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
@@ -12,7 +12,7 @@ use crate::attr_args::text_of;
 use crate::impl_block::Function;
 use crate::rules;
 
-/// Reports an attribute of a method whose `impl` block has no `#[uclass]`. The method is kept if it has a body.
+/// Reports an attribute on a method whose `impl` block has no `#[uclass]`. A method with a body is kept.
 pub(crate) fn without_uclass(name: &str, item: TokenStream) -> TokenStream {
     let message =
         format!("`#[{name}]` is read by `#[uclass]`, which this `impl` does not have: write `#[uclass]` above `impl`");
@@ -28,16 +28,16 @@ pub(crate) fn without_uclass(name: &str, item: TokenStream) -> TokenStream {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mistake {
-    /// `self.name`, not followed by a call.
+    /// Access `self.name` that is not a method call.
     OfSelf,
-    /// `this.name =`.
+    /// Assignment `this.name = …`.
     Assigned,
 }
 
-/// Possible mistakes, by name, that are checked already.
+/// Names for which the checks have already been generated.
 pub(crate) type Checked = Vec<(Mistake, Ident)>;
 
-/// Expands to the checks of a function, except for those of names in `checked`, to which the names of the function are added.
+/// Expands to the checks of a function, except for names in `checked`. Adds the function's names to `checked`.
 pub(crate) fn checks(class: &Ident, function: &Function, checked: &mut Checked) -> TokenStream {
     let mut found = Checked::new();
     if find_mistakes(function.body.stream(), &mut found) == Receiver::OfAnother {
@@ -63,14 +63,14 @@ fn check(class: &Ident, mistake: Mistake, name: &Ident) -> TokenStream {
     }
 }
 
-/// Owner of the `self` in a method's body.
+/// Object to which `self` refers in a method's body.
 #[derive(PartialEq, Eq)]
 enum Receiver {
     OfTheClass,
     OfAnother,
 }
 
-/// Collects each mistake once.
+/// Collects each possible mistake once.
 fn find_mistakes(tokens: TokenStream, found: &mut Checked) -> Receiver {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     for (at, token) in tokens.iter().enumerate() {
@@ -79,7 +79,7 @@ fn find_mistakes(tokens: TokenStream, found: &mut Checked) -> Receiver {
                 return Receiver::OfAnother;
             }
             TokenTree::Ident(ident) => {
-                // Converted once: each comparison of an identifier would convert it.
+                // Converted once, because each comparison of an identifier would convert the identifier again.
                 let keyword = match ident.to_string().as_str() {
                     "impl" | "trait" => return Receiver::OfAnother,
                     "self" => Mistake::OfSelf,
@@ -102,7 +102,7 @@ fn find_mistakes(tokens: TokenStream, found: &mut Checked) -> Receiver {
     Receiver::OfTheClass
 }
 
-/// Splits `.name` from the following tokens.
+/// Splits `.name` from the tokens that follow.
 fn field(tokens: &[TokenTree]) -> Option<(&Ident, &[TokenTree])> {
     match tokens {
         [TokenTree::Punct(dot), TokenTree::Ident(name), rest @ ..] if dot.as_char() == '.' && name != "await" => {
@@ -112,7 +112,7 @@ fn field(tokens: &[TokenTree]) -> Option<(&Ident, &[TokenTree])> {
     }
 }
 
-/// Returns true before `(…)` or `::<…>(…)`.
+/// Returns true if the tokens begin with `(…)` or `::<…>(…)`.
 fn is_call(rest: &[TokenTree]) -> bool {
     match rest.first() {
         Some(TokenTree::Group(group)) => group.delimiter() == Delimiter::Parenthesis,
@@ -121,7 +121,7 @@ fn is_call(rest: &[TokenTree]) -> bool {
     }
 }
 
-/// Returns true before `=`, `+=` and similar operators, but not before comparisons.
+/// Returns true if the tokens begin with `=`, `+=` or a similar operator. Returns false for comparisons.
 fn is_assigned(rest: &[TokenTree]) -> bool {
     let Some(TokenTree::Punct(first)) = rest.first() else { return false };
     let is_alone = first.spacing() == Spacing::Alone;

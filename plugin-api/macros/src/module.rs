@@ -1,4 +1,4 @@
-//! `module!`: the name, the hooks and the dependencies of a module.
+//! Expands `module!`, which specifies the name, the hooks and the dependencies of a module.
 
 use crate::rules;
 use proc_macro2::{Span, TokenStream};
@@ -14,7 +14,7 @@ pub(crate) struct Module {
     entry: Option<Path>,
     main: Option<Path>,
     exit: Option<Path>,
-    /// `suspend` and `resume`.
+    /// Functions `suspend` and `resume`.
     pair: Option<(Path, Path)>,
     /// True if the author defines an allocator.
     has_allocator: bool,
@@ -146,7 +146,7 @@ const OWN_ALLOCATOR: &str = "`allocator: own` states that this library has a `#[
 const OWN_LOGGER: &str =
     "`logger: own` states that main sets the logger of `log` or the subscriber of `tracing` in this library";
 
-/// Parses `own`, the only allowed value: by default the module has the heap, and the loggers, of this crate.
+/// Parses `own`, the only allowed value. Without this value, the module uses the heap or the loggers of this crate.
 fn parse_own(input: ParseStream<'_>, meaning: &str) -> Result<()> {
     let key: Ident = input.parse()?;
     if key == "own" { Ok(()) } else { Err(rules::at("ALC0075", key.span(), meaning)) }
@@ -186,7 +186,7 @@ fn is_module_name(name: &str) -> bool {
         && name.chars().all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_')
 }
 
-/// Returns true for a valid dependency name: a module, or a package of scripts, whose name has the syntax of packages.
+/// Returns true for a valid dependency name: the name of a module, or of a package of scripts, which has the syntax of packages.
 fn is_name_of_other(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphabetic())
         && name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')

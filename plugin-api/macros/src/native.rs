@@ -1,5 +1,5 @@
-//! Attributes of a host's own classes: they expand like those of plugins, with the macros of `::alcedo_runtime::native`, or of
-//! `::alcedo::native`, instead of those of `::alcedo_plugin_api`.
+//! Expands attributes of a host's own classes. The expansion equals that of plugins, but contains paths of
+//! `::alcedo_runtime::native` or `::alcedo::native` instead of `::alcedo_plugin_api`.
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::quote;
@@ -14,12 +14,12 @@ pub(crate) enum Side {
     Host,
 }
 
-/// Crate of the runtime.
+/// Name of the runtime's crate.
 pub(crate) const RUNTIME: &str = "alcedo_runtime";
-/// Crate for hosts, which re-exports the runtime. A host that depends on this crate only has no path `::alcedo_runtime`.
+/// Name of the crate for hosts, which re-exports the runtime. A host that depends only on this crate has no path `::alcedo_runtime`.
 pub(crate) const FACADE: &str = "alcedo";
 
-/// Replaces paths of `alcedo_plugin_api` by those of `krate` for a host.
+/// Replaces paths of `alcedo_plugin_api` by paths of `krate`, for a host.
 pub(crate) fn of_the_host(tokens: TokenStream, krate: &str) -> TokenStream {
     let translated = |token: TokenTree| match token {
         TokenTree::Ident(ident) if ident == "alcedo_plugin_api" => {
@@ -45,7 +45,7 @@ pub(crate) fn refused(attr: &Attribute, name: &str) -> syn::Error {
     rules::spanned("ALC0107", attr, format!("`#[{name}]` is for native classes of a host: {instead}"))
 }
 
-/// Expands to the function that reports references of a class to the collection, for its method with this signature.
+/// Expands to the function that reports references of a class to the collection. `signature` is the signature of the class's method.
 pub(crate) fn references(class: &Ident, signature: &Signature) -> Result<TokenStream> {
     const EXPECTED: &str =
         "the collection calls `fn references(&self, this: This<Self>, visit: &mut dyn FnMut(ObjectHandle))`";

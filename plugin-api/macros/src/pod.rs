@@ -1,4 +1,4 @@
-//! `#[ustruct(pod)]`: a struct of plain values that is passed by value; and `#[ustruct]` of a host, which is copied field by field.
+//! Expands `#[ustruct(pod)]`, a struct of plain values that is passed by value, and `#[ustruct]` in a host, which is copied by field.
 
 use proc_macro2::TokenStream;
 use quote::quote;

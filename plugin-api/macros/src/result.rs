@@ -1,5 +1,5 @@
-//! Result of a reflected function, parsed from its signature: `()`, a value, or a `Result` of these, whose error is passed to
-//! the caller as text.
+//! Result of a reflected function, parsed from its signature: `()`, a value, or a `Result` of these. The caller receives the
+//! error of a `Result` as a string.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -7,12 +7,12 @@ use syn::spanned::Spanned;
 use syn::{GenericArgument, Ident, PathArguments, ReturnType, Type};
 
 pub(crate) struct ResultOf {
-    /// Type as written, if any.
+    /// Return type in the author's spelling, if any.
     pub(crate) returned: Option<Type>,
     value: Option<Type>,
-    /// Type of the error, if written.
+    /// Type of the error, if the signature specifies one.
     error: Option<Type>,
-    /// True for a `Result`.
+    /// True if the function returns a `Result`.
     pub(crate) may_fail: bool,
 }
 
@@ -32,7 +32,7 @@ impl ResultOf {
         }
     }
 
-    /// Expands to the type of the value, `()` for none.
+    /// Expands to the type of the value, or `()` without a value.
     pub(crate) fn value_type(&self) -> TokenStream {
         or_unit(self.value.as_ref())
     }
@@ -41,12 +41,12 @@ impl ResultOf {
         self.value.is_some()
     }
 
-    /// Expands to the type as written, `()` for none.
+    /// Expands to the return type in the author's spelling, or `()` without a return type.
     pub(crate) fn returned_type(&self) -> TokenStream {
         or_unit(self.returned.as_ref())
     }
 
-    /// Returns the span of the type as written.
+    /// Returns the span of the return type.
     pub(crate) fn span(&self) -> Span {
         self.returned.as_ref().map_or_else(Span::call_site, Spanned::span)
     }
@@ -68,7 +68,7 @@ fn is_unit(ty: &Type) -> bool {
     matches!(ty, Type::Tuple(tuple) if tuple.elems.is_empty())
 }
 
-/// Returns the `T` and, if written, the `E` of `Result<T, E>`.
+/// Returns the `T` of `Result<T, E>`, and the `E` if the author has specified one.
 fn arguments_of_result(ty: &Type) -> Option<(Type, Option<Type>)> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last().filter(|segment| segment.ident == "Result")?;
@@ -80,7 +80,7 @@ fn arguments_of_result(ty: &Type) -> Option<(Type, Option<Type>)> {
     Some((types.next()?, types.next()))
 }
 
-/// Expands to the location of `name` as a constant.
+/// Expands to a constant with the source location of `name`.
 pub(crate) fn location_of(name: &Ident) -> TokenStream {
     quote_spanned! {name.span()=>
         ::alcedo_plugin_api::__private::SourceLocation {

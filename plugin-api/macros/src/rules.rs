@@ -1,7 +1,7 @@
-//! Rules that the attributes check. Each rule has an id at the end of its message, and `docs/mistakes.md` lists the ids. For each
-//! rule, a file of `tests/ui` has a module that violates the rule, and a file of `tests/accepted` has a module that complies. A new
-//! rule takes the next free number; numbers of removed rules stay unused. Also collects the errors of one item, so that all errors
-//! of the item are reported together.
+//! Rules that the attributes check. Each message ends with the id of its rule, and `docs/mistakes.md` lists the ids. For each rule,
+//! a file of `tests/ui` has a module that violates the rule, and a file of `tests/accepted` has a module that complies. A new rule
+//! takes the next free number; numbers of removed rules stay unused. This file also collects the errors of one item, so that all
+//! errors of the item are reported together.
 
 use std::fmt::Display;
 
@@ -9,12 +9,12 @@ use proc_macro2::Span;
 use quote::ToTokens;
 use syn::Error;
 
-/// Creates the error of rule `id` at `tokens`.
+/// Creates an error of rule `id` at `tokens`.
 pub(crate) fn spanned(id: &str, tokens: impl ToTokens, message: impl Display) -> Error {
     Error::new_spanned(tokens, format!("{message} [{id}]"))
 }
 
-/// Creates the error of rule `id` at `span`.
+/// Creates an error of rule `id` at `span`.
 pub(crate) fn at(id: &str, span: Span, message: impl Display) -> Error {
     Error::new(span, format!("{message} [{id}]"))
 }
@@ -23,7 +23,7 @@ pub(crate) fn at(id: &str, span: Span, message: impl Display) -> Error {
 pub(crate) struct Errors(Option<Error>);
 
 impl Errors {
-    /// Returns the value, or records the error.
+    /// Returns the value of `Ok`. Records an error and returns `None`.
     pub(crate) fn take<T>(&mut self, result: Result<T, Error>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
@@ -43,7 +43,7 @@ impl Errors {
         made.ok_or_else(|| Error::new(Span::call_site(), "a part of this item is missing"))
     }
 
-    /// Returns the recorded errors, if any.
+    /// Returns all recorded errors, if any, as one error.
     pub(crate) fn finish(self) -> Result<(), Error> {
         match self.0 {
             Some(error) => Err(error),

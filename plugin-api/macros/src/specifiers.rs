@@ -1,5 +1,5 @@
-//! Meaning of the specifiers of `#[uproperty]` and `#[ufunction]`: each is a line of a table, which the attributes read, and
-//! which `docs/specifiers.md` lists. A test compares the table and the page.
+//! Specifiers of `#[uproperty]` and `#[ufunction]` with their effects, as tables. The attributes read the tables, and
+//! `docs/specifiers.md` contains them. A test compares each table with the page.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
@@ -9,12 +9,12 @@ use crate::attr_args::AttrArgs;
 use crate::earlier_names::{self, WAS};
 use crate::rules;
 
-/// A specifier, and its representation in the host.
+/// Specifier and its representation in the host.
 pub(crate) struct Specifier {
     pub(crate) name: &'static str,
-    /// Names of its flags; empty for specifiers with more than flags.
+    /// Names of the specifier's flags; empty if the specifier has other effects too.
     pub(crate) flags: &'static [&'static str],
-    /// Key of its metadata, for specifiers with a string.
+    /// Key of the specifier's metadata, if the specifier has a string value.
     pub(crate) key: Option<&'static str>,
     #[cfg_attr(not(test), expect(dead_code, reason = "used by the test that compares docs/specifiers.md"))]
     pub(crate) effect: &'static str,
@@ -108,7 +108,7 @@ pub(crate) fn metadata(attr_args: Option<&AttrArgs>, table: &[Specifier], doc: &
     metadata_with(attr_args, table, doc, &[])
 }
 
-/// Expands to the doc comment and the metadata, with additional metadata from the form of the declaration.
+/// Expands to the doc comment and the metadata, including additional metadata that the kind of the declaration requires.
 pub(crate) fn metadata_with(
     attr_args: Option<&AttrArgs>,
     table: &[Specifier],
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn the_page_has_the_table_that_the_attributes_read() {
-        // Read when the test runs: packages of this crate do not contain the page.
+        // The test reads the page at run time, because packages of this crate do not contain the page.
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/specifiers.md");
         let page = fs::read_to_string(path).expect("the repository contains the page");
         for (title, specifiers) in [("`#[uproperty(…)]`", PROPERTY), ("`#[ufunction(…)]`", FUNCTION)] {

@@ -1,5 +1,5 @@
-//! Functions without a plugin part: static functions, and events that only scripts implement. Also defaults of the last
-//! parameters, which all functions may have.
+//! Functions without a plugin part: static functions, and events that only scripts implement. Also handles defaults of
+//! the last parameters, which any function may have.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
@@ -11,7 +11,7 @@ use crate::method::{Method, Parameter};
 use crate::result::location_of;
 use crate::rules;
 
-/// Defaults of parameters as text, with compile-time checks.
+/// Defaults of parameters as strings, with compile-time checks.
 #[derive(Default)]
 pub(crate) struct Defaults {
     values: Vec<String>,
@@ -19,7 +19,7 @@ pub(crate) struct Defaults {
 }
 
 impl Defaults {
-    /// Parses `defaults(times = 3)`: defaults of the last parameters, because the first omitted argument ends the list.
+    /// Parses `defaults(times = 3)`. Only the last parameters may have defaults, because callers omit arguments from the end.
     pub(crate) fn of(attr_args: &AttrArgs, method: &Method) -> Result<Self> {
         let pairs = attr_args.pairs("defaults")?;
         if pairs.is_empty() {
@@ -53,7 +53,7 @@ impl Defaults {
         Ok(Self { values, checks })
     }
 
-    /// Expands to the call that adds defaults to a block.
+    /// Expands to the call that adds the defaults to a parameter block.
     pub(crate) fn on_block(&self) -> Option<TokenStream> {
         let values = &self.values;
         (!values.is_empty()).then(|| quote! { .with_defaults(&[#(#values),*]) })
@@ -68,7 +68,7 @@ impl Defaults {
     }
 }
 
-/// Expands to the description of a function without a plugin part, created by `builder`.
+/// Expands to the description of a function without a plugin part. `builder` creates the description.
 pub(crate) fn description(
     method: &Method,
     (builder, of): (&TokenStream, &TokenStream),
@@ -95,7 +95,7 @@ pub(crate) fn description(
     }
 }
 
-/// Expands to the description of a static function of `class` at the position `at` of the table of names.
+/// Expands to the description of a static function of `class` that has position `at` in the table of names.
 pub(crate) fn of_class(
     method: &Method,
     class: &Ident,
@@ -115,7 +115,7 @@ pub(crate) fn of_class(
     }
 }
 
-/// Expands to the type `AlcedoTrampoline` of a static function of the native class `class`.
+/// Expands to the definition of the type `AlcedoTrampoline` for a static function of the native class `class`.
 pub(crate) fn trampoline(method: &Method, class: &Ident) -> TokenStream {
     let (name, result, location) = (&method.name, method.result_type(), location_of(&method.name));
     let returned = method.result.returned_type();

@@ -1,4 +1,4 @@
-//! The attribute of a field of a struct: `#[uproperty(default = …)]`, as data for the host and as the default value in Rust.
+//! Attribute of a struct's field, `#[uproperty(default = …)]`: as a string for the host, and as the default value in Rust.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -10,16 +10,16 @@ use crate::earlier_names::{self, WAS};
 use crate::migration;
 use crate::rules;
 
-/// The default of a field, if specified.
+/// Default of a field that specifies one.
 pub(crate) struct FieldDefault {
-    /// Text in the syntax of the host.
+    /// Default in the syntax of the host.
     pub(crate) text: String,
-    /// Compiles only if the value fits the field's type.
+    /// Code that compiles only if the value fits the field's type.
     pub(crate) check: TokenStream,
     pub(crate) value: TokenStream,
 }
 
-/// Removes the attributes of a field with that path. Code that lists its earlier names is added to `earlier`.
+/// Removes the attributes of the field at `path`. Adds code that lists the field's earlier names to `earlier`.
 pub(crate) fn take(
     attrs: &mut Vec<Attribute>,
     ty: &Type,
@@ -67,7 +67,7 @@ pub(crate) fn take(
     Ok(Some(FieldDefault { text, check, value: in_rust(value, ty) }))
 }
 
-/// Expands to `Default` of a struct that is passed by value, if a field specifies a default.
+/// Expands to an implementation of `Default` for a struct that is passed by value, if a field specifies a default.
 pub(crate) fn default_of(name: &Ident, fields: &[(Ident, Option<FieldDefault>)]) -> Option<TokenStream> {
     fields.iter().any(|(_, default)| default.is_some()).then(|| {
         let values = fields.iter().map(|(field, default)| match default {
@@ -76,7 +76,7 @@ pub(crate) fn default_of(name: &Ident, fields: &[(Ident, Option<FieldDefault>)])
         });
         quote! {
             impl ::alcedo_plugin_api::__private::core::default::Default for #name {
-                /// Returns the specified defaults of the fields; other fields have the default of their type.
+                /// Returns a struct with the specified defaults. Other fields have the default of their type.
                 fn default() -> Self {
                     Self { #(#values),* }
                 }

@@ -1,5 +1,5 @@
-//! `#[ustruct]` on the `impl` block of a struct: constructors, which start with the default value of the struct, and network
-//! serialization.
+//! Expands `#[ustruct]` on the `impl` block of a struct: constructors, which start with the default value of the struct, and
+//! network serialization.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
@@ -71,11 +71,11 @@ fn expect_no_arguments(attr: &Attribute) -> Result<()> {
     AttrArgs::of(attr)?.expect(&[])
 }
 
-/// First parameter of a function: the struct.
+/// Form in which the first parameter of a function accepts the struct.
 enum SelfForm {
-    /// `&mut self`: a struct that is passed by value.
+    /// `&mut self`, for a struct that is passed by value.
     Value,
-    /// `Borrowed<'_, Self>`: a struct that is used in place.
+    /// `Borrowed<'_, Self>`, for a struct that is used in place.
     View,
 }
 
@@ -91,7 +91,7 @@ fn self_form(function: &Function) -> Result<SelfForm> {
     }
 }
 
-/// Returns a function that creates a value, and the author's function, which modifies the default value.
+/// Returns two functions: the generated function that creates a value, and the author's function that modifies the default value.
 fn constructor(mut function: Function) -> Result<Vec<Member>> {
     Conditions::refuse(&function.attrs)?;
     let self_form = self_form(&function)?;

@@ -1,18 +1,18 @@
-//! Recognizes types by their names, as the attributes see no definitions: for better messages and for conveniences.
+//! Recognizes types by their names, because the attributes see no definitions. Used for better messages and for convenience features.
 
 use syn::Type;
 
-/// Checks whether a type has parameters, as `Obj<C>` has.
+/// Returns true if a type has parameters, such as `Obj<C>`.
 pub(crate) fn has_parameters(ty: &Type) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|segment| !segment.arguments.is_none()))
 }
 
-/// Returns true if the last segment of a type is `name`: sufficient for better messages, not for semantics.
+/// Returns true if the last segment of a type is `name`. Sufficient for better messages, but not for semantics.
 pub(crate) fn is_named(ty: &Type, name: &str) -> bool {
     matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|segment| segment.ident == name))
 }
 
-/// Returns the `K` of `Borrowed<K>` or `Borrowed<'_, K>`.
+/// Returns the type `K` of `Borrowed<K>` or `Borrowed<'_, K>`.
 pub(crate) fn borrowed_type(ty: &Type) -> Option<Type> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last().filter(|segment| segment.ident == "Borrowed")?;

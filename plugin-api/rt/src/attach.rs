@@ -1,4 +1,4 @@
-//! Attaches a module to its host, and detaches the module. After `detach`, calls to the host fail and log records are dropped.
+//! Attaches a module to its host, and detaches it. After `detach`, calls to the host fail and log records are dropped.
 
 use std::io::Write as _;
 
@@ -10,14 +10,14 @@ use crate::panic_guard::{self, catch_panics};
 use crate::{attached, loggers, panic_hook};
 
 /// Attaches the module to its host: enables logging and the recording of panics. The host calls this function once, before all
-/// other functions. If `own_logger` is true, main sets the loggers of the module.
+/// other functions. If `own_logger` is true, the module's main sets the loggers.
 pub fn attach(context: &ModuleContext, own_logger: bool, failure: &mut Failure) -> Status {
     catch_panics(failure, || {
         if !attached::begin(context) {
             return Err(CallError::new(FailureKind::OTHER, "the module is already attached: load a new copy"));
         }
-        // Allocates the output buffer now, because `detach` flushes the buffer. At that time, an allocation may crash, since the
-        // thread-locals of an author's allocator may have been destroyed, as with mimalloc.
+        // Allocates the output buffer now, because `detach` flushes the buffer. An allocation in `detach` may crash, since the
+        // thread-locals of an author's allocator, such as mimalloc, may have been destroyed by then.
         let _made = std::io::stdout();
         panic_guard::install_hook();
         loggers::install(context.level, own_logger);
@@ -25,10 +25,10 @@ pub fn attach(context: &ModuleContext, own_logger: bool, failure: &mut Failure) 
     })
 }
 
-/// Detaches the module: later calls fail and log records are dropped. The host calls this function last.
+/// Detaches the module. Later calls to the host fail, and log records are dropped. The host calls this function last.
 pub fn detach() {
-    // An unfinished line would be lost with the image. Flushing fails if the stream has no reader; the error is ignored, because
-    // then the line is not needed.
+    // Flushes an unfinished line, which would be lost with the image. Flushing fails if the stream has no reader. The line is
+    // then not needed, so the error is ignored.
     let _flushed = std::io::stdout().flush();
     attached::end();
     panic_hook::remove();

@@ -1,4 +1,4 @@
-//! The attachment of a module to its host, with the host's functions. Written once, when the module is attached.
+//! The attachment of a module to its host, with the host's functions. The attachment is written once, when the module is attached.
 
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -14,7 +14,7 @@ static ATTACHMENT: Attachment = Attachment::alone();
 /// thread.
 static OWNER: AtomicUsize = AtomicUsize::new(0);
 
-/// True if the module has no objects, and is therefore not bound to a thread.
+/// True if the module has no objects and is therefore not bound to a thread.
 static IS_FREE: AtomicBool = AtomicBool::new(false);
 
 /// Stores the context of the host and the number of this thread. Returns false if a host was attached before.
@@ -32,7 +32,7 @@ pub(crate) fn end() {
     ATTACHMENT.forget_words();
 }
 
-/// Returns the context of the host while the module is attached. Any thread.
+/// Returns the context of the host while the module is attached. Callable on any thread.
 #[inline]
 #[must_use]
 pub fn context() -> Option<&'static ModuleContext> {
@@ -47,7 +47,7 @@ pub fn is_game_thread() -> bool {
     OWNER.load(Ordering::Relaxed) == this_thread()
 }
 
-/// Returns true if the module has no objects, and is therefore not bound to a thread.
+/// Returns true if the module has no objects and is therefore not bound to a thread.
 pub(crate) fn is_free() -> bool {
     IS_FREE.load(Ordering::Relaxed)
 }
@@ -60,10 +60,10 @@ pub fn may_call_directly() -> bool {
 }
 
 /// Checks that a scope of objects may begin on the current stack, which must be the stack of the game thread. A coroutine with a
-/// separate stack could suspend the scope and outlive the surrounding call. Game thread only. Succeeds without a host.
+/// separate stack could suspend the scope and outlive the surrounding call. Callable on the game thread only. Succeeds without a host.
 ///
 /// # Errors
-/// `WRONG_STACK`.
+/// Fails with `WRONG_STACK` on any other stack.
 #[inline]
 pub fn may_open_scope(action: &str) -> Result<(), CallError> {
     match context() {
@@ -73,7 +73,7 @@ pub fn may_open_scope(action: &str) -> Result<(), CallError> {
 }
 
 /// Returns the mode of the host, a constant of [`alcedo_abi::host::mode`]; an undefined mode without a host. Costs two reads of rarely
-/// written memory. Game thread only, because the host detaches the module on the game thread and then frees the mode word.
+/// written memory. Callable on the game thread only, because the host frees the mode word on this thread after detaching the module.
 #[inline]
 #[must_use]
 pub fn mode() -> u32 {
@@ -81,15 +81,15 @@ pub fn mode() -> u32 {
 }
 
 /// Forbids direct calls while a slice of host memory is borrowed, or allows them again. While direct calls are forbidden,
-/// [`direct_version`] returns `CLOSED`. Game thread only.
+/// [`direct_version`] returns `CLOSED`. Callable on the game thread only.
 pub fn close_direct_calls(closed: bool) {
     ATTACHMENT.close_direct(closed);
 }
 
-/// Returns the version of direct calls, or [`CLOSED`](alcedo_abi::host_direct::CLOSED). Costs two reads, like [`mode`]. May be called
-/// only on threads for which [`may_call_directly`] returns true, because the version word could be freed during the read on any other
-/// thread. The host detaches the module and then frees the word, both on the game thread. For a module without objects, the host keeps
-/// the word while the module is mapped.
+/// Returns the version of direct calls, or [`CLOSED`](alcedo_abi::host_direct::CLOSED). Costs two reads, like [`mode`]. Callable only
+/// on threads for which [`may_call_directly`] returns true. On any other thread, the version word could be freed during the read,
+/// because the host detaches the module and then frees the word on the game thread. For a module without objects, the host keeps the
+/// word while the module is mapped.
 #[inline]
 #[must_use]
 pub fn direct_version() -> u64 {

@@ -4,7 +4,7 @@
 use alcedo_abi::call::{Failure, FailureKind};
 use alcedo_abi::handles::ObjectHandle;
 
-/// A location in a source file.
+/// Location in a source file.
 ///
 /// # Examples
 /// ```
@@ -17,15 +17,15 @@ use alcedo_abi::handles::ObjectHandle;
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourcePlace {
-    /// Source file, in the form that the compiler of the code used.
+    /// Source file, with the path that the compiler recorded.
     pub file: String,
-    /// Line, from 1.
+    /// Line number, from 1.
     pub line: u32,
-    /// Column, from 1.
+    /// Column number, from 1.
     pub column: u32,
 }
 
-/// Error of a call. The state of host and plugin remains consistent: the caller may continue, or return the error.
+/// Error of a call. The state of host and plugin remains consistent, so the caller may continue or return the error.
 ///
 /// # Examples
 /// ```
@@ -83,7 +83,7 @@ impl CallError {
         Self::new(FailureKind::OTHER, message)
     }
 
-    /// Creates the error for an `action` without a host.
+    /// Creates an error for an `action` that needs a host while the plugin has no host.
     ///
     /// # Examples
     /// ```
@@ -97,7 +97,7 @@ impl CallError {
         Self::new(FailureKind::UNAVAILABLE, format!("a host, which `{action}` needs,"))
     }
 
-    /// Creates the error for a borrow conflict: the method `requested_by` needs the plugin part of `object` while the method `held`
+    /// Creates an error for a borrow conflict: the method `requested_by` needs the plugin part of `object` while the method `held`
     /// borrows the part.
     ///
     /// # Examples
@@ -120,7 +120,7 @@ impl CallError {
         Self::from_failure(failure)
     }
 
-    /// Creates the error from a failure of the ABI.
+    /// Creates an error from a failure of the ABI.
     ///
     /// # Examples
     /// ```
@@ -168,7 +168,7 @@ impl CallError {
         self.failure.kind
     }
 
-    /// Returns true if the function completed and returned an error of its author; otherwise the call failed.
+    /// Returns true if the function completed and returned its author's error. Returns false if the call failed.
     ///
     /// # Examples
     /// ```
@@ -184,7 +184,7 @@ impl CallError {
         self.kind() == FailureKind::RETURNED
     }
 
-    /// Returns the message without details: for a panic, the message of the panic; for a returned error, the author's message.
+    /// Returns the message without details: the message of a panic, or the author's message of a returned error.
     ///
     /// # Examples
     /// ```
@@ -205,21 +205,21 @@ impl CallError {
         self.failure.object
     }
 
-    /// For a borrow conflict, returns the method that holds the plugin part. For a mismatch of signatures or classes, returns the
-    /// actual signature or class.
+    /// Returns the method that holds the plugin part, for a borrow conflict. Returns the actual signature or class, for a mismatch
+    /// of signatures or classes.
     #[must_use]
     pub fn held(&self) -> &str {
         self.failure.held.as_str()
     }
 
-    /// For a borrow conflict, returns the method that requested the plugin part. For a mismatch of signatures or classes, returns
-    /// the expected signature or class.
+    /// Returns the method that requested the plugin part, for a borrow conflict. Returns the expected signature or class, for a
+    /// mismatch of signatures or classes.
     #[must_use]
     pub fn expected(&self) -> &str {
         self.failure.expected.as_str()
     }
 
-    /// Returns the location of the error, if it is known.
+    /// Returns the source location of the error, if known.
     ///
     /// # Examples
     /// ```

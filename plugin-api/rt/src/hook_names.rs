@@ -1,14 +1,14 @@
-//! C names of the hooks. A macro defines the names in the plugin's crate, because the linker always links object files of that
+//! C names of the hooks. A macro defines the names in the plugin's crate, because the linker always links the object files of that
 //! crate. The linker could omit object files of this crate, or find them too late.
 
 /// Defines the C functions of [`hooks`](crate::hooks) as hidden symbols of the calling library, except for the listed names. The
-/// library defines functions with the listed names itself, but its `dlsym` still returns the hooks for these names.
+/// library defines functions with the listed names itself, but `dlsym` in the library still returns the hooks for these names.
 #[doc(hidden)]
 #[macro_export]
 #[cfg(hooked)]
 macro_rules! __alcedo_hooks {
     ([$($unhooked:tt)*]) => {
-        /// The symbol of a hook.
+        /// Expands to the symbol of a hook.
         macro_rules! __alcedo_symbol_of {
             $(($unhooked) => {
                 ::core::concat!("alcedo_hook_of_", $unhooked)
@@ -27,7 +27,7 @@ macro_rules! __alcedo_hooks {
     };
 }
 
-/// Defines no functions: this platform has no hooks, and its images are parked.
+/// Defines no functions: this platform has no hooks, so its images are parked.
 #[doc(hidden)]
 #[macro_export]
 #[cfg(not(hooked))]
@@ -35,9 +35,9 @@ macro_rules! __alcedo_hooks {
     ([$($unhooked:tt)*]) => {};
 }
 
-/// Adds a name to the section that the host reads from the file. Linking fails if the name has no hook, or if the library has no
-/// function with the name. The function becomes hidden; otherwise the loader would bind the library's calls to the platform's
-/// function.
+/// Adds a name to the section that the host reads from the file. Linking fails if no hook has the name, or if the library has no
+/// function with the name. The macro makes the function hidden; otherwise the loader would bind the library's calls to the
+/// platform's function.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_unhooked {
@@ -66,8 +66,8 @@ macro_rules! __alcedo_unhooked {
     };
 }
 
-/// Hooks of thread-locals, threads, exit handlers, signals and descriptors; and the initializer that looks up the platform's
-/// functions.
+/// Hooks of functions for thread-locals, threads, exit handlers, signals and descriptors, and the initializer that looks up the
+/// platform's functions.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_hooks_of_life {
@@ -125,8 +125,8 @@ macro_rules! __alcedo_hooks_of_life {
         }
 
         const _: () = {
-            // Runs before all other initializers, because initializers are sorted by this number. Initializers without a number run
-            // last.
+            // Runs before all other initializers, because the linker sorts initializers by this number. Initializers without a
+            // number run last.
             #[used]
             #[unsafe(link_section = ".init_array.00000")]
             static ALCEDO_RESOLVE: extern "C" fn() = $crate::hooks::resolve;
@@ -232,7 +232,7 @@ macro_rules! __alcedo_hooks_of_lookups {
     };
 }
 
-/// Defines no hooks of memory functions, because a sanitizer must receive each call itself.
+/// Defines no hooks of memory functions, because a sanitizer must intercept each call.
 #[doc(hidden)]
 #[macro_export]
 #[cfg(feature = "pass-through")]
@@ -240,7 +240,7 @@ macro_rules! __alcedo_hooks_of_memory {
     () => {};
 }
 
-/// Hooks of the C heap and of mappings.
+/// Hooks of functions for the C heap and for mappings.
 #[doc(hidden)]
 #[macro_export]
 #[cfg(not(feature = "pass-through"))]
@@ -281,7 +281,7 @@ macro_rules! __alcedo_hooks_of_memory {
     };
 }
 
-/// Defines hidden C names that jump to functions of [`hooks`](crate::hooks). Names defined by Rust would be exported.
+/// Defines hidden C names that jump to functions of [`hooks`](crate::hooks). A name defined in Rust would be exported.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_name {
@@ -293,8 +293,8 @@ macro_rules! __alcedo_name {
     )*};
 }
 
-/// Defines C names of lookup functions. The function receives the bounds of the table of all names as additional arguments after the
-/// first three arguments.
+/// Defines C names of functions that look up symbols. Each function receives the bounds of the table of all names as additional
+/// arguments after the first three arguments.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_lookup {
@@ -342,7 +342,7 @@ macro_rules! __alcedo_symbol {
             ::core::concat!(".Lalcedo_name_of_", $name, ":"),
             ::core::concat!(".asciz \"", $name, "\""),
             ".popsection",
-            // The flag `R` makes the linker retain the section, since only the bounds of the section are referenced.
+            // The flag `R` makes the linker retain the section, because code references only the bounds of the section.
             ".pushsection alcedo_hooked,\"aR\",@progbits",
             ".p2align 2",
             ::core::concat!(".long .Lalcedo_name_of_", $name, " - ."),

@@ -1,5 +1,5 @@
 //! Methods that call the host's functions, generated from the lists in [`alcedo_abi::list`]. A method adds the context of this
-//! module, and converts status and failure into a [`CallError`].
+//! module, and converts the status and failure of the call into a [`CallError`].
 #![expect(unsafe_code, reason = "calls the host's functions")]
 
 use core::mem::ManuallyDrop;
@@ -11,8 +11,8 @@ use alcedo_abi::list::prelude::*;
 use crate::attached::context;
 use crate::error::CallError;
 
-/// The host to which this module is attached, and the current action for errors. May be used on any thread; each host function
-/// checks the calling thread.
+/// The host to which this module is attached, and the current action for error messages. Usable on any thread; each host
+/// function checks the calling thread.
 #[derive(Clone, Copy)]
 pub struct Host<'a> {
     context: &'static ModuleContext,
@@ -20,7 +20,7 @@ pub struct Host<'a> {
 }
 
 impl<'a> Host<'a> {
-    /// Returns the host while the module is attached. `what` describes the current action in errors.
+    /// Returns the host while the module is attached. `what` describes the current action in error messages.
     ///
     /// # Safety
     /// While a slice of host memory is borrowed on this thread, the caller calls only functions that neither change, move nor
@@ -32,7 +32,7 @@ impl<'a> Host<'a> {
     }
 }
 
-/// The host, restricted to logs and panics, which are allowed while a slice of host memory is borrowed on this thread.
+/// Host with access only to logs and panics, which are allowed while a slice of host memory is borrowed on this thread.
 #[derive(Clone, Copy)]
 pub(crate) struct LogHost(Host<'static>);
 
@@ -47,7 +47,7 @@ impl LogHost {
         self.0.log_event(record);
     }
 
-    /// Reports a panic on this thread, before its stack is unwound.
+    /// Reports a panic on this thread, before the stack unwinds.
     pub(crate) fn panicked(self, message: &str, file: &str, line: u32, column: u32) {
         self.0.panicked(RStr::from_str(message), RStr::from_str(file), line, column);
     }
@@ -74,7 +74,7 @@ impl core::fmt::Debug for Host<'_> {
     }
 }
 
-/// A parameter type of the host's functions, and the type that a caller passes.
+/// Parameter type of a host function. Also specifies the type that a caller passes.
 pub trait Param: Sized {
     /// Type that a caller passes.
     type Argument<'a>;
@@ -125,13 +125,13 @@ as_they_are! {
     [] ZCallHandle,
 }
 
-/// A return type of the host's functions, and the type that a caller receives.
+/// Return type of a host function. Also specifies the type that a caller receives.
 pub trait Returned: Sized {
-    /// Type that a caller receives if the call has written a `T`.
+    /// Type that a caller receives if the host function also returns a `T`.
     type Of<T>;
 
-    /// Converts the result of a call. `made` is the written value. `failure` is called for a failed call, and returns the
-    /// failure. `what` is the current action, and `action` is the action of the function in the list.
+    /// Converts the result of a call. `made` is the written value. For a failed call, `failure` is called and returns the
+    /// failure. `what` is the current action, and `action` is the name of the action in the list of functions.
     fn judged<T>(self, made: T, failure: impl FnOnce() -> Option<Failure>, what: &str, action: &str) -> Self::Of<T>;
 }
 
@@ -215,16 +215,16 @@ fn sink(text: &mut String) -> TextSink {
     TextSink { context: core::ptr::from_mut(text).cast(), put: put_text }
 }
 
-/// Implements `put` of a sink that writes into a `String` of this module.
+/// Implements `put` for a sink that writes into a `String` of this module.
 ///
 /// # Safety
-/// `context` points to a live `String` that no other code uses; `data` points to `len` borrowed bytes.
+/// `context` points to a live `String` that no other code uses. `data` points to `len` borrowed bytes.
 pub unsafe extern "C" fn put_text(context: *mut (), data: *const u8, len: usize) {
     // SAFETY: the caller promises the `String` and the bytes, and received the sink with exactly this context.
     unsafe { *context.cast::<String>() = borrowed_text(TextView { data, len }) };
 }
 
-/// Copies a borrowed string. Invalid UTF-8 is replaced.
+/// Copies a borrowed string, and replaces invalid UTF-8.
 ///
 /// # Safety
 /// The bytes of the view are readable during the call.
@@ -233,7 +233,7 @@ pub unsafe fn borrowed_text(view: TextView) -> String {
     if view.len == 0 {
         return String::new();
     }
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller promises that the bytes of the view are readable.
     let bytes = unsafe { core::slice::from_raw_parts(view.data, view.len) };
     String::from_utf8_lossy(bytes).into_owned()
 }
@@ -301,12 +301,12 @@ macro_rules! methods {
                     let call = context.$field.$name();
                     $($(let mut $out: $out_ty = $before;)+)?
                     $(let mut $sink = String::new();)?
-                    // The failure is written only if the call fails. After a successful call, dropping the empty failure would
-                    // cost four needless calls, so it is not dropped.
+                    // The failure is written only if the call fails. Dropping an empty failure would cost four needless calls,
+                    // so the failure is not dropped after a successful call.
                     $(let mut $failure = ManuallyDrop::new(Failure::none());)?
                     // SAFETY: host pointer and module number are those of this module's context; references and strings are live
-                    // for the call. If the function has further requirements, the method is `unsafe` and its caller promises
-                    // them.
+                    // during the call. If the function has further requirements, the method is `unsafe`, and its caller promises
+                    // these requirements.
                     let result = unsafe {
                         call(
                             $(context.$host, $(context.$module,)?)? $(<$ty as Param>::crossing($param),)*

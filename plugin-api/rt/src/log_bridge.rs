@@ -1,5 +1,5 @@
-//! Forwards records of the `log` crate to the host's subscriber. Needed because the plugin's copy of `log` has separate
-//! statics.
+//! Forwards records of the `log` crate to the host's subscriber. The bridge is needed because the plugin has its own
+//! copy of `log`, with separate statics.
 
 use alcedo_abi::log::LogLevel;
 use log::{LevelFilter, Log, Metadata, Record};
@@ -8,7 +8,7 @@ use crate::records;
 
 struct Bridge;
 
-/// Installs the bridge as the logger of this copy of `log`. Returns false if the plugin has already set a logger.
+/// Installs the bridge as the logger of the plugin's copy of `log`. Returns false if the plugin has already set a logger.
 pub(crate) fn install(level: LogLevel) -> bool {
     let is_set = log::set_logger(&Bridge).is_ok();
     if is_set {

@@ -1,5 +1,5 @@
 //! Installs the bridges to the host as loggers of the module. The bridges are installed when the module is attached, so that
-//! no record is lost. If main may set a logger, they are installed after main, because only the first logger can be set.
+//! no record is lost. If main may set a logger, the bridges are installed after main, because a logger can be set only once.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -9,11 +9,11 @@ use alcedo_abi::log::LogLevel;
 use crate::attached::context;
 use crate::{log_bridge, records, trace_bridge};
 
-/// Loggers that are installed after main, as bits [`SETS_LOG`] and [`SETS_TRACING`].
+/// Loggers to install after main, as bits [`SETS_LOG`] and [`SETS_TRACING`].
 static BEHIND_MAIN: AtomicU32 = AtomicU32::new(0);
 
-/// Installs the loggers of an attached module. `own_logger` is the author's statement that main sets loggers; without it, the
-/// result of the host's scan of the file is used.
+/// Installs the loggers of an attached module. `own_logger` is true if the author has declared that main sets loggers.
+/// Otherwise, the result of the host's scan of the file is used.
 pub(crate) fn install(level: LogLevel, own_logger: bool) {
     let behind_main = if own_logger { SETS_LOG | SETS_TRACING } else { may_set() };
     BEHIND_MAIN.store(behind_main, Ordering::Relaxed);

@@ -16,13 +16,13 @@ use alcedo_abi::hooks::{HookContext, HookSlot};
 use alcedo_abi::host::ModuleContext;
 use alcedo_abi::host_direct::CLOSED;
 
-/// The host writes the context into this slot in its private copy of the file, before the copy is mapped. The module never writes
-/// the slot. Code that reads the context references the static, so the linker keeps the section.
+/// Slot for the context. The host writes the context into the slot of its private copy of the file, before the copy is mapped. The
+/// module never writes the slot. Code that reads the context references the static, so the linker keeps the section.
 #[used]
 #[unsafe(link_section = ".alcedo.hooks")]
 static SLOT: HookSlot = HookSlot::new();
 
-/// Returns the context that the host wrote; `None` without a host. Constant as long as the module is mapped.
+/// Returns the context that the host has written, or `None` without a host. The result is constant while the module is mapped.
 #[inline]
 pub(crate) fn hook_context() -> Option<&'static HookContext> {
     let context = SLOT.context.load(Ordering::Relaxed);
@@ -31,14 +31,14 @@ pub(crate) fn hook_context() -> Option<&'static HookContext> {
     unsafe { context.as_ref() }
 }
 
-/// Returns the word by which the host requests the module's threads to stop.
+/// Returns the word that the host sets to request that the module's threads stop.
 pub(crate) fn stop_word() -> Option<&'static AtomicU32> {
     let context = hook_context()?;
     // SAFETY: the pointer is null, or refers to a word that the host promises to keep while the image is mapped.
     unsafe { context.stop.as_ref() }
 }
 
-/// Sleeps for at most `limit` while the word is zero; may return early.
+/// Sleeps for at most `limit` while the word is zero. May return early.
 #[cfg(target_os = "linux")]
 pub(crate) fn sleep_on(word: &AtomicU32, limit: Duration) {
     let limit = libc::timespec {
@@ -57,28 +57,28 @@ pub(crate) fn sleep_on(_word: &AtomicU32, limit: Duration) {
     std::thread::sleep(limit);
 }
 
-/// State before the module is attached: the context is not written.
+/// State before the module is attached; the context is not written yet.
 const ALONE: u8 = 0;
 const ATTACHING: u8 = 1;
-/// State while the module is attached: the context is written.
+/// State while the module is attached; the context is written.
 const ATTACHED: u8 = 2;
-/// State after the module was detached: the context is still written.
+/// State after the module was detached; the context is still written.
 const DETACHED: u8 = 3;
 
-/// Mode word that is used without a host. The value is not a valid mode, so code that writes calls the host and receives an error.
+/// Mode word for a module without a host. The value is not a valid mode, so code that writes calls the host and receives an error.
 static NO_MODE: AtomicU32 = AtomicU32::new(u32::MAX);
 
-/// Version word that is used without a host: direct calls are closed.
+/// Version word for a module without a host: direct calls are closed.
 static NO_DIRECT: AtomicU64 = AtomicU64::new(CLOSED);
 
-/// Data of the host to which the module is attached. Written once, and then read from any thread.
+/// Data of the host to which the module is attached. The data is written once and may then be read on any thread.
 pub(crate) struct Attachment {
     state: AtomicU8,
     context: UnsafeCell<MaybeUninit<ModuleContext>>,
-    /// Mode word of the host while the module is attached. Every write of a property reads the mode word without a check for a
-    /// host, so the pointer is always valid.
+    /// Address of the host's mode word while the module is attached. Every write of a property reads the mode word without
+    /// checking for a host, so the address is always valid.
     mode: AtomicPtr<AtomicU32>,
-    /// Version word of the host for direct calls. This pointer is also always valid.
+    /// Address of the host's version word for direct calls. This address is also always valid.
     direct: AtomicPtr<AtomicU64>,
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct Attachment {
 unsafe impl Sync for Attachment {}
 
 impl Attachment {
-    /// Creates the attachment of a module without a host.
+    /// Creates the attachment of a module that has no host.
     pub(crate) const fn alone() -> Self {
         Self {
             state: AtomicU8::new(ALONE),
@@ -97,7 +97,7 @@ impl Attachment {
         }
     }
 
-    /// Stores the host's data; calls `before` before other threads can read the data. Returns false if a host was attached before.
+    /// Stores the host's data. Calls `before` before other threads can read the data. Returns false if a host was attached before.
     pub(crate) fn attach(&self, context: &ModuleContext, before: impl FnOnce()) -> bool {
         if self.state.compare_exchange(ALONE, ATTACHING, Ordering::AcqRel, Ordering::Acquire).is_err() {
             return false;
@@ -117,7 +117,7 @@ impl Attachment {
         self.state.store(DETACHED, Ordering::Release);
     }
 
-    /// Closes direct calls regardless of the host's version word, or uses the host's version word again.
+    /// Closes direct calls regardless of the host's version word, or uses the host's version word again if `closed` is false.
     pub(crate) fn close_direct(&self, closed: bool) {
         let word = match self.context() {
             Some(context) if !closed => context.direct,
@@ -126,7 +126,7 @@ impl Attachment {
         self.direct.store(word.cast_mut(), Ordering::Release);
     }
 
-    /// Replaces the pointers to the host's mode word and version word, which the host may free afterwards.
+    /// Replaces the addresses of the host's mode word and version word. The host may free the words afterwards.
     pub(crate) fn forget_words(&self) {
         self.direct.store((&raw const NO_DIRECT).cast_mut(), Ordering::Release);
         self.mode.store((&raw const NO_MODE).cast_mut(), Ordering::Release);
@@ -142,14 +142,14 @@ impl Attachment {
         Some(unsafe { (*self.context.get()).assume_init_ref() })
     }
 
-    /// Returns the mode of the host; an undefined mode without a host.
+    /// Returns the mode of the host, or an undefined mode without a host.
     #[inline]
     pub(crate) fn mode(&self) -> u32 {
         // SAFETY: the pointer refers to a static, or to the word that the host promises to keep while the module is attached.
         unsafe { &*self.mode.load(Ordering::Acquire) }.load(Ordering::Relaxed)
     }
 
-    /// Returns the version of direct calls; `CLOSED` without a host.
+    /// Returns the version of direct calls, or `CLOSED` without a host.
     #[inline]
     pub(crate) fn direct(&self) -> u64 {
         // SAFETY: the pointer refers to a static, or to the word that the host promises to keep while the module is attached.
@@ -162,8 +162,8 @@ impl Attachment {
 #[inline]
 pub(crate) fn this_thread() -> usize {
     let pointer: usize;
-    // SAFETY: on x86-64 the first word of the thread's control block is its own address, as the ABI of thread-locals
-    // promises; on AArch64 this reads the register that holds the thread pointer.
+    // SAFETY: on x86-64, the first word of the thread's control block contains the block's own address, as the ABI of
+    // thread-locals promises. On AArch64, the code reads the register that contains the thread pointer.
     unsafe {
         #[cfg(target_arch = "x86_64")]
         asm!("mov {}, qword ptr fs:[0]", out(reg) pointer, options(nostack, preserves_flags, readonly, pure));

@@ -1,11 +1,11 @@
-//! The panic guard at the ABI boundary, which prevents unwinding out of the module. The guard converts a panic into a failure with the
-//! message and location of the panic. A typed error thrown by `fail` becomes the failure of this error. The guard drops the panic payload
-//! inside the module.
+//! Panic guard at the ABI boundary, which prevents unwinding out of the module. The guard converts a panic into a failure with the message
+//! and location of the panic. If `fail` has thrown a typed error, the guard returns the failure of this error. The guard drops the panic
+//! payload inside the module.
 //!
-//! The module has a separate panic hook, which prints nothing. The hook captures no backtrace, because the symbol cache of a backtrace
-//! would outlive the image. The hook first reports message and location to the host, while the stack is intact. At this time, the host can
-//! record the call stack, and resolve the names outside the module. The hook then stores message and location for the panic guard of the
-//! same thread. An author's hook runs after the module's hook (`panic_hook.rs`).
+//! The module has its own panic hook, which prints nothing. The hook captures no backtrace, because the symbol cache of a backtrace would
+//! outlive the image. The hook first reports message and location to the host, while the stack is intact. At this time, the host can
+//! record the call stack and resolve its symbols outside the module. The hook then stores message and location for the panic guard of this
+//! thread. An author's hook runs after the module's hook (`panic_hook.rs`).
 
 use std::any::{Any, TypeId};
 use std::cell::Cell;
@@ -34,20 +34,20 @@ struct Note {
 struct Thrown(CallError);
 
 thread_local! {
-    // A leaked box, because an owned box would register a destructor for the thread.
+    // The box is leaked, because an owned box would register a destructor for the thread.
     static NOTE: Cell<Option<&'static Cell<Option<Note>>>> = const { Cell::new(None) };
     static OPEN_GUARDS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Runs `code`, and writes an error or a panic into `failure`. Always inlined in an optimized build; otherwise a guard that several
-/// trampolines share would remain a function that calls `code` by its address.
+/// Runs `code`, and writes an error or a panic into `failure`. Always inlined in an optimized build; otherwise several trampolines would
+/// share one guard function that calls `code` by its address.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn catch_panics(failure: &mut Failure, code: impl FnOnce() -> Result<(), CallError>) -> Status {
     // Each access of a thread-local in a library is a function call. If both accesses are inlined into one function, the compiler merges
     // the calls. A closure around this code would prevent the inlining.
     OPEN_GUARDS.set(OPEN_GUARDS.get() + 1);
-    // Unwind safety: state that `code` was changing belongs to the plugin author. The state is dropped, or guarded by the borrow state of
-    // parts, which unwinding releases.
+    // Unwind safety: state that `code` was changing belongs to the plugin author. Unwinding drops the state, or releases the borrow of the
+    // plugin part that contains the state.
     let status = match catch_unwind(AssertUnwindSafe(code)) {
         Ok(Ok(())) => Status::OK,
         Ok(Err(error)) => fill(failure, error.into_failure()),
@@ -57,11 +57,11 @@ pub fn catch_panics(failure: &mut Failure, code: impl FnOnce() -> Result<(), Cal
     status
 }
 
-/// Runs `code` of a call that returns a word. Does not count open panic guards, because an access to the thread-local counter would double
-/// the cost. On the game thread, the module is entered through panic guards only, so all panics are caught. On other threads, the host
-/// counts the calls.
+/// Runs the `code` of a call that returns a word. Does not count open panic guards, because an access to the thread-local counter would
+/// double the cost. On the game thread, all calls enter the module through panic guards, so all panics are caught. On other threads, the
+/// host counts the calls.
 ///
-/// Writes the failure if and only if the status is `FAILED`, and does not drop the previous value.
+/// Writes `failure` if and only if the status is `FAILED`, and does not drop the previous value.
 #[inline]
 pub fn catch_panics_directly(
     failure: &mut MaybeUninit<Failure>,
@@ -88,15 +88,15 @@ fn caught<T>(code: impl FnOnce() -> T) -> Result<T, CallError> {
 /// Formats a value of the author and drops it.
 ///
 /// # Errors
-/// The errors of [`words_into`].
+/// Returns the errors of [`words_into`].
 pub fn format_value(value: impl Display) -> Result<String, CallError> {
     let mut message = String::new();
     words_into(value, &mut message, |step| caught(step)).map(|()| message)
 }
 
 impl CallError {
-    /// Returns an error with the message of `error` and the source location of the caller. For functions that return a `Result` with a
-    /// `CallError`, and report the line of a failure.
+    /// Returns an error with the message of `error` and the source location of the caller. Intended for functions that return a `Result`
+    /// with a `CallError`, to report the line of a failure.
     ///
     /// # Examples
     /// ```
@@ -117,8 +117,8 @@ impl CallError {
         Self::returned_at(error, &location)
     }
 
-    /// Returns the error of [`CallError::returned`] with this location. If `Display` or `Drop` of `error` panics, returns an error for
-    /// this panic instead.
+    /// Returns the error of [`CallError::returned`], but with the given location. If `Display` or `Drop` of `error` panics, returns an
+    /// error for this panic instead.
     #[must_use]
     pub fn returned_at(error: impl Display, location: &SourcePlace) -> Self {
         let SourcePlace { file, line, column } = location;
@@ -137,7 +137,7 @@ fn fill(failure: &mut Failure, found: Failure) -> Status {
     Status::FAILED
 }
 
-/// Ends the running call with a typed error. Unwinds to the panic guard, so destructors run; no panic hook is called.
+/// Ends the running call with a typed error. Unwinds to the panic guard, so destructors run. The panic hook is not called.
 pub fn fail(error: CallError) -> ! {
     resume_unwind(Box::new(Thrown(error)))
 }
@@ -149,7 +149,7 @@ fn failure_of(payload: Box<dyn Any + Send>) -> Failure {
         Err(payload) => payload,
     };
     let (message, payload_type) = (message_of(&*payload), (*payload).type_id());
-    // The note may be of a different panic if code resumed an older panic. Message or payload type of the note then differ.
+    // The note may describe a different panic if code resumed an older panic. The message or payload type of the note then differs.
     let is_of_it = |note: &Note| match &message {
         Some(message) => note.message == *message,
         None => note.payload == payload_type,
@@ -171,7 +171,7 @@ fn failure_of(payload: Box<dyn Any + Send>) -> Failure {
     }
 }
 
-/// Drops a payload. A panic of its drop is caught, and the payload of that panic is leaked.
+/// Drops a payload. If the drop panics, the panic is caught and its payload is leaked.
 fn discard(payload: Box<dyn Any + Send>) {
     if let Err(second) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         drop(take_note());
@@ -200,7 +200,7 @@ fn keep_note(note: Note) {
     slot.set(Some(note));
 }
 
-/// Installs the hook that records panics of this module instead of printing them.
+/// Installs the hook that records panics of this module and does not print them.
 pub(crate) fn install_hook() {
     panic_hook::install(hook);
 }
@@ -210,12 +210,12 @@ pub fn keep_hook() {
     panic_hook::ensure(hook);
 }
 
-/// Messages of the standard library before it aborts because of a panic that must not unwind further: in a function called by C, or in a
-/// destructor that runs because of another panic.
+/// Messages of the standard library before it aborts because a panic must not unwind further. The panic is in a function that C code has
+/// called, or in a destructor that runs because of another panic.
 const ABORT_MESSAGES: [&str; 2] = ["panic in a function that cannot unwind", "panic in a destructor during cleanup"];
 
-/// Returns true if a panic on this thread, outside of all counted panic guards, occurred in a direct call. For modules that are not bound
-/// to a thread, the host counts the calls, because the attaching thread may have ended and its number may have been reused.
+/// Returns true if a panic outside of all counted panic guards on this thread occurred in a direct call. For a module that is not bound to
+/// a thread, the host counts the calls, because the attaching thread may have ended and its number may have been reused.
 fn is_direct_call() -> bool {
     if is_free() { records::calls_are_open() } else { is_game_thread() }
 }
@@ -227,7 +227,7 @@ fn hook(info: &PanicHookInfo<'_>) {
         location.map_or(("", 0, 0), |location| (location.file(), location.line(), location.column()));
     records::panicked(&message, file, line, column);
     if ABORT_MESSAGES.contains(&&*message) {
-        // The program aborts without reaching a panic guard, so the original panic and this message are logged.
+        // The program aborts without reaching a panic guard, so this code logs the original panic and this message.
         if let Some(Note { message, file, line, .. }) = take_note() {
             records::event(LogLevel::ERROR, "alcedo::panic", &message, &file, line);
         }
@@ -236,7 +236,7 @@ fn hook(info: &PanicHookInfo<'_>) {
     }
     // Panic guards of direct calls are not counted in `OPEN_GUARDS`.
     if OPEN_GUARDS.get() == 0 && !is_direct_call() {
-        // The panic is on a thread of the module. No caller receives the failure, so the panic is logged.
+        // The panic is on a thread of the module. No caller receives the failure, so this code logs the panic.
         records::event(LogLevel::ERROR, "alcedo::panic", &message, file, line);
         return;
     }

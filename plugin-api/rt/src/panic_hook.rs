@@ -1,16 +1,16 @@
 //! Keeps the panic hook of the module first in the chain, even if the author's code sets or takes hooks.
 //!
 //! The module has its own copy of the standard library, so the author's code can replace the module's hook with `set_hook`, for
-//! example through color-eyre or human-panic. Locations of panics would then be lost. But std drops the replaced hook inside
-//! `set_hook`, after releasing its lock. So the destructor of the module's hook takes the new hook, and sets a new link that
+//! example through color-eyre or human-panic. Locations of panics would then be lost. But `set_hook` drops the replaced hook
+//! after releasing the lock of std. The destructor of the module's hook therefore takes the new hook, and sets a new link that
 //! calls the new hook. Calls without panics have no cost, and even the first panic has its location.
 //!
-//! A hook that was taken with `take_hook` and stored is not dropped. The author's next hook usually calls the stored hook. If
-//! it does not, [`ensure`] detects the missing link: after the main of the module, and after a panic without a location.
+//! If code takes a hook with `take_hook` and stores it, the hook is not dropped. The author's next hook usually calls the stored hook.
+//! Otherwise, [`ensure`] detects the missing link: after the main of the module, and after a panic without a location.
 //!
-//! `take_hook` and the following `set_hook` are not atomic. Between these calls, std prints a panic of another thread, whose
-//! location is lost for the host. A hook that another thread sets between the calls is lost. This is accepted, because
-//! [`ensure`] rarely runs outside of `set_hook`, and because the order of concurrent `set_hook` calls is undefined in any case.
+//! `take_hook` and the following `set_hook` are not atomic. If another thread panics between these calls, std prints the panic, and the
+//! host does not receive its location. If another thread sets a hook between the calls, this hook is lost. Both are accepted: [`ensure`]
+//! rarely runs outside of `set_hook`, and the order of concurrent `set_hook` calls is undefined in any case.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
@@ -19,29 +19,29 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync + 'static>;
 
-/// Number of the link that was set last; zero while the module has no host.
+/// Number of the link that was set most recently; zero while the module has no host.
 static FIRST: AtomicU64 = AtomicU64::new(0);
 
 static LAST_NUMBER: AtomicU64 = AtomicU64::new(0);
 
-/// Address and number of each existing link. Used to check by address if a hook from std is a link.
+/// Address and number of each existing link. A hook from std is a link if its address is in this list.
 static LINKS: Mutex<Vec<(usize, u64)>> = Mutex::new(Vec::new());
 
 /// True while a thread checks the hook. Other threads do not wait for the check; a request during a check repeats the check.
 static IS_CHECKING: AtomicBool = AtomicBool::new(false);
 
-/// True if a check was requested and has not begun.
+/// True if a requested check has not begun.
 static IS_REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// True if a link was dropped on a panicking thread and was not restored. `set_hook` would panic on such a thread.
+/// True if a link was dropped on a panicking thread and was not restored. `set_hook` would panic on a panicking thread.
 static WAS_LOST: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    // Links can be nested: an author's hook may call the hook that it replaced.
+    // Links can be nested, because an author's hook may call the hook that it replaced.
     static IS_NOTED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The module's hook, which runs before the author's hook.
+/// Hook of the module, which runs before the author's hook.
 struct Link {
     number: u64,
     note: fn(&PanicHookInfo<'_>),
@@ -84,11 +84,11 @@ impl Drop for Link {
     }
 }
 
-/// Installs `note`, which is called for each panic of the module, before hooks set by initializers or by the author.
+/// Installs `note`, which is called for each panic of the module, before hooks of initializers or of the author.
 pub(crate) fn install(note: fn(&PanicHookInfo<'_>)) {
     let (found, default) = (take_hook(), take_hook());
-    // The default hook of std prints, and its backtrace allocates a permanent cache. So the found hook is called only if the
-    // author has set it.
+    // The default hook of std prints, and its backtrace allocates a permanent cache. The found hook is therefore called only if
+    // the author has set it.
     let is_default = std::ptr::eq(&raw const *found, &raw const *default);
     put(note, (!is_default).then_some(found));
 }
@@ -102,7 +102,7 @@ pub(crate) fn remove() {
     }
 }
 
-/// Returns true if a link was dropped on a panicking thread, where the link could not be restored.
+/// Returns true if a link was dropped on a panicking thread, on which it could not be restored.
 pub(crate) fn was_lost() -> bool {
     WAS_LOST.load(Ordering::Relaxed)
 }
@@ -151,8 +151,8 @@ fn put(note: fn(&PanicHookInfo<'_>), next: Option<Hook>) {
     set_hook(hook);
 }
 
-/// Returns the address of a hook. The address of a link is unique, because a link is not zero-sized; zero-sized hooks have a
-/// dangling address.
+/// Returns the address of a hook. A link has a unique address, because it is not zero-sized. A zero-sized hook has a dangling
+/// address.
 fn address_of(hook: &Hook) -> usize {
     (&raw const **hook).cast::<()>().addr()
 }

@@ -1,4 +1,4 @@
-//! Sends log records across the ABI boundary. Any thread; records are dropped without a host.
+//! Sends log records across the ABI boundary. Usable on any thread; records are dropped without a host.
 
 use alcedo_abi::abi_stable::std_types::{RSlice, RStr};
 use alcedo_abi::log::{LogField, LogLevel, LogRecord, SpanStep};
@@ -6,7 +6,7 @@ use alcedo_abi::log::{LogField, LogLevel, LogRecord, SpanStep};
 use crate::attached::context;
 use crate::host::LogHost;
 
-/// Returns true if the host records events of `level`.
+/// Returns true if the host records events of this `level`.
 pub(crate) fn listens(level: LogLevel) -> bool {
     context().is_some_and(|context| level <= context.level)
 }
@@ -15,7 +15,7 @@ pub(crate) fn event(level: LogLevel, target: &str, message: &str, file: &str, li
     send_event(&record(level, target, message, file, line, &[]));
 }
 
-/// Creates a record in the form of the ABI.
+/// Creates a record in the layout of the ABI.
 pub(crate) fn record<'a>(
     level: LogLevel,
     target: &'a str,
@@ -40,7 +40,7 @@ pub(crate) fn send_event(record: &LogRecord<'_>) {
     }
 }
 
-/// Reports a panic on this thread to the host, before its stack is unwound.
+/// Reports a panic on this thread to the host, before the stack unwinds.
 pub(crate) fn panicked(message: &str, file: &str, line: u32, column: u32) {
     if let Some(host) = LogHost::attached() {
         host.panicked(message, file, line, column);
@@ -52,7 +52,7 @@ pub(crate) fn calls_are_open() -> bool {
     LogHost::attached().is_some_and(LogHost::calls_are_open)
 }
 
-/// Opens a span and returns the number that the host assigned to the span; zero without a host.
+/// Opens a span and returns the number that the host assigned to the span. Returns zero without a host.
 pub(crate) fn open_span(record: &LogRecord<'_>) -> u64 {
     LogHost::attached().map_or(0, |host| host.open_span(record))
 }

@@ -1,18 +1,18 @@
-//! Stops a module's threads: the host requests the stop, and each thread checks regularly.
+//! Stops a module's threads: the host requests the stop, and each thread regularly checks for the request.
 
 use core::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use crate::outside::{sleep_on, stop_word};
 
-/// Maximum sleep of a thread between two checks.
+/// Maximum time that a thread sleeps between two checks.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// Returns true if this module's threads should stop; false without a host. May be called on any thread at any time.
+/// Returns true if this module's threads should stop. Returns false without a host. Callable on any thread at any time.
 ///
-/// A module cannot be unmapped while one of its threads runs. The host requests the stop before it calls the exit hook of the
-/// module, so the exit hook may join the threads. A thread that does not stop keeps the whole module mapped; the host's report then
-/// names the thread.
+/// A module cannot be unmapped while one of its threads runs. The host requests the stop before it calls the module's exit hook, so
+/// the exit hook may join the threads. If a thread does not stop, the whole module stays mapped, and the host's report names the
+/// thread.
 ///
 /// # Examples
 /// ```
@@ -29,7 +29,7 @@ pub fn stop_requested() -> bool {
     stop_word().is_some_and(|word| word.load(Ordering::Acquire) != 0)
 }
 
-/// Token to check for a stop request, and to sleep until a stop is requested.
+/// Token that checks for a stop request, and sleeps until a stop is requested.
 ///
 /// ```
 /// use alcedo_rt::StopToken;
@@ -68,7 +68,7 @@ impl StopToken {
         stop_requested()
     }
 
-    /// Sleeps until a stop is requested, or for `limit`. Returns true if a stop is requested.
+    /// Sleeps until a stop is requested, but at most for `limit`. Returns true if a stop is requested.
     ///
     /// # Examples
     /// ```

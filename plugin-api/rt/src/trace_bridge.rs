@@ -1,5 +1,5 @@
-//! Forwards `tracing` events and spans of the plugin to the host's subscriber. The plugin's copy of `tracing` has separate
-//! statics, for which this Rust module defines the subscriber. The subscriber stores no span data, and only counts the handles
+//! Forwards `tracing` events and spans of the plugin to the host's subscriber. The plugin's copy of `tracing` has its own
+//! statics, for which this Rust module defines a subscriber. The subscriber stores no span data, and only counts the handles
 //! of each span.
 
 use std::collections::BTreeMap;
@@ -15,21 +15,21 @@ use tracing_core::{Dispatch, Event, Interest, Level, LevelFilter, Metadata, Subs
 
 use crate::records;
 
-/// Number of a span that the host does not record. The host's numbers ascend and never reach this number.
+/// Number of a span that the host does not record. The host assigns ascending numbers, which never reach this number.
 const UNHEARD: u64 = u64::MAX;
 
-/// Number of handles that the plugin has for each open span.
+/// Number of handles to each open span in the plugin.
 static HOLDERS: Mutex<BTreeMap<u64, usize>> = Mutex::new(BTreeMap::new());
 
 struct Bridge;
 
-/// Installs the bridge as the subscriber of this copy of `tracing`. Returns false if the plugin has already set a subscriber.
+/// Installs the bridge as the subscriber of the plugin's copy of `tracing`. Returns false if the plugin has already set a subscriber.
 pub(crate) fn install(level: LogLevel) -> bool {
     level == LogLevel::OFF || set_global_default(Dispatch::new(Bridge)).is_ok()
 }
 
-/// Installs the bridge as the subscriber of this thread while `main` runs. Afterwards installs the bridge as the subscriber of
-/// the whole module. Returns false if `main` has set a subscriber for the module.
+/// Installs the bridge as the subscriber of this thread while `main` runs. Afterwards, installs the bridge as the subscriber
+/// of the whole module. Returns false if `main` has set a subscriber for the module.
 pub(crate) fn install_behind(level: LogLevel, main: impl FnOnce()) -> bool {
     if level == LogLevel::OFF {
         main();
@@ -184,7 +184,7 @@ impl Visit for Fields {
 
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
         let mut text = String::new();
-        // Writing into a `String` fails only if `Debug` of the value fails; the partial text is still sent.
+        // Writing into a `String` fails only if the value's `Debug` fails. The partial text is still sent.
         let _cut_short = write!(text, "{value:?}");
         match field.name() {
             "message" => self.message = text,

@@ -1,5 +1,5 @@
 //! Tests of the module heap under load. Blocks are aligned and disjoint, and keep their content, even if other threads
-//! free them. The byte count is correct at the end.
+//! free them. At the end, the byte count is correct.
 #![cfg(all(target_os = "linux", target_env = "gnu", not(feature = "pass-through")))]
 #![expect(unsafe_code, reason = "calls an allocator directly")]
 
@@ -10,14 +10,14 @@ use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError};
 
 use alcedo_rt::{ModuleHeap, live_bytes};
 
-/// Lock for the global byte count: tests that read the count run in sequence.
+/// Lock for the global byte count. Tests that read the count run one after another.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Deterministic pseudorandom numbers.
+/// Generator of deterministic pseudorandom numbers.
 struct Dice(u64);
 
 impl Dice {
@@ -26,7 +26,7 @@ impl Dice {
         (self.0 >> 33) % limit
     }
 
-    /// Returns a size up to half a megabyte and an alignment up to 128 KiB. Small sizes and alignments are more
+    /// Returns a size of up to half a megabyte and an alignment of up to 128 KiB. Small sizes and alignments are more
     /// frequent.
     fn layout(&mut self) -> Layout {
         let power = if self.below(32) == 0 { 19 } else { self.below(13) };
@@ -40,7 +40,7 @@ impl Dice {
     }
 }
 
-/// Block filled with a byte that identifies it.
+/// Block filled with a byte that identifies the block.
 struct Block {
     address: *mut u8,
     layout: Layout,
@@ -101,7 +101,7 @@ impl Block {
     }
 }
 
-/// Allocates, resizes and frees at random; sends some blocks to other threads and frees the rest at the end.
+/// Allocates, resizes and frees at random. Sends some blocks to other threads, and frees the remaining blocks at the end.
 fn play(seed: u64, steps: u32, elsewhere: Option<(&Sender<Block>, &Receiver<Block>)>) {
     let mut dice = Dice(seed);
     let mut blocks = Vec::new();
@@ -213,7 +213,7 @@ fn freed_memory_is_reused() {
         seen.extend(blocks.iter().map(|block| block.address.addr() & !0xFFFF));
         blocks.into_iter().for_each(Block::free);
     }
-    // A second slab is used if earlier tests have left the first nearly full.
+    // A second slab is used if earlier tests have left the first slab nearly full.
     assert!(seen.len() <= 2, "{} slabs for ten blocks", seen.len());
 }
 

@@ -1,4 +1,4 @@
-//! Tests of the module's hook of `vfork`.
+//! Tests the module's hook of `vfork`.
 #![cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 #![expect(unsafe_code, reason = "starts a process and waits for it")]
 

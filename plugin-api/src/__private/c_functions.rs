@@ -1,4 +1,4 @@
-//! Describes and calls functions of a C library, and converts their out parameters for the caller.
+//! Describes and calls functions of a C library. Converts their out parameters for the caller.
 
 use alcedo_abi::describe::Metadata;
 use alcedo_abi::fingerprint::Fingerprint;
@@ -12,7 +12,7 @@ use crate::out::OutParameters;
 use crate::signature::{Params, ReturnValue};
 use crate::{CallError, Class, Value, zcall};
 
-/// Describes a function of the C library that class `C` is bound to.
+/// Describes a function of the C library to which class `C` is bound.
 #[must_use]
 pub const fn dll_import<C: Class, A: Params, R: ReturnValue, O: OutParameters>(
     name: &'static str,
@@ -21,7 +21,7 @@ pub const fn dll_import<C: Class, A: Params, R: ReturnValue, O: OutParameters>(
     cell: &'static ImportCell<C, A::Values, R, O>,
     metadata: Metadata,
 ) -> Function<C> {
-    // The host fills one slot per out parameter, so the cell must list the same types.
+    // The host fills one slot per out parameter, so the types in the cell must be equal.
     let (params, mut at, mut out_parameters) = (block.descriptions(), 0, Fingerprint::START);
     while at < A::COUNT {
         if params[at].flags & property_flags::OUT != 0 {
@@ -33,7 +33,7 @@ pub const fn dll_import<C: Class, A: Params, R: ReturnValue, O: OutParameters>(
     without_body::<C, A, R>((name, convention.flags()), block, &cell.0, metadata)
 }
 
-/// Calls a function of a C library; returns the result and the out parameters.
+/// Calls a function of a C library. Returns the result and the out parameters.
 pub fn invoke_import<T, A: Params, R: ReturnValue, O: OutParameters>(
     this: &impl CalledAs<T>,
     cell: &ImportCell<T, A::Values, R, O>,
@@ -43,9 +43,9 @@ pub fn invoke_import<T, A: Params, R: ReturnValue, O: OutParameters>(
     zcall::import_by_cell(this, cell, what, args)
 }
 
-/// Type of a caller's variable for an out parameter of a C function. `T` is the type of the value from the host.
+/// Type of a caller's variable for an out parameter of a C function. The host returns a value of type `T`.
 pub trait GiveBack<T>: Sized {
-    /// Type of the assigned value.
+    /// Type of the value that is assigned to the variable.
     type Ready;
 
     /// Converts the host value into the caller's type.
@@ -72,7 +72,7 @@ impl<T, const N: usize> GiveBack<Vec<T>> for [T; N] {
     }
 }
 
-/// Returns true if a C function can take a `T` as a parameter. With a declared length, only an array is accepted.
+/// Returns true if a C function can take a `T` as a parameter. If a length is declared, only an array is accepted.
 #[must_use]
 pub const fn c_accepts<T: Value>(has_len: bool) -> bool {
     if has_len { T::KIND.0 == PropertyKind::ARRAY.0 } else { T::KIND.fits_c() }

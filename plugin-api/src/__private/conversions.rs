@@ -1,5 +1,5 @@
 //! Conversion functions of plugin authors, as in `#[migrate(from = "f64", with = Self::of_number)]`. For each conversion, the
-//! macro emits a static function of the class, which calls the author's function through this module.
+//! macro emits a static function of the class, which calls the author's function through this Rust module.
 
 use alcedo_abi::fingerprint::Fingerprint;
 use alcedo_rt::CallError;
@@ -7,13 +7,13 @@ use alcedo_rt::CallError;
 use super::returned::{Returned, SourceLocation};
 use crate::{ReturnValue, Value};
 
-/// Returns the value of a conversion, or its error as a [`CallError`].
+/// Returns the value of a conversion, or the conversion's error as a [`CallError`].
 ///
 /// # Errors
 /// Returns the error of the conversion.
 ///
 /// # Examples
-/// The parameter of a conversion has the type that the attribute states:
+/// The parameter of a conversion must have the type that the attribute states:
 /// ```compile_fail,E0308
 /// use alcedo_plugin_api::prelude::*;
 ///

@@ -1,6 +1,6 @@
 //! Typed declarations of a module. The type of a declaration states the class and type of a property, the signature of a
-//! function, or the number that a cell receives. Mismatched declarations do not compile, even in code that the macros did not
-//! generate. So the macros need no `unsafe` for declarations.
+//! function, or the kind of number that a cell receives. Mismatched declarations do not compile, even in code that the macros
+//! did not generate. The macros therefore need no `unsafe` for declarations.
 #![expect(unsafe_code, reason = "declares types that are transparent over descriptions of the ABI")]
 
 mod imports;
@@ -38,7 +38,7 @@ pub use imports::{
     member_name, section_of,
 };
 
-/// A description that is known to be correct. The lists of the module accept only this type.
+/// Description that is known to be correct. The lists of the module accept only this type.
 #[repr(transparent)]
 #[derive(Debug)]
 pub struct Declared<D>(pub(super) D);
@@ -133,7 +133,7 @@ pub const fn count_functions<C>(lists: &[&[Function<C>]]) -> usize {
     count
 }
 
-/// Placeholder for array elements. Calling the placeholder fails.
+/// Returns a placeholder for array elements. Calling the placeholder fails.
 const fn nothing<C>() -> Function<C> {
     static CELL: Cell = Cell::new();
     const NONE: RStr<'static> = RStr::from_str("");
@@ -173,7 +173,7 @@ pub const fn all_functions<C, const N: usize>(lists: &[&[Function<C>]]) -> [Func
     all
 }
 
-/// Describes the earlier names of the item at `path`. Commas separate the names.
+/// Describes the earlier names of the item at `path`. `names` contains the names, separated by commas.
 #[must_use]
 pub const fn earlier_names(path: &'static str, names: &'static str) -> Declared<MetaDesc> {
     Declared(meta(path, names))
@@ -201,7 +201,7 @@ pub const fn function<M: Method>(
     Function(FunctionDesc { direct: direct::of_method::<M>(), ..desc }, of)
 }
 
-/// Describes a reflected function with the body `body`, whose names are at the position `AT` of `B`.
+/// Describes a reflected function with the body `body`. Its names are at position `AT` in the table of names of `B`.
 #[must_use]
 pub const fn method<B, const AT: usize, K, A, R, X, F>(
     flags: u64,
@@ -226,7 +226,7 @@ where
     function(B::NAMES[AT].0, flags, overrides, block, cell, metadata)
 }
 
-/// Describes a reflected static function with the body `body`, whose names are at the position `AT` of `B`.
+/// Describes a reflected static function with the body `body`. Its names are at position `AT` in the table of names of `B`.
 #[must_use]
 pub const fn static_method<B, const AT: usize, A, R, X, F>(
     flags: u64,
@@ -267,7 +267,7 @@ pub const fn static_function<M: StaticMethod>(
     Function(FunctionDesc { direct: direct::of_static::<M>(), ..desc }, of)
 }
 
-/// Describes an event that only scripts implement. A call without an implementation returns the zero value.
+/// Describes an event that only scripts implement. If no script implements the event, a call returns the zero value.
 #[must_use]
 pub const fn implementable_event<C: Class, A: Params, R: ReturnValue>(
     name: &'static str,
@@ -283,7 +283,7 @@ pub const fn implementable_event<C: Class, A: Params, R: ReturnValue>(
     without_body((name, flags | function_flags::IMPLEMENTABLE_EVENT), block, cell, metadata)
 }
 
-/// Describes a function with the custom thunk `T`; its parameters may be of any type.
+/// Describes a function with the custom thunk `T`. The function's parameters may be of any type.
 #[must_use]
 pub const fn custom_thunk<T: CustomThunk, A: Params, R: ReturnValue>(
     name: &'static str,
@@ -301,7 +301,7 @@ pub const fn custom_thunk<T: CustomThunk, A: Params, R: ReturnValue>(
     described((name, flags, ""), block.block(), fingerprint, Invoke(invoke_custom::<T>), &cell.0, metadata)
 }
 
-/// Describes a function with its body in a script or a C library. A call without that body returns the zero value.
+/// Describes a function whose body is in a script or a C library. If this body is missing, a call returns the zero value.
 pub(super) const fn without_body<C: Class, A: Params, R: ReturnValue>(
     (name, flags): (&'static str, u64),
     block: &'static SignatureBlock<A, R>,
@@ -318,8 +318,8 @@ pub(super) const fn without_body<C: Class, A: Params, R: ReturnValue>(
     )
 }
 
-/// Computes the fingerprint of a C function. The out parameters are marked in the descriptions, because the types do not
-/// contain them.
+/// Computes the fingerprint of a C function. The out parameters are marked in the descriptions, because their types do not
+/// contain this information.
 const fn c_fingerprint<A: Params, R: ReturnValue>(params: &[PropertyDesc]) -> u64 {
     let (mut print, mut at) = (Fingerprint::START, 0);
     while at < A::COUNT {
@@ -360,17 +360,17 @@ const fn described<C>(
     Function(desc, PhantomData)
 }
 
-/// A hook of class `C` that is called once per object.
+/// Hook of class `C` that is called once in the lifetime of an object.
 #[derive(Debug)]
 pub struct Hook<C>(Invoke, PhantomData<fn() -> C>);
 
-/// Creates the hook with the body `M`.
+/// Creates a hook with the body `M`.
 #[must_use]
 pub const fn hook<M: Method<Args = (), Result = ()>>() -> Hook<M::Class> {
     Hook(Invoke(invoke::<M>), PhantomData)
 }
 
-/// Returns the code of an optional hook in the form that descriptions contain.
+/// Converts an optional hook into the type that descriptions contain.
 const fn code_of<C>(hook: Option<Hook<C>>) -> ROption<Invoke> {
     match hook {
         Some(hook) => ROption::RSome(hook.0),
@@ -400,7 +400,7 @@ impl<C> Body<C> {
         Self { functions, class_constructor, post_init_properties }
     }
 
-    /// Replaces the list of functions, for example to add the functions of interfaces.
+    /// Replaces the list of functions, for example to add functions of interfaces.
     #[must_use]
     pub const fn with_functions(self, functions: &'static [Function<C>]) -> Self {
         Self { functions, ..self }
@@ -413,19 +413,19 @@ impl<C> Body<C> {
     }
 }
 
-/// Provides the empty body of a class without a `#[uclass] impl` block. A block defines an inherent constant of the same name,
-/// which takes precedence. Two blocks of a class do not compile, because both define this constant.
+/// Provides the empty body of a class without a `#[uclass] impl` block. A block defines an inherent constant with this constant's name,
+/// which takes precedence. Two blocks of a class do not compile, because both blocks define the inherent constant.
 pub trait NoBody: Class {
-    /// The empty body.
+    /// Body without functions and hooks.
     const ONE_UCLASS_IMPL_BLOCK_PER_CLASS: Body<Self> = Body::EMPTY;
 }
 
 impl<C: Class> NoBody for C {}
 
-/// Interfaces that a class implements, and its overrides of inherited subobject classes and inherited property defaults.
+/// Interfaces that a class implements, its overrides of inherited subobject classes, and its overrides of inherited property defaults.
 type OfBases = (&'static [RStr<'static>], &'static [MetaDesc], &'static [MetaDesc]);
 
-/// Describes a class of this module, by its package and its name in the package.
+/// Describes a class of this module with its package and its name in the package.
 #[must_use]
 pub const fn class<C: Part>(
     (package, name): (&'static str, &'static str),
@@ -453,7 +453,7 @@ pub const fn class<C: Part>(
     })
 }
 
-/// Describes a struct of this module, by its package and its name in the package. The host computes the layout itself and
+/// Describes a struct of this module with its package and its name in the package. The host computes the layout itself and
 /// rejects a struct with a different fingerprint, so no type is created from a wrong description.
 #[must_use]
 pub const fn structure<S: Value>(
@@ -474,7 +474,7 @@ pub const fn structure<S: Value>(
     })
 }
 
-/// Describes an entry of an enum: its name and number, its display name, whether editors hide it, and its doc comment.
+/// Describes an entry of an enum: the name and number, the display name, a flag to hide the entry in editors, and the doc comment.
 #[must_use]
 pub const fn enum_entry(
     (name, number): (&'static str, u64),
@@ -486,7 +486,7 @@ pub const fn enum_entry(
     EnumEntryDesc { name, number, display, doc, hidden: is_hidden as u8 }
 }
 
-/// Computes the fingerprint of an enum with the algorithm of the host.
+/// Computes the fingerprint of an enum by the host's algorithm.
 const fn enum_fingerprint(underlying: PropertyKind, is_flags: bool, numbers: &[(&str, u64)]) -> u64 {
     let mut print = Fingerprint::START.number(underlying.0 as u64).number(is_flags as u64);
     let mut at = 0;
@@ -498,7 +498,7 @@ const fn enum_fingerprint(underlying: PropertyKind, is_flags: bool, numbers: &[(
     print.finish()
 }
 
-/// Describes an enum of this module whose values are numbers of type `N` in memory.
+/// Describes an enum of this module. In memory, its values are numbers of type `N`.
 #[must_use]
 pub const fn enumeration<E: Value<Raw = N>, N: Underlying>(
     (package, name): (&'static str, &'static str),
@@ -519,8 +519,8 @@ pub const fn enumeration<E: Value<Raw = N>, N: Underlying>(
     })
 }
 
-/// Describes an exported static function. The description contains the signature in the format of the host, from which callers
-/// without static types create the slots.
+/// Describes an exported static function. The description contains the signature in the syntax of the host. Callers without
+/// static types create the slots from this signature.
 #[must_use]
 pub const fn export<E: Export, const N: usize>(
     type_path: &'static str,
@@ -536,7 +536,7 @@ pub const fn export<E: Export, const N: usize>(
     })
 }
 
-/// Signature as a string, in the format of the host.
+/// Signature of a function as a string, in the syntax of the host.
 pub(crate) struct SignatureWords<A, R>(PhantomData<fn(A) -> R>);
 
 impl<A: Params, R: ReturnValue> SignatureWords<A, R> {

@@ -4,10 +4,10 @@ use alcedo_abi::default_part::DefaultPart;
 
 use crate::This;
 
-/// Default red constructor of a class. An inherent function of the same name in `#[uclass] impl` takes precedence. The name of
-/// the trait appears in the compiler's message about a field without a default.
+/// Default red constructor of a class. An inherent function with this function's name in `#[uclass] impl` takes precedence.
+/// The name of the trait appears in the compiler's message about a field without a default.
 pub trait WithoutARedConstructor: Sized {
-    /// Builds the plugin part with every field's default.
+    /// Builds a plugin part in which every field has its default.
     fn alcedo_red_constructor(_this: This<'_, Self>) -> Self
     where
         Self: DefaultPart<()>,
@@ -18,7 +18,7 @@ pub trait WithoutARedConstructor: Sized {
 
 impl<C> WithoutARedConstructor for C {}
 
-/// A type that a field of a plugin part may have.
+/// Implemented for types that a field of a plugin part may have.
 #[diagnostic::on_unimplemented(
     message = "a plugin part cannot hold `{Self}`: it must be `Send`",
     label = "cannot be sent to the finalizer thread",

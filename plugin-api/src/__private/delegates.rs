@@ -15,7 +15,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A named delegate, as the type of a property.
+/// Named delegate, used as the type of a property.
 pub trait NamedDelegate: sealed::Sealed + Value {
     /// Signature of the delegate.
     type Of: NamedSignature;
@@ -39,13 +39,13 @@ const fn path_of<D: NamedDelegate>() -> &'static str {
     <D::Of as NamedSignature>::PATH
 }
 
-/// Computes the fingerprint of kind, path and signature with the algorithm of the host.
+/// Computes the fingerprint of kind, path and signature by the host's algorithm.
 const fn fingerprint_of<D: NamedDelegate>() -> u64 {
     Fingerprint::START.value(D::KIND, D::TYPE_PATH).finish()
 }
 
-/// Describes a delegate of this module. If `class` is empty, the delegate is declared in `package`; otherwise `class` is the
-/// path of its class.
+/// Describes a delegate of this module. If `class` is empty, the delegate is declared in `package`; otherwise, `class` is
+/// the path of the class that contains the delegate.
 #[must_use]
 pub const fn delegate<D: NamedDelegate>(
     (package, class, name): (&'static str, &'static str, &'static str),
@@ -74,14 +74,14 @@ pub const fn import_delegate<D: NamedDelegate>(cell: &'static PresenceCell) -> D
     import(ImportKind::DELEGATE, path_of::<D>(), fingerprint_of::<D>(), D::TYPE.as_str(), &cell.0)
 }
 
-/// Returns the package of a path: `Game` of `/Script/Game.Cube:OnHit`.
+/// Returns the package of a path: `Game` for the path `/Script/Game.Cube:OnHit`.
 #[must_use]
 pub const fn package_of(path: &'static str) -> &'static str {
     let (_root, rest) = path.split_at(ROOT.len());
     rest.split_at(dot(rest)).0
 }
 
-/// Returns the part of a path after the package: `Cube:OnHit` of `/Script/Game.Cube:OnHit`.
+/// Returns the part of a path after the package: `Cube:OnHit` for the path `/Script/Game.Cube:OnHit`.
 #[must_use]
 pub const fn name_in(path: &'static str) -> &'static str {
     let (_root, rest) = path.split_at(ROOT.len());

@@ -1,4 +1,4 @@
-//! Builds descriptions as constants. The macros call these functions, so a new field of a description changes only this file.
+//! Builds descriptions as constants. The macros call these functions, so adding a field to a description changes only this file.
 
 use core::marker::PhantomData;
 
@@ -30,18 +30,18 @@ pub(super) const fn value(name: &'static str, ty: ValueType, flags: u64) -> Prop
 /// Maximum number of values in a parameter block: eight parameters and a result.
 const MOST: usize = 9;
 
-/// Parameter block of a method: its parameters and its result, with the layout of C.
+/// Parameter block of a method: the parameters and the result, in the layout of C.
 #[derive(Debug)]
 pub struct BlockOf<M>(Block, PhantomData<fn() -> M>);
 
 impl<M: Method> BlockOf<M> {
-    /// Creates the block with these parameter names.
+    /// Creates the block with the given parameter names.
     #[must_use]
     pub const fn new(names: &[&'static str]) -> Self {
         Self(Block::new(names, <M::Args as Params>::TYPES, <M::Result as ReturnValue>::VALUE), PhantomData)
     }
 
-    /// Adds the defaults of the parameters. The string is empty for a parameter without a default.
+    /// Adds the defaults of the parameters. A parameter without a default has an empty string.
     #[must_use]
     pub const fn with_defaults(self, defaults: &[&'static str]) -> Self {
         Self(self.0.with_defaults(defaults), PhantomData)
@@ -52,18 +52,18 @@ impl<M: Method> BlockOf<M> {
     }
 }
 
-/// Parameter block of a function that has no Rust method, for example a function of an interface.
+/// Parameter block of a function without a Rust method, for example of an interface function.
 #[derive(Debug)]
 pub struct SignatureBlock<A, R>(Block, PhantomData<fn(A) -> R>);
 
 impl<A: Params, R: ReturnValue> SignatureBlock<A, R> {
-    /// Creates the block with these parameter names.
+    /// Creates the block with the given parameter names.
     #[must_use]
     pub const fn new(names: &[&'static str]) -> Self {
         Self(Block::new(names, A::TYPES, R::VALUE), PhantomData)
     }
 
-    /// Adds the defaults of the parameters. The string is empty for a parameter without a default.
+    /// Adds the defaults of the parameters. A parameter without a default has an empty string.
     #[must_use]
     pub const fn with_defaults(self, defaults: &[&'static str]) -> Self {
         Self(self.0.with_defaults(defaults), PhantomData)
@@ -143,7 +143,7 @@ impl Block {
     }
 }
 
-/// Describes the fields of a struct at their offsets in Rust.
+/// Describes the fields of a struct at the offsets that Rust uses.
 #[must_use]
 pub const fn field_descriptions<S, const N: usize>(fields: &[FieldType<S>; N]) -> [PropertyDesc; N] {
     let mut placed = [value("", ValueType::of::<u8>(), 0); N];
@@ -161,7 +161,7 @@ pub const fn field_descriptions<S, const N: usize>(fields: &[FieldType<S>; N]) -
     placed
 }
 
-/// Returns true if `B` is a struct type, which another struct can extend.
+/// Returns true if `B` is a struct type and can therefore be the base of another struct.
 #[must_use]
 pub const fn is_struct<B: Value>() -> bool {
     B::KIND.0 == PropertyKind::STRUCT.0
@@ -179,7 +179,7 @@ pub(super) const fn struct_fingerprint<S: Value>(fields: &[FieldType<S>]) -> u64
     print.finish()
 }
 
-/// Signature of an exported function as a string, in the format of the host: `f64, String -> bool`. Computed from the types of
+/// Signature of an exported function as a string, in the syntax of the host: `f64, String -> bool`. Computed from the types of
 /// the function.
 #[derive(Debug)]
 pub struct Words<E, const N: usize = 0>([u8; N], PhantomData<fn() -> E>);
@@ -197,7 +197,7 @@ impl<E: Export> Words<E> {
 }
 
 impl<E: Export, const N: usize> Words<E, N> {
-    /// Formats the signature. `N` must be [`Words::LEN`].
+    /// Formats the signature. `N` must equal [`Words::LEN`].
     #[must_use]
     pub const fn in_words() -> Self {
         assert!(N == Words::<E>::LEN, "a signature has as many bytes as its words");
@@ -222,7 +222,7 @@ impl<E: Export, const N: usize> Words<E, N> {
     }
 }
 
-/// Returns the number of parts of a signature: a separator and a name for each parameter, an arrow and the result.
+/// Returns the number of parts of a signature: a name and a separator for each parameter, the arrow, and the result.
 const fn word_count<E: Export>() -> usize {
     2 * <E::Args as Params>::TYPES.len() + 2
 }
@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn a_struct_has_the_fingerprint_the_host_computes() {
-        // An optional of `f64` has the size of two `f64`.
+        // An optional of `f64` has the size of two `f64` values.
         let number = ValueType::of::<f64>();
         let print =
             struct_fingerprint::<UOptional<f64>>(&[FieldType::new("x", number, 0), FieldType::new("y", number, 8)]);

@@ -1,5 +1,5 @@
-//! Direct trampolines, for functions with plain values only. The host passes these values in registers. A direct trampoline
-//! copies the values into a parameter block on its stack; the compiler optimizes the block away. The code is generic over the
+//! Direct trampolines of functions with only plain values. The host passes these values in registers. A direct trampoline copies
+//! the values into a parameter block on its stack, and the compiler optimizes the block away. The code is generic over the
 //! function, so a plugin has one direct trampoline per function.
 #![expect(unsafe_code, reason = "converts data borrowed from the host into references and values")]
 
@@ -22,11 +22,11 @@ use crate::signature::{Params, ReturnValue, ValueType};
 
 type Failed = MaybeUninit<Failure>;
 
-/// A parameter block of plain values: the parameters and a result, of at most one machine word each.
+/// Parameter block of plain values: the parameters and a result, of at most one machine word each.
 #[repr(C, align(8))]
 struct WordBlock([u8; size_of::<u64>() * (MOST_WORDS + 1)]);
 
-/// Returns true if all parameters and the result are plain and fit into a [`WordBlock`].
+/// Returns true if all parameters and the result are plain values and fit into a [`WordBlock`].
 const fn are_plain<A: Params, R: ReturnValue>() -> bool {
     let mut at = 0;
     while at < A::TYPES.len() {
@@ -54,7 +54,7 @@ macro_rules! arities {
                 $($word: u64,)*
                 failure: &mut Failed,
             ) -> DirectAnswer {
-                // SAFETY: promised by the caller; there is one word per parameter.
+                // SAFETY: the caller fulfills the contract of `DirectTrampoline`; there is one word per parameter.
                 unsafe { guarded(failure, (object, memory, part), &[$($word),*], run::<M>) }
             }
 
@@ -73,7 +73,7 @@ macro_rules! arities {
             }
         )*
 
-        /// Returns the trampoline for one call of a method of plain values.
+        /// Returns the trampoline for one call of a method with plain values.
         const fn method_trampoline<M: Method>() -> ROption<DirectTrampoline> {
             ROption::RSome(match M::Args::COUNT {
                 $($count => {
@@ -132,7 +132,7 @@ arities! {
     8 method_8 static_8 export_8 (a b c d e f g h);
 }
 
-/// Returns the direct trampolines of a method of plain values; `RNone` for other methods.
+/// Returns the direct trampolines of a method with plain values, or `RNone` for other methods.
 pub(super) const fn of_method<M: Method>() -> ROption<DirectMethod> {
     if !are_plain::<M::Args, M::Result>() {
         return ROption::RNone;
@@ -145,7 +145,7 @@ pub(super) const fn of_method<M: Method>() -> ROption<DirectMethod> {
     }
 }
 
-/// Returns the direct trampoline of a static function of plain values; `RNone` for other functions.
+/// Returns the direct trampoline of a static function with plain values, or `RNone` for other functions.
 pub(super) const fn of_static<M: StaticMethod>() -> ROption<DirectMethod> {
     if !are_plain::<M::Args, M::Result>() {
         return ROption::RNone;
@@ -156,53 +156,53 @@ pub(super) const fn of_static<M: StaticMethod>() -> ROption<DirectMethod> {
     }
 }
 
-/// Returns the direct trampoline of an exported function of plain values; `RNone` for other functions.
+/// Returns the direct trampoline of an exported function with plain values, or `RNone` for other functions.
 pub(super) const fn of_export<E: Export>() -> ROption<DirectTrampoline> {
     if are_plain::<E::Args, E::Result>() { export_trampoline::<E>() } else { ROption::RNone }
 }
 
-/// Object, memory and plugin part of a call.
+/// Object of a call, with its memory and its plugin part.
 type Target = (ObjectHandle, *mut u8, *mut ());
 
 const NO_OBJECT: Target = (ObjectHandle::NONE, core::ptr::null_mut(), core::ptr::null_mut());
 
-/// Body of a direct trampoline. Receives one word per parameter.
+/// Body of a direct trampoline. The slice contains one word per parameter.
 type Run = unsafe fn(Target, &[u64]) -> Result<u64, CallError>;
 
 /// Calls `run` in a panic guard. This function is not generic, like the guard of other trampolines. Optimized builds always
-/// inline this function, so that the compiler knows `run`.
+/// inline this function, so the compiler can also inline `run`.
 ///
 /// # Safety
 /// See [`DirectTrampoline`]; `run` has the same requirements.
 #[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn guarded(failure: &mut Failed, target: Target, words: &[u64], run: Run) -> DirectAnswer {
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller fulfills the requirements of `run`.
     catch_panics_directly(failure, || unsafe { run(target, words) })
 }
 
-/// Calls a method of plain values once.
+/// Calls a method with plain values once.
 ///
 /// # Safety
 /// See [`DirectTrampoline`] for a method; there is one word per parameter.
 #[inline(always)]
 unsafe fn run<M: Method>(target: Target, words: &[u64]) -> Result<u64, CallError> {
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller fulfills the requirements of the method, and passes one word per parameter.
     unsafe { in_words(target, words, M::Args::TYPES, const { &<M::Result as ReturnValue>::VALUE }, perform::<M>) }
 }
 
-/// Calls a static function of plain values once.
+/// Calls a static function with plain values once.
 ///
 /// # Safety
 /// There is one word per parameter.
 #[inline(always)]
 unsafe fn run_static<M: StaticMethod>(target: Target, words: &[u64]) -> Result<u64, CallError> {
-    // SAFETY: promised by the caller; a static function has no object.
+    // SAFETY: the caller passes one word per parameter; a static function has no object.
     unsafe {
         in_words(target, words, M::Args::TYPES, const { &<M::Result as ReturnValue>::VALUE }, perform_static::<M>)
     }
 }
 
-/// Calls `code` with a parameter block that contains `words`, and returns the result as a word.
+/// Copies `words` into a parameter block, calls `code` with this block, and returns the result as a word.
 ///
 /// # Safety
 /// `words` contains one word per type, and the target meets the requirements of `code`.
@@ -221,7 +221,7 @@ unsafe fn in_words(
     Ok(block.word(before, result))
 }
 
-/// Calls an exported function of plain values once.
+/// Calls an exported function with plain values once.
 ///
 /// # Safety
 /// There is one word per parameter.
@@ -230,13 +230,13 @@ unsafe fn run_export<E: Export>(_target: Target, words: &[u64]) -> Result<u64, C
     let mut slots = [Slot::EMPTY; MOST_WORDS];
     let mut at = 0;
     while at < words.len() {
-        // All parameters are plain, otherwise this trampoline would not exist.
+        // All parameters are plain values, because this trampoline exists only for functions with plain values.
         let kind = SlotType::of_kind(E::Args::TYPES[at].kind).unwrap_or(SlotType::EMPTY);
         slots[at] = Slot::from_bits(kind, words[at]);
         at += 1;
     }
     let mut result = Slot::EMPTY;
-    // SAFETY: no slot is a pointer slot: the trampoline exists only for functions of plain values.
+    // SAFETY: no slot is a pointer slot, because the trampoline exists only for functions with plain values.
     let (args, waiting) = unsafe { (ArgumentSlots::new(&slots[..at]), ResultSlot::new(&mut result)) };
     E::run(E::Args::from_slots(args)?).crossing(E::LOCATION)?.into_result_slot(waiting)?;
     Ok(result.bits())
@@ -245,7 +245,7 @@ unsafe fn run_export<E: Export>(_target: Target, words: &[u64]) -> Result<u64, C
 impl WordBlock {
     const ZERO: Self = Self([0; size_of::<Self>()]);
 
-    /// Stores each word at the offset of its parameter. Returns the layout of the parameters, which precede the result.
+    /// Stores each word at the offset of its parameter. Returns the layout of the parameters; the result follows the parameters.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn fill(&mut self, types: &[ValueType], words: &[u64]) -> BlockLayout {
         let (mut layout, mut at) = (BlockLayout::EMPTY, 0);
@@ -264,7 +264,7 @@ impl WordBlock {
         layout
     }
 
-    /// Returns the result after the parameters as a word; zero for `()`.
+    /// Returns the result, stored after the parameters, as a word. Returns zero for `()`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn word(&self, before: BlockLayout, result: &Option<ValueType>) -> u64 {
         let &Some(ValueType { size, align, .. }) = result else { return 0 };
@@ -281,7 +281,7 @@ impl WordBlock {
 /// # Safety
 /// See [`BatchTrampoline`].
 unsafe extern "C" fn batch<M: Method>(batch: &mut Batch) -> Status {
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller fulfills the contract of `BatchTrampoline`.
     unsafe { guarded_batch(batch, M::Args::COUNT, run::<M>) }
 }
 
@@ -289,7 +289,7 @@ unsafe extern "C" fn batch<M: Method>(batch: &mut Batch) -> Status {
 /// See [`batch`]; `run` has the requirements of [`DirectTrampoline`] for a method with `count` parameters.
 #[cfg_attr(not(debug_assertions), inline(always))]
 unsafe fn guarded_batch(batch: &mut Batch, count: usize, run: Run) -> Status {
-    // Fields used by the loop are read once: they do not change while the author's code runs, but the compiler cannot prove that.
+    // The loop's fields are read once. The author's code does not change them, but the compiler cannot prove this.
     let Batch { items, len, at, results, directory, ends, condition, .. } = *batch;
     let mut words = [0; MOST_WORDS];
     // SAFETY: the caller provides storage for a failure, and a word for each parameter; the trampoline exists only for at most
@@ -299,7 +299,7 @@ unsafe fn guarded_batch(batch: &mut Batch, count: usize, run: Run) -> Status {
         &mut *batch.failure.cast::<Failed>()
     };
     let (mut next, behind) = (items.wrapping_add(at), items.wrapping_add(len));
-    // Objects are looked up only if an object has been destroyed since the batch began.
+    // The directory is searched only if an object has been destroyed since the batch began.
     while next != behind {
         let here = next;
         next = here.wrapping_add(1);
@@ -337,7 +337,7 @@ unsafe fn guarded_batch(batch: &mut Batch, count: usize, run: Run) -> Status {
     Status::OK
 }
 
-/// Returns true if an object is still alive. The object was alive when `then` objects had been destroyed.
+/// Returns true if an object is still alive. The object was alive when the directory's count of destroyed objects was `then`.
 ///
 /// # Safety
 /// The directory is live.

@@ -1,4 +1,4 @@
-//! Converts numbers of the host into values of enums declared by `#[uenum]`, or into errors.
+//! Converts the host's numbers into values of enums declared by `#[uenum]`, or into errors.
 
 use core::fmt::Display;
 
@@ -13,7 +13,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// Number type of an enum: one of eight integer types.
+/// Underlying type of an enum: one of eight integer types.
 pub trait Underlying: sealed::Sealed + Value + Copy + Display {}
 
 macro_rules! underlying {
@@ -24,17 +24,17 @@ macro_rules! underlying {
 }
 underlying!(u8, u16, u32, u64, i8, i16, i32, i64);
 
-/// A type whose defaults are written as strings, but whose Rust values are not strings.
+/// Implemented for types whose defaults are strings, although their Rust values are not strings.
 #[diagnostic::on_unimplemented(
     message = "a default of `{Self}` cannot be a string in Rust",
     note = "a field of a `#[ustruct(pod)]` has a number, `true`, `false`, an entry of an enum or `(x = 1.0)` as its default"
 )]
 pub trait OfText: Value {
-    /// Parses the value.
+    /// Parses a value from its default string.
     fn of_text(text: &str) -> Self;
 }
 
-/// Returns the number of an entry, or of several entries separated by `|`.
+/// Returns the number of an entry, or the combined number of several entries separated by `|`.
 ///
 /// # Panics
 /// Panics if an entry is unknown.
@@ -47,19 +47,19 @@ pub fn entry_number<E: Value>(text: &str, numbers: &[(&str, u64)]) -> u64 {
     text.split('|').map(str::trim).filter(|part| !part.is_empty()).fold(0, |all, part| all | one(part))
 }
 
-/// Returns the underlying type of an enum, and true if all numbers fit in a byte.
+/// Returns the underlying type of an enum. Also returns true if all numbers fit in a byte.
 #[must_use]
 pub const fn numbers<N: Underlying>(numbers: &[(&str, u64)]) -> Option<(PropertyKind, bool)> {
     let (mut fit, mut at) = (true, 0);
     while at < numbers.len() {
-        // A negative number is converted into a large `u64`, which does not fit in a byte.
+        // A negative number becomes a large `u64`, which does not fit in a byte.
         fit = fit && numbers[at].1 <= u8::MAX as u64;
         at += 1;
     }
     Some((N::KIND, fit))
 }
 
-/// Returns true if scripts can have a property of the type. The numbers of an enum must be `u8`, or the property must specify
+/// Returns true if scripts support a property of this type. The numbers of an enum must be `u8`, or the property must specify
 /// `enum_as_byte`.
 #[must_use]
 pub const fn scripts_have<T: Value>(as_byte: bool) -> bool {
@@ -69,13 +69,13 @@ pub const fn scripts_have<T: Value>(as_byte: bool) -> bool {
     }
 }
 
-/// Returns true if the type is an enum whose numbers all fit in a byte.
+/// Returns true if the type is an enum and all its numbers fit in a byte.
 #[must_use]
 pub const fn fits_a_byte<T: Value>() -> bool {
     matches!(T::NUMBERS, Some((_, true)))
 }
 
-/// Reads the number of an enum value.
+/// Returns the number that an enum value has in host memory.
 #[inline]
 #[must_use]
 pub fn enum_number<E: Value>(from: Ptr<'_, E>) -> E::Raw
@@ -85,7 +85,7 @@ where
     from.read()
 }
 
-/// Overwrites the number of an enum value.
+/// Overwrites the number of an enum value in host memory.
 #[inline]
 pub fn put_enum_number<E: Value>(target: PtrMut<'_, E>, number: E::Raw)
 where
@@ -95,7 +95,7 @@ where
     target.write(number);
 }
 
-/// Creates the error for a number that is not a value of the Rust type.
+/// Creates the error for a number that corresponds to no value of the Rust type.
 #[cold]
 #[must_use]
 pub fn unknown_entry<E: Value>(number: impl Display) -> CallError {

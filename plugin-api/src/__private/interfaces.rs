@@ -1,5 +1,5 @@
-//! Declarations of interfaces, and compile-time checks of classes that list an interface. A class must have a body with the
-//! same signature for each function; compiler errors name the difference.
+//! Declarations of interfaces, and compile-time checks of classes that list an interface. For each function, a class must
+//! have a body with an equal signature; compiler errors name the difference.
 
 use core::marker::PhantomData;
 
@@ -22,7 +22,7 @@ pub const fn compared<A: Params, R: ReturnValue>(name: &'static str, text: &'sta
     InterfaceFunction::new(name, text, fingerprint::<A, R>())
 }
 
-/// Checks that `T` can be a parameter. The macro calls this function at the span of the author's type.
+/// Checks that `T` can be the type of a parameter. The macro calls this function at the span of the author's type.
 pub const fn crosses<T: Value>() {}
 
 /// Returns true if the function has parameters `A` and result `R`. Also returns true for a missing function, which another
@@ -56,14 +56,14 @@ impl<C, I: Interface> Bodies<C, I> {
         self.are_written || I::FUNCTIONS.is_empty()
     }
 
-    /// Returns the functions.
+    /// Returns the list of functions.
     #[must_use]
     pub const fn functions(&self) -> &'static [Function<C>] {
         self.functions
     }
 }
 
-/// Returns the path of an interface that a class implements.
+/// Returns the path of an interface, for the list of interfaces that a class implements.
 #[must_use]
 pub const fn interface_path<I: Interface>() -> RStr<'static> {
     RStr::from_str(I::PATH)
@@ -111,7 +111,7 @@ pub const fn import_interface<I: Interface>(cell: &'static PresenceCell) -> Decl
     import(ImportKind::INTERFACE, I::PATH, 0, "", &cell.0)
 }
 
-/// Imports a function of an interface that any module declares. The class of the called object determines the body.
+/// Imports a function of an interface, which any module may declare. The class of the called object determines the body.
 #[must_use]
 pub const fn import_interface_function<I: Interface, A: Params, R: ReturnValue>(
     path: &'static str,

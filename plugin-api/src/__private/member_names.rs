@@ -5,16 +5,16 @@ use alcedo_abi::type_text::{TypeText, contains as has, is_same};
 
 use crate::{Class, Object};
 
-/// Checks that `name` is not a property of the class or of a base, or is a field of its plugin part.
+/// Checks that `name` is either a field of the plugin part, or not a property of the class and its bases.
 ///
 /// # Panics
-/// With `message` for a property.
+/// Panics with `message` if `name` is a property.
 #[track_caller]
 pub const fn assert_no_property<C: Class>(name: &str, message: &str) {
     assert!(!C::MEMBERS.has_property(name), "{}", message);
 }
 
-/// Returns the message about an override of an event that `C` does not declare.
+/// Returns the message for an override of an event that `C` does not declare.
 #[must_use]
 pub const fn no_event<C: Class>(problem: &str, name: &str, id: &str) -> TypeText {
     override_check::no_event(problem, name, C::EVENTS, declarer::<C>(name), id)

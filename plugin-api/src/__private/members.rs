@@ -16,7 +16,7 @@ pub fn read_member<'f, C: Class, T: Value>(this: &This<'f, C>, cell: &PropertyCe
 /// Writes a property.
 ///
 /// # Errors
-/// Fails while the host refuses writes to the object.
+/// Fails if the host currently refuses writes to the object.
 #[inline]
 pub fn write_member<C: Class, T: Value>(
     this: &This<'_, C>,
@@ -27,10 +27,10 @@ pub fn write_member<C: Class, T: Value>(
     value.put(this.property(cell).into_parts().0)
 }
 
-/// Writes the name of a view and its object.
+/// Formats a view as its name and its object.
 ///
 /// # Errors
-/// Errors of the formatter.
+/// Returns errors of the formatter.
 pub fn debug_view<C: Class>(name: &str, this: &This<'_, C>, f: &mut Formatter<'_>) -> fmt::Result {
     f.debug_tuple(name).field(this).finish()
 }
@@ -46,7 +46,7 @@ pub fn invoke_member<T, A: Params, R: ReturnValue>(
     zcall::by_cell::<true, _, _, _>(this, cell, what, args)
 }
 
-/// Calls a static function through the handle in `cell`. The object only proves that this is the game thread.
+/// Calls a static function through the handle in `cell`. `this` only proves that the caller runs on the game thread.
 #[inline]
 pub fn invoke_static_member<T, A: Params, R: ReturnValue>(
     this: &impl CalledAs<T>,
@@ -57,8 +57,8 @@ pub fn invoke_static_member<T, A: Params, R: ReturnValue>(
     zcall::by_cell::<false, _, _, _>(this, cell, what, args)
 }
 
-/// Returns the value, or ends the running call with the error. A shared function, because the compiler would check a closure in
-/// each caller separately.
+/// Returns the value, or ends the running call with the error. All callers share this function, because the compiler would
+/// check a closure in each caller separately.
 #[inline]
 pub fn or_end<T>(result: Result<T, CallError>) -> T {
     result.unwrap_or_else(|error| alcedo_rt::fail(error))

@@ -1,4 +1,4 @@
-//! Network serialization of structs: expansion of `#[net_serialize]`.
+//! Network serialization of structs, to which `#[net_serialize]` expands.
 
 use alcedo_abi::call::FailureKind;
 use alcedo_abi::handles::ObjectHandle;
@@ -12,7 +12,7 @@ impl<C> NetObject for Obj<C> {
         self.handle()
     }
 
-    /// Does not check the class. Users of the reference check the class, and the host checks it when storing the struct.
+    /// Does not check the class. Code that uses the reference checks the class, and the host checks it when it stores the struct.
     fn of_handle(handle: ObjectHandle) -> Self {
         Self::from_handle(handle)
     }
@@ -21,7 +21,7 @@ impl<C> NetObject for Obj<C> {
 /// Serializes a struct. Returns `None` if `net_serialize` leaves the serialization to the host.
 ///
 /// # Errors
-/// `RETURNED` if `net_serialize` reports a failure.
+/// Fails with `RETURNED` if `net_serialize` reports a failure.
 pub fn net_save(
     net_serialize: impl FnOnce(&mut NetArchive, &mut NetMap) -> (bool, bool),
 ) -> Result<Option<Vec<u8>>, CallError> {
@@ -31,7 +31,7 @@ pub fn net_save(
 /// Deserializes a struct. Returns false if `net_serialize` leaves the deserialization to the host.
 ///
 /// # Errors
-/// `RETURNED` if `net_serialize` reports a failure.
+/// Fails with `RETURNED` if `net_serialize` reports a failure.
 pub fn net_load(
     bytes: &[u8],
     net_serialize: impl FnOnce(&mut NetArchive, &mut NetMap) -> (bool, bool),

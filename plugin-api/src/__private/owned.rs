@@ -1,4 +1,4 @@
-//! Operations on owned values, which the host performs. All owned types share these functions.
+//! Operations on owned values, performed by the host. All types of owned values share these functions.
 
 use core::fmt;
 use core::panic::Location;
@@ -16,12 +16,12 @@ use crate::{CallError, Kind};
 /// Returns the current address of a value.
 ///
 /// # Errors
-/// `EXPIRED`, with kind and age, for a destroyed value; `WRONG_THREAD` off the game thread.
+/// Fails with `EXPIRED`, and reports kind and age, if the value was destroyed. Fails with `WRONG_THREAD` off the game thread.
 pub fn owned_at<K: Kind>(of: &K) -> Result<*const K::Raw, CallError> {
     of.owned().at().map(<*mut K::Raw>::cast_const)
 }
 
-/// Creates an owned copy of a value in host memory. If the host refuses, the running call fails.
+/// Creates an owned copy of a value in host memory. If the host refuses the copy, the running call fails.
 pub fn load_owned<K: Kind>(from: Ptr<'_, K>, site: &Location<'_>) -> K {
     let black = verbs::black_new(Some(from), site);
     K::from_owned(Owned::of(black.unwrap_or_else(|error| alcedo_rt::fail(error))))
@@ -33,12 +33,12 @@ pub fn store_owned<K: Kind>(of: &K, target: PtrMut<'_, K>) -> Result<(), CallErr
     verbs::copy(&location, of.owned().ptr()?.as_ptr())
 }
 
-/// Creates the value that receives a result; the running call fails if the host refuses.
+/// Creates a value to receive a result. If the host refuses the creation, the running call fails.
 pub fn owned_out<K: Kind>(site: &Location<'_>) -> Owned<K> {
     Owned::<K>::zero(site).unwrap_or_else(|error| alcedo_rt::fail(error))
 }
 
-/// Returns the slot of a value; the running call fails if the value has expired.
+/// Returns a slot with the address of a value. If the value has expired, the running call fails.
 pub fn owned_slot<K: Kind>(of: &Owned<K>) -> Slot {
     address_slot(of.at().unwrap_or_else(|error| alcedo_rt::fail(error)))
 }
@@ -48,12 +48,12 @@ pub fn clone_owned<K: Kind>(of: &K, site: &Location<'_>) -> Result<K, CallError>
     Owned::clone_of(of.owned(), site).map(K::from_owned)
 }
 
-/// Returns true if the value can no longer be used.
+/// Returns true if the value has expired.
 pub fn is_owned_expired<K: Kind>(of: &K) -> bool {
     of.owned().is_expired()
 }
 
-/// Compares two values; the running call fails if the host refuses.
+/// Compares two values. If the host refuses the comparison, the running call fails.
 pub fn are_owned_equal<K: Kind>(one: &K, two: &K) -> bool {
     let equal = || {
         let (one, two) = (one.owned().ptr()?, two.owned().ptr()?);
@@ -62,13 +62,13 @@ pub fn are_owned_equal<K: Kind>(one: &K, two: &K) -> bool {
     equal().unwrap_or_else(|error| alcedo_rt::fail(error))
 }
 
-/// Formats a string without quotes, and other values as the host prints them. An expired value is formatted as its error in
-/// angle brackets. A value that the host cannot print is formatted as its type and handle.
+/// Formats a string without quotes, and any other value in the host's format. An expired value is formatted as its error in
+/// angle brackets. A value that the host cannot format is formatted as its type and handle.
 pub fn print_owned<K: Kind>(of: &K, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     show_owned(of, false, f)
 }
 
-/// Formats a value like [`print_owned`], with a string in quotes.
+/// Formats a value like [`print_owned`], but puts strings in quotes.
 pub fn debug_owned<K: Kind>(of: &K, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     show_owned(of, true, f)
 }
@@ -89,7 +89,7 @@ fn show_owned<K: Kind>(of: &K, is_quoted: bool, f: &mut fmt::Formatter<'_>) -> f
     }
 }
 
-/// Parses a value.
+/// Parses a string into a new value.
 pub fn parse_owned<K: Kind>(text: &str, site: &Location<'_>) -> Result<K, CallError> {
     let value = new_owned::<K>(site)?;
     if let Some(put) = K::put_plain_text(value.owned().ptr()?, text) {

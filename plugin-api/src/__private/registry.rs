@@ -1,4 +1,4 @@
-//! Lists of the declarations of a module: slices that the linker fills. The host reads them after `attach`.
+//! Lists of the declarations of a module, as slices that the linker fills. The host reads the lists after `attach`.
 
 use alcedo_abi::describe::{
     ClassDesc, DelegateDesc, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, MetaDesc, StructDesc,
@@ -27,7 +27,7 @@ pub static CLASSES: [&'static Declared<ClassDesc>];
 #[distributed_slice]
 pub static INTERFACES: [&'static Declared<InterfaceDesc>];
 
-/// Imports of this module. `import!` adds entries by assembly, in each function that uses an import.
+/// Imports of this module. `import!` adds entries through assembly, in each function that uses an import.
 #[distributed_slice]
 pub static IMPORTS: [&'static Declared<ImportDesc>];
 

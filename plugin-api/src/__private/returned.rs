@@ -1,5 +1,5 @@
-//! Return types of functions: a value, or a `Result` whose error is passed as text. Callers in other modules do not have the
-//! error type, so the error becomes a `CallError` of a separate kind, with the location of the function.
+//! Return types of functions: a value, or a `Result` whose error is passed as a string. Callers in other modules do not have
+//! the error type, so the error becomes a `CallError` of a separate kind, with the location of the function.
 
 use core::any::Any;
 use core::fmt::Display;
@@ -17,10 +17,10 @@ use crate::ReturnValue;
 pub trait Returned {
     /// Type of the value.
     type Value: ReturnValue;
-    /// True for a `Result`.
+    /// True if the return type is a `Result`.
     const MAY_FAIL: bool;
 
-    /// Returns the value, or the error as a [`CallError`]. `place` is the location of the function.
+    /// Returns the value, or the error as a [`CallError`]. `place` is the source location of the function.
     fn crossing(self, place: SourceLocation) -> Result<Self::Value, CallError>;
 }
 
@@ -44,7 +44,7 @@ impl<T: ReturnValue, E: ErrorInWords> Returned for Result<T, E> {
     }
 }
 
-/// An error that a reflected function may return.
+/// Error type that a reflected function may return.
 #[diagnostic::on_unimplemented(
     message = "the error `{Self}` cannot be returned to a caller",
     label = "implement `Display` for it: the caller receives the formatted string",
@@ -57,7 +57,7 @@ impl<E: Display + 'static> ErrorInWords for E {}
 /// Checks that `E` can be returned. The macro calls this function at the span of the author's type.
 pub const fn error_in_words<E: ErrorInWords>() {}
 
-/// Converts an error. A `CallError` is passed unchanged, with its kind and location.
+/// Converts an error into a `CallError`. An error that already is a `CallError` keeps its kind and location.
 #[cold]
 fn crossed<E: ErrorInWords>(error: E, SourceLocation { file, line, column }: SourceLocation) -> CallError {
     let mut error = Some(error);

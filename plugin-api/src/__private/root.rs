@@ -1,4 +1,4 @@
-//! The hooks of a module, as passed to `module!`, and the root module that the host loads.
+//! The hooks that the author passes to `module!`, and the root module that the host loads.
 #![expect(unsafe_code, reason = "passes the table of the module to the loader")]
 
 use core::fmt::Display;
@@ -20,22 +20,22 @@ use crate::registered;
 
 /// Hooks and settings that an author passes to `module!`.
 pub trait ModuleHooks: 'static {
-    /// Main of the module.
+    /// Runs the main of the module.
     fn main(args: &[&str]);
-    /// Exit hook.
+    /// Runs the exit hook.
     fn exit();
-    /// Tables of the entry method.
+    /// Function tables of the entry method.
     const TABLES: EntryTables;
     /// Calls the entry method.
     ///
     /// # Errors
     /// Fails if an entry of the host's table cannot be bound.
     fn entry() -> Result<(), CallError>;
-    /// True if the main installs loggers of its own.
+    /// True if the main installs its own loggers.
     const OWN_LOGGER: bool;
-    /// True if `suspend` and `resume` are defined.
+    /// True if the author has defined `suspend` and `resume`.
     const SUSPENDS: bool;
-    /// Build id, as in the manifest, in little-endian order.
+    /// Build id of the manifest, in little-endian order.
     const BUILD_ID: &'static [u8; 16];
     /// Releases resources that the next generation needs.
     fn suspend() -> Result<(), CallError>;
@@ -49,7 +49,7 @@ pub trait ModuleHooks: 'static {
     label = "this returns another type"
 )]
 pub trait Outcome {
-    /// Converts into the result type of the ABI.
+    /// Converts the value into the result type of the ABI.
     ///
     /// # Errors
     /// Returns the author's error as a string.
@@ -73,18 +73,18 @@ pub fn run_hook<R: Outcome>(hook: impl FnOnce() -> R) -> Result<(), CallError> {
     hook().into_result()
 }
 
-/// A function that can be the main of a module: `fn(&[&str])` or `fn()`.
+/// Function that can be the main of a module: `fn(&[&str])` or `fn()`.
 #[diagnostic::on_unimplemented(message = "the main of a module is `fn(&[&str])` or `fn()`", label = "this is neither")]
 pub trait MainFn<Shape> {
-    /// Calls the main.
+    /// Calls the main with its arguments, if it takes any.
     fn run(self, args: &[&str]);
 }
 
-/// Marks a main of the type `fn(&[&str])`.
+/// Marker for a main of the type `fn(&[&str])`.
 #[derive(Debug)]
 pub enum WithArgs {}
 
-/// Marks a main of the type `fn()`.
+/// Marker for a main of the type `fn()`.
 #[derive(Debug)]
 pub enum Bare {}
 
@@ -107,7 +107,7 @@ pub fn run_main<Shape>(main: impl MainFn<Shape>, args: &[&str]) {
 
 struct Root<M>(PhantomData<M>);
 
-/// Fills each field of the table with the function of the same name.
+/// Sets each field of the table to the function with the field's name.
 macro_rules! fill {
     (
         $(#[doc = $docs:tt])*
@@ -127,16 +127,16 @@ macro_rules! fill {
 
 alcedo_abi::module_functions!(fill);
 
-/// Returns the header under the root symbol.
+/// Returns the header that the library exports under the root symbol.
 #[must_use]
 pub const fn lib_header<M: ModuleHooks>() -> LibHeader {
-    // SAFETY: `constructor` erases a prefix reference of `ModuleRef`.
+    // SAFETY: `constructor` returns an erased prefix reference of `ModuleRef`.
     unsafe { LibHeader::from_constructor::<ModuleRef>(constructor::<M>, CheckTypeLayout::Yes) }
 }
 
 extern "C" fn constructor<M: ModuleHooks>() -> RootModuleResult {
     let module = ModuleRef(Root::<M>::MODULE.as_prefix()).to_prefix_ref();
-    // SAFETY: the loader turns the erased prefix back into the type that the header names.
+    // SAFETY: the loader converts the erased prefix back to the type that the header names.
     RResult::ROk(unsafe { module.cast::<ErasedPrefix>() })
 }
 
@@ -167,7 +167,7 @@ impl<M: ModuleHooks> Root<M> {
     }
 
     extern "C" fn detach() {
-        // A host built before `dispose` existed has not called `dispose`.
+        // A host that was built before `dispose` existed has not called `dispose`.
         let _result = dispose_all(&mut Failure::none());
         alcedo_rt::detach();
     }
@@ -189,7 +189,7 @@ impl<M: ModuleHooks> Root<M> {
             alcedo_rt::with_loggers(|| M::main(&args));
             Ok(())
         });
-        // Reinstalls the panic hook of the module, because main may have replaced it.
+        // Reinstalls the panic hook of the module, because main may have replaced the hook.
         keep_hook();
         status
     }
@@ -225,7 +225,7 @@ impl<M: ModuleHooks> Root<M> {
     }
 }
 
-/// Drops the protocols and resolvers of the module, which are no longer reachable by name.
+/// Drops the protocols and resolvers of the module, whose names can no longer be resolved.
 fn end_registered(failure: &mut Failure) -> Status {
     catch_panics(failure, || {
         registered::drop_all();

@@ -32,7 +32,7 @@ pub fn start_task<C: Class, R: Returned + 'static, F: Signature<Result = ()>>(
         .unwrap_or_else(|error| alcedo_rt::fail(error));
 }
 
-/// Returns a non-empty message for an error: the author's message for a returned error, otherwise the whole description.
+/// Returns a nonempty message for an error: the author's message of a returned error, or the description of any other error.
 fn message(error: &CallError) -> String {
     let message = if error.is_returned() { error.message().to_owned() } else { error.to_string() };
     if message.is_empty() { "an error without a message".to_owned() } else { message }
@@ -48,7 +48,7 @@ pub fn nothing_done((): (), _location: SourceLocation) -> Settled<()> {
     ((), None)
 }
 
-/// Converts a `Result` into a value and an error message. On success, the message is empty; on an error, the value is the
+/// Converts a `Result` into a value and an error message. The message is empty on success. On an error, the value is the
 /// default.
 pub fn value_or_error_done<R: Returned<Value: Default>>(
     returned: R,

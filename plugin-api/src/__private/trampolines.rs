@@ -1,5 +1,5 @@
-//! Trampolines that the host calls. A trampoline only converts values, inside one panic guard, and calls the author's safe
-//! function through a small trait. So each kind of function has one generic trampoline here.
+//! Trampolines that the host calls. A trampoline only converts values, inside one panic guard, and calls the author's safe function
+//! through a small trait. This file therefore has one generic trampoline for each kind of function.
 #![expect(unsafe_code, reason = "converts data borrowed from the host into references and values")]
 
 use core::marker::PhantomData;
@@ -23,11 +23,11 @@ use crate::signature::{Params, ReturnValue};
 use crate::thunk::Frame;
 use crate::{CallError, Class, This};
 
-/// Kind of `self` of a method.
+/// Kind of the `self` parameter of a method.
 pub trait Receiver {
     /// Reference to the plugin part: `&C` or `&mut C`.
     type Ref<'p, C: 'p>;
-    /// True for a shared borrow.
+    /// True if the plugin part is borrowed shared.
     const IS_SHARED: bool;
     /// Borrow of the plugin part. Dropping the value ends the borrow.
     #[doc(hidden)]
@@ -45,11 +45,11 @@ pub trait Receiver {
     fn part<'p, C>(borrow: &'p mut Self::Borrow<'_, C>) -> Self::Ref<'p, C>;
 }
 
-/// `&self`.
+/// Marker for `&self`.
 #[derive(Debug)]
 pub enum Shared {}
 
-/// `&mut self`.
+/// Marker for `&mut self`.
 #[derive(Debug)]
 pub enum Exclusive {}
 
@@ -95,7 +95,7 @@ impl Receiver for Exclusive {
     }
 }
 
-/// No `self`: other methods may borrow the plugin part during the call.
+/// Marker for a method without `self`. Other methods may borrow the plugin part during the call.
 #[derive(Debug)]
 pub enum Untouched {}
 
@@ -118,44 +118,44 @@ impl Receiver for Untouched {
     fn part<C>((): &mut ()) {}
 }
 
-/// A method of a plugin part, as a type.
+/// Type that represents a method of a plugin part.
 pub trait Method {
     /// Class of the plugin part.
     type Class: Part;
-    /// Parameters.
+    /// Types of the parameters.
     type Args: Params;
-    /// Result.
+    /// Type of the result.
     type Result: ReturnValue;
     /// Rust return type: the result, or a `Result` that contains the result.
     type Returned: Returned<Value = Self::Result>;
-    /// Kind of `self`.
+    /// Kind of the `self` parameter.
     type Receiver: Receiver;
     /// Name of the method, for errors.
     const NAME: &'static str;
-    /// Location of the method, for errors that it returns.
+    /// Source location of the method, for errors that the method returns.
     const LOCATION: SourceLocation;
 
     /// Calls the method.
     fn run<'f>(part: Held<'_, Self>, this: This<'f, Self::Class>, args: Arguments<'f, Self>) -> Self::Returned;
 }
 
-/// Parameters of a method as the method receives them, in the call `'f`.
+/// Parameters of a method, in the form that the method receives during the call `'f`.
 pub type Arguments<'f, M> = <<M as Method>::Args as Params>::Seen<'f>;
 
-/// The `self` of a method.
+/// Value of `self` that a method receives.
 pub type Held<'p, M> = <<M as Method>::Receiver as Receiver>::Ref<'p, <M as Method>::Class>;
 
-/// A static function of a class, as a type.
+/// Type that represents a static function of a class.
 pub trait StaticMethod {
     /// Class of the function.
     type Class: Class;
-    /// Parameters.
+    /// Types of the parameters.
     type Args: Params;
-    /// Result.
+    /// Type of the result.
     type Result: ReturnValue;
     /// Rust return type: the result, or a `Result` that contains the result.
     type Returned: Returned<Value = Self::Result>;
-    /// Location of the function, for errors that it returns.
+    /// Source location of the function, for errors that the function returns.
     const LOCATION: SourceLocation;
 
     /// Calls the function.
@@ -163,14 +163,14 @@ pub trait StaticMethod {
 }
 
 /// Name of a method, names of its parameters, their defaults, and the source location for errors that the method returns. The lists of
-/// defaults and of locations may be empty.
+/// defaults and locations may be empty.
 pub type MethodNames = (&'static str, &'static [&'static str], &'static [&'static str], &'static [SourceLocation]);
 
-/// Names of the methods of an `impl` block. A trampoline refers to them by position.
+/// Names of the methods of an `impl` block. A trampoline refers to the names by position.
 pub trait Methods: 'static {
     /// Class of the methods.
     type Class: Class;
-    /// Names, by position.
+    /// Names of the methods, by position.
     const NAMES: &'static [MethodNames];
 }
 
@@ -182,9 +182,9 @@ const fn location_of<B: Methods>(at: usize) -> SourceLocation {
     }
 }
 
-/// The method whose body is the closure type `F`, and whose name and parameter names are in `B::NAMES[AT]`. Named only where a value of
-/// `F` without bytes was received. For the compiler a closure is one item, and an implementation of [`Method`] for each method is a
-/// dozen.
+/// Method whose body is the closure type `F`, and whose name and parameter names are in `B::NAMES[AT]`. Code names this type only after
+/// receiving a zero-sized value of `F`. The compiler processes one item per closure, but a dozen items per implementation of
+/// [`Method`].
 pub(super) struct MethodOf<B, const AT: usize, K, A, X, F>(PhantomData<(B, K, A, X, F)>);
 
 impl<B, const AT: usize, K, A, X, F> Method for MethodOf<B, AT, K, A, X, F>
@@ -205,14 +205,14 @@ where
 
     #[inline(always)]
     fn run<'f>(part: Held<'_, Self>, this: This<'f, B::Class>, args: Arguments<'f, Self>) -> X {
-        // SAFETY: this type is named only where a value of `F` was received, which is `Copy` and has no bytes.
+        // SAFETY: code names this type only after receiving a value of `F`, which is `Copy` and zero-sized.
         let body = unsafe { Body::<F> { nothing: () }.body };
         body(part, this, args)
     }
 }
 
-/// The static function whose body is the closure type `F`, and whose name and parameter names are in `B::NAMES[AT]`. Named only where a
-/// value of `F` without bytes was received.
+/// Static function whose body is the closure type `F`, and whose name and parameter names are in `B::NAMES[AT]`. Code names this type
+/// only after receiving a zero-sized value of `F`.
 pub(super) struct StaticMethodOf<B, const AT: usize, A, X, F>(PhantomData<(B, A, X, F)>);
 
 impl<B, const AT: usize, A, X, F> StaticMethod for StaticMethodOf<B, AT, A, X, F>
@@ -230,23 +230,23 @@ where
 
     #[inline(always)]
     fn run<'f>(args: A::Seen<'f>) -> X {
-        // SAFETY: this type is named only where a value of `F` was received, which is `Copy` and has no bytes.
+        // SAFETY: code names this type only after receiving a value of `F`, which is `Copy` and zero-sized.
         let body = unsafe { Body::<F> { nothing: () }.body };
         body(args)
     }
 }
 
-/// A body without captures, as a value that is read without a call.
+/// Closure without captures, which can be read as a value without calling a function.
 union Body<F: Copy> {
     nothing: (),
     body: F,
 }
 
-/// Body of a trampoline. Receives the object, its memory, its plugin part and the parameter block of the call.
+/// Body of a trampoline. The arguments are the object, its memory, its plugin part and the parameter block of the call.
 pub(super) type Code = unsafe fn(ObjectHandle, *mut u8, *mut (), *mut u8) -> Result<(), CallError>;
 
-/// Calls `code` in a panic guard. This function is not generic, so builds without optimization compile the guard only once, in
-/// this crate. Optimized builds always inline this function, so that the compiler knows `code`.
+/// Calls `code` in a panic guard. This function is not generic, so builds without optimization compile the guard only once, in this
+/// crate. Optimized builds always inline this function, so the compiler can also inline `code`.
 ///
 /// # Safety
 /// See [`Invoke`]; `code` has the same requirements.
@@ -254,7 +254,7 @@ pub(super) type Code = unsafe fn(ObjectHandle, *mut u8, *mut (), *mut u8) -> Res
 unsafe fn guarded(call: &mut Call<'_>, code: Code) -> Status {
     let Call { object, memory, part, params, failure } = call;
     let (object, memory, part, params) = (*object, *memory, *part, *params);
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     catch_panics(failure, || unsafe { code(object, memory, part, params) })
 }
 
@@ -263,7 +263,7 @@ unsafe fn guarded(call: &mut Call<'_>, code: Code) -> Status {
 /// # Safety
 /// See [`Invoke`].
 pub(super) unsafe extern "C" fn invoke_static<M: StaticMethod>(call: &mut Call<'_>) -> Status {
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe { guarded(call, perform_static::<M>) }
 }
 
@@ -278,17 +278,17 @@ pub(super) unsafe fn perform_static<M: StaticMethod>(
     _part: *mut (),
     params: *mut u8,
 ) -> Result<(), CallError> {
-    // SAFETY: the caller promises the block, which has the layout in the description of this function: parameters, then result.
+    // SAFETY: the caller promises a block in the layout of this function's description: the parameters, then the result.
     let (args, result_at) = unsafe { (Block::new(params, BlockLayout::EMPTY), Block::new(params, M::Args::LAYOUT)) };
     M::run(M::Args::open(args)).crossing(M::LOCATION)?.store_result(result_at)
 }
 
-/// A custom thunk written by the author, as a type.
+/// Type that represents an author's custom thunk.
 pub trait CustomThunk {
     /// Class of the function.
     type Class: Class;
 
-    /// Steps through the parameters, does the work and sets the result.
+    /// Steps through the parameters, performs the call and sets the result.
     fn run(frame: &mut Frame<'_>) -> Result<(), CallError>;
 }
 
@@ -302,7 +302,7 @@ pub(super) unsafe extern "C" fn invoke_custom<T: CustomThunk>(call: &mut Call<'_
     catch_panics(failure, || T::run(&mut Frame::new(number, object)))
 }
 
-/// Trampoline of a function without a body: the result is the zero value that the host wrote before the call.
+/// Trampoline of a function without a body. The result is the zero value that the host has written before the call.
 ///
 /// # Safety
 /// No requirements.
@@ -315,15 +315,15 @@ pub(super) unsafe extern "C" fn invoke_nothing(_call: &mut Call<'_>) -> Status {
 /// # Safety
 /// See [`Invoke`].
 pub(super) unsafe extern "C" fn invoke<M: Method>(call: &mut Call<'_>) -> Status {
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe { guarded(call, perform::<M>) }
 }
 
 /// Calls a method.
 ///
 /// # Safety
-/// Object and memory are live for the call, which is the frame. `part` is null, or the plugin part that this module created for
-/// the class. `params` is a parameter block of the method, live for the call.
+/// Object and memory are live during the call, which is the frame. `part` is null, or the plugin part that this module created for the
+/// class. `params` is a parameter block of the method, live during the call.
 #[inline(always)]
 #[expect(clippy::question_mark, reason = "the functions of `?` would be code of each class")]
 pub(super) unsafe fn perform<M: Method>(
@@ -332,7 +332,7 @@ pub(super) unsafe fn perform<M: Method>(
     part: *mut (),
     params: *mut u8,
 ) -> Result<(), CallError> {
-    // SAFETY: promised by the caller; the block has the layout in the description of this method: parameters, then result.
+    // SAFETY: the caller upholds this contract; the block has the layout in the method's description: the parameters, then the result.
     let (this, cell, args, result_at) = unsafe {
         let this = This::<M::Class>::new(object, memory);
         let cell = match cell_of::<M::Class>(part, object) {
@@ -347,22 +347,22 @@ pub(super) unsafe fn perform<M: Method>(
         Err(error) => return Err(error),
     };
     let returned = M::run(M::Receiver::part(&mut borrow), this, args);
-    // The borrow ends here, because `Display` and `Drop` of an error run code of the author.
+    // The borrow ends here, because `Display` and `Drop` of an error run the author's code.
     drop(borrow);
     returned.crossing(M::LOCATION)?.store_result(result_at)
 }
 
 /// # Safety
-/// `part` is null or the plugin part that this module created for `C` and that the host keeps.
+/// `part` is null, or the plugin part that this module created for `C`. The host keeps the part during `'a`.
 pub(super) unsafe fn cell_of<'a, C: Part>(part: *mut (), object: ObjectHandle) -> Result<&'a PartCell<C>, CallError> {
     if part.is_null() {
         return Err(without_part(object, C::PATH));
     }
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     Ok(unsafe { &*part.cast::<PartCell<C>>() })
 }
 
-/// Error of a call for an object without a plugin part for the class at `path`.
+/// Returns the error of a call for an object without a plugin part for the class at `path`.
 #[cold]
 fn without_part(object: ObjectHandle, path: &str) -> CallError {
     CallError::new(FailureKind::UNAVAILABLE, format!("the plugin part of {object} for {path}"))
@@ -390,14 +390,14 @@ pub(super) const fn hooks<C: Part>(
 /// # Safety
 /// See [`Invoke`]; the part does not exist yet.
 unsafe extern "C" fn red_constructor<C: Part>(call: &mut Call<'_>, out: &mut PartPtr) -> Status {
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe { guarded_construction(call, out, construct::<C>) }
 }
 
 /// # Safety
 /// Object and memory are live for the call, which is the frame.
 unsafe fn construct<C: Part>(object: ObjectHandle, memory: *mut u8) -> *mut () {
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     let this = unsafe { This::<C>::new(object, memory) };
     Box::into_raw(Box::new(PartCell::new(C::red_constructor(this)))).cast()
 }
@@ -412,29 +412,29 @@ unsafe fn guarded_construction(
     let Call { object, memory, failure, .. } = call;
     let (object, memory) = (*object, *memory);
     catch_panics(failure, || {
-        // SAFETY: promised by the caller.
+        // SAFETY: the caller upholds the contract of this function.
         *out = PartPtr(unsafe { code(object, memory) });
         Ok(())
     })
 }
 
-/// Borrow of a plugin part while it is saved.
+/// Holder of the borrow while a plugin part is saved.
 const SAVING: &Sharing = &Sharing::new("keep");
 
-/// Borrow of a plugin part while it is restored.
+/// Holder of the borrow while a plugin part is restored.
 const FILLING: &Taking = &Taking::new("keep");
 
 /// # Safety
 /// `part` is a plugin part that this module created for `C`; `sink` is live for the call.
 unsafe extern "C" fn save_kept<C: Part>(part: PartPtr, sink: &KeepSink, failure: &mut Failure) -> Status {
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe { guarded_save(part, sink, failure, save::<C>) }
 }
 
 /// # Safety
 /// `part` is a plugin part that this module created for `C`.
 unsafe fn save<C: Part>(part: PartPtr, writer: &mut KeptWriter<'_>) -> Result<(), CallError> {
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     let cell = unsafe { cell_of::<C>(part.0, ObjectHandle::NONE) }?;
     cell.shared(ObjectHandle::NONE, SAVING, &mut Space::new())?.part().save_kept(writer);
     Ok(())
@@ -453,7 +453,7 @@ unsafe fn guarded_save(
             // SAFETY: name and data are live for the call. The sink belongs to the host and is called with its own context.
             unsafe { (sink.put)(sink.context, TextView::of(name), data.as_ptr(), data.len()) };
         };
-        // SAFETY: promised by the caller.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { code(part, &mut KeptWriter { sink: &put }) }
     })
 }
@@ -467,23 +467,23 @@ unsafe extern "C" fn load_kept<C: Part>(
     len: usize,
     failure: &mut Failure,
 ) -> Status {
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe { guarded_load(part, name, kept_bytes(data, len), failure, load::<C>) }
 }
 
-/// Borrows the bytes of kept fields. The pointer of empty data may be null.
+/// Borrows the bytes of kept fields. For empty data, the pointer may be null.
 ///
 /// # Safety
 /// The `len` bytes at `data` are readable and do not change during `'a`.
 unsafe fn kept_bytes<'a>(data: *const u8, len: usize) -> &'a [u8] {
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     if len == 0 { &[] } else { unsafe { core::slice::from_raw_parts(data, len) } }
 }
 
 /// # Safety
 /// `part` is a plugin part that this module created for `C`.
 unsafe fn load<C: Part>(part: PartPtr, name: &str, data: &[u8]) -> Result<(), CallError> {
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     let cell = unsafe { cell_of::<C>(part.0, ObjectHandle::NONE) }?;
     cell.taken(ObjectHandle::NONE, FILLING, &mut Space::new())?.part().load_kept(name, data)
 }
@@ -498,7 +498,7 @@ unsafe fn guarded_load(
     code: unsafe fn(PartPtr, &str, &[u8]) -> Result<(), CallError>,
 ) -> Status {
     catch_panics(failure, || {
-        // SAFETY: promised by the caller.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { code(part, &borrowed_text(name), data) }
     })
 }
@@ -506,14 +506,14 @@ unsafe fn guarded_load(
 /// # Safety
 /// `part` is a plugin part that this module created for `C`; `sink` is live for the call.
 unsafe extern "C" fn pack_kept<C: Part>(part: PartPtr, sink: &KeepSink, failure: &mut Failure) -> Status {
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe { guarded_pack(part, sink, failure, pack::<C>) }
 }
 
 /// # Safety
 /// `part` is a plugin part that this module created for `C`.
 unsafe fn pack<C: Part>(part: PartPtr, out: &mut Packer<'_>) -> Result<(), CallError> {
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     let cell = unsafe { cell_of::<C>(part.0, ObjectHandle::NONE) }?;
     cell.shared(ObjectHandle::NONE, SAVING, &mut Space::new())?.part().pack_kept(out);
     Ok(())
@@ -533,7 +533,7 @@ unsafe fn guarded_pack(
             unsafe { (sink.put)(sink.context, TextView::of(""), data.as_ptr(), data.len()) };
         };
         let mut out = Packer::new(&put);
-        // SAFETY: promised by the caller.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { code(part, &mut out) }?;
         out.flush();
         Ok(())
@@ -543,14 +543,14 @@ unsafe fn guarded_pack(
 /// # Safety
 /// `part` is a plugin part that this module created for `C`; the data is live for the call.
 unsafe extern "C" fn unpack_kept<C: Part>(part: PartPtr, data: *const u8, len: usize, failure: &mut Failure) -> Status {
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe { guarded_unpack(part, kept_bytes(data, len), failure, unpack::<C>) }
 }
 
 /// # Safety
 /// `part` is a plugin part that this module created for `C`.
 unsafe fn unpack<C: Part>(part: PartPtr, input: &mut Unpacker<'_>) -> Result<(), CallError> {
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     let cell = unsafe { cell_of::<C>(part.0, ObjectHandle::NONE) }?;
     let read = cell.taken(ObjectHandle::NONE, FILLING, &mut Space::new())?.part().unpack_kept(input);
     read.filter(|()| input.is_empty()).ok_or_else(|| misread(C::PATH))
@@ -565,27 +565,27 @@ unsafe fn guarded_unpack(
     code: unsafe fn(PartPtr, &mut Unpacker<'_>) -> Result<(), CallError>,
 ) -> Status {
     catch_panics(failure, || {
-        // SAFETY: promised by the caller.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { code(part, &mut Unpacker::new(data)) }
     })
 }
 
 /// # Safety
-/// `part` is a plugin part that this module created for `C`; the host passes its ownership.
+/// `part` is a plugin part that this module created for `C`, and the host passes its ownership.
 unsafe extern "C" fn finalize<C: Part>(part: PartPtr, failure: &mut Failure) -> Status {
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe { guarded_end(part, failure, end::<C>) }
 }
 
 /// # Safety
 /// See [`finalize`].
 unsafe fn end<C: Part>(part: PartPtr) -> Result<(), CallError> {
-    // SAFETY: the caller promises a part of this class and passes its ownership; the red constructor created it as a box of
+    // SAFETY: the caller promises a part of this class and passes its ownership. The red constructor allocated the part as a box of
     // this type.
     unsafe {
         let cell = cell_of::<C>(part.0, ObjectHandle::NONE)?;
         if !cell.is_free() {
-            // The holder is on the stack of the game thread, so its name is read on that thread only.
+            // The holder's name is stored on the stack of the game thread, so only that thread reads the name.
             let holder = if is_game_thread() { cell.holder() } else { "a method" };
             return Err(CallError::reentrant(ObjectHandle::NONE, holder, "drop"));
         }
@@ -601,21 +601,21 @@ unsafe fn guarded_end(
     failure: &mut Failure,
     code: unsafe fn(PartPtr) -> Result<(), CallError>,
 ) -> Status {
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     catch_panics(failure, || unsafe { code(part) })
 }
 
-/// A static function that a module exports by name, as a type.
+/// Type that represents an exported static function.
 pub trait Export {
-    /// Parameters.
+    /// Types of the parameters.
     type Args: Params;
-    /// Result.
+    /// Type of the result.
     type Result: ReturnValue;
     /// Rust return type: the result, or a `Result` that contains the result.
     type Returned: Returned<Value = Self::Result>;
     /// Name of the function, for errors.
     const NAME: &'static str;
-    /// Location of the function, for errors that it returns.
+    /// Source location of the function, for errors that the function returns.
     const LOCATION: SourceLocation;
 
     /// Calls the function.
@@ -630,7 +630,7 @@ pub(super) unsafe extern "C" fn export_trampoline<E: Export>(
     buffer: &mut ZCallBuffer,
     failure: &mut Failure,
 ) -> Status {
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe { guarded_slots(buffer, failure, export::<E>) }
 }
 
@@ -649,12 +649,12 @@ unsafe fn guarded_slots(
     failure: &mut Failure,
     code: unsafe fn(&mut ZCallBuffer) -> Result<(), CallError>,
 ) -> Status {
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     catch_panics(failure, || unsafe { code(buffer) })
 }
 
-/// Calls `run` with the arguments in the slots and writes the result into the last slot. Error messages call the function
-/// `name`.
+/// Calls `run` with the arguments in the slots, and writes the result into the last slot. Error messages contain `name` as the
+/// function's name.
 ///
 /// # Safety
 /// The slots of the buffer are live and unshared for the call. Pointer slots match the signature of `A` and `X`.
@@ -671,8 +671,8 @@ pub(crate) unsafe fn typed_slots<A: Params, X: Returned>(
         return Err(CallError::new(FailureKind::BUFFER, message));
     }
     let mut none = Slot::EMPTY;
-    // SAFETY: the caller promises slots that are live and unshared for the call. Pointer slots match the signature: first the
-    // slots of the arguments, then the slot of the result, if any.
+    // SAFETY: the caller promises slots that are live and unshared during the call. Pointer slots match the signature: first the slots
+    // of the arguments, then the slot of the result, if any.
     let (args, result) = unsafe {
         let slots: &mut [Slot] =
             if expected == 0 { &mut [] } else { core::slice::from_raw_parts_mut(buffer.slots, expected) };
@@ -682,7 +682,7 @@ pub(crate) unsafe fn typed_slots<A: Params, X: Returned>(
     run(A::from_slots(args)?).crossing(location)?.into_result_slot(result)
 }
 
-/// A typed wrapper of a description. The ABI contains only the description.
+/// Typed wrapper of a description. The ABI contains only the inner description.
 ///
 /// # Safety
 /// The type is `repr(transparent)` over `Inner`, or a reference to a type that is transparent over the target of `Inner`.
@@ -691,7 +691,7 @@ pub(super) unsafe trait Transparent: 'static {
     type Inner: 'static;
 }
 
-/// Returns a list of descriptions as the host reads it.
+/// Converts a list of wrappers into a list of the inner descriptions, which the host reads.
 pub(super) const fn bare<D: Transparent>(list: &'static [D]) -> &'static [D::Inner] {
     // SAFETY: `Transparent` promises that both types have the same layout; the list is never written.
     unsafe { core::slice::from_raw_parts(list.as_ptr().cast(), list.len()) }

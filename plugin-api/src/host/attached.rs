@@ -1,4 +1,4 @@
-//! The attached host: its functions, and host data that the module may read without a call.
+//! Functions of the attached host, and host data that the module may read without a call.
 #![expect(unsafe_code, reason = "calls functions of the host, and dereferences its addresses")]
 
 use core::panic::Location;
@@ -12,7 +12,7 @@ use alcedo_rt::{CallError, Host};
 
 use super::lending;
 
-/// Returns the host. Fails while this thread holds a slice of host memory, because a call may change that memory.
+/// Returns the host. Fails while this thread holds a slice of host memory, because a call may change this memory.
 #[inline]
 pub(crate) fn host(action: &str) -> Result<Host<'_>, CallError> {
     lending::allows_calls(action)?;
@@ -20,12 +20,12 @@ pub(crate) fn host(action: &str) -> Result<Host<'_>, CallError> {
     unsafe { Host::attached(action) }.ok_or_else(|| CallError::no_host(action))
 }
 
-/// The host, restricted to functions that are allowed while a slice of its memory is borrowed.
+/// Host with access only to functions that are allowed while a slice of its memory is borrowed.
 #[derive(Clone, Copy)]
 pub(super) struct Harmless(Host<'static>);
 
 impl Harmless {
-    /// Returns `None` without a host.
+    /// Returns the host, or `None` without a host.
     pub(super) fn host() -> Option<Self> {
         // SAFETY: the functions below look up numbers and copy data, or destroy one owned value of the module. No slice of this
         // value exists, since a slice borrows its value. These functions run no code outside this module.
@@ -55,25 +55,25 @@ harmless! {
     direct_failure() -> Result<(), CallError>;
 }
 
-/// Returns a source location in the form of the ABI. Borrows the file name of `site`.
+/// Converts a source location into the type of the ABI. Borrows the file name of `site`.
 pub(crate) fn site_of(site: &Location<'_>) -> Site {
     Site { file: TextView::of(site.file()), line: site.line() }
 }
 
-/// Destroys an owned value. Allowed on any thread, and while memory is borrowed, since a drop cannot be refused.
+/// Destroys an owned value. Callable on any thread, and while memory is borrowed, because a drop cannot be refused.
 pub(crate) fn black_drop(black: BlackHandle) {
     if let Some(host) = Harmless::host() {
         host.black_drop(black);
     }
 }
 
-/// Returns the state of a conjugate; `None` without a host.
+/// Returns the state of a conjugate, or `None` without a host.
 pub(crate) fn conjugate_state(conjugate: ConjugateHandle) -> Option<ConjugateState> {
     let host = Harmless::host()?;
     host.conjugate_state(conjugate).ok()
 }
 
-/// Formats the age of an expired conjugate like error messages of the host.
+/// Formats the age of an expired conjugate as in error messages of the host.
 #[cold]
 pub(crate) fn age_text(conjugate: ConjugateHandle) -> String {
     match conjugate_state(conjugate) {
@@ -95,16 +95,16 @@ pub(crate) fn conjugate_clone(conjugate: ConjugateHandle, site: &Location<'_>) -
     unsafe { host.conjugate_clone(conjugate, &site_of(site)) }
 }
 
-/// Passes a job to the host. On success, the host owns the job.
+/// Passes a job to the host. If the call succeeds, the host owns the job.
 ///
 /// # Safety
 /// The functions of `job` match its data. The data of a posted job may be sent to another thread.
 ///
 /// # Errors
-/// Returns the reason why the host refuses the job. The caller then still owns the job.
+/// Returns the reason if the host refuses the job. The caller then still owns the job.
 pub(crate) unsafe fn job_take(job: &Job<'_>) -> Result<JobId, CallError> {
     let host = host("a task, a timer or a posted closure")?;
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe { host.job_take(job) }
 }
 
@@ -126,13 +126,13 @@ macro_rules! directories {
     )*};
 }
 directories! {
-    /// Returns the directory of the host's objects, and the entry at an index; `None` for a module without objects.
+    /// Returns the directory of the host's objects and the entry at an index, or `None` for a module without objects.
     directory: Directory, DirectoryEntry;
-    /// Returns the directory of owned values, and the entry at an index; `None` for a module that cannot own values.
+    /// Returns the directory of owned values and the entry at an index, or `None` for a module that cannot own values.
     owned_values: BlackDirectory, BlackEntry;
 }
 
-/// Returns the number of objects destroyed so far. Addresses inside objects stay valid until the number changes.
+/// Returns the number of objects destroyed so far. While the number is unchanged, addresses inside objects are valid.
 #[inline]
 pub(crate) fn ends() -> u64 {
     directory(None).map_or(0, |(directory, _entry)| directory.ends)
@@ -155,8 +155,8 @@ pub(crate) fn lives(object: ObjectHandle, ends: u64) -> bool {
     }
 }
 
-/// Returns the address of an owned value that is alive, and the count of destroyed values. The address is valid until the count
-/// changes. Game thread only.
+/// Returns the address of an owned value if the value is alive, and the count of destroyed values. The address is valid until
+/// the count changes. Callable on the game thread only.
 #[inline]
 pub(crate) fn black_in(black: BlackHandle) -> Option<(Option<*mut u8>, u32)> {
     let (index, serial) = (black.0 as u32, (black.0 >> 32) as u32);
@@ -165,7 +165,7 @@ pub(crate) fn black_in(black: BlackHandle) -> Option<(Option<*mut u8>, u32)> {
     Some((entry.map(|there| there.at), directory.ends))
 }
 
-/// Returns true if an owned value is still alive. The value was alive when `ends` was read. Only for callers with a frame-bound
+/// Returns true if an owned value is still alive. The value was alive when `ends` was read. The caller must have a frame-bound
 /// value.
 #[inline]
 pub(crate) fn black_lives(black: BlackHandle, ends: u32) -> bool {

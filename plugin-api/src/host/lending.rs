@@ -1,6 +1,6 @@
 //! Guards for borrowed slices of host memory. While plugin code holds a slice, calls to the host and writes through other views
-//! are refused; while a mutable slice is held, reads are also refused. The host also counts the slices, and refuses writes that
-//! do not originate from calls of this module, for example writes of a logger.
+//! are refused. While plugin code holds a mutable slice, reads are also refused. The host counts the slices too, and refuses
+//! writes that do not originate from calls of this module, for example writes of a logger.
 #![expect(unsafe_code, reason = "dereferences the address of a counter of the host")]
 
 use core::cell::Cell;
@@ -14,7 +14,7 @@ use alcedo_rt::CallError;
 static OUT: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
-    /// Slices held by this thread; nonzero on the game thread only. The type needs no destructor.
+    /// Number of slices held by this thread; nonzero on the game thread only. The type needs no destructor.
     static HERE: Cell<Slices> = const { Cell::new(Slices { shared: 0, exclusive: 0 }) };
 }
 
@@ -24,11 +24,11 @@ struct Slices {
     exclusive: u32,
 }
 
-/// Intended access to host memory.
+/// Access to host memory that code requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Access {
     Read,
-    /// Writes, and calls of the host.
+    /// Write to host memory, or call to the host.
     Write,
 }
 
@@ -41,7 +41,7 @@ impl Slices {
     }
 }
 
-/// A held slice. Dropping the value releases the slice, also during a panic.
+/// Held slice. Dropping the value releases the slice, even during a panic.
 pub(crate) struct Lending {
     before: Slices,
     /// Counter of the host, its previous value, and the previous holder.
@@ -49,10 +49,10 @@ pub(crate) struct Lending {
 }
 
 impl Lending {
-    /// Records one more slice. The caller has checked that other slices allow the access.
+    /// Adds a slice to the counters. The caller has checked that other slices allow the access.
     ///
     /// # Errors
-    /// `WRONG_STACK` on the stack of a coroutine: slices must end in the reverse order of their creation.
+    /// Fails with `WRONG_STACK` on the stack of a coroutine, because slices must end in the reverse order of their creation.
     pub(crate) fn begin(access: Access) -> Result<Self, CallError> {
         alcedo_rt::may_open_scope("lending a slice")?;
         let before = HERE.get();
@@ -91,7 +91,7 @@ impl Drop for Lending {
     }
 }
 
-/// Returns the host's counter of slices, and the number of this module; `None` without a host.
+/// Returns the host's counter of slices and the number of this module, or `None` without a host.
 fn slices() -> Option<(&'static HostSlices, u64)> {
     let context = alcedo_rt::context()?;
     // SAFETY: the host keeps the counter, if it provides one, as long as this module is attached. The module is attached while
@@ -99,7 +99,7 @@ fn slices() -> Option<(&'static HostSlices, u64)> {
     Some((unsafe { context.slices.as_ref() }?, context.module))
 }
 
-/// Returns true if no thread holds a slice: all accesses are then allowed.
+/// Returns true if no thread holds a slice. All accesses are then allowed.
 #[inline]
 pub(crate) fn no_slices_are_borrowed() -> bool {
     OUT.load(Ordering::Relaxed) == 0

@@ -1,4 +1,4 @@
-//! Host functions used by plugin code. Each function adds the name of its action to errors, and applies the rule for borrowed
+//! Host functions that plugin code uses. Each function adds the name of its action to errors, and applies the rule for borrowed
 //! slices of host memory. The calls are methods of [`Host`], generated from the list of the host's functions. Each method
 //! checks its thread and its handles. Without a host, each function returns an error or a default.
 
@@ -23,7 +23,7 @@ pub(crate) fn object_memory(object: ObjectHandle, class: ClassId) -> Result<*mut
     host("get")?.object_resolve(object, class)
 }
 
-/// Returns true if an object is alive. Allowed while memory is borrowed.
+/// Returns true if an object is alive. Callable while memory is borrowed.
 pub(crate) fn object_lives(object: ObjectHandle) -> bool {
     Harmless::host().is_some_and(|host| host.object_resolve(object, ClassId::NONE).is_ok())
 }
@@ -32,7 +32,7 @@ pub(crate) fn part(object: ObjectHandle, class: ClassId) -> Result<PartPtr, Call
     host("lend")?.object_part(object, class)
 }
 
-/// Checks that a property of `object` may be written now. In the normal mode the host is not called. Borrowed slices are
+/// Checks that a property of `object` may be written now. In the normal mode, the host is not called. Borrowed slices are
 /// irrelevant here: properties are in objects, slices are in containers, and writes into containers have a separate check.
 ///
 /// In the marking mode of a collection, the host checks only writes of references. `names_objects` is true if the written value
@@ -60,12 +60,12 @@ pub(crate) fn destroy(object: ObjectHandle) -> Result<(), CallError> {
     host("destroy")?.destroy(object)
 }
 
-/// Returns the name of the object; empty for a destroyed object.
+/// Returns the name of an object, or an empty string for a destroyed object.
 pub(crate) fn object_name(object: ObjectHandle) -> String {
     Harmless::host().and_then(|host| host.object_name(object).ok()).unwrap_or_default()
 }
 
-/// Returns the path of the object's class; empty for a destroyed object.
+/// Returns the path of an object's class, or an empty string for a destroyed object.
 pub(crate) fn object_class(object: ObjectHandle) -> String {
     Harmless::host().and_then(|host| host.object_class(object).ok()).unwrap_or_default()
 }
@@ -74,12 +74,12 @@ pub(crate) fn intern(text: &str) -> Result<Name, CallError> {
     host("UName::of")?.name_intern(text)
 }
 
-/// Returns the string of a name; empty for an unknown name.
+/// Returns the string of a name, or an empty string for an unknown name.
 pub(crate) fn name_text(name: Name) -> String {
     Harmless::host().and_then(|host| host.name_text(name).ok()).unwrap_or_default()
 }
 
-/// Cancels a job. Allowed on any thread, and while memory is borrowed, since a drop cannot be refused.
+/// Cancels a job. Callable on any thread, and while memory is borrowed, because a drop cannot be refused.
 pub(crate) fn job_cancel(job: JobId) {
     if let Some(host) = Harmless::host() {
         host.job_cancel(job);
@@ -90,8 +90,8 @@ pub(crate) fn job_lives(job: JobId) -> bool {
     Harmless::host().is_some_and(|host| host.job_lives(job) != 0)
 }
 
-/// Takes the failure of the last direct call; `None` if the call has not failed. Allowed while memory is borrowed, because
-/// leaves may be called then.
+/// Returns the failure of the last direct call, or `None` if the call has not failed. Callable while memory is borrowed,
+/// because leaves may be called then.
 pub(crate) fn direct_failure() -> Option<CallError> {
     Harmless::host()?.direct_failure().err()
 }
@@ -101,7 +101,7 @@ pub(crate) fn game_time() -> u64 {
     Harmless::host().map_or(0, Harmless::game_time)
 }
 
-/// Returns the path of an object; empty for a destroyed object.
+/// Returns the path of an object, or an empty string for a destroyed object.
 pub(crate) fn object_path(object: ObjectHandle) -> String {
     host("object_path").and_then(|host| host.object_path(object)).unwrap_or_default()
 }

@@ -1,8 +1,8 @@
-//! A buffer for CBOR that refuses deep nesting, so that serializing a long linked list fails instead of overflowing the stack.
+//! A buffer for CBOR that refuses deep nesting, so that serializing a long linked list fails and does not overflow the stack.
 
 use std::io::{Error, Result, Write};
 
-/// Maximum nesting depth of containers. Equals the limit of `ciborium` for reading.
+/// Maximum nesting depth of containers. Equals the depth limit of `ciborium` for reading.
 pub(super) const MAX_DEPTH: usize = 256;
 
 const BYTES: u8 = 2;
@@ -12,24 +12,24 @@ const MAP: u8 = 5;
 const TAG: u8 = 6;
 const OTHER: u8 = 7;
 
-/// Length code of an item that ends with a break.
+/// Length code of an item whose end is marked by a break.
 const OPEN_END: u8 = 31;
 
-/// Receives CBOR up to the header of the first container beyond [`MAX_DEPTH`]. A reader of this data exceeds its limit at that
-/// header.
+/// Receives CBOR up to the header of the first container beyond [`MAX_DEPTH`]. At this header, a reader of the data exceeds
+/// its own limit.
 #[derive(Default)]
 pub(super) struct Limited {
     pub(super) data: Vec<u8>,
-    /// Number of missing items of each open container. For a container that ends with a break, this number is too large to be
-    /// reached.
+    /// Number of items that each open container still lacks. For a container that ends with a break, this number is too large
+    /// to be reached.
     open: Vec<u64>,
     /// First byte of the current header.
     head: u8,
-    /// Missing bytes of the current header.
+    /// Number of bytes that the current header still lacks.
     rest: u32,
     /// Length in the current header.
     len: u64,
-    /// Missing bytes of the current string.
+    /// Number of bytes that the current string still lacks.
     content: u64,
 }
 
@@ -72,7 +72,7 @@ impl Limited {
     /// Counts the item whose header is complete.
     fn header(&mut self) -> Result<()> {
         match self.head >> 5 {
-            // A tag belongs to the next item.
+            // A tag is part of the item that follows.
             TAG => return Ok(()),
             OTHER if self.head & OPEN_END == OPEN_END => _ = self.open.pop(),
             kind => {

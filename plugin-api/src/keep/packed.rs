@@ -1,6 +1,6 @@
-//! Writes kept fields of standard types as bytes without names. A build whose kept fields have equal names and types reads the bytes
-//! in one call. The bytes contain no address, so they stay valid when the module that wrote them is unloaded. A class with a field of
-//! any other type saves its fields by name.
+//! Writes kept fields of standard types as bytes without names. A build whose kept fields have equal names and types reads the bytes in
+//! one call. The bytes contain no address, so they stay valid after the unload of the module that wrote them. If a class has a field of
+//! any other type, its fields are saved by name.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
@@ -8,13 +8,13 @@ use std::marker::PhantomData;
 
 use alcedo_abi::fingerprint::Fingerprint;
 
-/// Version of the encoding. Part of the fingerprint, so that builds with different encodings save their fields by name.
+/// Version of the encoding. The fingerprint contains the version, so builds with different encodings save their fields by name.
 const ENCODING: &str = "packed 1";
 
-/// Number of bytes that are collected before the host is called.
+/// Number of bytes to collect before calling the host.
 const PENDING: usize = 64;
 
-/// Receives kept fields as bytes.
+/// Writer for kept fields as bytes.
 pub struct Packer<'a> {
     /// Copies the next bytes.
     sink: &'a dyn Fn(&[u8]),
@@ -50,7 +50,7 @@ impl<'a> Packer<'a> {
     }
 }
 
-/// Returns kept fields from their bytes, in the order in which they were written.
+/// Reader that returns kept fields from bytes, in the order in which they were written.
 pub struct Unpacker<'a> {
     rest: &'a [u8],
 }
@@ -60,7 +60,7 @@ impl<'a> Unpacker<'a> {
         Self { rest: data }
     }
 
-    /// Checks that all bytes were read.
+    /// Returns true if all bytes were read.
     pub(crate) fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
@@ -80,7 +80,7 @@ impl<'a> Unpacker<'a> {
     }
 }
 
-/// A standard type whose values can be written as bytes.
+/// Standard type whose values can be written as bytes.
 pub trait Packed: Sized {
     /// Fingerprint of the type; never zero.
     const PRINT: u64;
@@ -88,7 +88,7 @@ pub trait Packed: Sized {
     /// Writes the value.
     fn pack(&self, out: &mut Packer<'_>);
 
-    /// Reads a value. Returns `None` if the bytes are not a value of this type.
+    /// Reads a value. Returns `None` if the bytes do not encode a value of this type.
     fn unpack(input: &mut Unpacker<'_>) -> Option<Self>;
 
     /// Writes several values.
@@ -106,7 +106,7 @@ pub trait Packed: Sized {
     }
 }
 
-/// Returns the fingerprint of a type from its name and the fingerprints of its parameters.
+/// Computes the fingerprint of a type from its name and the fingerprints of its type parameters.
 const fn print(name: &str, parameters: &[u64]) -> u64 {
     let (mut print, mut at) = (Fingerprint::START.text(name), 0);
     while at < parameters.len() {
@@ -116,8 +116,8 @@ const fn print(name: &str, parameters: &[u64]) -> u64 {
     print.finish()
 }
 
-/// Returns the fingerprint of the kept fields of a class, from the name and the type of each. Returns zero if the fields are saved by
-/// name, because one of them is not [`Packed`] or the class keeps no field.
+/// Returns the fingerprint of a class's kept fields, computed from the name and the type of each field. Returns zero if the fields are
+/// saved by name, because a field is not [`Packed`] or the class keeps no field.
 #[must_use]
 pub(crate) const fn kept_print(fields: &[(&str, u64)]) -> u64 {
     let (mut print, mut at) = (Fingerprint::START.text(ENCODING), 0);
@@ -132,8 +132,8 @@ pub(crate) const fn kept_print(fields: &[(&str, u64)]) -> u64 {
     if fields.is_empty() { 0 } else { print.finish() }
 }
 
-/// Selects the form in which a kept field of type `T` is saved. The inherent items exist if the type is [`Packed`], and take precedence
-/// over those of [`SavedByName`].
+/// Selects the form in which a kept field of type `T` is saved. If the type is [`Packed`], inherent items exist, which take precedence
+/// over the items of [`SavedByName`].
 pub struct Packing<T>(PhantomData<T>);
 
 impl<T: Packed> Packing<T> {
@@ -154,8 +154,8 @@ impl<T: Packed> Packing<T> {
     }
 }
 
-/// A kept field whose type is not [`Packed`]. The functions only complete the expansion: because of the fingerprint zero, the host does
-/// not call them.
+/// Kept field whose type is not [`Packed`]. The functions exist only because the expansion refers to them. The fingerprint is zero, so
+/// the host does not call the functions.
 pub trait SavedByName {
     /// Type of the field.
     type Value;

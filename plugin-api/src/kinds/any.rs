@@ -1,4 +1,4 @@
-//! Untyped values in host memory. Code can pass such a value on, copy the value, query its type, or open it as an expected type.
+//! Untyped values in host memory. Code can pass an untyped value on, copy it, query its type, or open it as an expected type.
 
 use core::fmt;
 use core::panic::Location;
@@ -12,14 +12,14 @@ use alcedo_rt::CallError;
 use super::Kind;
 use crate::host;
 
-/// Reference to a value of any type in host memory. Contains the number that the host assigned to the value.
+/// Reference to a value of any type in host memory. The reference contains the number that the host assigned to the value.
 ///
 /// A *red* value belongs to the host, which lends the value for one call. [`Borrowed::to_conjugate`](crate::Borrowed::to_conjugate) returns
-/// a red value; a host can also pass the number of a red value. A field may store the reference, but after that call each use returns
-/// `EXPIRED` with kind and age. A [`clone`](Clone::clone) is *black*: plugin code owns the copy, may store it, and may drop it on any
-/// thread. Results of [`ObjectView::zcall_any`](crate::ObjectView::zcall_any) are also black.
+/// a red value; a host can also pass the number of a red value. A field may store the reference, but after that call, each use fails with
+/// `EXPIRED` and reports kind and age. A [`clone`](Clone::clone) is *black*: plugin code owns the copy, may store it, and may drop it on
+/// any thread. Results of [`ObjectView::zcall_any`](crate::ObjectView::zcall_any) are also black.
 ///
-/// The reference may be sent to other threads and dropped there. Only the game thread can query the value: on other threads, `is_expired`
+/// The reference may be sent to other threads and dropped there. Only the game thread can query the value. On other threads, `is_expired`
 /// returns `true` and `kind` returns `None`.
 ///
 /// # Examples
@@ -44,13 +44,13 @@ pub struct AnyConjugate {
 }
 
 impl AnyConjugate {
-    /// Wraps the number of a conjugate without taking ownership. The conjugate need not exist.
+    /// Creates a reference from the number of a conjugate, without taking ownership. The conjugate need not exist.
     ///
     /// # Examples
     /// ```
     /// # use alcedo_plugin_api::prelude::*;
     ///
-    /// /// Opens a value whose number a host has passed.
+    /// /// Opens a value whose number was passed by a host.
     /// fn total(this: This<'_, Object>, number: u64) -> Result<f64, CallError> {
     ///     let scores = AnyConjugate::from_number(number);
     ///     let scores = scores.as_::<UArray<f64>>(&this)?;
@@ -64,7 +64,7 @@ impl AnyConjugate {
         Self { handle: ConjugateHandle(number), is_own: false }
     }
 
-    /// Wraps a value that the host created for this module.
+    /// Creates a reference to a value that the host created for this module.
     pub(crate) const fn own(handle: ConjugateHandle) -> Self {
         Self { handle, is_own: true }
     }
@@ -99,13 +99,13 @@ impl AnyConjugate {
         self.handle.0
     }
 
-    /// Returns `true` if plugin code or another caller owns the value; `false` for an unknown number.
+    /// Returns `true` if plugin code or another caller owns the value. Returns `false` for an unknown number.
     #[must_use]
     pub fn is_black(&self) -> bool {
         self.state().is_some_and(|state| state.color == color::BLACK)
     }
 
-    /// Returns `true` if the value is destroyed, its call has returned, or the number is unknown.
+    /// Returns `true` if the value was destroyed, its call has returned, or the number is unknown.
     ///
     /// # Examples
     /// ```
@@ -120,7 +120,7 @@ impl AnyConjugate {
         self.state().is_none_or(|state| state.expired != 0)
     }
 
-    /// Returns the kind of the value, even if expired; `None` for an unknown number.
+    /// Returns the kind of the value, even if the value has expired. Returns `None` for an unknown number.
     ///
     /// # Examples
     /// ```
@@ -136,7 +136,7 @@ impl AnyConjugate {
         self.state().map(|state| state.kind)
     }
 
-    /// Returns the time since the value was created or lent; the actual time may be longer. `None` for an unknown number.
+    /// Returns the time since the value was created or lent; the actual time may be longer. Returns `None` for an unknown number.
     ///
     /// # Examples
     /// ```
@@ -156,7 +156,7 @@ impl AnyConjugate {
     /// Returns the type of the value as a string: `Map(Name, Array(f64))`.
     ///
     /// # Errors
-    /// `EXPIRED`, with kind and age; `NOT_FOUND` for an unknown number; `WRONG_THREAD`.
+    /// Fails with `EXPIRED` (the error contains kind and age), with `NOT_FOUND` for an unknown number, or with `WRONG_THREAD`.
     ///
     /// # Examples
     /// ```
@@ -173,7 +173,7 @@ impl AnyConjugate {
     /// Returns an owned copy of the value.
     ///
     /// # Errors
-    /// `EXPIRED`, with kind and age; `NOT_FOUND` for an unknown number; `WRONG_THREAD`.
+    /// Fails with `EXPIRED` (the error contains kind and age), with `NOT_FOUND` for an unknown number, or with `WRONG_THREAD`.
     ///
     /// # Examples
     /// ```
@@ -203,7 +203,7 @@ impl AnyConjugate {
 }
 
 impl Clone for AnyConjugate {
-    /// Calls [`Self::try_clone`]; fails the running call on an error.
+    /// Calls [`Self::try_clone`]. An error ends the running call.
     #[track_caller]
     fn clone(&self) -> Self {
         self.try_clone().unwrap_or_else(|error| alcedo_rt::fail(error))

@@ -78,7 +78,7 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
     /// Returns the value at `index`, or `None` past the end.
     ///
     /// # Errors
-    /// `EXPIRED` if the array no longer exists.
+    /// Fails with `EXPIRED` if the array no longer exists.
     ///
     /// # Examples
     /// ```
@@ -112,7 +112,7 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
     /// Overwrites the value at `index`.
     ///
     /// # Errors
-    /// `OTHER` if `index` is past the end; `EXPIRED`; `DURING_REBUILD`.
+    /// Fails with `OTHER` if `index` is past the end, with `EXPIRED`, or with `DURING_REBUILD`.
     ///
     /// # Examples
     /// ```
@@ -138,7 +138,7 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
     /// Appends a value.
     ///
     /// # Errors
-    /// `EXPIRED`; `DURING_REBUILD`.
+    /// Fails with `EXPIRED`, or with `DURING_REBUILD`.
     pub fn try_push(&self, value: impl IntoHost<T>) -> Result<(), CallError> {
         self.try_insert(self.row()?.len, value)
     }
@@ -162,7 +162,7 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
     /// Inserts a value at `index`.
     ///
     /// # Errors
-    /// `OTHER` if `index` is greater than the length; `EXPIRED`; `DURING_REBUILD`.
+    /// Fails with `OTHER` if `index` is greater than the length, with `EXPIRED`, or with `DURING_REBUILD`.
     pub fn try_insert(&self, index: usize, value: impl IntoHost<T>) -> Result<(), CallError> {
         // The argument can be an element of this array, so it is copied before elements move.
         let value = super::into_host::staged::<T, _>(&value)?;
@@ -177,7 +177,7 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
     /// Removes and returns the value at `index`.
     ///
     /// # Errors
-    /// `OTHER` if `index` is past the end; `EXPIRED`; `DURING_REBUILD`.
+    /// Fails with `OTHER` if `index` is past the end, with `EXPIRED`, or with `DURING_REBUILD`.
     pub fn try_remove(&self, index: usize) -> Result<T, CallError> {
         let row = self.row()?;
         let value = T::load(row.get(index).ok_or_else(|| nothing_at(index, row.len))?.as_ptr());
@@ -219,7 +219,7 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
         reserved.unwrap_or_else(|error| fail(error));
     }
 
-    /// Appends all values, or none if one is rejected.
+    /// Appends all values, or no value if the host rejects one of them.
     ///
     /// # Examples
     /// ```
@@ -237,7 +237,7 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
     /// Appends all values; the array is unchanged on an error.
     ///
     /// # Errors
-    /// `EXPIRED`; `DURING_REBUILD`; or the error of a rejected value.
+    /// Fails with `EXPIRED`, with `DURING_REBUILD`, or with the error of a rejected value.
     pub fn try_extend<G: IntoHost<T>>(&self, values: impl IntoIterator<Item = G>) -> Result<(), CallError> {
         // The iterator may change this array. All values are converted to host form before the first insertion, so a rejected
         // value leaves the array unchanged.
@@ -247,8 +247,8 @@ impl<'f, T: Value> Borrowed<'f, UArray<T>> {
         insert_into(&self.location()?, first, values.into_iter())
     }
 
-    /// Iterates over the values; each step reads the current array. Changing the array during iteration is allowed, but can
-    /// expire views that were returned earlier.
+    /// Iterates over the values. Each step reads the current array, so the array may be changed during iteration. A change
+    /// can expire views that were returned earlier.
     ///
     /// # Examples
     /// ```
@@ -357,7 +357,7 @@ impl<'a, 'f, T: Value> IntoIterator for &'a Borrowed<'f, UArray<T>> {
 }
 
 impl<T: Value, G: IntoHost<T>> FromIterator<G> for UArray<T> {
-    /// Calls [`UArray::of`]; fails the running call on an error.
+    /// Calls [`UArray::of`]. An error ends the running call.
     #[track_caller]
     fn from_iter<I: IntoIterator<Item = G>>(values: I) -> Self {
         Self::of(values.into_iter().collect::<Vec<G>>()).unwrap_or_else(|error| fail(error))

@@ -27,9 +27,9 @@ use crate::{ObjectView, Value, host};
 /// value opened with `this.open(&…)`.
 ///
 /// The view cannot outlive the call: it cannot be stored in a field or moved to a thread or task. To keep the value, call
-/// [`to_owned`](Self::to_owned). A method fails the running call with a typed error if the host rejects the access; the method's `try_`
-/// variant returns the error. Examples are a write while a reload rebuilds objects, and an access to an element whose container has
-/// changed.
+/// [`to_owned`](Self::to_owned). If the host rejects an access, a method ends the running call with a typed error; the method's `try_`
+/// variant returns the error. For example, the host rejects a write while a reload rebuilds objects, and an access to an element whose
+/// container has changed.
 ///
 /// # Examples
 /// ```
@@ -59,7 +59,7 @@ pub struct Borrowed<'f, K: Kind> {
 #[track_caller]
 pub fn with_open<K: Kind, R>(value: &K, code: impl for<'v> FnOnce(Borrowed<'v, K>) -> R) -> R {
     let value = value.owned();
-    // Fails on other threads and for destroyed values.
+    // Fails on threads other than the game thread, and for destroyed values.
     value.at().unwrap_or_else(|error| alcedo_rt::fail(error));
     let (at, token) = seen::<K>(value.handle());
     // SAFETY: `Owned` promises a value of kind `K`, which stays at this address as long as the token is valid, and each access checks the
@@ -92,7 +92,8 @@ impl<'f, K: Kind> Borrowed<'f, K> {
             let message = format!("a black {} of another module: open a `clone()` of it", K::TYPE.as_str());
             return Err(CallError::other(message));
         }
-        // A red conjugate without an owner expires when the lending call returns. A view cannot detect this, so the conjugate is rejected.
+        // A red conjugate without an owner expires when the lending call returns. A view cannot detect this expiry, so such a conjugate is
+        // rejected.
         let (at, token) = match (is_own, location.owner().is_none()) {
             (true, _) => seen::<K>(BlackHandle(conjugate.0)),
             (false, false) => (location.at(), ValidityToken::of_object(location.owner())),
@@ -119,7 +120,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
         Self { at, token, kind: PhantomData }
     }
 
-    /// Returns a pointer to the value after checking that the value is alive and that `access` is allowed.
+    /// Checks that the value is alive and that `access` is allowed. Returns a pointer to the value.
     #[inline]
     fn checked(&self, access: Access) -> Result<PtrMut<'_, K>, CallError> {
         self.token.check(access, K::TYPE.as_str())?;
@@ -128,13 +129,13 @@ impl<'f, K: Kind> Borrowed<'f, K> {
         Ok(unsafe { PtrMut::new(self.at) })
     }
 
-    /// Returns a pointer for reading after checking that the value is alive.
+    /// Checks that the value is alive. Returns a pointer for reading.
     #[inline]
     pub(crate) fn ptr(&self) -> Result<Ptr<'_, K>, CallError> {
         self.checked(Access::Read).map(PtrMut::into_ptr)
     }
 
-    /// Returns a pointer for a direct write after checking that the value is alive and its owner may be written.
+    /// Checks that the value is alive and that its owner may be written. Returns a pointer for a direct write.
     #[inline]
     pub(crate) fn ptr_mut(&self) -> Result<PtrMut<'_, K>, CallError> {
         let value = self.checked(Access::Write)?;
@@ -153,7 +154,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
     #[inline]
     pub(crate) fn field<T: Value>(&self, field: &Field<K, T>) -> Result<T::Seen<'f>, CallError> {
         let value = self.checked(Access::Read)?.into_field(field);
-        // SAFETY: the value has just been checked, and its field is live as long as the token of the value is valid.
+        // SAFETY: the value has just been checked, and its field is live as long as the value's token is valid.
         Ok(T::see(unsafe { Viewable::new(value, || self.token) }))
     }
 
@@ -206,10 +207,10 @@ impl<'f, K: Kind> Borrowed<'f, K> {
         self.try_to_owned().unwrap_or_else(|error| alcedo_rt::fail(error))
     }
 
-    /// Returns an owned copy.
+    /// Returns an owned copy, which plugin code may keep.
     ///
     /// # Errors
-    /// `EXPIRED` if the value no longer exists.
+    /// Fails with `EXPIRED` if the value no longer exists.
     ///
     /// # Examples
     /// ```
@@ -230,7 +231,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
     /// can be lent, because elements of containers can move. For an owned value, use [`AnyConjugate::of`].
     ///
     /// # Errors
-    /// `EXPIRED` if the value no longer exists; `OTHER` if the value is not part of a property.
+    /// Fails with `EXPIRED` if the value no longer exists, or with `OTHER` if the value is not part of a property.
     ///
     /// # Examples
     /// ```
@@ -278,10 +279,10 @@ impl<'f, K: Kind> Borrowed<'f, K> {
         self.try_assign(value).unwrap_or_else(|error| alcedo_rt::fail(error));
     }
 
-    /// Overwrites the value.
+    /// Overwrites the value with an owned value, a view, or an equivalent of the standard library.
     ///
     /// # Errors
-    /// `EXPIRED`, `DURING_REBUILD`, or an error of the kind.
+    /// Fails with `EXPIRED`, `DURING_REBUILD`, or an error of the kind.
     ///
     /// # Examples
     /// ```
@@ -301,7 +302,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
     /// string and clears namespace and key.
     ///
     /// # Errors
-    /// Fails if the string is not a value of this kind, and then leaves the value unchanged.
+    /// Fails if the string is not a value of this kind. The value is then unchanged.
     ///
     /// # Examples
     /// ```
@@ -321,10 +322,10 @@ impl<'f, K: Kind> Borrowed<'f, K> {
         verbs::parse(&self.location()?, text)
     }
 
-    /// Compares this value with another of the same kind.
+    /// Returns `true` if this value equals another value of its kind.
     ///
     /// # Errors
-    /// `EXPIRED` if either value no longer exists.
+    /// Fails with `EXPIRED` if either value no longer exists.
     ///
     /// # Examples
     /// ```
@@ -338,10 +339,10 @@ impl<'f, K: Kind> Borrowed<'f, K> {
         with_ptr::<K, _, _>(&other, |other| verbs::equal(self.ptr()?, other))
     }
 
-    /// Returns a hash of the value; equal values have equal hashes within one process.
+    /// Returns a hash of the value. Equal values have equal hashes within one process.
     ///
     /// # Errors
-    /// `EXPIRED`, and `OTHER` for kinds without a hash.
+    /// Fails with `EXPIRED`, and `OTHER` for kinds without a hash.
     ///
     /// # Examples
     /// ```
@@ -399,16 +400,16 @@ fn put_copy<T: Value>(from: Ptr<'_, T>, target: PtrMut<'_, T>) -> Result<(), Cal
     verbs::copy(&target.into_location(ObjectHandle::NONE)?, from)
 }
 
-/// Returns the view of a value.
+/// Returns a view of a value in host memory.
 pub fn borrowed_view<'f, K: Kind>(value: Viewable<'_, K, impl FnOnce() -> ValidityToken<'f>>) -> Borrowed<'f, K> {
     Borrowed::of(value)
 }
 
-/// Marks a parameter that a method receives as [`Borrowed`]. No value of this type is ever created.
+/// Marker for a parameter that a method receives as [`Borrowed`]. No value of this type is ever created.
 #[derive(Debug)]
 pub struct Red<K: Kind>(PhantomData<fn() -> K>);
 
-// SAFETY: no slot is ever made from this type or read for it.
+// SAFETY: no slot is ever created from this type or read as this type.
 unsafe impl<K: Kind> Param for Red<K> {
     type Value = K;
     type Declared = K;
@@ -433,12 +434,12 @@ unsafe impl<K: Kind> Param for Red<K> {
 }
 
 impl AnyConjugate {
-    /// Opens the value in place as kind `K` for the rest of the running call. An owned value must belong to this module. For an owned
+    /// Opens the value in place as kind `K` for the rest of the running call. An owned value must belong to this module. To use an owned
     /// value of another module, open a clone, because the lifetime of the original is unknown.
     ///
     /// # Errors
-    /// `SIGNATURE`, with both types, if the kind differs; `EXPIRED`, with kind and age; `OTHER` for an owned value of
-    /// another module; `NOT_FOUND` for an unknown number.
+    /// Fails with `SIGNATURE`, and reports both types, if the kind differs; with `EXPIRED`, and reports kind and age; with `OTHER` for an
+    /// owned value of another module; with `NOT_FOUND` for an unknown number.
     ///
     /// # Examples
     /// ```
@@ -460,8 +461,8 @@ impl AnyConjugate {
 }
 
 impl ObjectView<'_> {
-    /// Opens an owned value for use in the running call. If the value is destroyed, for instance with its generation,
-    /// each use returns `EXPIRED`.
+    /// Opens an owned value for use in the running call. If the value is destroyed, for instance with its generation, each use of the view
+    /// fails with `EXPIRED`.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -476,10 +477,10 @@ impl ObjectView<'_> {
     }
 }
 
-// Views of container elements.
+// Tokens of views of container elements.
 
 impl ValidityToken<'_> {
-    /// Adds a link to the buffer `row` of a container; `now` is the current state of the buffer.
+    /// Returns a token that also checks the buffer `row` of a container; `now` is the current state of the buffer.
     ///
     /// # Safety
     /// The buffer is live as long as this token is valid, and the value is live as long as the buffer's epoch is unchanged.
@@ -487,10 +488,10 @@ impl ValidityToken<'_> {
         self.with(Link { at: row.cast(), then: now.epoch.min(ArrayRaw::WORN - 1) })
     }
 
-    /// Adds a link to the value of an optional.
+    /// Returns a token that also checks that an optional is set.
     ///
     /// # Safety
-    /// The byte is live as long as this token is valid, and the value is live as long as the byte is not zero.
+    /// The byte is live as long as this token is valid, and the optional's value is live as long as the byte is not zero.
     unsafe fn in_optional(self, is_set: *const u8) -> Self {
         self.with(Link { at: is_set.cast(), then: Link::SET })
     }
@@ -498,7 +499,7 @@ impl ValidityToken<'_> {
     /// Checks that the value is still alive and may be accessed now.
     ///
     /// # Errors
-    /// `EXPIRED` with kind and age; `BORROWED` while a slice forbids the access; `OTHER` for a write to a key.
+    /// Fails with `EXPIRED`, and reports kind and age; with `BORROWED` while a slice forbids the access; with `OTHER` for a write to a key.
     #[inline]
     pub(crate) fn check(&self, access: Access, kind: &str) -> Result<(), CallError> {
         lending::allows(access, kind)?;
@@ -542,25 +543,25 @@ impl ValidityToken<'_> {
 /// Elements of a container's buffer during the running call `'f`.
 struct Inside<'a, 'f, P: Part> {
     whole: Ptr<'a, P::Whole>,
-    /// Token of the container, which has just been checked.
+    /// Token of the container, which was checked just before.
     token: ValidityToken<'f>,
-    /// Token of the buffer from an earlier step of an iteration; the token must still be valid.
+    /// Token of the buffer from an earlier step of an iteration. The token must still be valid.
     in_row: Option<ValidityToken<'f>>,
 }
 
 impl<'f, P: Part> Inside<'_, 'f, P> {
-    /// Returns the token that is valid while elements stay at their addresses.
+    /// Returns a token that is valid while elements stay at their addresses.
     #[inline]
     fn in_row(&self) -> ValidityToken<'f> {
         self.in_row.unwrap_or_else(|| {
             let row = self.whole.at().wrapping_byte_add(P::ROW).cast();
-            // SAFETY: the buffer is part of the container, which is live as long as its own token is valid; the epoch
-            // changes with each move of an element.
+            // SAFETY: the buffer is part of the container, which is live as long as its own token is valid. The epoch changes whenever an
+            // element moves.
             unsafe { self.token.in_row(row, &P::row(self.whole.read())) }
         })
     }
 
-    /// Returns the value at an index, or `None` past the end.
+    /// Returns the element at an index, or `None` past the end.
     #[inline]
     fn see(&self, index: usize) -> Option<<P::Item as Value>::Seen<'f>> {
         let token = || if P::IS_KEY { self.in_row().as_key() } else { self.in_row() };
@@ -575,7 +576,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
         Ok(Inside { whole: self.ptr()?, token: self.token, in_row: None })
     }
 
-    /// Returns the value of an array at an index, or `None` past the end.
+    /// Returns the element of an array at an index, or `None` past the end.
     #[inline]
     pub(crate) fn item(&self, index: usize) -> Result<Option<<K::Item as Value>::Seen<'f>>, CallError>
     where
@@ -584,7 +585,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
         Ok(self.inside::<Items<K>>()?.see(index))
     }
 
-    /// Returns the value of a map at an index, or `None` past the end.
+    /// Returns the value of a map's entry at an index, or `None` past the end.
     #[inline]
     pub(crate) fn value_at(&self, index: usize) -> Result<Option<<K::Item as Value>::Seen<'f>>, CallError>
     where
@@ -594,7 +595,7 @@ impl<'f, K: Kind> Borrowed<'f, K> {
     }
 }
 
-/// Iterator over the entries of a set or map. Moving or removing an entry during iteration is an error.
+/// Iterator over the entries of a set or map. A step fails if an entry was moved or removed during the iteration.
 pub(crate) struct Walk<'a, 'f, M: Kind> {
     over: &'a Borrowed<'f, M>,
     next: usize,
@@ -639,7 +640,7 @@ impl<'a, 'f, M: Keyed + Kind> Walk<'a, 'f, M> {
 pub(crate) type SeenEntry<'f, M> = (<<M as Keyed>::Key as Value>::Seen<'f>, <<M as Mapped>::Item as Value>::Seen<'f>);
 
 impl<'f, O: Kind> Borrowed<'f, O> {
-    /// Returns the value of the optional, or `None` if the optional is unset.
+    /// Returns the value of an optional, or `None` if the optional is unset.
     #[inline]
     pub(crate) fn item_of_optional(&self) -> Result<Option<<O::Item as Value>::Seen<'f>>, CallError>
     where
@@ -648,7 +649,7 @@ impl<'f, O: Kind> Borrowed<'f, O> {
         let optional = self.checked(Access::Read)?;
         let is_set = optional.as_ptr().is_set_at();
         let Some(value) = optional.into_value() else { return Ok(None) };
-        // SAFETY: the optional has just been checked and is live as long as its own token is valid; the byte at `is_set` is zero while the
+        // SAFETY: the optional has just been checked and is live as long as its own token is valid. The byte at `is_set` is zero while the
         // optional is unset.
         let value = unsafe { Viewable::new(value, || self.token.in_optional(is_set)) };
         Ok(Some(O::Item::see(value)))
@@ -660,7 +661,7 @@ impl<'f, K: Kind> Deref for Borrowed<'f, K> {
 
     fn deref(&self) -> &K::View<'f> {
         let this: *const Self = self;
-        // SAFETY: `Kind` promises that the view is transparent over this type, or has no size.
+        // SAFETY: `Kind` promises that the view is transparent over this type, or zero-sized.
         unsafe { &*this.cast() }
     }
 }

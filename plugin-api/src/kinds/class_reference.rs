@@ -1,4 +1,4 @@
-//! References to classes. `SubclassOf` requires that the class exists; `SoftClass` stores any path.
+//! References to classes. A `SubclassOf` refers to an existing class; a `SoftClass` stores any path.
 
 use alcedo_abi::handles::{ClassId, Name, ObjectHandle};
 use alcedo_rt::{CallError, fail};
@@ -8,7 +8,7 @@ use super::verbs;
 use crate::{Borrowed, Class, Kind, Obj, Object, ObjectView, host};
 
 kind! {
-    /// Reference to a class that is `C` or a subclass.
+    /// Reference to the class `C` or a subclass.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -27,7 +27,7 @@ kind! {
 }
 
 kind! {
-    /// Reference by path to a class that is `C` or a subclass; the class need not be loaded.
+    /// Reference to the class `C` or a subclass by path. The class need not be loaded.
     ///
     /// # Examples
     /// ```
@@ -40,7 +40,7 @@ kind! {
     /// # }
     /// fn open(portal: This<'_, Portal>) -> Result<Obj<Object>, CallError> {
     ///     portal.guardian().set("/Script/Bosses.Dragon");
-    ///     // `NOT_FOUND` until a module declares the class.
+    ///     // Fails with `NOT_FOUND` until a module declares the class.
     ///     portal.guardian().spawn(&portal, Obj::none())
     /// }
     /// ```
@@ -50,10 +50,10 @@ kind! {
 macro_rules! classes {
     ($($name:ident;)*) => {$(
         impl<C: Class> $name<C> {
-            /// Creates an owned reference to a class by path.
+            /// Creates an owned reference to a class by its path.
             ///
             /// # Errors
-            /// See [`Self::new`]; or the error of the host if it rejects the class.
+            /// See [`Self::new`]. Also returns the host's error if it rejects the class.
             #[track_caller]
             pub fn of(path: &str) -> Result<Self, CallError> {
                 let reference = Self::new()?;
@@ -65,7 +65,7 @@ macro_rules! classes {
         }
 
         impl<C: Class> Borrowed<'_, $name<C>> {
-            /// Returns the path of the class; empty if no class is set.
+            /// Returns the path of the class, or an empty string if no class is set.
             #[must_use]
             pub fn path(&self) -> String {
                 let name = self.ptr().unwrap_or_else(|error| fail(error)).read();
@@ -80,8 +80,8 @@ macro_rules! classes {
             /// Sets the reference to the class at a path.
             ///
             /// # Errors
-            /// `NOT_FOUND` if a `SubclassOf` would refer to an unknown class; `WRONG_CLASS` if the class is neither `C` nor a
-            /// subclass; `EXPIRED`; `DURING_REBUILD`.
+            /// Fails with `NOT_FOUND` if a `SubclassOf` would refer to an unknown class, with `WRONG_CLASS` if the class is
+            /// neither `C` nor a subclass, with `EXPIRED`, or with `DURING_REBUILD`.
             ///
             /// # Examples
             /// ```
@@ -113,11 +113,11 @@ macro_rules! classes {
                 self.class().unwrap_or_else(|error| fail(error)) == ClassId::NONE
             }
 
-            /// Creates an object of the class inside `outer`. If `outer` is none, the object is created inside the package of the
-            /// world.
+            /// Creates an object of the class inside `outer`. If `outer` is none, the object is created inside the world's
+            /// package.
             ///
             /// # Errors
-            /// `NOT_FOUND` if the class does not exist; or the error of the object's construction, which names the failed step.
+            /// Fails with `NOT_FOUND` if the class does not exist. If the construction fails, returns an error that names the failed step.
             pub fn spawn(&self, _this: &ObjectView<'_>, outer: Obj<Object>) -> Result<Obj<C>, CallError> {
                 let class = self.class()?;
                 if class == ClassId::NONE {

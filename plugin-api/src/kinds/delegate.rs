@@ -31,7 +31,7 @@ kind! {
 }
 
 kind! {
-    /// A list of bound functions, called in sequence: `MulticastDelegate<fn(f64)>`.
+    /// List of bound functions that are called in sequence: `MulticastDelegate<fn(f64)>`.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -51,7 +51,7 @@ kind! {
 }
 
 kind! {
-    /// A [`MulticastDelegate`] for events that are usually unbound: an unbound delegate occupies eight bytes.
+    /// A [`MulticastDelegate`] for events that are usually unbound. While unbound, the delegate occupies eight bytes.
     ///
     /// # Examples
     /// ```
@@ -75,16 +75,16 @@ kind! {
 macro_rules! delegates {
     ($($name:ident;)*) => {$(
         impl<F: Signature> Borrowed<'_, $name<F>> {
-            /// Binds a function of an object by name; rejects a function with another signature.
+            /// Binds a function of an object by name. Rejects a function with another signature.
             pub fn bind<C: Class>(&self, object: Obj<C>, function: &str) {
                 self.try_bind(object, function).unwrap_or_else(|error| fail(error));
             }
 
-            /// Binds a function of an object by name.
+            /// Binds a function of an object by name. Rejects a function with another signature.
             ///
             /// # Errors
-            /// `NOT_FOUND` if the object has no such function; `SIGNATURE` if the function has another signature;
-            /// `STALE` if the object is gone; `EXPIRED`; `DURING_REBUILD`.
+            /// Fails with `NOT_FOUND` if the object does not have the function, with `SIGNATURE` if the function has another
+            /// signature, with `STALE` if the object was destroyed, with `EXPIRED`, or with `DURING_REBUILD`.
             ///
             /// # Examples
             /// ```
@@ -121,7 +121,7 @@ impl<F: Signature> Borrowed<'_, Delegate<F>> {
     /// Calls the bound function.
     ///
     /// # Errors
-    /// `NOT_FOUND` if no function is bound; or the error of the callee.
+    /// Fails with `NOT_FOUND` if no function is bound. Returns errors of the callee.
     ///
     /// # Examples
     /// ```
@@ -140,18 +140,18 @@ impl<F: Signature> Borrowed<'_, Delegate<F>> {
         self.run(&args)
     }
 
-    /// Removes the binding; returns `true` if a function was bound.
+    /// Removes the binding. Returns `true` if a function was bound.
     pub fn unbind(&self) -> bool {
         self.take_out(ObjectHandle::NONE, "") > 0
     }
 
-    /// Returns `true` if a function is bound, even if its object is destroyed.
+    /// Returns `true` if a function is bound, even if the function's object was destroyed.
     #[must_use]
     pub fn is_bound(&self) -> bool {
         !self.object().is_none()
     }
 
-    /// Returns the bound object, or [`Obj::none`].
+    /// Returns the object of the bound function, or [`Obj::none`].
     ///
     /// # Examples
     /// ```
@@ -179,12 +179,12 @@ macro_rules! multicasts {
             /// Calls the bound functions of all live objects and returns the first error.
             ///
             /// # Errors
-            /// The error of the first failed call; `EXPIRED`.
+            /// Returns the error of the first failed call. Fails with `EXPIRED` if the delegate no longer exists.
             pub fn try_broadcast(&self, args: F::Args) -> Result<(), CallError> {
                 self.run(&args)
             }
 
-            /// Removes the binding to a function of an object; returns `true` if the binding existed.
+            /// Removes the binding to a function of an object. Returns `true` if the binding existed.
             ///
             /// # Examples
             /// ```
@@ -209,7 +209,7 @@ macro_rules! multicasts {
                 self.take_out(ObjectHandle::NONE, "");
             }
 
-            /// Returns `true` if a function is bound, even if its object is destroyed.
+            /// Returns `true` if a function is bound, even if the function's object was destroyed.
             #[must_use]
             pub fn is_bound(&self) -> bool {
                 self.len() > 0

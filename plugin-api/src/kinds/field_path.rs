@@ -24,10 +24,10 @@ kind! {
 }
 
 impl FieldPath {
-    /// Creates an owned path of a property.
+    /// Creates an owned field path from a property's path.
     ///
     /// # Errors
-    /// See [`Self::new`]; `NOT_FOUND` if the property does not exist.
+    /// See [`Self::new`]. Also fails with `NOT_FOUND` if the property does not exist.
     ///
     /// # Examples
     /// ```
@@ -48,22 +48,22 @@ impl FieldPath {
 }
 
 impl Borrowed<'_, FieldPath> {
-    /// Returns the path; empty if no property is set.
+    /// Returns the path, or an empty string if no property is set.
     #[must_use]
     pub fn path(&self) -> String {
         let name = self.ptr().unwrap_or_else(|error| fail(error)).read();
         if name.0 == 0 { String::new() } else { host::name_text(name) }
     }
 
-    /// Sets the path; an empty string refers to no property.
+    /// Sets the path. An empty string refers to no property.
     pub fn set(&self, path: &str) {
         self.try_set(path).unwrap_or_else(|error| fail(error));
     }
 
-    /// Sets the path; an empty string refers to no property.
+    /// Sets the path. An empty string refers to no property.
     ///
     /// # Errors
-    /// `NOT_FOUND` if the property does not exist; `EXPIRED`; `DURING_REBUILD`.
+    /// Fails with `NOT_FOUND` if the property does not exist, with `EXPIRED`, or with `DURING_REBUILD`.
     pub fn try_set(&self, path: &str) -> Result<(), CallError> {
         verbs::field_assign(&self.location()?, path)
     }
@@ -88,8 +88,8 @@ impl Borrowed<'_, FieldPath> {
     /// Reads the property from an object.
     ///
     /// # Errors
-    /// `NOT_FOUND` if the property does not exist; `SIGNATURE` if its type is not `T`; `WRONG_CLASS` if the object does
-    /// not have the property; `STALE` if the object is gone.
+    /// Fails with `NOT_FOUND` if the property does not exist, with `SIGNATURE` if its type is not `T`, with
+    /// `WRONG_CLASS` if the object does not have the property, or with `STALE` if the object was destroyed.
     pub fn read<T: Value, C: Class>(&self, object: Obj<C>) -> Result<T, CallError> {
         self.ptr()?;
         zcall::read_property(object.handle(), &format!("up:{}", self.path()))
@@ -98,7 +98,7 @@ impl Borrowed<'_, FieldPath> {
     /// Writes the property of an object.
     ///
     /// # Errors
-    /// See [`Self::read`]; `DURING_REBUILD`.
+    /// See [`Self::read`]. Also fails with `DURING_REBUILD`.
     ///
     /// # Examples
     /// ```

@@ -1,4 +1,4 @@
-//! Arguments accepted for a value of a type: the type itself, a view, or the equivalent type of the standard library.
+//! Types of arguments for a host value: the value's type itself, a view, or the equivalent type of the standard library.
 #![expect(unsafe_code, reason = "declares the trait that returns addresses of arguments")]
 
 use core::hash::{BuildHasher, Hash};
@@ -21,7 +21,7 @@ use crate::host::lending::{self, Access};
 use crate::signature::Param;
 use crate::{Class, Obj, UAnsiString, UString, UText, UUtf8String, Value};
 
-/// Argument accepted where a value of type `T` is expected.
+/// Argument for a parameter that requires a value of type `T`.
 ///
 /// `list.assign([1.0, 2.0])`, `list.assign(&self.kept)` and `list.assign(this.other_list())` all work, as do
 /// `names.push("red")` for an array of strings and `map.get("red")` for a map with string keys.
@@ -38,7 +38,7 @@ use crate::{Class, Obj, UAnsiString, UString, UText, UUtf8String, Value};
 /// use alcedo_plugin_api::prelude::*;
 /// use alcedo_plugin_api::IntoHost;
 ///
-/// /// Overwrites the tags and adds one.
+/// /// Overwrites the tags and adds one tag.
 /// fn retag(tags: &Borrowed<'_, UArray<String>>, new: impl IntoHost<UArray<String>>) {
 ///     tags.assign(new);
 ///     tags.push("retagged");
@@ -51,7 +51,7 @@ use crate::{Class, Obj, UAnsiString, UString, UText, UUtf8String, Value};
 /// }
 /// ```
 pub unsafe trait IntoHost<T: Value> {
-    /// Returns the address of the argument if the argument is in host form.
+    /// Returns the address of the argument if the argument is already in host form.
     #[doc(hidden)]
     fn host_address(&self) -> Result<Option<*const T::Raw>, CallError> {
         Ok(None)
@@ -84,7 +84,7 @@ pub(crate) fn staged<T: Value, G: IntoHost<T> + ?Sized>(argument: &G) -> Result<
 /// Creates an owned value from the argument.
 ///
 /// # Errors
-/// See `new` of the kind; or the host's error if the host rejects the argument.
+/// See `new` of the kind. Also returns the host's error if it rejects the argument.
 #[track_caller]
 pub(super) fn owned<K: Kind>(argument: impl IntoHost<K>) -> Result<K, CallError> {
     let value = new_owned::<K>(Location::caller())?;
@@ -115,20 +115,20 @@ unsafe impl<T: Value> IntoHost<T> for &T {
 }
 
 impl<'a, T: Value> Ptr<'a, T> {
-    /// Returns a pointer to the argument if the argument is in host form.
+    /// Returns a pointer to the argument if the argument is already in host form.
     pub(crate) fn argument<G: IntoHost<T> + ?Sized>(argument: &'a G) -> Result<Option<Self>, CallError> {
-        // SAFETY: `IntoHost` promises a live value until the next write or call; the pointer is used before that.
+        // SAFETY: `IntoHost` promises a live value until the next write or call, and the pointer is used only until then.
         Ok(argument.host_address()?.map(|at| unsafe { Self::new(at) }))
     }
 }
 
-/// Converts a count to the host's type.
+/// Converts a count to the type that the host uses.
 pub(crate) fn count(count: usize) -> Result<u32, CallError> {
     u32::try_from(count)
         .map_err(|_too_many| CallError::other(format!("{count} values exceed the limit of a container")))
 }
 
-/// Overwrites an array; leaves it unchanged on an error.
+/// Overwrites an array. The array is unchanged if an error occurs.
 pub(crate) fn put_array<'a, A, G>(
     values: impl ExactSizeIterator<Item = &'a G>,
     target: PtrMut<'_, A>,
@@ -138,16 +138,16 @@ where
     G: IntoHost<A::Item> + 'a,
 {
     if target.as_ptr().len() == 0 {
-        // The array is empty: no value is lost, and no argument is one of its values.
+        // The array is empty, so no value is lost, and no argument is one of its values.
         return fill_array(values, target);
     }
     let mut fresh = Temp::<A>::zeroed();
     fill_array(values, fresh.ptr_mut())?;
-    // The copy by the host changes the epoch of the container.
+    // The copy is made by the host, which changes the epoch of the container.
     verbs::copy(&target.location(ObjectHandle::NONE)?, fresh.ptr())
 }
 
-/// Fills an empty array, which is empty again after an error.
+/// Fills an empty array. If an error occurs, the array is empty again.
 fn fill_array<'a, A, G>(values: impl ExactSizeIterator<Item = &'a G>, target: PtrMut<'_, A>) -> Result<(), CallError>
 where
     A: List,
@@ -156,7 +156,7 @@ where
     let array = target.location(ObjectHandle::NONE)?;
     let len = count(values.len())?;
     verbs::array_splice(&array, 0, 0, len)?;
-    // The host has just inserted `len` values; the arguments are not among them.
+    // The host has just inserted `len` values, so no argument is one of these values.
     let elements = target.as_ptr().row();
     for (index, value) in values.enumerate() {
         let Some(at) = elements.get(index) else { break };
@@ -168,7 +168,7 @@ where
     Ok(())
 }
 
-/// Overwrites a set; leaves it unchanged on an error.
+/// Overwrites a set. The set is unchanged if an error occurs.
 pub(crate) fn put_keys<'a, S, G>(values: impl Iterator<Item = &'a G>, target: PtrMut<'_, S>) -> Result<(), CallError>
 where
     S: Keyed,
@@ -180,11 +180,11 @@ where
     for value in values {
         with_ptr(value, |key| verbs::map_insert(&new, key))?;
     }
-    // The copy by the host changes the epoch of the container.
+    // The copy is made by the host, which changes the epoch of the container.
     verbs::copy(&set, fresh.ptr())
 }
 
-/// Overwrites a map; leaves it unchanged on an error.
+/// Overwrites a map. The map is unchanged if an error occurs.
 pub(crate) fn put_entries<'a, M, G, H>(
     argument: impl Iterator<Item = (&'a G, &'a H)>,
     target: PtrMut<'_, M>,
@@ -199,11 +199,11 @@ where
     for (key, value) in argument {
         put_entry(ObjectHandle::NONE, &fresh.ptr_mut(), key, value)?;
     }
-    // The copy by the host changes the epoch of the container.
+    // The copy is made by the host, which changes the epoch of the container.
     verbs::copy(&map, fresh.ptr())
 }
 
-/// Inserts one entry into a map; returns `true` if its key is new.
+/// Inserts one entry into a map. Returns `true` if its key is new.
 pub(crate) fn put_entry<M, G, H>(
     owner: ObjectHandle,
     target: &PtrMut<'_, M>,
@@ -222,14 +222,14 @@ where
     let map = target.location(owner)?;
     with_ptr(key, |key| {
         insert(&map, key, value, |_at, there, value| {
-            // The insertion of the key has checked that the map may be written.
+            // Inserting the key has already checked that the map may be written.
             verbs::copy(&there.into_location(ObjectHandle::NONE)?, value.ptr())
         })
     })
 }
 
 /// Inserts a key into a map. For a new key, moves the value into the new entry. For an existing key, calls `replace`
-/// with the index of the key, the old value and the new value.
+/// with the key's index, the old value and the new value.
 pub(crate) fn insert<M: Mapped>(
     map: &ValueLocation<'_, M>,
     key: Ptr<'_, M::Key>,
@@ -247,7 +247,7 @@ pub(crate) fn insert<M: Mapped>(
     Ok(is_new)
 }
 
-/// Inserts values into an array at an index; shifts the following values up.
+/// Inserts values into an array at an index, and shifts the following values up.
 pub(crate) fn insert_into<A: List>(
     array: &ValueLocation<'_, A>,
     index: usize,
@@ -282,7 +282,7 @@ where
     verbs::copy(&target.into_location(ObjectHandle::NONE)?, fresh.ptr())
 }
 
-/// Value passed to a parameter that the method receives as [`Borrowed`](crate::Borrowed).
+/// Argument for a parameter that the method receives as [`Borrowed`](crate::Borrowed).
 #[derive(Debug)]
 pub struct Passed<K, G>(G, PhantomData<fn() -> K>);
 
@@ -305,7 +305,7 @@ impl<K: Kind, G: IntoHost<K>> Passed<K, G> {
     }
 }
 
-/// Data on the caller's stack during the call.
+/// Data that stays on the caller's stack during the call.
 pub struct OnStack<K: Kind> {
     /// Converted argument; `None` if the argument is already in host form.
     temp: Option<Temp<K>>,
@@ -423,7 +423,7 @@ unsafe impl<T: Value, G: IntoHost<T>> IntoHost<UOptional<T>> for Option<G> {
 
 // SAFETY: `host_address` returns no address.
 unsafe impl<F: Signature, C: Class> IntoHost<Delegate<F>> for (Obj<C>, &str) {
-    /// Binds the function of the object.
+    /// Binds the function of the object to the delegate.
     fn put(&self, target: PtrMut<'_, Delegate<F>>) -> Result<(), CallError> {
         let (object, function) = self;
         verbs::delegate_bind(&target.into_location(ObjectHandle::NONE)?, object.handle(), function)
@@ -432,7 +432,7 @@ unsafe impl<F: Signature, C: Class> IntoHost<Delegate<F>> for (Obj<C>, &str) {
 
 // SAFETY: `host_address` returns no address.
 unsafe impl<F: Signature> IntoHost<Delegate<F>> for () {
-    /// Removes the binding.
+    /// Removes the binding of the delegate.
     fn put(&self, target: PtrMut<'_, Delegate<F>>) -> Result<(), CallError> {
         verbs::delegate_unbind(&target.into_location(ObjectHandle::NONE)?, ObjectHandle::NONE, "").map(drop)
     }

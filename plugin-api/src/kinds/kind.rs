@@ -1,4 +1,4 @@
-//! Common interface of all owned types, whose values are created, destroyed, copied, compared and printed by the host.
+//! Common interface of all owned types. The host creates, destroys, copies, compares and formats their values.
 #![expect(unsafe_code, reason = "declares the trait whose promises the views rely on")]
 
 use alcedo_abi::zcall::Slot;
@@ -8,15 +8,15 @@ use super::Owned;
 use super::ptr::{Ptr, PtrMut};
 use crate::Value;
 
-/// Type of values in host memory: `UArray<T>`, `UString`, `Delegate<fn(…)>`, structs with `#[ustruct]`.
+/// Type of values in host memory: `UArray<T>`, `UString`, `Delegate<fn(…)>`, or a struct with `#[ustruct]`.
 ///
-/// A value of this type is *black*: plugin code owns the value, may store it in any field, and may drop it on any thread. To use it on the
-/// game thread, open it: `this.open(&self.list)` returns a [`Borrowed`](crate::Borrowed). Plugin code receives properties and parameters
-/// of these types as `Borrowed`; `Borrowed::to_owned` returns an owned value.
+/// A value of this type is *black*: plugin code owns the value, may store it in any field, and may drop it on any thread. To use the value
+/// on the game thread, open it: `this.open(&self.list)` returns a [`Borrowed`](crate::Borrowed). Plugin code receives properties and
+/// parameters of these types as `Borrowed`; `Borrowed::to_owned` returns an owned value.
 ///
 /// # Safety
-/// `View<'f>` is `#[repr(transparent)]` over `Borrowed<'f, Self>` or has no size. The value behind `owned` is of this type,
-/// and zero bytes are a value of `Raw`.
+/// `View<'f>` is `#[repr(transparent)]` over `Borrowed<'f, Self>` or zero-sized. The value to which `owned` refers is of this type, and
+/// zero bytes are a value of `Raw`.
 ///
 /// # Examples
 /// ```
@@ -33,13 +33,13 @@ use crate::Value;
 /// }
 /// ```
 pub unsafe trait Kind: Value {
-    /// Target of `Deref` for [`Borrowed`](crate::Borrowed).
+    /// View to which [`Borrowed`](crate::Borrowed) dereferences.
     type View<'f>;
     /// Data on the caller's stack while a value is passed in a slot.
     #[doc(hidden)]
     type SlotData;
 
-    /// Returns the owned value.
+    /// Returns the untyped part of this value: the owned value in host memory.
     #[doc(hidden)]
     fn owned(&self) -> &Owned<Self>;
 
@@ -47,7 +47,7 @@ pub unsafe trait Kind: Value {
     #[doc(hidden)]
     fn from_owned(owned: Owned<Self>) -> Self;
 
-    /// Returns a copy of the value of a string kind; `None` for other kinds, which the host prints.
+    /// Returns a copy of the value of a string kind; `None` for other kinds, which the host formats.
     #[doc(hidden)]
     fn plain_text(_from: Ptr<'_, Self>) -> Option<String> {
         None
@@ -63,13 +63,13 @@ pub unsafe trait Kind: Value {
     #[doc(hidden)]
     fn slot_data_of(from: Ptr<'_, Self>) -> Self::SlotData;
 
-    /// Returns the slot of a value; `slot_data` is the result of `slot_data_of`. The caller must not move the value or `slot_data` while
+    /// Returns the slot of a value. `slot_data` is the result of `slot_data_of`. The caller must not move the value or `slot_data` while
     /// the slot is in use.
     #[doc(hidden)]
     fn slot_of(from: Ptr<'_, Self>, slot_data: &Self::SlotData) -> Slot;
 }
 
-/// View of built-in types, whose methods are defined on [`Borrowed`](crate::Borrowed) itself.
+/// View of built-in types. Their methods are defined on [`Borrowed`](crate::Borrowed) itself.
 #[derive(Debug)]
 pub struct Bare;
 
@@ -88,8 +88,8 @@ macro_rules! kind {
         }
 
         #[expect(unsafe_code, reason = "declares the host form of this kind, and dereferences pointer slots")]
-        // SAFETY: the host stores this kind as `Raw`, for which any bytes are valid until they are dereferenced; values
-        // are passed in slots as the ABI specifies.
+        // SAFETY: the host stores this kind as `Raw`, for which any bytes are valid until addresses in it are dereferenced. Values are
+        // passed in slots as the ABI specifies.
         unsafe impl<$($param: $bound),*> $crate::Value for $name<$($param),*> {
             const KIND: alcedo_abi::kinds::PropertyKind = alcedo_abi::kinds::PropertyKind::$kind;
             const TYPE_PATH: &'static str = $path;
@@ -100,7 +100,7 @@ macro_rules! kind {
         }
 
         #[expect(unsafe_code, reason = "declares the view")]
-        // SAFETY: `Bare` has no size; each constructor of the type calls the host with this type's id.
+        // SAFETY: `Bare` is zero-sized; each constructor of the type calls the host with this type's id.
         unsafe impl<$($param: $bound),*> $crate::Kind for $name<$($param),*> {
             type View<'f> = $crate::kinds::kind::Bare;
             $crate::kinds::kind!(@slot_data $slots);
@@ -190,7 +190,7 @@ macro_rules! kind {
 }
 pub(crate) use kind;
 
-/// Implements the methods of an owned type, built-in or declared by `#[ustruct]`.
+/// Implements the methods of an owned type, which is built in or declared by `#[ustruct]`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_owned {
@@ -199,13 +199,13 @@ macro_rules! __alcedo_owned {
             /// Creates an empty owned value.
             ///
             /// # Errors
-            /// `UNAVAILABLE` without a host, as in a plugin's own tests; `WRONG_THREAD` off the game thread.
+            /// Fails with `UNAVAILABLE` without a host, as in a plugin's own tests. Fails with `WRONG_THREAD` off the game thread.
             #[track_caller]
             pub fn new() -> $crate::__private::core::result::Result<Self, $crate::CallError> {
                 $crate::__private::new_owned($crate::__private::core::panic::Location::caller())
             }
 
-            /// Returns `true`: plugin code owns each value that is not a [`Borrowed`]($crate::Borrowed).
+            /// Returns `true`, because plugin code owns each value that is not a [`Borrowed`]($crate::Borrowed).
             #[must_use]
             pub const fn is_black(&self) -> bool {
                 true
@@ -220,7 +220,7 @@ macro_rules! __alcedo_owned {
             /// Returns an owned copy.
             ///
             /// # Errors
-            /// `WRONG_THREAD` off the game thread.
+            /// Fails with `WRONG_THREAD` off the game thread.
             #[track_caller]
             pub fn try_clone(&self) -> $crate::__private::core::result::Result<Self, $crate::CallError> {
                 $crate::__private::clone_owned(self, $crate::__private::core::panic::Location::caller())
@@ -228,7 +228,7 @@ macro_rules! __alcedo_owned {
         }
 
         impl<$($param: $bound),*> $crate::__private::core::default::Default for $name {
-            /// Calls `new`; fails the running call on an error.
+            /// Calls `new`. An error ends the running call.
             #[track_caller]
             fn default() -> Self {
                 Self::new().unwrap_or_else(|error| $crate::__private::fail(error))
@@ -236,7 +236,7 @@ macro_rules! __alcedo_owned {
         }
 
         impl<$($param: $bound),*> $crate::__private::core::clone::Clone for $name {
-            /// Calls `try_clone`; fails the running call on an error.
+            /// Calls `try_clone`. An error ends the running call.
             #[track_caller]
             fn clone(&self) -> Self {
                 self.try_clone().unwrap_or_else(|error| $crate::__private::fail(error))
@@ -244,7 +244,7 @@ macro_rules! __alcedo_owned {
         }
 
         impl<$($param: $bound),*> $crate::__private::core::cmp::PartialEq for $name {
-            /// Compares the values through the host; fails the running call if the host is unavailable.
+            /// Compares the values through the host. If the host is unavailable, the running call fails.
             fn eq(&self, other: &Self) -> bool {
                 $crate::__private::are_owned_equal(self, other)
             }
@@ -265,7 +265,7 @@ macro_rules! __alcedo_owned {
         impl<$($param: $bound),*> $crate::__private::core::str::FromStr for $name {
             type Err = $crate::CallError;
 
-            /// Parses a value in the format of `Display`.
+            /// Parses a string in the format of `Display`.
             #[track_caller]
             fn from_str(text: &str) -> $crate::__private::core::result::Result<Self, $crate::CallError> {
                 $crate::__private::parse_owned(text, $crate::__private::core::panic::Location::caller())

@@ -31,7 +31,7 @@ kind! {
     pointer
 }
 
-/// Types of key and value as a string.
+/// Types of key and value, joined as a string.
 pub(super) struct Path<K, V>(core::marker::PhantomData<(K, V)>);
 
 impl<K: Value, V: Value> Path<K, V> {
@@ -89,10 +89,10 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
         self.try_get(key).unwrap_or_else(|error| fail(error))
     }
 
-    /// Returns the value of a key.
+    /// Returns the value of a key: a copy of a plain value, or a view of any other value.
     ///
     /// # Errors
-    /// `EXPIRED` if the map no longer exists.
+    /// Fails with `EXPIRED` if the map no longer exists.
     pub fn try_get(&self, key: impl IntoHost<K>) -> Result<Option<V::Seen<'f>>, CallError> {
         let Some(at) = self.find(&key)? else { return Ok(None) };
         self.value_at(at as usize)
@@ -108,7 +108,7 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
         self.find(&key).unwrap_or_else(|error| fail(error)).is_some()
     }
 
-    /// Inserts or overwrites the value of a key; returns `true` if the key is new.
+    /// Inserts or overwrites the value of a key. Returns `true` if the key is new.
     ///
     /// # Examples
     /// ```
@@ -124,15 +124,15 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
         self.try_insert(key, value).unwrap_or_else(|error| fail(error))
     }
 
-    /// Inserts or overwrites the value of a key.
+    /// Inserts or overwrites the value of a key. Returns `true` if the key is new.
     ///
     /// # Errors
-    /// `EXPIRED`; `DURING_REBUILD`.
+    /// Fails with `EXPIRED`, or with `DURING_REBUILD`.
     pub fn try_insert(&self, key: impl IntoHost<K>, value: impl IntoHost<V>) -> Result<bool, CallError> {
         put_entry(self.token().owner(), &self.ptr_mut()?, &key, &value)
     }
 
-    /// Returns the value of a key; inserts the result of `make` if the key is missing.
+    /// Returns the value of a key. If the key is missing, first inserts the result of `make`.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -175,7 +175,7 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
     /// Removes a key and returns its value.
     ///
     /// # Errors
-    /// `EXPIRED`; `DURING_REBUILD`.
+    /// Fails with `EXPIRED`, or with `DURING_REBUILD`.
     pub fn try_remove(&self, key: impl IntoHost<K>) -> Result<Option<V>, CallError> {
         let Some(at) = self.find(&key)? else { return Ok(None) };
         let value = self.ptr()?.values().get(at as usize).map(|value| V::load(value.as_ptr()));
@@ -188,15 +188,15 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
         self.assign([] as [(K, V); 0]);
     }
 
-    /// Inserts all entries, or none if one is rejected.
+    /// Inserts all entries, or no entry if the host rejects one of them.
     pub fn extend<G: IntoHost<K>, H: IntoHost<V>>(&self, values: impl IntoIterator<Item = (G, H)>) {
         self.try_extend(values).unwrap_or_else(|error| fail(error));
     }
 
-    /// Inserts all entries; the map is unchanged on an error.
+    /// Inserts all entries. The map is unchanged if an error occurs.
     ///
     /// # Errors
-    /// `EXPIRED`; `DURING_REBUILD`; or the error of a rejected key or value.
+    /// Fails with `EXPIRED`, with `DURING_REBUILD`, or with the error of a rejected key or value.
     pub fn try_extend<G: IntoHost<K>, H: IntoHost<V>>(
         &self,
         values: impl IntoIterator<Item = (G, H)>,
@@ -214,7 +214,7 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
                 let mut old = Temp::<V>::zeroed();
                 verbs::copy(&old.ptr_mut().into_location(ObjectHandle::NONE)?, there.as_ptr())?;
                 overwritten.push((at, old));
-                // The insertion of the key has checked that the map may be written.
+                // Inserting the key has already checked that the map may be written.
                 verbs::copy(&there.into_location(ObjectHandle::NONE)?, value.ptr())
             })
             .map(drop)
@@ -225,7 +225,7 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
                     verbs::copy(&there.into_location(ObjectHandle::NONE)?, old.ptr())?;
                 }
             }
-            // New entries follow the old entries, so all entries from index `before` are removed.
+            // New entries follow the old entries, so all entries from index `before` on are removed.
             for last in (before..self.ptr()?.keys().len).rev() {
                 verbs::map_remove(&map, count(last)?)?;
             }
@@ -234,7 +234,7 @@ impl<'f, K: Value, V: Value> Borrowed<'f, UMap<K, V>> {
     }
 
     /// Iterates over the entries. Values may be changed in place. To change a key, remove the entry and insert it with
-    /// the new key. The running call fails if an entry is moved or removed during iteration.
+    /// the new key. If an entry is moved or removed during iteration, the running call fails.
     ///
     /// # Examples
     /// ```
@@ -326,7 +326,7 @@ impl<'a, 'f, K: Value, V: Value> IntoIterator for &'a Borrowed<'f, UMap<K, V>> {
 }
 
 impl<K: Value, V: Value, G: IntoHost<K>, H: IntoHost<V>> FromIterator<(G, H)> for UMap<K, V> {
-    /// Fails the running call if the map cannot be created.
+    /// Creates an owned map. If the host cannot create the map, the running call fails.
     #[track_caller]
     fn from_iter<I: IntoIterator<Item = (G, H)>>(argument: I) -> Self {
         let map = Self::default();

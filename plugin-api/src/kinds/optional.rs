@@ -1,4 +1,4 @@
-//! Optional values.
+//! Optional values in host memory.
 
 use alcedo_rt::{CallError, fail};
 
@@ -24,7 +24,7 @@ kind! {
 }
 
 impl<T: Value> UOptional<T> {
-    /// Creates an owned optional that contains a value or is unset.
+    /// Creates an owned optional, either with a value or unset.
     ///
     /// # Errors
     /// See [`Self::new`].
@@ -61,7 +61,7 @@ impl<'f, T: Value> Borrowed<'f, UOptional<T>> {
         !self.is_some()
     }
 
-    /// Returns the value: a copy of a plain value, or a view of any other value.
+    /// Returns the value, or `None` if the optional is unset. A plain value is copied; any other value is returned as a view.
     ///
     /// # Examples
     /// ```
@@ -86,12 +86,12 @@ impl<'f, T: Value> Borrowed<'f, UOptional<T>> {
     /// Sets the value.
     ///
     /// # Errors
-    /// `EXPIRED`; `DURING_REBUILD`.
+    /// Fails with `EXPIRED`, or with `DURING_REBUILD`.
     pub fn try_set(&self, value: impl IntoHost<T>) -> Result<(), CallError> {
         put_optional(Some(&value), self.ptr_mut()?)
     }
 
-    /// Removes and returns the value.
+    /// Removes and returns the value, or returns `None` if the optional is unset.
     ///
     /// # Examples
     /// ```
@@ -112,7 +112,7 @@ impl<'f, T: Value> Borrowed<'f, UOptional<T>> {
         self.assign(None::<T>);
     }
 
-    /// Returns a copy of the value.
+    /// Returns a copy of the value, or `None` if the optional is unset.
     #[must_use]
     pub fn to_option(&self) -> Option<T> {
         load_optional(self.ptr().unwrap_or_else(|error| fail(error)))

@@ -11,14 +11,14 @@ use alcedo_rt::CallError;
 use super::{Kind, PtrMut, ValidityToken, verbs};
 use crate::host;
 
-/// Black value of kind `K`. The type parameter separates kinds: an `Owned<K>` can only be wrapped in a `K`.
+/// Black value of kind `K`. The type parameter separates kinds: only a `K` can wrap an `Owned<K>`.
 pub struct Owned<K> {
     black: BlackHandle,
     kind: PhantomData<fn() -> K>,
 }
 
 impl<K: Kind> Owned<K> {
-    /// Creates a value of all zero bytes.
+    /// Creates a value that consists of zero bytes.
     pub(crate) fn zero(site: &Location<'_>) -> Result<Self, CallError> {
         verbs::black_new::<K>(None, site).map(Self::of)
     }
@@ -27,10 +27,10 @@ impl<K: Kind> Owned<K> {
         host::conjugate_clone(other.black.into(), site).map(Self::of)
     }
 
-    /// Returns the address, valid until the value is dropped or the host is called.
+    /// Returns the address of the value, valid until the value is dropped or the host is called.
     ///
     /// # Errors
-    /// `EXPIRED`, with kind and age, if the value is destroyed; `WRONG_THREAD` off the game thread; `UNAVAILABLE` without a host.
+    /// Fails with `EXPIRED` if the value was destroyed, with `WRONG_THREAD` off the game thread, or with `UNAVAILABLE` without a host.
     #[inline]
     pub(crate) fn at(&self) -> Result<*mut K::Raw, CallError> {
         verbs::black_at::<K>(self.black)
@@ -42,7 +42,7 @@ impl<K: Kind> Owned<K> {
     /// See [`Owned::at`].
     #[inline]
     pub(crate) fn ptr(&self) -> Result<PtrMut<'_, K>, CallError> {
-        // SAFETY: the host has just returned this address, and does so on the game thread only. The value stays at this address
+        // SAFETY: the host has just returned this address, which it does on the game thread only. The value stays at this address
         // while `self` owns the value. The owner may write the value.
         Ok(unsafe { PtrMut::new(self.at()?) })
     }
@@ -58,19 +58,19 @@ impl<K> Owned<K> {
         self.black
     }
 
-    /// Returns `true` if the value can no longer be used.
+    /// Returns `true` if the value has expired.
     pub(crate) fn is_expired(&self) -> bool {
         host::conjugate_state(self.black.into()).is_none_or(|state| state.expired != 0)
     }
 }
 
-/// Creates an owned value of all zero bytes.
+/// Creates an owned value that consists of zero bytes.
 pub fn new_owned<K: Kind>(site: &Location<'_>) -> Result<K, CallError> {
     Owned::<K>::zero(site).map(K::from_owned)
 }
 
 /// Returns the address of an owned value and its validity token. For a destroyed value, returns null and a token that is never
-/// valid. Game thread only.
+/// valid. Callable on the game thread only.
 #[inline]
 pub(crate) fn seen<'f, K: Kind>(black: BlackHandle) -> (*mut K::Raw, ValidityToken<'f>) {
     match verbs::black_seen::<K>(black) {

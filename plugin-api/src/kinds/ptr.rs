@@ -1,4 +1,4 @@
-//! Pointers to parts of values (the fields of structs, strings and optionals), and values in host form on the plugin's stack.
+//! Pointers to parts of values (fields of structs, strings and optionals), and values in host form on the plugin's stack.
 #![expect(unsafe_code, reason = "dereferences addresses in host memory, and stores values in host form on this stack")]
 
 use core::marker::PhantomData;
@@ -52,17 +52,17 @@ impl<'a, T: Value> PtrMut<'a, T> {
     }
 }
 
-/// Value of type `T` in host form, as a field of another value.
+/// Field of another value: a value of type `T` in host form.
 #[repr(transparent)]
 pub struct Stored<T: Value>(T::Raw);
 
-/// Defines the location of a field in its struct.
+/// Location of a field in its struct.
 pub trait FieldPlace {
-    /// The struct.
+    /// Struct that contains the field.
     type Struct: Value;
-    /// The type of the field.
+    /// Type of the field.
     type Type: Value;
-    /// A struct and its field.
+    /// References to a struct and to its field, from which the offset is computed.
     const AT: (&'static <Self::Struct as Value>::Raw, &'static Stored<Self::Type>);
 }
 
@@ -74,7 +74,7 @@ pub struct Field<S, T> {
 }
 
 impl<S: Value, T: Value> Field<S, T> {
-    /// Returns the field that `P` locates.
+    /// Returns the field whose location `P` defines.
     #[must_use]
     pub const fn of<P: FieldPlace<Struct = S, Type = T>>() -> Self {
         Self { offset: Offset::<P>::BYTES, of: PhantomData }
@@ -89,7 +89,7 @@ impl<S: Value, T: Value> Field<S, T> {
 struct Offset<P>(PhantomData<P>);
 
 impl<P: FieldPlace> Offset<P> {
-    /// Offset in bytes, computed at compile time: the compiler rejects references into different memory.
+    /// Offset in bytes, computed at compile time. The compiler rejects references into different memory.
     const BYTES: usize = {
         let (whole, part) = P::AT;
         // SAFETY: constant evaluation fails unless both references point into the same struct.
@@ -129,7 +129,7 @@ impl<'a, S: Value> PtrMut<'a, S> {
     /// Overwrites a field.
     ///
     /// # Errors
-    /// Fails if the kind rejects the value.
+    /// Fails if the field's kind rejects the value.
     #[inline]
     pub fn store_field<T: Value>(&self, field: &Field<S, T>, value: &T) -> Result<(), CallError> {
         value.store(self.again().into_field(field))
@@ -170,7 +170,7 @@ impl<'a, T: Value<Raw = LocalTextRaw>> PtrMut<'a, T> {
 }
 
 impl<T: Value> Field<T, u8> {
-    /// Byte that is zero while the optional is unset.
+    /// Returns the field with the byte that is zero while the optional is unset.
     const fn is_set() -> Self
     where
         T: OptionalValue,
@@ -180,7 +180,7 @@ impl<T: Value> Field<T, u8> {
 }
 
 impl<T: Value, I: Value> Field<T, I> {
-    /// Value of an optional, if set.
+    /// Returns the field with the optional's value, which is valid only if the optional is set.
     const fn if_set() -> Self
     where
         T: OptionalValue<Item = I>,
@@ -221,8 +221,8 @@ impl<T: Value<Raw = SparseRaw>> Ptr<'_, T> {
     /// Returns the number of bound functions.
     pub(crate) fn bound(self) -> usize {
         let list = self.read().list;
-        // SAFETY: the caller of `new` promised a live delegate, whose list is live unless null. No reference is made,
-        // because the host changes the list.
+        // SAFETY: the caller of `new` promised a live delegate, whose list is live unless null. No reference is created,
+        // because the host may change the list.
         if list.is_null() { 0 } else { unsafe { (&raw const (*list).len).read() as usize } }
     }
 }
@@ -241,44 +241,44 @@ pub struct Temp<T: Value> {
 }
 
 impl<T: Value> Temp<T> {
-    /// Stores a value in host form; fails the running call if the host rejects the value.
+    /// Converts a value into host form. If the host rejects the value, the running call fails.
     pub fn of(value: &T) -> Self {
         let mut temp = Self::zeroed();
         value.store(temp.ptr_mut()).unwrap_or_else(|error| alcedo_rt::fail(error));
         temp
     }
 
-    /// Creates a value of all zero bytes.
+    /// Creates a value that consists of zero bytes.
     #[must_use]
     pub fn zeroed() -> Self {
         Self { raw: MaybeUninit::zeroed() }
     }
 
-    /// Returns the slot of an argument, valid until `self` moves.
+    /// Returns a slot for an argument, valid until `self` moves.
     pub fn slot(&self) -> Slot {
         address_slot(self.ptr().at())
     }
 
-    /// Returns the slot that receives a result, valid until `self` moves.
+    /// Returns a slot that receives a result, valid until `self` moves.
     pub fn slot_out(&mut self) -> Slot {
         address_slot(self.ptr_mut().at())
     }
 
     /// Returns a pointer for reading the value.
     pub fn ptr(&self) -> Ptr<'_, T> {
-        // SAFETY: zero bytes are a value of every type; after creation, only the host and the type's own code have written to
-        // this value.
+        // SAFETY: zero bytes are a value of every type. After the creation of `self`, only the host and the type's own code
+        // have written to the value.
         unsafe { Ptr::new(self.raw.as_ptr()) }
     }
 
     /// Returns a pointer for writing the value.
     pub(crate) fn ptr_mut(&mut self) -> PtrMut<'_, T> {
-        // SAFETY: zero bytes are a value of every type; after creation, only the host and the type's own code have written to
-        // this value.
+        // SAFETY: zero bytes are a value of every type. After the creation of `self`, only the host and the type's own code
+        // have written to the value.
         unsafe { PtrMut::new(self.raw.as_mut_ptr()) }
     }
 
-    /// Moves the value to host memory without freeing the old value: `target` must own no memory, or the memory leaks.
+    /// Moves the value to host memory without freeing the old value. If the old value owns memory, this memory leaks.
     #[inline]
     pub(crate) fn move_to(self, target: &PtrMut<'_, T>) {
         let this = ManuallyDrop::new(self);
@@ -306,7 +306,7 @@ impl<T: Value> Drop for Temp<T> {
         if !T::OWNS_MEMORY {
             return;
         }
-        // A value without a host or on another thread has never owned memory, so errors are ignored.
+        // Errors are ignored: without a host or on another thread, the value has never owned memory.
         if let Ok(location) = self.ptr_mut().location(ObjectHandle::NONE) {
             let _nothing_to_free = clear(&location);
         }

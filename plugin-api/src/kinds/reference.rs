@@ -10,7 +10,7 @@ use crate::this::InterfaceThis;
 use crate::{Borrowed, Class, Interface, Kind, Obj, Object, ObjectView, This, host};
 
 kind! {
-    /// Reference to an object of class `C` by path; the object need not exist. The reference does not keep the object alive.
+    /// Reference to an object of class `C` by path. The object need not exist, and the reference does not keep it alive.
     ///
     /// # Examples
     /// ```
@@ -109,7 +109,7 @@ macro_rules! references {
             /// Creates an owned reference to an object or to none.
             ///
             /// # Errors
-            /// See [`Self::new`]; `WRONG_CLASS` if the object has another class.
+            /// See [`Self::new`]. Also fails with `WRONG_CLASS` if the object has another class.
             #[track_caller]
             pub fn of(object: Obj<$target>) -> Result<Self, CallError> {
                 let reference = Self::new()?;
@@ -125,16 +125,16 @@ macro_rules! references {
                 if object.is_none() { None } else { this.get(object).ok() }
             }
 
-            /// Returns a handle that may be kept; [`Obj::none`] if the object does not exist.
+            /// Returns a handle that code may keep, or [`Obj::none`] if the object does not exist.
             #[must_use]
             pub fn obj(&self) -> Obj<$target> {
                 self.try_obj().unwrap_or_else(|error| fail(error))
             }
 
-            /// Returns the object as a handle.
+            /// Returns a handle that code may keep, or [`Obj::none`] if the object does not exist.
             ///
             /// # Errors
-            /// `EXPIRED`.
+            /// Fails with `EXPIRED`.
             pub fn try_obj(&self) -> Result<Obj<$target>, CallError> {
                 verbs::reference_resolve(self.ptr()?).map(Obj::from_handle)
             }
@@ -147,7 +147,8 @@ macro_rules! references {
             /// Sets the reference to an object or to none.
             ///
             /// # Errors
-            /// `WRONG_CLASS` if the object has another class; `STALE` if the object is gone; `EXPIRED`; `DURING_REBUILD`.
+            /// Fails with `WRONG_CLASS` if the object has another class, with `STALE` if the object is gone, with `EXPIRED`, or with
+            /// `DURING_REBUILD`.
             pub fn try_set(&self, object: Obj<$target>) -> Result<(), CallError> {
                 verbs::reference_assign(&self.location()?, object.handle())
             }
@@ -175,7 +176,7 @@ references! {
 macro_rules! get {
     ($($name:ident)*) => {$(
         impl<C: Class> Borrowed<'_, $name<C>> {
-            /// Returns a view of the object for the rest of the running call; `None` if the object does not exist.
+            /// Returns a view of the object for the rest of the running call, or `None` if the object does not exist.
             ///
             /// # Examples
             /// ```
@@ -194,7 +195,7 @@ macro_rules! get {
 get! { SoftObject LazyObject WeakObject }
 
 impl<I: Interface> Borrowed<'_, ScriptInterface<I>> {
-    /// Returns a view of the object, with the functions of the interface, for the rest of the running call. Returns `None` if
+    /// Returns a view of the object with the functions of the interface, for the rest of the running call. Returns `None` if
     /// the object does not exist.
     #[must_use]
     pub fn get<'f>(&self, this: &ObjectView<'f>) -> Option<I::View<'f>> {
@@ -206,7 +207,7 @@ impl<'f> ObjectView<'f> {
     /// Returns a view of this object with the functions of the interface.
     ///
     /// # Errors
-    /// `WRONG_CLASS` if the object's class does not implement the interface; `STALE` if the object is destroyed.
+    /// Fails with `WRONG_CLASS` if the object's class does not implement the interface, or with `STALE` if the object is destroyed.
     ///
     /// # Examples
     /// ```
@@ -230,7 +231,7 @@ impl<'f> ObjectView<'f> {
     /// ```
     pub fn as_interface<I: Interface>(&self) -> Result<I::View<'f>, CallError> {
         let object = Obj::<Object>::from_handle(self.handle());
-        // Only the host stores the interfaces of a class. Creating a reference makes the host check the interface.
+        // Only the host knows the interfaces of a class. Creating a reference makes the host check the interface.
         drop(ScriptInterface::<I>::of(object)?);
         Ok(I::view(InterfaceThis::new(self.get(object)?)))
     }
@@ -244,7 +245,7 @@ impl<C: Class> Borrowed<'_, SoftObject<C>> {
     /// # use alcedo_plugin_api::prelude::*;
     ///
     /// fn missing(target: &Borrowed<'_, SoftObject<Object>>) -> Option<String> {
-    ///     // The path remains if the object does not exist.
+    ///     // The path is kept even if the object does not exist.
     ///     target.is_none().then(|| target.path())
     /// }
     /// ```
@@ -253,7 +254,7 @@ impl<C: Class> Borrowed<'_, SoftObject<C>> {
         host::name_text(self.ptr().unwrap_or_else(|error| fail(error)).read())
     }
 
-    /// Sets the path of the reference; an object with this path need not exist.
+    /// Sets the path of the reference. An object with this path need not exist.
     ///
     /// # Examples
     /// ```
@@ -275,7 +276,7 @@ impl<C: Class> Borrowed<'_, SoftObject<C>> {
 }
 
 impl<C: Class> Borrowed<'_, LazyObject<C>> {
-    /// Returns the id, even if the object does not exist; zero if no object is set.
+    /// Returns the id, even if the object does not exist. Returns zero if no object is set.
     ///
     /// # Examples
     /// ```

@@ -1,4 +1,4 @@
-//! Buffers of containers in host memory: addresses of elements, copies, and slices.
+//! Buffers of containers in host memory: addresses of elements, copies and slices.
 #![expect(unsafe_code, reason = "declares the traits that define the layout of containers in host memory")]
 
 use core::marker::PhantomData;
@@ -11,14 +11,14 @@ use crate::host::lending::{self, Access, Lending};
 use crate::ptr::{Ptr, PtrMut};
 use crate::{Plain, Value};
 
-/// Entry of a set or map: the key and, for a map, its value at the next aligned offset.
+/// Entry of a set or map: the key and, in a map, the value at the next aligned offset.
 #[repr(C)]
 struct Entry<K, V> {
     key: K,
     value: V,
 }
 
-/// Array type: `UArray<T>` or `Vec<T>`.
+/// Array type, such as `UArray<T>` or `Vec<T>`.
 ///
 /// # Safety
 /// The host treats the type as an array of `Item`.
@@ -26,23 +26,23 @@ pub(crate) unsafe trait List: Value<Raw = ArrayRaw> {
     type Item: Value;
 }
 
-/// Type of a set or map.
+/// Set type or map type.
 ///
 /// # Safety
 /// The host treats the type as a set or map with keys of type `Key` and entries of `STRIDE` bytes.
 pub(crate) unsafe trait Keyed: Value<Raw = MapRaw> {
     type Key: Value;
-    /// Bytes from one entry to the next.
+    /// Number of bytes from one entry to the next.
     const STRIDE: usize;
 }
 
-/// Type of a map.
+/// Map type.
 ///
 /// # Safety
 /// The host treats the type as a map with values of type `Item`.
 pub(crate) unsafe trait Mapped: Keyed {
     type Item: Value;
-    /// Bytes from an entry to its value.
+    /// Number of bytes from the start of an entry to its value.
     const VALUE: usize = offset_of!(Entry<<Self::Key as Value>::Raw, <Self::Item as Value>::Raw>, value);
 }
 
@@ -61,8 +61,8 @@ lists! {
 
 macro_rules! keys {
     ($([$($params:tt)*] $set:ty: $key:ty;)*) => {$(
-        // SAFETY: the host resolves the type by its path, which contains the type of the key. Entries of a set consist of the
-        // key only.
+        // SAFETY: the host resolves the type by its path, which contains the type of the key. Entries of a set consist only
+        // of the key.
         unsafe impl<$($params)*> Keyed for $set {
             type Key = $key;
             const STRIDE: usize = size_of::<<$key as Value>::Raw>();
@@ -128,7 +128,7 @@ impl<'a, A: Value> Ptr<'a, A> {
     }
 }
 
-/// Items of an array, keys of a set or map, or values of a map.
+/// Part of a container: elements of an array, keys of a set or map, or values of a map.
 ///
 /// # Safety
 /// The host stores the buffer of each `Whole` at `ROW`. Entries have `STRIDE` bytes and an `Item` at `OFFSET`.
@@ -137,9 +137,9 @@ pub(crate) unsafe trait Part {
     type Item: Value;
     /// Offset of the buffer in the container, in bytes.
     const ROW: usize;
-    /// Bytes from one entry to the next.
+    /// Number of bytes from one entry to the next.
     const STRIDE: usize;
-    /// Bytes from an entry to the item.
+    /// Number of bytes from the start of an entry to the item.
     const OFFSET: usize;
     /// `true` for keys, which must not be overwritten in place.
     const IS_KEY: bool;
@@ -148,10 +148,10 @@ pub(crate) unsafe trait Part {
     fn row(raw: <Self::Whole as Value>::Raw) -> ArrayRaw;
 }
 
-/// Elements of an array.
+/// Part that consists of the elements of an array.
 pub(crate) struct Items<A>(PhantomData<A>);
 
-// SAFETY: `List` promises an array, and an array consists of its buffer only.
+// SAFETY: `List` promises an array, and an array consists only of its buffer.
 unsafe impl<A: List> Part for Items<A> {
     type Whole = A;
     type Item = A::Item;
@@ -166,7 +166,7 @@ unsafe impl<A: List> Part for Items<A> {
     }
 }
 
-/// Keys of a set or map.
+/// Part that consists of the keys of a set or map.
 pub(crate) struct Keys<M>(PhantomData<M>);
 
 // SAFETY: `Keyed` promises the layout of keys; each entry starts with its key.
@@ -184,7 +184,7 @@ unsafe impl<M: Keyed> Part for Keys<M> {
     }
 }
 
-/// Values of a map.
+/// Part that consists of the values of a map.
 pub(crate) struct Values<M>(PhantomData<M>);
 
 // SAFETY: `Mapped` promises the layout of values.
@@ -233,7 +233,7 @@ impl<'a, T: Value> Row<'a, T> {
 
     pub(crate) fn load(self) -> Vec<T> {
         lending::allows(Access::Read, "copying a container").unwrap_or_else(|error| alcedo_rt::fail(error));
-        // Copying a value does not change the buffer, so `self` remains valid.
+        // Copying a value does not change the buffer, so `self` stays valid.
         (0..self.len).filter_map(|index| Some(T::load(self.get(index)?.as_ptr()))).collect()
     }
 }
@@ -242,7 +242,7 @@ impl<'a, A: Value> Ptr<'a, A> {
     /// Passes the values to `code` as a slice.
     ///
     /// # Errors
-    /// `BORROWED` during `with_slice_mut`.
+    /// Fails with `BORROWED` during `with_slice_mut`.
     pub(crate) fn with_slice<R>(self, code: impl FnOnce(&[A::Item]) -> R) -> Result<R, CallError>
     where
         A: List,
@@ -264,7 +264,7 @@ impl<A: Value> PtrMut<'_, A> {
     /// Passes the values of an array to `code` as a mutable slice.
     ///
     /// # Errors
-    /// `BORROWED` during another `with_slice` or `with_slice_mut`.
+    /// Fails with `BORROWED` during another `with_slice` or `with_slice_mut`.
     pub(crate) fn with_slice_mut<R>(self, code: impl FnOnce(&mut [A::Item]) -> R) -> Result<R, CallError>
     where
         A: List,

@@ -40,7 +40,7 @@ impl<T: Value> USet<T> {
     /// # use alcedo_plugin_api::prelude::*;
     ///
     /// fn default_tags() -> USet<String> {
-    ///     // Fails without a host, as in a test of a plugin.
+    ///     // Fails without a host, as in a plugin's tests.
     ///     USet::of(["new", "visible"]).unwrap_or_else(|error| panic!("no tags: {error}"))
     /// }
     /// ```
@@ -63,7 +63,7 @@ impl<'f, T: Value> Borrowed<'f, USet<T>> {
         self.len() == 0
     }
 
-    /// Returns `true` if the set contains an equal value.
+    /// Returns `true` if a value of the set equals `value`.
     #[must_use]
     pub fn contains(&self, value: impl IntoHost<T>) -> bool {
         self.find(&value).unwrap_or_else(|error| fail(error)).is_some()
@@ -76,7 +76,7 @@ impl<'f, T: Value> Borrowed<'f, USet<T>> {
         })
     }
 
-    /// Adds a value; returns `true` if it was not in the set.
+    /// Adds a value. Returns `true` if the set did not contain the value.
     ///
     /// # Examples
     /// ```
@@ -90,15 +90,15 @@ impl<'f, T: Value> Borrowed<'f, USet<T>> {
         self.try_insert(value).unwrap_or_else(|error| fail(error))
     }
 
-    /// Adds a value; returns `true` if it was not in the set.
+    /// Adds a value. Returns `true` if the set did not contain the value.
     ///
     /// # Errors
-    /// `EXPIRED`; `DURING_REBUILD`.
+    /// Fails with `EXPIRED`, or with `DURING_REBUILD`.
     pub fn try_insert(&self, value: impl IntoHost<T>) -> Result<bool, CallError> {
         with_ptr::<T, _, _>(&value, |key| verbs::map_insert(&self.location()?, key).map(|(_at, is_new)| is_new))
     }
 
-    /// Removes a value; returns `true` if it was in the set.
+    /// Removes a value. Returns `true` if the set contained the value.
     ///
     /// # Examples
     /// ```
@@ -112,10 +112,10 @@ impl<'f, T: Value> Borrowed<'f, USet<T>> {
         self.try_remove(value).unwrap_or_else(|error| fail(error))
     }
 
-    /// Removes a value; returns `true` if it was in the set.
+    /// Removes a value. Returns `true` if the set contained the value.
     ///
     /// # Errors
-    /// `EXPIRED`; `DURING_REBUILD`.
+    /// Fails with `EXPIRED`, or with `DURING_REBUILD`.
     pub fn try_remove(&self, value: impl IntoHost<T>) -> Result<bool, CallError> {
         let Some(at) = self.find(&value)? else { return Ok(false) };
         verbs::map_remove(&self.location()?, at)?;
@@ -127,15 +127,15 @@ impl<'f, T: Value> Borrowed<'f, USet<T>> {
         self.assign([] as [T; 0]);
     }
 
-    /// Adds all values, or none if one is rejected.
+    /// Adds all values, or no value if the host rejects one of them.
     pub fn extend<G: IntoHost<T>>(&self, values: impl IntoIterator<Item = G>) {
         self.try_extend(values).unwrap_or_else(|error| fail(error));
     }
 
-    /// Adds all values; the set is unchanged on an error.
+    /// Adds all values. The set is unchanged if an error occurs.
     ///
     /// # Errors
-    /// `EXPIRED`; `DURING_REBUILD`; or the error of a rejected value.
+    /// Fails with `EXPIRED`, with `DURING_REBUILD`, or with the error of a rejected value.
     pub fn try_extend<G: IntoHost<T>>(&self, values: impl IntoIterator<Item = G>) -> Result<(), CallError> {
         let values: Vec<G> = values.into_iter().collect();
         let values = values.iter().map(super::into_host::staged::<T, G>).collect::<Result<Vec<_>, _>>()?;
@@ -143,7 +143,7 @@ impl<'f, T: Value> Borrowed<'f, USet<T>> {
         let before = self.ptr()?.keys().len;
         let insert = |value: &Temp<T>| verbs::map_insert(&set, value.ptr()).map(drop);
         values.iter().try_for_each(insert).or_else(|error| {
-            // New values follow the old values, so all values from index `before` are removed.
+            // New values follow the old values, so all values from index `before` on are removed.
             for last in (before..self.ptr()?.keys().len).rev() {
                 verbs::map_remove(&set, count(last)?)?;
             }
@@ -152,7 +152,7 @@ impl<'f, T: Value> Borrowed<'f, USet<T>> {
     }
 
     /// Iterates over the values, which must not be changed in place. To change a value, clone the value, remove it, and
-    /// insert the changed clone. The running call fails if a value is moved or removed during iteration.
+    /// insert the changed clone. If a value is moved or removed during iteration, the running call fails.
     ///
     /// # Examples
     /// ```
@@ -227,7 +227,7 @@ impl<'a, 'f, T: Value> IntoIterator for &'a Borrowed<'f, USet<T>> {
 }
 
 impl<T: Value, G: IntoHost<T>> FromIterator<G> for USet<T> {
-    /// Fails the running call if the set cannot be created.
+    /// Creates an owned set. If the host cannot create the set, the running call fails.
     #[track_caller]
     fn from_iter<I: IntoIterator<Item = G>>(values: I) -> Self {
         let set = Self::default();

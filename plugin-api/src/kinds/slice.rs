@@ -1,5 +1,5 @@
-//! Slices of array elements in host memory, valid during a closure. The element type must own no memory and have the
-//! same layout in host and plugin. During the closure, other code cannot change the elements.
+//! Slices of array elements in host memory, valid during a closure. The elements must own no memory, and must have
+//! equal layouts in host and plugin. During the closure, other code cannot change the elements.
 
 use alcedo_rt::{CallError, fail};
 
@@ -32,7 +32,7 @@ impl<T: Value> Borrowed<'_, UArray<T>> {
     /// Passes the values to `code` as a slice.
     ///
     /// # Errors
-    /// `EXPIRED`; `BORROWED` during `with_slice_mut`.
+    /// Fails with `EXPIRED`, or with `BORROWED` during `with_slice_mut`.
     pub fn try_with_slice<R>(&self, code: impl FnOnce(&[T]) -> R) -> Result<R, CallError>
     where
         T: Plain,
@@ -65,7 +65,7 @@ impl<T: Value> Borrowed<'_, UArray<T>> {
     /// Passes the values to `code` as a mutable slice.
     ///
     /// # Errors
-    /// `EXPIRED`; `DURING_REBUILD`; `BORROWED` during another closure with a slice.
+    /// Fails with `EXPIRED`, with `DURING_REBUILD`, or with `BORROWED` during another closure with a slice.
     pub fn try_with_slice_mut<R>(&self, code: impl FnOnce(&mut [T]) -> R) -> Result<R, CallError>
     where
         T: Plain,

@@ -1,5 +1,5 @@
-//! Constants for the fields of structs in host memory. The type of a constant states the struct and the field's type; the
-//! constant contains the offset. The compiler computes the offset from the layout of the struct.
+//! Constants for the fields of structs in host memory. The type of a constant states the struct and the field's type, and
+//! the value contains the offset. The compiler computes the offset from the layout of the struct.
 
 use core::marker::PhantomData;
 
@@ -31,7 +31,7 @@ impl<S: Value, T: Value> Field<S, T> {
     }
 }
 
-/// Field of structs of type `S`: name, type and offset.
+/// Description of a field in structs of type `S`: name, type and offset.
 pub struct FieldType<S> {
     pub(crate) name: &'static str,
     pub(crate) ty: ValueType,
@@ -48,7 +48,7 @@ impl<S> FieldType<S> {
     }
 }
 
-/// Returns the value of a field: a copy of a plain value, or a view of any other value. Fails the running call on an error.
+/// Returns the value of a field: a copy of a plain value, or a view of any other value. An error ends the running call.
 #[inline]
 pub fn field<'f, K: Kind, T: Value>(of: &Borrowed<'f, K>, field: &Field<K, T>) -> T::Seen<'f> {
     of.field(field).unwrap_or_else(|error| alcedo_rt::fail(error))
@@ -57,7 +57,7 @@ pub fn field<'f, K: Kind, T: Value>(of: &Borrowed<'f, K>, field: &Field<K, T>) -
 /// Overwrites a field.
 ///
 /// # Errors
-/// `EXPIRED`; `DURING_REBUILD`.
+/// Fails with `EXPIRED`, or with `DURING_REBUILD`.
 #[inline]
 pub fn set_field<K: Kind, T: Value>(
     of: &Borrowed<'_, K>,

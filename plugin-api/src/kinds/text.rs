@@ -1,5 +1,5 @@
-//! Strings in host memory. A property of type `String` is copied on each read and write; the types of this module are
-//! used in place.
+//! Strings in host memory. A property of type `String` is copied in each read and write; the string types of this
+//! Rust module are used in place.
 
 use alcedo_abi::handles::{Name, ObjectHandle};
 use alcedo_abi::value::{LocalTextRaw, TextRaw};
@@ -13,7 +13,7 @@ use crate::host::lending::{self, Access};
 use crate::{Borrowed, UName, Value};
 
 kind! {
-    /// UTF-8 string in host memory: the type of a `String` property, used in place.
+    /// UTF-8 string in host memory. A property of this type is a `String` property that is used in place.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -34,7 +34,7 @@ kind! {
     /// ```
     /// use alcedo_plugin_api::prelude::*;
     ///
-    /// /// Plugin part of a sign.
+    /// /// Plugin part of a sign with a text.
     /// struct Sign {
     ///     label: UUtf8String,
     /// }
@@ -56,7 +56,7 @@ kind! {
     /// use alcedo_plugin_api::prelude::*;
     ///
     /// fn set_code(code: &Borrowed<'_, UAnsiString>, text: &str) -> Result<(), CallError> {
-    ///     // Fails for characters outside of ISO 8859-1, as `€`.
+    ///     // Fails for characters outside of ISO 8859-1, such as `€`.
     ///     code.try_set(text)?;
     ///     assert_eq!(code.len(), text.chars().count());
     ///     Ok(())
@@ -66,8 +66,8 @@ kind! {
 }
 
 kind! {
-    /// Localized text: a visible string, and the namespace and key of its translation. `Display` formats the visible
-    /// string only; a clone keeps the namespace and the key.
+    /// Localized text: a visible string, and the namespace and key of its translation. `Display` formats only the
+    /// visible string; a clone keeps the namespace and the key.
     ///
     /// ```no_run
     /// # use alcedo_plugin_api::prelude::*;
@@ -81,7 +81,7 @@ kind! {
     UText<>, raw: LocalTextRaw, kind: TEXT, path: "", literal: &'static str, pointer, plain: display
 }
 
-/// A type whose values can be set to a string.
+/// Type whose values can be set to a string.
 pub(super) trait PutText: Value {
     fn put_text(text: &str, target: PtrMut<'_, Self>) -> Result<(), CallError>;
 }
@@ -128,7 +128,7 @@ macro_rules! texts {
             /// Creates an owned value from a string.
             ///
             /// # Errors
-            /// See [`Self::new`]; `OTHER` for a character that this kind cannot hold.
+            /// See [`Self::new`]. Also fails with `OTHER` for a character that this kind cannot contain.
             ///
             /// # Examples
             /// ```
@@ -143,7 +143,7 @@ macro_rules! texts {
         }
 
         impl From<&str> for $name {
-            /// Calls `of`; fails the running call on an error.
+            /// Calls `of`. An error ends the running call.
             #[track_caller]
             fn from(text: &str) -> Self {
                 Self::of(text).unwrap_or_else(|error| fail(error))
@@ -151,7 +151,7 @@ macro_rules! texts {
         }
 
         impl From<String> for $name {
-            /// Calls `of`; fails the running call on an error.
+            /// Calls `of`. An error ends the running call.
             #[track_caller]
             fn from(text: String) -> Self {
                 Self::from(text.as_str())
@@ -186,7 +186,7 @@ macro_rules! texts {
             /// Returns a copy of the string.
             ///
             /// # Errors
-            /// `EXPIRED`.
+            /// Fails with `EXPIRED`.
             pub fn try_text(&self) -> Result<String, CallError> {
                 let text = self.ptr()?;
                 lending::allows(Access::Read, "reading a text")?;
@@ -201,7 +201,7 @@ macro_rules! texts {
             /// Overwrites the string.
             ///
             /// # Errors
-            /// `EXPIRED`; `DURING_REBUILD`; `OTHER` for a character that this kind cannot hold.
+            /// Fails with `EXPIRED`, with `DURING_REBUILD`, or with `OTHER` for a character that this kind cannot hold.
             ///
             /// # Examples
             /// ```
@@ -262,7 +262,7 @@ macro_rules! appends {
 appends!(UString, UUtf8String, UAnsiString);
 
 impl Borrowed<'_, UText> {
-    /// Returns the namespace of the translation key; empty if the text is not localized.
+    /// Returns the namespace of the translation key, or the empty name if the text is not localized.
     ///
     /// # Examples
     /// ```
@@ -277,7 +277,7 @@ impl Borrowed<'_, UText> {
         UName(self.ptr().unwrap_or_else(|error| fail(error)).read().namespace)
     }
 
-    /// Returns the key within the namespace; empty if the text is not localized.
+    /// Returns the translation key, unique in its namespace, or the empty name if the text is not localized.
     ///
     /// # Examples
     /// ```

@@ -20,10 +20,10 @@ use crate::ptr::{Ptr, PtrMut};
 use crate::zcall::Callee;
 use crate::{Signature, Value};
 
-/// Type ids that the host assigned to types of this module. A module has only one host in its lifetime, so the ids remain valid.
+/// Type numbers that the host assigned to types of this module. A module has only one host in its lifetime, so the numbers stay valid.
 static NUMBERS: RwLock<BTreeMap<TypeId, TypeNumber>> = RwLock::new(BTreeMap::new());
 
-/// Returns the host's id of a type, cached after the first call.
+/// Returns the host's number of a type. The number is cached after the first call.
 pub(crate) fn type_number<T: Value>() -> Result<TypeNumber, CallError> {
     let key = TypeId::of::<T>();
     let known = NUMBERS.read().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
@@ -36,7 +36,7 @@ pub(crate) fn type_number<T: Value>() -> Result<TypeNumber, CallError> {
     Ok(number)
 }
 
-/// Location of a value of type `T`, for host functions that change values: a [`PtrMut`] with the type id and the owning object.
+/// Location of a value of type `T`, for host functions that change values: a [`PtrMut`] with the type number and the owning object.
 pub(crate) struct ValueLocation<'a, T> {
     raw: RawLocation,
     of: PhantomData<&'a mut fn() -> T>,
@@ -94,10 +94,10 @@ pub(crate) fn conjugate_open_as<'a, T: Value>(conjugate: ConjugateHandle) -> Res
     Ok(ValueLocation { raw, of: PhantomData })
 }
 
-/// Returns the address of an owned value. May be called on any thread, but succeeds on the game thread only.
+/// Returns the address of an owned value. Callable on any thread, but succeeds only on the game thread.
 ///
 /// # Errors
-/// `EXPIRED`, with kind and age, if the value is destroyed; `WRONG_THREAD` off the game thread; `UNAVAILABLE` without a host.
+/// Fails with `EXPIRED` if the value was destroyed, with `WRONG_THREAD` off the game thread, or with `UNAVAILABLE` without a host.
 #[inline]
 pub(crate) fn black_at<T: Value>(black: BlackHandle) -> Result<*mut T::Raw, CallError> {
     let local = if alcedo_rt::is_game_thread() { black_in(black) } else { None };
@@ -109,7 +109,7 @@ pub(crate) fn black_at<T: Value>(black: BlackHandle) -> Result<*mut T::Raw, Call
 }
 
 /// Returns the address of an owned value, and the count of destroyed values. The address is valid until the count changes. Returns
-/// `None` for a destroyed value. Game thread only.
+/// `None` for a destroyed value. Callable on the game thread only.
 #[inline]
 pub(crate) fn black_seen<T: Value>(black: BlackHandle) -> Option<(*mut T::Raw, u32)> {
     match black_in(black) {
@@ -118,8 +118,8 @@ pub(crate) fn black_seen<T: Value>(black: BlackHandle) -> Option<(*mut T::Raw, u
     }
 }
 
-/// Declares wrappers of host functions that require valid addresses. The parameter types of a wrapper promise valid addresses;
-/// otherwise the wrapper is `unsafe`.
+/// Declares wrappers of host functions that require valid addresses. If the parameter types of a wrapper do not promise valid
+/// addresses, the wrapper is `unsafe`.
 macro_rules! calls {
     ($(
         $(#[$attr:meta])*
@@ -150,7 +150,7 @@ calls! {
     /// Parses a string and overwrites a value with the result.
     parse<T: Value>(of: &ValueLocation<'_, T>, text: &str) -> () =
         "reading a value from text" => parse(&of.raw, text);
-    /// Frees the memory that a value owns, and leaves zero bytes.
+    /// Frees the memory that a value owns, and overwrites the value with zero bytes.
     clear<T: Value>(of: &ValueLocation<'_, T>) -> () =
         "freeing a value" => clear(&of.raw);
     /// Removes elements from an array and inserts zeroed elements.
@@ -187,11 +187,11 @@ calls! {
     /// Sets the property of a field path.
     field_assign<T: Value>(of: &ValueLocation<'_, T>, path: &str) -> () =
         "naming a property" => field_assign(&of.raw, path);
-    /// Creates an owned value: a copy of `from`, or a value of all zero bytes if `from` is `None`.
+    /// Creates an owned value: a copy of `from`, or zero bytes if `from` is `None`.
     black_new<T: Value>(from: Option<Ptr<'_, T>>, site: &Location<'_>) -> BlackHandle [ty = type_number::<T>()?] =
         T::TYPE.as_str()
         => black_new(ty, from.map_or(core::ptr::null(), Ptr::at).cast(), &site_of(site));
-    /// Lends a value until the innermost call into this module returns, and returns the number of the conjugate.
+    /// Lends a value until the innermost call into this module returns. Returns the number of the conjugate.
     ///
     /// # Safety
     /// The location is a property of its owner, or a part of the property.
@@ -200,6 +200,6 @@ calls! {
     /// Overwrites a string with one byte per character.
     ansi_assign(location: &ValueLocation<'_, UAnsiString>, bytes: &[u8]) -> () =
         "writing a text" => ansi_assign(&location.raw, bytes.as_ptr(), bytes.len());
-    /// Returns the type of the property of a field path; empty if the property does not exist.
+    /// Returns the type of the property to which a field path refers, or an empty string if the property does not exist.
     field_type(path: Ptr<'_, FieldPath>) -> String = "finding a property" => field_type(path.at().cast());
 }

@@ -25,11 +25,11 @@ pub(crate) trait FnBody {
     /// Calls the function.
     ///
     /// # Safety
-    /// The slots of the buffer are live and unshared for the call, and match the signature of the function.
+    /// The slots of the buffer are live and unshared during the call, and match the signature of the function.
     unsafe fn call(&self, buffer: &mut ZCallBuffer) -> Result<(), CallError>;
 }
 
-/// A closure of the author, with its parameter types `A` and its return type `X`.
+/// Closure of the author with the parameter types `A` and the return type `X`.
 pub(crate) struct FunctionBody<F, A, X> {
     code: F,
     location: SourceLocation,
@@ -44,12 +44,12 @@ impl<A: Params, X: Returned, F: Fn(A) -> X> FunctionBody<F, A, X> {
 
 impl<A: Params, X: Returned, F: Fn(A) -> X> FnBody for FunctionBody<F, A, X> {
     unsafe fn call(&self, buffer: &mut ZCallBuffer) -> Result<(), CallError> {
-        // SAFETY: the caller promises slots that match the signature, which was derived from the same types.
+        // SAFETY: the caller promises slots that match the signature, which was derived from these types.
         unsafe { typed_slots::<A, X>("a function of a resolver", self.location, buffer, &self.code) }
     }
 }
 
-/// Registers a protocol with the host: its word, its form, its hint.
+/// Registers a protocol with the host: its prefix, its syntax and its hint.
 pub(crate) fn add_protocol(
     host: Host<'_>,
     number: u64,
@@ -62,7 +62,7 @@ pub(crate) fn add_protocol(
     unsafe { host.protocol_add(&protocol) }
 }
 
-/// Registers a resolver with the host: the word of its protocol, its label.
+/// Registers a resolver with the host: its label and the prefix of its protocol.
 pub(crate) fn add_resolver(
     host: Host<'_>,
     number: u64,
@@ -98,7 +98,7 @@ unsafe extern "C" fn read_address(
 ) -> Status {
     catch_panics(failure, || {
         let text = find::<dyn Protocol>(protocol)?.read(address.as_str()).map_err(CallError::other)?;
-        // SAFETY: `ReadAddress`: the sink is borrowed for the call, and copies its argument.
+        // SAFETY: as `ReadAddress` requires, the sink is borrowed for the call; the sink copies its argument.
         unsafe { (spelling.put)(spelling.context, text.as_ptr(), text.len()) };
         Ok(())
     })
@@ -131,7 +131,7 @@ unsafe extern "C" fn resolve_name(
 unsafe extern "C" fn call_resolved(function: u64, buffer: &mut ZCallBuffer, failure: &mut Failure) -> Status {
     catch_panics(failure, || {
         let function = find::<dyn FnBody>(function)?;
-        // SAFETY: `CallResolved`: the slots are borrowed for the call, and match the signature of this function.
+        // SAFETY: as `CallResolved` requires, the slots are borrowed for the call and match the signature of this function.
         unsafe { function.call(buffer) }
     })
 }

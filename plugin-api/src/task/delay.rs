@@ -1,5 +1,5 @@
-//! Delays inside a task. A delay is a timer that wakes the task that polled it last, so it also works inside combinators that
-//! have their own wakers.
+//! Delays inside a task. A delay is a timer that wakes the task that polled it most recently, so it also works inside
+//! combinators that have their own wakers.
 
 use core::cell::{Cell, RefCell};
 use core::future::Future;
@@ -14,14 +14,14 @@ use alcedo_abi::task::JobKind;
 
 use super::{Module, TaskHandle, When, Work, hand_over, once, site};
 
-/// Future of [`delay`] and [`next_tick`]: ready when its time has passed. Dropping the future earlier cancels its timer.
+/// Future of [`delay`] and [`next_tick`], which is ready when its time has passed. Dropping the future earlier cancels its timer.
 ///
 /// # Examples
 /// ```
 /// use alcedo_plugin_api::prelude::*;
 /// use std::time::Duration;
 ///
-/// /// Waits for a first delay, then for a second one.
+/// /// Waits for two delays, one after the other.
 /// async fn wait_for_both(first: task::Delay, second: task::Delay) {
 ///     first.await;
 ///     second.await;

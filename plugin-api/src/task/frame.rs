@@ -1,4 +1,4 @@
-//! Access to the object of an [`Obj`] that a task has kept, for one step of the task.
+//! Access to the object of an [`Obj`] that a task has kept. The access lasts for one step of the task.
 
 use alcedo_abi::call::FailureKind;
 use alcedo_rt::CallError;
@@ -8,16 +8,16 @@ use crate::part_cell::Taking;
 use crate::step::Step;
 use crate::{Obj, This};
 
-/// Name of the borrow of a plugin part by [`Obj::with_part`].
+/// Holder of a borrow by [`Obj::with_part`].
 const WITH_PART: &Taking = &Taking::new("with_part");
 
 impl<C: Class> Obj<C> {
-    /// Runs `code` with the object. For tasks, timers and posted closures; a method that has a `this` calls `this.get(obj)` instead.
+    /// Runs `code` with the object. For tasks, timers and posted closures. A method that has a `this` calls `this.get(obj)` instead.
     ///
     /// # Errors
-    /// `STALE` for a destroyed object; `WRONG_CLASS` if an unchecked handle refers to an object of another class; `WRONG_STACK`
-    /// on the stack of a coroutine, which could suspend `code` and outlive the step; another error if no task, timer or posted
-    /// closure of this module is running on this thread.
+    /// Fails with `STALE` for a destroyed object; with `WRONG_CLASS` if an unchecked handle refers to an object of another class;
+    /// with `WRONG_STACK` on a coroutine's stack, because a coroutine could suspend `code` and outlive the step. Also fails if no
+    /// task, timer or posted closure of this module is running on this thread.
     ///
     /// # Examples
     /// ```
@@ -49,11 +49,11 @@ impl<C: Class> Obj<C> {
 }
 
 impl<C: Part> Obj<C> {
-    /// Runs `code` with the object and the plugin part that this module created for it, like a `&mut self` method.
+    /// Runs `code` with the object and the plugin part that this module created for it, borrowed as in a `&mut self` method.
     ///
     /// # Errors
-    /// See [`Obj::with`]; `UNAVAILABLE` if this module created no plugin part of `C` for the object; `REENTRANT_BORROW` if a
-    /// method has borrowed the plugin part.
+    /// See [`Obj::with`]. Also fails with `UNAVAILABLE` if this module created no plugin part of `C` for the object, or with
+    /// `REENTRANT_BORROW` if a method has borrowed the plugin part.
     ///
     /// # Examples
     /// ```

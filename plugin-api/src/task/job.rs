@@ -1,5 +1,5 @@
 //! Host interface of tasks, timers and posted closures. A job has the address of its data, and two functions that run and drop
-//! the data. All jobs share these two functions. Also implements the waker that the host passes to tasks.
+//! the data. All jobs share these two functions. This file also implements the waker that the host passes to tasks.
 #![expect(unsafe_code, reason = "converts jobs to addresses for the host, and back")]
 
 use core::future::Future;
@@ -24,7 +24,7 @@ pub(crate) enum Work {
     Repeated(Bound),
 }
 
-/// A location in the author's sources: file and line.
+/// Location in the author's source code: file and line.
 pub(crate) type Site = (&'static str, u32);
 
 #[track_caller]
@@ -58,10 +58,10 @@ impl Work {
     }
 }
 
-/// Passes work to the host.
+/// Passes the work of a job to the host.
 ///
 /// # Errors
-/// Returns the reason why the host refuses the work. The work is dropped then.
+/// Returns the reason if the host refuses the work. The work is then dropped.
 pub(crate) fn hand_over(
     work: Work,
     kind: JobKind,
@@ -102,12 +102,12 @@ fn nanos(time: Duration) -> u64 {
 unsafe extern "C" fn run(data: *mut (), waker: *const (), failure: &mut Failure) -> JobStep {
     let mut step = JobStep::PENDING;
     let status = catch_panics(failure, || {
-        // SAFETY: the host promises the box that `hand_over` passed, which is not dropped yet and is not in use by other code,
-        // and lends its waker for the call.
+        // SAFETY: the host promises the box that `hand_over` passed, which has not been dropped and is not in use by other
+        // code. The host lends its waker for the call.
         let (work, waker) = unsafe { (&mut *data.cast::<Work>(), borrowed(waker)) };
         match step::running(|| work.step(&mut Context::from_waker(&waker))) {
             Poll::Pending => Ok(()),
-            // The object was destroyed before the closure entered it: nothing is left to do.
+            // The object was destroyed before the closure entered it, so no work is left.
             Poll::Ready(Err(error)) if error.kind() == FailureKind::STALE && !matches!(work, Work::Task(_)) => {
                 step = JobStep::DONE;
                 Ok(())
@@ -137,7 +137,7 @@ static TABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, dro
 // Waker of a task. The data of a waker belongs to the host, so that the waker may be cloned on any thread and may outlive its
 // task. The host counts the holders of wakers, because a waker calls the four functions below, which are code of the module.
 
-/// Wraps the host's waker for one step. A null pointer results in a no-op waker.
+/// Wraps the host's waker for one step. A null pointer becomes a waker without effect.
 ///
 /// # Safety
 /// `waker` is null, or one of the host's wakers, valid as long as the returned value is used.
@@ -149,14 +149,14 @@ unsafe fn borrowed(waker: *const ()) -> ManuallyDrop<Waker> {
     ManuallyDrop::new(unsafe { Waker::from_raw(RawWaker::new(waker, &TABLE)) })
 }
 
-// Without a host, after detachment, clones and drops are not counted.
+// Clones and drops are not counted without a host, that is, after detachment.
 
 /// Defines functions for the waker table, which call functions of the host.
 macro_rules! counted {
     ($($name:ident: $($call:ident)*;)*) => {$(
         unsafe fn $name(waker: *const ()) {
-            // SAFETY: the host only counts holders and schedules the task; no value is accessed. A waker is cloned and used by
-            // its holder, and dropped once.
+            // SAFETY: the host only counts holders and schedules the task; no value is accessed. The holder of a waker clones
+            // and uses it, and drops it once.
             unsafe {
                 if let Some(host) = Host::attached("a waker") {
                     $(host.$call(waker);)*

@@ -1,4 +1,4 @@
-//! An attribute of another crate, independent of this framework.
+//! An attribute macro of another crate, independent of this framework.
 
 use proc_macro::TokenStream;
 

@@ -1,6 +1,6 @@
-//! Implements a minimal host. It fills the cells of this module, stores objects as plain memory, and calls the module's trampolines as the
-//! ABI specifies. Tests can also pass slots that a runtime never creates. Functions for values, jobs and constructions are rejected, since
-//! tests of the runtime cover these.
+//! Implements a minimal host. The host fills the cells of this module, stores objects as plain memory, and calls the module's trampolines
+//! as the ABI specifies. Tests can also pass slots that a runtime never creates. Functions for values, jobs and constructions are
+//! rejected, since tests of the runtime cover these functions.
 
 mod tables;
 
@@ -21,7 +21,7 @@ use alcedo_abi::value::{KeepSink, TextRaw, TextSink, TextView};
 use alcedo_abi::zcall::{Slot, SlotType, ZCallBuffer, ZCallStatus};
 use alcedo_plugin_api::__private::{CLASSES, IMPORTS};
 
-/// Offset of the first property in the memory of an object. Each property has 32 bytes, which is enough for every kind.
+/// Offset of the first property in the memory of an object. Each property has 32 bytes, which are sufficient for every kind.
 const FIRST: u64 = 16;
 const STEP: u64 = 32;
 const WORDS: usize = 64;
@@ -48,7 +48,7 @@ struct State {
     spans: u64,
 }
 
-// SAFETY: parts and memory are only accessed while `ALONE` is held, which serializes the tests.
+// SAFETY: plugin parts and memory are accessed only while `ALONE` is held, which serializes the tests.
 unsafe impl Send for State {}
 
 static STATE: OnceLock<Mutex<State>> = OnceLock::new();
@@ -60,14 +60,14 @@ fn state() -> MutexGuard<'static, State> {
     STATE.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The host, used by one test at a time.
+/// Fake host, used by one test at a time.
 pub(crate) struct Host {
     _turn: MutexGuard<'static, ()>,
     class: &'static ClassDesc,
 }
 
 impl Host {
-    /// Attaches the module the first time, and fills its cells.
+    /// Attaches the module and fills its cells on the first call. Returns the host for the class.
     pub(crate) fn with(class: &str) -> Self {
         static ATTACHED: OnceLock<()> = OnceLock::new();
         let turn = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -93,7 +93,7 @@ impl Host {
         std::mem::take(&mut state().logs)
     }
 
-    /// Creates an object with its plugin part.
+    /// Creates an object and its plugin part.
     pub(crate) fn construct(&self) -> ObjectHandle {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let object = ObjectHandle::new(NEXT.fetch_add(1, Ordering::Relaxed), 1);
@@ -114,7 +114,7 @@ impl Host {
         object
     }
 
-    /// Destroys an object: calls the finalizer, then frees the memory.
+    /// Destroys an object: calls the finalizer, then frees the object's memory.
     pub(crate) fn end(&self, object: ObjectHandle) -> Result<(), Failure> {
         let part = state().objects.remove(&object).expect("a living object").part;
         let mut failure = Failure::none();
@@ -134,7 +134,7 @@ impl Host {
             params: std::ptr::null_mut(),
             failure: &mut failure,
         };
-        // SAFETY: object, memory and part are the living object's.
+        // SAFETY: object, memory and part belong to a living object.
         let status = unsafe { (hook.0)(&mut call) };
         if status == Status::OK { Ok(()) } else { Err(failure) }
     }
@@ -159,7 +159,7 @@ impl Host {
         Ok(text)
     }
 
-    /// Returns the kept fields as names and CBOR.
+    /// Returns the kept fields as pairs of a name and CBOR.
     pub(crate) fn save_kept(&self, object: ObjectHandle) -> Vec<(String, Vec<u8>)> {
         kept_by(self.class.hooks.save_kept, object)
     }
@@ -175,16 +175,16 @@ impl Host {
     pub(crate) fn unpack_kept(&self, object: ObjectHandle, data: &[u8]) -> Result<(), Failure> {
         let mut failure = Failure::none();
         let unpack = self.class.hooks.unpack_kept;
-        // SAFETY: the part is the living object's; the data is live for the call.
+        // SAFETY: the part belongs to a living object; the data is live during the call.
         let status = unsafe { unpack(part(object), data.as_ptr(), data.len(), &mut failure) };
         if status == Status::OK { Ok(()) } else { Err(failure) }
     }
 
-    /// Restores a kept field.
+    /// Restores one kept field.
     pub(crate) fn load_kept(&self, object: ObjectHandle, name: &str, data: &[u8]) -> Result<(), Failure> {
         let mut failure = Failure::none();
         let (name, load) = (TextView::of(name), self.class.hooks.load_kept);
-        // SAFETY: the part is the living object's; name and data are live for the call.
+        // SAFETY: the part belongs to a living object; name and data are live during the call.
         let status = unsafe { load(part(object), name, data.as_ptr(), data.len(), &mut failure) };
         if status == Status::OK { Ok(()) } else { Err(failure) }
     }
@@ -194,7 +194,7 @@ fn memory(object: ObjectHandle) -> Option<*mut u8> {
     state().objects.get_mut(&object).map(|object| object.memory.as_mut_ptr().cast())
 }
 
-/// Returns what a hook of the object's class passes to the sink.
+/// Returns the data that a hook of the object's class passes to the sink.
 fn kept_by(
     hook: unsafe extern "C" fn(part: PartPtr, sink: &KeepSink, failure: &mut Failure) -> Status,
     object: ObjectHandle,
@@ -202,7 +202,7 @@ fn kept_by(
     let mut kept: Vec<(String, Vec<u8>)> = Vec::new();
     let sink = KeepSink { context: (&raw mut kept).cast(), put: keep };
     let mut failure = Failure::none();
-    // SAFETY: the part is the living object's, and the sink is live for the call.
+    // SAFETY: the part belongs to a living object, and the sink is live during the call.
     let status = unsafe { hook(part(object), &sink, &mut failure) };
     assert_eq!(status, Status::OK, "{failure:?}");
     kept
@@ -252,7 +252,7 @@ fn attach() {
         module: 7,
         generation: 1,
         mode: &raw const MODE,
-        // A null directory makes the module query the host for each object, as in a Slim.
+        // If the directory is null, the module calls the host for each object, as in a Slim.
         directory: std::ptr::null(),
         slices: std::ptr::null(),
         owned_values: std::ptr::null(),
@@ -273,7 +273,7 @@ fn target(name: &str, target: Target) -> i64 {
     handle
 }
 
-/// Calls a function as a host does: copies slots to a parameter block, calls, and copies the result back.
+/// Calls a function as a host does: copies the slots to a parameter block, calls the function, and copies the result back.
 fn invoke(function: &FunctionDesc, object: ObjectHandle, slots: &mut [Slot], failure: &mut Failure) -> Status {
     let mut block = [0_u128; 16];
     assert!(function.params_size as usize <= 256 && function.params_align <= 16);
@@ -287,7 +287,7 @@ fn invoke(function: &FunctionDesc, object: ObjectHandle, slots: &mut [Slot], fai
     }
     let mut call =
         Call { object, memory: memory(object).expect("a living object"), part: part(object).0, params: block, failure };
-    // SAFETY: object, memory and part are the living object's, and the block is laid out as described.
+    // SAFETY: object, memory and part belong to a living object, and the block has the described layout.
     let status = unsafe { (function.invoke.0)(&mut call) };
     if status == Status::OK
         && let Some(result) = params.last().filter(|param| param.flags & property_flags::RETURN != 0)
@@ -303,20 +303,20 @@ fn put_param(kind: PropertyKind, at: *mut u8, slot: Slot) {
     match kind {
         PropertyKind::STRING => {
             let view: *const TextView = std::ptr::with_exposed_provenance(slot.bits() as usize);
-            // SAFETY: the slot of a text points to a live view.
+            // SAFETY: the slot of a string points to a live view.
             let view = unsafe { view.read() };
             let raw = TextRaw { data: view.data.cast_mut(), len: view.len, capacity: 0 };
-            // SAFETY: the block has a text here.
+            // SAFETY: the block contains a string at this offset.
             unsafe { at.cast::<TextRaw>().write(raw) };
         }
         PropertyKind::STRUCT => {
             let source: *const [f64; 2] = std::ptr::with_exposed_provenance(slot.bits() as usize);
-            // SAFETY: the only struct of these tests is two doubles, and the slot points to a live one.
+            // SAFETY: the only struct of these tests consists of two doubles, and the slot points to a live struct.
             let value = unsafe { source.read() };
-            // SAFETY: the block has one here.
+            // SAFETY: the block contains a struct at this offset.
             unsafe { at.cast::<[f64; 2]>().write(value) };
         }
-        // SAFETY: no plain kind is wider than its slot, and the block has sixteen bytes for each.
+        // SAFETY: no plain kind is wider than its slot, and the block has sixteen bytes for each value.
         _ => unsafe { at.cast::<u64>().write_unaligned(slot.bits()) },
     }
 }
@@ -324,20 +324,20 @@ fn put_param(kind: PropertyKind, at: *mut u8, slot: Slot) {
 fn take_result(kind: PropertyKind, at: *mut u8, slot: &mut Slot) {
     let (ty, len) = match kind {
         PropertyKind::STRING => {
-            // SAFETY: the block has a text here, which the module wrote through `text_assign`.
+            // SAFETY: the block contains a string at this offset, which the module wrote through `text_assign`.
             let raw = unsafe { at.cast::<TextRaw>().read() };
             let sink: *const TextSink = std::ptr::with_exposed_provenance(slot.bits() as usize);
-            // SAFETY: the slot of a text result points to a live sink.
+            // SAFETY: the slot of a string result points to a live sink.
             let sink = unsafe { sink.read() };
-            // SAFETY: the sink copies what it is lent.
+            // SAFETY: the sink copies the string that it receives.
             unsafe { (sink.put)(sink.context, raw.data, raw.len) };
             return;
         }
         PropertyKind::STRUCT => {
             let target: *mut [f64; 2] = std::ptr::with_exposed_provenance_mut(slot.bits() as usize);
-            // SAFETY: the only struct of these tests is two doubles, and the block has one here.
+            // SAFETY: the only struct of these tests consists of two doubles, and the block contains a struct at this offset.
             let value = unsafe { at.cast::<[f64; 2]>().read() };
-            // SAFETY: the slot of a struct result points to memory for one.
+            // SAFETY: the slot of a struct result points to memory for a struct.
             unsafe { target.write(value) };
             return;
         }
@@ -347,12 +347,12 @@ fn take_result(kind: PropertyKind, at: *mut u8, slot: &mut Slot) {
         other => panic!("no test returns a {other:?}"),
     };
     let mut bytes = [0_u8; 8];
-    // SAFETY: the block has a value of `len` bytes here.
+    // SAFETY: the block contains a value of `len` bytes at this offset.
     unsafe { std::ptr::copy_nonoverlapping(at, bytes.as_mut_ptr(), len) };
     *slot = Slot::from_bits(ty, u64::from_le_bytes(bytes));
 }
 
-/// The functions that the fake host implements itself.
+/// Calls a function that the fake host implements itself.
 fn native(path: &str, slots: &mut [Slot], failure: &mut Failure) -> ZCallStatus {
     let last = slots.len() - 1;
     match path {
@@ -362,22 +362,22 @@ fn native(path: &str, slots: &mut [Slot], failure: &mut Failure) -> ZCallStatus 
         }
         "/Script/Engine.Thing:shout" => {
             let view: *const TextView = std::ptr::with_exposed_provenance(slots[1].bits() as usize);
-            // SAFETY: the slot of a text points to a live view.
+            // SAFETY: the slot of a string points to a live view.
             let view = unsafe { view.read() };
-            // SAFETY: a view's bytes are live for the call.
+            // SAFETY: a view's bytes are live during the call.
             let text = unsafe { std::slice::from_raw_parts(view.data, view.len) }.to_ascii_uppercase();
             let sink: *const TextSink = std::ptr::with_exposed_provenance(slots[last].bits() as usize);
-            // SAFETY: the slot of a text result points to a live sink.
+            // SAFETY: the slot of a string result points to a live sink.
             let sink = unsafe { sink.read() };
-            // SAFETY: the sink copies what it is lent.
+            // SAFETY: the sink copies the string that it receives.
             unsafe { (sink.put)(sink.context, text.as_ptr(), text.len()) };
         }
         "/Script/Engine.Thing:mirror" => {
             let source: *const [f64; 2] = std::ptr::with_exposed_provenance(slots[1].bits() as usize);
-            // SAFETY: the slot of a struct points to a live one.
+            // SAFETY: the slot of a struct points to a live struct.
             let [x, y] = unsafe { source.read() };
             let target: *mut [f64; 2] = std::ptr::with_exposed_provenance_mut(slots[last].bits() as usize);
-            // SAFETY: the slot of a struct result points to memory for one.
+            // SAFETY: the slot of a struct result points to memory for a struct.
             unsafe { target.write([y, x]) };
         }
         "/Script/Engine.Thing:receive_tick" => state().logs.push("base tick".to_owned()),
@@ -390,7 +390,7 @@ fn native(path: &str, slots: &mut [Slot], failure: &mut Failure) -> ZCallStatus 
 }
 
 /// # Safety
-/// See the creator of the sink.
+/// The creator of the sink states the requirements.
 unsafe extern "C" fn put(context: *mut (), data: *const u8, len: usize) {
     // SAFETY: the module lends the data for the call, as the ABI specifies.
     let bytes = if len == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(data, len) } };
@@ -399,7 +399,7 @@ unsafe extern "C" fn put(context: *mut (), data: *const u8, len: usize) {
 }
 
 /// # Safety
-/// See the creator of the sink.
+/// The creator of the sink states the requirements.
 unsafe extern "C" fn keep(context: *mut (), name: TextView, data: *const u8, len: usize) {
     // SAFETY: the module lends the name for the call, as the ABI specifies.
     let name = unsafe { std::slice::from_raw_parts(name.data, name.len) };
@@ -417,7 +417,7 @@ fn line(record: &LogRecord<'_>) -> String {
 }
 
 fn put_text(sink: &TextSink, text: &str) -> Status {
-    // SAFETY: the module's sink copies what it is lent.
+    // SAFETY: the module's sink copies the string that it receives.
     unsafe { (sink.put)(sink.context, text.as_ptr(), text.len()) };
     Status::OK
 }
@@ -425,9 +425,9 @@ fn put_text(sink: &TextSink, text: &str) -> Status {
 /// Overwrites a string.
 ///
 /// # Safety
-/// `target` is a live string, which is empty or was assigned here.
+/// `target` is a live string, which is empty or was assigned by this function.
 unsafe fn assign(target: *mut TextRaw, bytes: &[u8]) {
-    // SAFETY: promised by the caller.
+    // SAFETY: the caller upholds the contract of this function.
     let old = unsafe { target.read() };
     if old.capacity > 0 {
         // SAFETY: the buffer was created below, as a vector of exactly this length.
@@ -436,11 +436,11 @@ unsafe fn assign(target: *mut TextRaw, bytes: &[u8]) {
     let text = bytes.to_vec().into_boxed_slice();
     let len = text.len();
     let data = if len == 0 { std::ptr::null_mut() } else { Box::leak(text).as_mut_ptr() };
-    // SAFETY: promised by the caller; the old value no longer owns memory.
+    // SAFETY: the caller promises a live string, and the old value no longer owns memory.
     unsafe { target.write(TextRaw { data, len, capacity: len }) };
 }
 
-/// Implements the functions that these tests need; all others are rejected.
+/// Implements the functions that these tests need. All other functions are rejected.
 struct Toys;
 
 impl tables::values::Functions for Toys {}
@@ -540,7 +540,7 @@ impl tables::table::Functions for Toys {
     }
 
     unsafe fn text_assign(target: *mut TextRaw, text: TextView) -> Status {
-        // SAFETY: the module lends the text for the call, as the ABI specifies.
+        // SAFETY: the module lends the string for the call, as the ABI specifies.
         let bytes = if text.len == 0 { &[][..] } else { unsafe { std::slice::from_raw_parts(text.data, text.len) } };
         // SAFETY: the module lends the target for the call, as the ABI specifies.
         unsafe { assign(target, bytes) };
@@ -548,7 +548,7 @@ impl tables::table::Functions for Toys {
     }
 
     unsafe fn name_intern(text: TextView, out: &mut Name) -> Status {
-        // SAFETY: the module lends the text for the call, as the ABI specifies.
+        // SAFETY: the module lends the string for the call, as the ABI specifies.
         let bytes = unsafe { std::slice::from_raw_parts(text.data, text.len) };
         let text = String::from_utf8_lossy(bytes).into_owned();
         let mut state = state();

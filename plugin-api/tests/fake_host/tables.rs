@@ -1,5 +1,5 @@
-//! Generates the function tables of the fake host from the lists of the ABI. A function without an implementation returns an error with its
-//! name, so a function added to a list needs no change here.
+//! Generates the function tables of the fake host from the lists of the ABI. A function without an implementation returns an error that
+//! contains its name. Adding a function to a list therefore needs no change here.
 
 use alcedo_abi::abi_stable::prefix_type::PrefixTypeTrait;
 use alcedo_abi::call::FailureKind;
@@ -7,7 +7,7 @@ use alcedo_abi::host::{HostTable, HostTableRef};
 use alcedo_abi::list::prelude::*;
 use alcedo_abi::values::{ValueTable, ValueTableRef};
 
-/// Result of a function that the fake host does not implement.
+/// Result type of a function that the fake host does not implement.
 trait Refused {
     fn refused(name: &str, failure: Option<&mut Failure>) -> Self;
 }
@@ -110,7 +110,7 @@ macro_rules! fake {
                 )*
             }
 
-            /// Returns the table of these functions.
+            /// Returns a table of these functions.
             pub(in crate::fake_host) fn of<A: Functions>() -> $reference {
                 $table { $($name: Trampolines::<A>::$name),* }.leak_into_prefix()
             }

@@ -1,34 +1,34 @@
-//! Lists of all functions at the ABI boundary. A list is a macro that passes its lines to another macro. Macros generate the
-//! following items from the lists: the tables ([`crate::host::HostTable`], [`crate::values::ValueTable`],
-//! [`crate::module::Module`]), the callee's trampolines, the caller's methods, and the layout test.
+//! Lists of all functions at the ABI boundary. Each list is a macro that passes its lines to another macro. Macros generate from
+//! the lists: the tables ([`crate::host::HostTable`], [`crate::values::ValueTable`], [`crate::module::Module`]), the callee's
+//! trampolines, the caller's methods, and the layout test.
 //!
-//! A line of the two lists of host functions, with all optional parts:
+//! A line in a list of host functions has this form, with all optional parts:
 //!
 //! ```text
-//! /// Words for the docs of the table and of the method.
-//! rule("what is done, as errors say it", unsafe)
+//! /// Documentation of the table entry and of the method.
+//! rule("name of the action, for errors", unsafe)
 //! fn name(host, module; parameter: Type; returns out: Type = before, more: Type = before; text sink; or failure) -> Status;
 //! ```
 //!
-//! * The rule states the checks that run before the body in the host:
+//! * The rule states the checks that the host performs before the body runs:
 //!   * `game_thread`: checks the thread, catches panics, and passes the stores to the body;
 //!   * `acts`: like `game_thread`, but also refuses calls with `DURING_REBUILD` before the commit of a load or reload, because a
 //!     rollback could not revert their effects;
-//!   * `any_thread`: catches panics, and passes the host pointer to the body; the body may use only the parts of the host that
-//!     other threads may use;
-//!   * `bare`: performs no checks. The body must not panic, because it runs inside a panic hook or without a host.
-//! * `unsafe`: the caller promises that the parameters fulfill the requirements in the docs. Without `unsafe`, any values of the
-//!   parameter types are valid.
+//! * `any_thread`: catches panics, and passes the host pointer to the body; the body may use only those parts of the host that
+//!   all threads may use;
+//! * `bare`: performs no checks. The body must not panic, because it may run inside a panic hook or without a host.
+//! * `unsafe`: the caller promises that the parameters fulfill the requirements in the docs. Without `unsafe`, the body accepts
+//!   all values of the parameter types.
 //! * `host, module;`: arguments that the caller's method adds: the host pointer, and the number of the module.
-//! * `returns`: results, with their initial values; `text`: a sink that is called once; `or failure`: the failure. These parts
+//! * `returns`: results, with their initial values; `text`: a sink that is called once; `or failure`: the failure. The parts
 //!   appear in this order.
 //!
-//! A line of the list of a module's functions has no rule. `always` marks a function that every module has. `maybe` marks a
-//! function that older modules lack; such a line has the mark `missing_field(option)`.
+//! A line in the list of module functions has no rule. `always` marks a function that every module has. `maybe` marks a function
+//! that older modules lack; the line of this function also has the attribute `missing_field(option)`.
 //!
-//! Names of functions and parameters are part of the layout that a host compares when it loads a module.
+//! Names of functions and parameters are part of the layout that the host compares when it loads a module.
 //!
-//! To add a function, add a line at the end of its list, and a body in `runtime/src/host_api`, or for a module in
+//! To add a function, add a line at the end of its list. Add the body in `runtime/src/host_api`, or for a module function in
 //! `plugin-api/src/__private/root.rs`. Functions may be added only at the end of a table. The mark `last_prefix_field` never
 //! moves. An older host may lack functions after the mark, and a call of a missing function panics. So each added function
 //! increments the host API of new modules ([`crate::API_CURRENT`]), and an older host refuses these modules.
@@ -94,7 +94,7 @@ macro_rules! table {
             /// Names of the functions, in the order of the table.
             pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),*];
 
-            /// Offset and signature of each function, which must be equal in two builds.
+            /// Offset and signature of each function, compared between two builds.
             #[cfg(test)]
             pub(crate) const FORMS: &'static [(usize, &'static str)] = &[$((
                 core::mem::offset_of!(Self, $name),
@@ -136,7 +136,7 @@ macro_rules! root {
             /// Names of the functions, in the order of the table.
             pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),*];
 
-            /// Offset and signature of each function, which must be equal in two builds.
+            /// Offset and signature of each function, compared between two builds.
             #[cfg(test)]
             pub(crate) const FORMS: &'static [(usize, &'static str)] = &[$((
                 core::mem::offset_of!(Self, $name),

@@ -1,4 +1,4 @@
-//! Functions of a module that the host calls. For the syntax of a line, see [`crate::list`].
+//! Functions of a module that the host calls. [`crate::list`] describes the syntax of a line.
 
 /// Calls `$callback!` with the list of [`crate::module::Module`].
 #[macro_export]
@@ -9,12 +9,12 @@ macro_rules! module_functions {
             /// bound to a thread.
             ///
             /// # Safety
-            /// For `unsafe` functions: the module is mapped, and attached unless the function is `attach`. References are live for
-            /// the call.
+            /// For `unsafe` functions: the module is mapped, and attached unless the function is `attach`. References are valid
+            /// during the call.
             Module, ModuleRef;
 
-            /// Attaches the module. The host calls this function first. Afterwards the module can log; it can call functions once
-            /// its cells are filled.
+            /// Attaches the module. The host calls this function first. The module can log after this call. The module can call
+            /// functions after its cells are filled.
             always(unsafe)
             fn attach(context: &ModuleContext; or failure) -> Status;
             /// Returns the structs of the module.
@@ -23,7 +23,7 @@ macro_rules! module_functions {
             /// Returns the classes of the module.
             always()
             fn classes() -> RSlice<'static, &'static ClassDesc>;
-            /// Returns the imports of the module. A member may be listed once for each call site.
+            /// Returns the imports of the module. The list may contain a member once for each call site.
             always()
             fn imports() -> RSlice<'static, &'static ImportDesc>;
             /// Returns the exported static functions.
@@ -35,12 +35,12 @@ macro_rules! module_functions {
             /// Runs the exit hook.
             always(unsafe)
             fn exit(; or failure) -> Status;
-            /// Detaches the module. Called last, after the last finalizer.
+            /// Detaches the module. The host calls this function last, after the last finalizer.
             #[sabi(last_prefix_field)]
             always()
             fn detach();
-            /// Returns the bytes that are allocated from the module's heap and not freed; zero for a module without its own heap.
-            /// Any thread.
+            /// Returns the number of bytes allocated from the module's heap and not freed; zero for a module without its own heap.
+            /// Callable on any thread.
             #[sabi(missing_field(option))]
             maybe()
             fn heap_bytes() -> u64;
@@ -48,7 +48,7 @@ macro_rules! module_functions {
             #[sabi(missing_field(option))]
             maybe()
             fn interfaces() -> RSlice<'static, &'static InterfaceDesc>;
-            /// Drops auto-disposed resources. Called if the exit hook does not run because main has not returned.
+            /// Drops auto-disposed resources. Called instead of the exit hook if main has not returned.
             #[sabi(missing_field(option))]
             maybe(unsafe)
             fn dispose(; or failure) -> Status;
@@ -56,7 +56,7 @@ macro_rules! module_functions {
             #[sabi(missing_field(option))]
             maybe()
             fn suspends() -> u8;
-            /// Releases resources that another generation of the module needs to start. Called before the mains of that generation.
+            /// Releases resources that another generation of the module needs to start. Called before the mains of this other generation.
             #[sabi(missing_field(option))]
             maybe(unsafe)
             fn suspend(; or failure) -> Status;
@@ -73,12 +73,12 @@ macro_rules! module_functions {
             #[sabi(missing_field(option))]
             maybe()
             fn delegates() -> RSlice<'static, &'static DelegateDesc>;
-            /// Returns the tables of the entry method; none for a module that lacks this function.
+            /// Returns the function tables of the entry method; none for a module that lacks this function.
             #[sabi(missing_field(option))]
             maybe()
             fn entry_tables() -> EntryTables;
             /// Returns paths of the module's types and members, each with its earlier names, separated by commas; none for a module
-            /// that lacks this function. Members with `was` metadata are not listed.
+            /// that lacks this function. Members with `was` metadata are not included.
             #[sabi(missing_field(option))]
             maybe()
             fn earlier_names() -> RSlice<'static, &'static MetaDesc>;

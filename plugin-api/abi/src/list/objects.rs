@@ -1,48 +1,49 @@
-//! Host functions for logs, objects, calls, names and jobs. For the syntax of a line, see [`crate::list`].
+//! Host functions for logs, objects, calls, names and jobs. [`crate::list`] describes the syntax of a line.
 
 /// Calls `$callback!` with the list of [`crate::host::HostTable`].
 #[macro_export]
 macro_rules! host_functions {
     ($callback:path) => {
         $callback! {
-            /// Host functions that a plugin may call. Unless specified otherwise: game thread only, refused elsewhere with
-            /// `WRONG_THREAD`.
+            /// Host functions that a plugin may call. Unless the docs of a function state otherwise, the function may be called on the
+            /// game thread only, and fails with `WRONG_THREAD` on other threads.
             ///
             /// # Safety
-            /// For all functions: `host` is the pointer from this module's [`ModuleContext`]; references are live for the call; strings
-            /// are UTF-8.
+            /// For all functions: `host` is the pointer from this module's [`ModuleContext`]; references are valid during the call;
+            /// strings are UTF-8.
             HostTable, HostTableRef, table;
 
-            /// Logs an event. Any thread.
+            /// Logs an event. Callable on any thread.
             any_thread("logging")
             fn log_event(host, module; record: &LogRecord<'_>);
-            /// Opens a span; returns the number of the span, or zero without a listener. Any thread.
+            /// Opens a span. Returns the number of the span, or zero if no listener exists. Callable on any thread.
             any_thread("opening a span")
             fn span_open(host, module; record: &LogRecord<'_>) -> u64;
-            /// Enters, exits or closes a span. Any thread.
+            /// Enters, exits or closes a span. Callable on any thread.
             any_thread("a step of a span")
             fn span_step(host; span: u64, step: SpanStep);
-            /// Resolves a ZCall name. A `fingerprint` of zero disables the signature check. A module without objects may call this on
-            /// any thread.
+            /// Resolves a ZCall name. A `fingerprint` of zero disables the signature check. A module without objects may call this
+            /// function on any thread.
             any_thread("resolving a ZCall")
             fn zcall_resolve(
                 host; name: RStr<'_>, fingerprint: u64; returns out: ZCallHandle = ZCallHandle::NONE; or failure
             ) -> ZCallStatus;
-            /// Calls a function by its handle. A module without objects may call this on any thread. The buffer borrows its slots,
-            /// unshared, until the function returns; pointer slots match the callee's signature.
+            /// Calls a function by its handle. A module without objects may call this function on any thread. The buffer borrows its
+            /// slots exclusively until the function returns; pointer slots match the callee's signature.
             any_thread("a ZCall", unsafe)
             fn zcall(host; handle: ZCallHandle, buffer: &mut ZCallBuffer; or failure) -> ZCallStatus;
-            /// Returns the memory of a live object of `class` or a subclass; class zero accepts objects of any class.
+            /// Returns the memory of a live object of `class` or a subclass. If `class` is zero, objects of any class are accepted.
             game_thread("following an object")
             fn object_resolve(
                 host; object: ObjectHandle, class: ClassId; returns out: *mut u8 = core::ptr::null_mut(); or failure
             ) -> Status;
-            /// Returns the object's plugin part for `class`, if the calling module created the part; none for parts of other modules.
+            /// Returns the object's plugin part for `class` if the calling module created the part; none for parts of other modules.
             game_thread("reaching a plugin part")
             fn object_part(
                 host, module; object: ObjectHandle, class: ClassId; returns out: PartPtr = PartPtr::NONE; or failure
             ) -> Status;
-            /// Checks that a property of the object may be written now. Modules call this before a write if the mode is not normal.
+            /// Checks that a property of the object may be written now. Modules call this function before a write if the mode is not
+            /// normal.
             game_thread("writing a property")
             fn may_write(host; object: ObjectHandle; or failure) -> Status;
             /// Returns the object's name.
@@ -56,14 +57,14 @@ macro_rules! host_functions {
             fn spawn(
                 host; class: ClassId, outer: ObjectHandle; returns out: ObjectHandle = ObjectHandle::NONE; or failure
             ) -> Status;
-            /// Destroys an object immediately; its memory stays readable until the safe point.
+            /// Destroys an object immediately; its memory stays readable until the next safe point.
             acts("destroying an object")
             fn destroy(host; object: ObjectHandle; or failure) -> Status;
             /// Overwrites a string in host memory: `target` is a string property of a live object, or a result in a parameter
             /// block of the host.
             game_thread("writing a text", unsafe)
             fn text_assign(host; target: *mut TextRaw, text: TextView) -> Status;
-            /// Interns a string.
+            /// Interns a string and returns its name.
             game_thread("interning a name")
             fn name_intern(host; text: TextView; returns out: Name = Name::default()) -> Status;
             /// Returns the string of a name.
@@ -75,39 +76,41 @@ macro_rules! host_functions {
             fn job_take(
                 host, module; job: &Job<'_>; returns out: JobId = JobId::NONE; or failure
             ) -> Status;
-            /// Cancels a job; has no effect on a finished job. If called off the game thread, the job ends at the next safe point. Any
-            /// thread.
+            /// Cancels a job; has no effect on a finished job. If this function is called off the game thread, the job ends at the next
+            /// safe point. Callable on any thread.
             any_thread("cancelling a job")
             fn job_cancel(host; job: JobId);
-            /// Returns one if the job has neither ended nor been cancelled, otherwise zero; always zero off the game thread.
+            /// Returns one if the job is neither finished nor canceled, otherwise zero. Always returns zero off the game thread.
             game_thread("asking for a job")
             fn job_lives(host; job: JobId) -> u8;
-            /// Returns nanoseconds of game time since the host started; zero off the game thread.
+            /// Returns the game time since the host started, in nanoseconds; zero off the game thread.
             game_thread("asking for the game time")
             fn game_time(host;) -> u64;
-            /// Increments the reference count of a host waker; returns the same address. Any thread. The caller borrows or owns the
-            /// waker.
+            /// Increments the reference count of a host waker, and returns the waker's address. Callable on any thread. The caller
+            /// borrows or owns the waker.
             bare("cloning a waker", unsafe)
             fn waker_clone(; waker: *const ()) -> *const ();
-            /// Schedules the task of a waker; has no effect on a finished task. Any thread. The caller borrows or owns the waker.
+            /// Schedules the task of a waker; has no effect on a finished task. Callable on any thread. The caller borrows or owns the
+            /// waker.
             bare("waking a task", unsafe)
             fn waker_wake(; waker: *const ());
-            /// Decrements the reference count of a waker. Any thread. The caller owns the waker and does not use it afterwards.
+            /// Decrements the reference count of a waker. Callable on any thread. The caller owns the waker and does not use it afterwards.
             bare("dropping a waker", unsafe)
             fn waker_drop(; waker: *const ());
-            /// Reports a panic of the module on this thread, with message and source location, before the stack is unwound. Any thread.
+            /// Reports a panic of the module on this thread, with message and source location, before the stack unwinds. Callable on any
+            /// thread.
             #[sabi(last_prefix_field)]
             bare("reporting a panic")
             fn panicked(host; message: RStr<'_>, file: RStr<'_>, line: u32, column: u32);
             /// Returns the code of a function for direct calls. The function's signature must have the passed fingerprint, and all its
-            /// values must be kinds that fit a slot. Returns none for other functions. Game thread; any thread for a module that is not
-            /// bound to a thread.
+            /// values must have kinds that fit a slot. Returns none for other functions. Callable on the game thread, or on any thread
+            /// by a module that is not bound to a thread.
             any_thread("finding a function for direct calls")
             fn zcall_direct(
                 host; handle: ZCallHandle, fingerprint: u64; returns out: DirectCallee = DirectCallee::NONE; or failure
             ) -> Status;
             /// Calls a method on each object. The method's signature must have the passed fingerprint and only kinds that fit a slot. A
-            /// failure does not stop the remaining calls. `each` borrows the data behind its pointers, unshared, until the function
+            /// failure does not stop the remaining calls. `each` exclusively borrows the data behind its pointers until the function
             /// returns.
             game_thread("a call on several objects", unsafe)
             fn zcall_each(host; handle: ZCallHandle, fingerprint: u64, each: &mut EachCall; or failure) -> Status;
@@ -118,19 +121,19 @@ macro_rules! host_functions {
                 host; handle: ZCallHandle, fingerprint: u64, object: ObjectHandle;
                 returns class: ClassId = ClassId::NONE, offset: u32 = 0; or failure
             ) -> Status;
-            /// Returns the failure of the last direct call on this thread as an error. Any thread.
+            /// Returns the error of the last direct call on this thread. Callable on any thread.
             any_thread("a direct call")
             fn direct_failure(host;; or failure) -> Status;
-            /// Registers a protocol of the calling module for all names that begin with the protocol's word. The protocol's function
-            /// belongs to the module and accepts the protocol's number. Game thread.
+            /// Registers a protocol of the calling module for all names that begin with the protocol's prefix. The protocol's function
+            /// belongs to the module and accepts the protocol's number. Callable on the game thread only.
             any_thread("registering a protocol", unsafe)
             fn protocol_add(host, module; protocol: &ProtocolDesc<'_>; or failure) -> Status;
             /// Registers a resolver of the calling module for the names of a protocol. The resolver's functions belong to the module
-            /// and accept the resolver's number. Game thread.
+            /// and accept the resolver's number. Callable on the game thread only.
             any_thread("registering a resolver", unsafe)
             fn resolver_add(host, module; resolver: &ResolverDesc<'_>; or failure) -> Status;
-            /// Returns one if, on this thread, the host is calling a module that is not bound to a thread; otherwise zero. During such
-            /// a call, the panic guard of the call catches panics. Any thread.
+            /// Returns one if, on this thread, the host is calling a module that is not bound to a thread; otherwise zero. During this
+            /// call, the call's panic guard catches panics. Callable on any thread.
             bare("finding open calls")
             fn calls_are_open(host;) -> u8;
         }

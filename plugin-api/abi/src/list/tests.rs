@@ -1,11 +1,11 @@
-//! Tests of the table layouts. Functions before the mark never change; the lists may grow after it.
+//! Tests of the table layouts. The functions before the mark never change; functions may be added after the mark.
 
 use crate::fingerprint::Fingerprint;
 use crate::host::HostTable;
 use crate::module::Module;
 use crate::values::ValueTable;
 
-/// Number of functions in each table when its mark was set.
+/// Number of functions in each table when the table's mark was set.
 const BEFORE_THE_MARK: [usize; 2] = [crate::MARKED_HOST_FUNCTIONS, crate::MARKED_VALUE_FUNCTIONS];
 
 #[test]

@@ -1,4 +1,4 @@
-//! Events in the `impl` block of a class: declared events, with or without a body, and overrides of events of a base.
+//! Events in the `impl` block of a class: declared events, with or without a default body, and overrides of a base class's events.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
@@ -16,10 +16,10 @@ use crate::rules;
 use crate::specifiers::{self, FUNCTION};
 use crate::static_function::{self, Defaults};
 
-/// Specifiers of functions whose body is elsewhere.
+/// Specifiers of events, whose bodies are separate functions or scripts.
 pub(crate) const EVENTS: [&str; 2] = ["blueprint_native_event", "blueprint_implementable_event"];
 
-/// Error for a function with both specifiers.
+/// Error for a function with both event specifiers.
 pub(crate) const TWO_SORTS_OF_EVENT: &str =
     "an event has a default body, `blueprint_native_event`, or none, `blueprint_implementable_event`: use one of them";
 
@@ -89,7 +89,7 @@ impl Body<'_> {
         let defaults = Defaults::of(attr_args, method)?;
         let (types, result) = (method.types(), method.result_type());
         let builder = (&quote! { implementable_event }, &quote! { #class, (#(#types,)*), #result });
-        // The builder identifies the kind of the function; specifiers state whether scripts may also call it.
+        // The builder identifies the kind of the function. The specifiers state whether scripts may also call the function.
         let flags = specifiers::flags(attr_args, &FUNCTION[..2], "function_flags")?;
         self.functions.push(static_function::description(method, builder, &flags, &defaults, &cell, &metadata));
         self.expanded.push(defaults.checks().clone());
@@ -97,7 +97,7 @@ impl Body<'_> {
         Ok(())
     }
 
-    /// Finds the default body of an event, and compares the two signatures.
+    /// Finds the default body of an event, and compares the signatures of event and body.
     pub(super) fn finish_event(&mut self, event: Event, members: &[Member]) -> Result<()> {
         let Event { conditions, method, attr_args, attrs } = event;
         let mark = self.mark();
@@ -142,7 +142,7 @@ impl Body<'_> {
         let (text, problem) = (method.text(), format!("`{}` declares no event `{}`", formatted(&base), method.text()));
         self.expanded.push(quote_spanned! {name.span()=>
             const _: () = {
-                // The constant of an event that the class declares takes precedence.
+                // If the class declares the event, the inherent constant of the event takes precedence over this constant.
                 #[allow(dead_code, reason = "the class should declare the event")]
                 trait AlcedoEvent {
                     const #constant: ::alcedo_plugin_api::__private::NoEvent = ::alcedo_plugin_api::__private::NoEvent;
@@ -191,7 +191,7 @@ impl Body<'_> {
     }
 }
 
-/// Expands to the names of the events of a class, if it declares any.
+/// Expands to the list of event names of a class, if the class declares events.
 pub(crate) fn event_names(view: &Ident, names: &[TokenStream]) -> Option<TokenStream> {
     (!names.is_empty()).then(|| {
         quote! {

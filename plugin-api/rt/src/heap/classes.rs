@@ -1,9 +1,9 @@
-//! Size classes of allocations. The class depends on the layout only, so that allocation and deallocation compute the
+//! Size classes of allocations. A class depends only on the layout, so that allocation and deallocation compute the
 //! same class.
 
 use core::alloc::Layout;
 
-/// Length and alignment of a slab, and the unit of all memory requested from the host.
+/// Length and alignment of a slab. All memory is requested from the host in multiples of this length.
 pub(super) const SLAB: usize = 64 * 1024;
 
 /// Size of the slab header before the first block.
@@ -12,7 +12,7 @@ pub(super) const HEAD: usize = 128;
 /// Maximum alignment of blocks in slabs.
 const MOST_ALIGN: usize = 4096;
 
-/// Block sizes in slabs: steps of 16 bytes, then four steps per doubling, and at the end sizes that waste little of a
+/// Block sizes in slabs: steps of 16 bytes, then four sizes per doubling, and finally sizes that waste little of a
 /// slab.
 pub(super) const SIZES: [usize; 38] = [
     16, 32, 48, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 640, 768, 896, 1024, 1280, 1536, 1792,
@@ -32,10 +32,10 @@ const ALIGNS: [usize; CLASSES] = {
     aligns
 };
 
-/// Kind of memory for an allocation.
+/// Kind of memory that an allocation uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Placement {
-    /// A block of a slab of this class.
+    /// Block in a slab of this class.
     Slab(usize),
     /// Separate pages of this length. Length and address are multiples of [`SLAB`].
     Pages(usize),
@@ -64,14 +64,14 @@ fn uncommon_placement(size: usize, align: usize) -> Placement {
     {
         return Placement::Slab(class);
     }
-    // The word before the block stores the address of the block's pages, so a large alignment costs one additional
+    // The word before the block stores the address of the block's pages, so a large alignment needs one additional
     // slab.
     let (extra, kind): (usize, fn(usize) -> Placement) =
         if align <= SLAB { (0, Placement::Pages) } else { (align + SLAB, Placement::Offset) };
     size.checked_add(extra).and_then(|len| len.checked_next_multiple_of(SLAB)).map_or(Placement::Nowhere, kind)
 }
 
-/// Returns the smallest class for a size that fits a slab class.
+/// Returns the smallest class with blocks of at least this size. The size must fit a slab class.
 #[inline]
 fn class_of(size: usize) -> usize {
     match size {

@@ -1,8 +1,8 @@
 //! Memory of the heap and its ownership: pages, slabs and blocks. A value of [`Pages`] or [`Free`] owns its memory, so memory cannot
 //! be freed twice or used by two owners.
 //!
-//! A slab is 64 KiB of blocks of one size, after a header. Freed blocks are linked through their first words. Blocks that were never
-//! used are not in the list, so fresh pages stay untouched until they are needed.
+//! A slab is 64 KiB long and contains a header and blocks of one size. Freed blocks are linked through their first words. Blocks that
+//! were never used are not in the list, so fresh pages stay untouched until an allocation needs them.
 #![expect(unsafe_code, reason = "maps memory, finds heads by address, and keeps lists inside freed blocks")]
 
 use core::cell::{Cell, UnsafeCell};
@@ -23,11 +23,11 @@ pub(super) struct Pages {
     len: usize,
 }
 
-// SAFETY: the pages are memory owned by the value.
+// SAFETY: the value is the only owner of the pages.
 unsafe impl Send for Pages {}
 
 impl Pages {
-    /// Allocates zeroed pages of this length: from the host, or from the platform without a host.
+    /// Allocates zeroed pages of this length from the host, or from the platform without a host.
     pub(super) fn grow(len: usize) -> Option<Self> {
         if len == 0 || !len.is_multiple_of(SLAB) {
             return None;
@@ -43,9 +43,8 @@ impl Pages {
     /// Returns the pages to the host or the platform.
     pub(super) fn shrink(self) {
         let memory = self.memory.as_ptr().cast::<c_void>();
-        // SAFETY: the image pointer is from the same context. `self` owns the pages, which were allocated by `grow` from the host, or
-        // from the platform without a host. `munmap` fails only if kernel memory is exhausted; the pages then stay mapped, which is
-        // harmless.
+        // SAFETY: the image pointer is from the same context. `self` owns the pages, which `grow` allocated from the host, or from the
+        // platform without a host. `munmap` fails only if kernel memory is exhausted. The pages then stay mapped, which is harmless.
         unsafe {
             match hook_context() {
                 Some(context) => (context.table.heap_shrink)(context.image, memory, self.len),
@@ -72,7 +71,7 @@ impl Pages {
         self.memory
     }
 
-    /// Reverts [`Pages::into_memory`].
+    /// Restores ownership that [`Pages::into_memory`] has passed to the caller.
     ///
     /// # Safety
     /// [`Pages::into_memory`] returned `memory` for pages of length `len`, and no code uses the memory any more.
@@ -81,7 +80,7 @@ impl Pages {
     }
 }
 
-/// Maps pages aligned to [`SLAB`]. The platform aligns to its page size only, so this function maps one additional slab and unmaps the
+/// Maps pages aligned to [`SLAB`]. The platform aligns only to its page size, so this function maps one additional slab and unmaps the
 /// excess.
 fn map_aligned(len: usize) -> *mut u8 {
     let Some(more) = len.checked_add(SLAB) else { return null_mut() };
@@ -104,20 +103,20 @@ fn map_aligned(len: usize) -> *mut u8 {
     }
 }
 
-/// A block of a slab: at least 16 bytes, aligned to at least 16 bytes.
+/// Marker for a block of a slab, with a size and alignment of at least 16 bytes.
 pub(super) enum Block {}
 
-/// Memory of a whole slab: [`SLAB`] bytes, aligned to [`SLAB`], with arbitrary content. Owned by the heap until the image is unmapped.
+/// Marker for a whole slab: [`SLAB`] bytes, aligned to [`SLAB`], with arbitrary content. Owned by the heap until the image is unmapped.
 pub(super) enum Whole {}
 
-/// Memory of kind `K` that only the owner of this value uses.
+/// Memory of kind `K` that is used only by the owner of this value.
 pub(super) struct Free<K>(NonNull<u8>, PhantomData<K>);
 
-// SAFETY: the memory is owned by the value.
+// SAFETY: the value is the only owner of the memory.
 unsafe impl<K> Send for Free<K> {}
 
 impl<K> Free<K> {
-    /// Stores the next element of a list in the first word.
+    /// Stores the address of the next list element in the first word.
     #[inline]
     fn link(&self, next: *mut u8) {
         // SAFETY: `self` is the only owner of the memory, and a block or a slab has at least 16 bytes and is aligned to at least 16
@@ -133,7 +132,7 @@ impl Free<Block> {
         self.0
     }
 
-    /// Reverts [`Free::into_memory`].
+    /// Restores ownership that [`Free::into_memory`] has passed to the caller.
     ///
     /// # Safety
     /// [`Free::into_memory`] returned `memory`, and no code uses the memory any more.
@@ -169,7 +168,7 @@ impl<K> FreeList<K> {
     }
 }
 
-/// Blocks that other threads have freed. The owner of the shard collects them.
+/// Blocks that other threads have freed. The owner of the shard collects these blocks.
 pub(super) struct Returned(AtomicPtr<u8>);
 
 impl Returned {
@@ -177,7 +176,7 @@ impl Returned {
         Self(AtomicPtr::new(null_mut()))
     }
 
-    /// Adds a freed block. Any thread.
+    /// Adds a freed block. Callable on any thread.
     pub(super) fn push(&self, block: Free<Block>) {
         let mut first = self.0.load(Ordering::Relaxed);
         loop {
@@ -189,7 +188,7 @@ impl Returned {
         }
     }
 
-    /// Takes all returned blocks. Only the owner may call this.
+    /// Removes and returns all returned blocks. Only the shard's owner may call this function.
     #[inline]
     pub(super) fn take(&self) -> FreeList<Block> {
         let is_empty = self.0.load(Ordering::Relaxed).is_null();
@@ -198,7 +197,7 @@ impl Returned {
     }
 }
 
-/// Header and blocks of a slab. Only the owner of `shard` accesses the fields other than `shard` and `class`.
+/// Header of a slab, followed by its blocks. Only the owner of `shard` accesses the fields other than `shard` and `class`.
 #[repr(C, align(128))]
 pub(super) struct Slab {
     head: Head,
@@ -207,17 +206,17 @@ pub(super) struct Slab {
 
 #[repr(C, align(128))]
 pub(super) struct Head {
-    /// Shard of the slab; constant while a block is in use.
+    /// Shard that owns the slab; constant while a block is in use.
     pub(super) shard: &'static Shard,
-    /// Size class of the slab's blocks, as an index of [`SIZES`].
+    /// Size class of the slab's blocks, as an index into [`SIZES`].
     pub(super) class: usize,
     /// Neighbors in the shard's list of slabs that have free blocks.
     pub(super) next: Cell<Option<&'static Slab>>,
     pub(super) previous: Cell<Option<&'static Slab>>,
-    /// True if the slab is in the shard's list.
+    /// True if the shard's list contains the slab.
     pub(super) is_listed: Cell<bool>,
     free: FreeList<Block>,
-    /// Offset of the first block that was never used, from the start of the slab.
+    /// Offset from the start of the slab to the first block that was never used.
     unused: Cell<usize>,
     in_use: Cell<usize>,
 }
@@ -257,7 +256,7 @@ impl Slab {
     /// Returns the slab of a block.
     ///
     /// # Safety
-    /// The caller does not use the result after [`Slab::retire`], which requires that the block was put back.
+    /// The caller does not use the result after [`Slab::retire`]. `retire` requires that the block was put back.
     #[inline]
     pub(super) unsafe fn of(block: &Free<Block>) -> &'static Self {
         let slab = with_exposed_provenance::<Self>(block.0.as_ptr().addr() & !(SLAB - 1));
@@ -266,7 +265,7 @@ impl Slab {
         unsafe { &*slab }
     }
 
-    /// Returns a free block. Only the owner may call this.
+    /// Returns a free block. Only the shard's owner may call this function.
     #[inline]
     pub(super) fn take(&'static self) -> Option<Free<Block>> {
         let block = match self.free.pop() {
@@ -287,7 +286,7 @@ impl Slab {
         Some(Free(unsafe { self.memory().add(at) }, PhantomData))
     }
 
-    /// Takes a block back; returns true if no block of the slab is in use any more. Only the owner may call this.
+    /// Accepts a freed block. Returns true if no block of the slab is in use any longer. Only the shard's owner may call this function.
     ///
     /// # Safety
     /// The block belongs to this slab, and the caller owns the slab's shard.

@@ -1,8 +1,8 @@
-//! The module's heap. Allocations are in pages that are released with the image, so the host frees leaked memory of the module. No
-//! block is in the host's heap, even if other code frees the block.
+//! The module's heap. Its pages are released with the image, so memory that the module leaks is freed too. No block belongs to the
+//! host's heap, even if other code frees the block.
 //!
-//! The heap needs no initialization: initializers that run while the module is mapped may allocate, and so may the last finalizer of
-//! the library. Blocks have no headers, because the caller of `dealloc` passes the layout.
+//! The heap needs no initialization. Initializers may therefore allocate while the module is being mapped, and so may the last
+//! finalizer of the library. Blocks have no headers, because the caller of `dealloc` passes the layout.
 #![expect(unsafe_code, reason = "an allocator")]
 
 mod classes;
@@ -16,11 +16,11 @@ use core::ptr::{NonNull, null_mut};
 use classes::{Placement, SLAB, placement};
 use memory::{Free, Pages};
 
-/// The allocator of a module. `module!` makes this allocator the global allocator, unless `allocator: own` is specified. Any thread.
+/// Allocator of a module. `module!` makes it the global allocator, unless `allocator: own` is specified. Callable on any thread.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct ModuleHeap;
 
-/// Returns the number of bytes that the module has allocated and not freed. Approximate while other threads allocate.
+/// Returns the number of bytes that the module has allocated and not freed. The number is approximate while other threads allocate.
 #[must_use]
 pub fn live_bytes() -> u64 {
     shard::live_bytes()
@@ -85,7 +85,7 @@ unsafe impl GlobalAlloc for ModuleHeap {
     }
 }
 
-/// Allocates separate pages. Returns the block, and true if the pages are known to be zero.
+/// Allocates separate pages. Returns the block, and true if the pages are known to contain only zeros.
 #[cold]
 fn pages_for(placement: Placement, layout: Layout) -> Option<(NonNull<u8>, bool)> {
     let taken = match placement {

@@ -1,18 +1,18 @@
-//! Stock of pages. Freed pages are kept for reuse, because a growing vector soon requests pages again.
+//! Stock of unused pages. Freed pages are kept for reuse, because a growing vector soon requests pages again.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::classes::SLAB;
 use super::memory::{Free, FreeList, Pages, Whole};
 
-/// Number of bytes that are requested when the stock has no slab.
+/// Number of bytes requested from the host when the stock has no slab.
 const CHUNK: usize = 16 * SLAB;
 
-/// Maximum number of kept page ranges, and their maximum total size in bytes.
+/// Maximum number of page ranges that the stock keeps, and their maximum total size in bytes.
 const KEPT: usize = 32;
 const KEPT_BYTES: usize = 4 * 1024 * 1024;
 
-/// Unused pages. The module owns the pages until the image is unmapped.
+/// Unused pages, which the module owns until the image is unmapped.
 struct Stock {
     slabs: FreeList<Whole>,
     chunk: Option<Pages>,
@@ -20,13 +20,13 @@ struct Stock {
     kept_bytes: usize,
 }
 
-/// The lock is never held while code of the plugin author runs. The host's `heap_grow` may run under this lock, and
-/// does not call the module.
+/// Global stock. No thread holds the lock while the plugin author's code runs. The host's `heap_grow` may run under
+/// this lock, but does not call the module.
 static STOCK: Mutex<Stock> =
     Mutex::new(Stock { slabs: FreeList::new(), chunk: None, kept: [const { None }; KEPT], kept_bytes: 0 });
 
 fn stock() -> MutexGuard<'static, Stock> {
-    // No code under this lock panics.
+    // No code panics while it holds this lock.
     STOCK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -49,7 +49,7 @@ pub(super) fn give_slab(memory: Free<Whole>) {
     stock().slabs.push(memory);
 }
 
-/// Returns pages, and true if they are known to be zero.
+/// Returns pages of length `len`, and true if the pages are known to contain only zeros.
 pub(super) fn take_pages(len: usize) -> Option<(Pages, bool)> {
     let mut stock = stock();
     let fits = |pages: &Option<Pages>| pages.as_ref().is_some_and(|pages| pages.len() == len);

@@ -1,9 +1,9 @@
-//! A shard: slabs that one thread uses, so that the thread's allocations take no lock. Blocks that other threads free are put
-//! into a list. The owner of the shard collects the list when the shard has no free blocks.
+//! Shards: slabs that one thread uses, so that the thread's allocations take no lock. If another thread frees a block, the
+//! block is put into a list. The owner of the shard collects the list when the shard has no free blocks.
 //!
 //! A thread is identified by its thread pointer, which needs neither a thread-local nor a destructor. A destructor would pin
-//! the image for every thread that ever allocated. A later thread with the same pointer takes over the shard. Threads that find
-//! no free shard share some shards under a lock.
+//! the image for every thread that ever allocated. A later thread with an equal pointer takes over the shard. Threads that find
+//! no free shard use a few shared shards under a lock.
 #![expect(unsafe_code, reason = "frees blocks")]
 
 use core::cell::Cell;
@@ -15,29 +15,29 @@ use super::memory::{Block, Free, Returned, Slab};
 use super::pages;
 use crate::outside::this_thread;
 
-/// Number of shards for one thread each, a power of two.
+/// Number of shards that one thread each can own; a power of two.
 const OWNED: usize = 64;
 
-/// Maximum number of shards that a thread checks for a free shard.
+/// Maximum number of shards that a thread tries before it uses a shared shard.
 const PROBES: usize = 8;
 
-/// Number of shared shards.
+/// Number of shards that several threads share.
 const SHARED: usize = 4;
 
 /// Slabs of one owner.
 #[repr(align(128))]
 pub(super) struct Shard {
-    /// Thread pointer of the owner; zero without an owner. Also zero for a shared shard, whose owner is the thread that holds
+    /// Thread pointer of the owner; zero without an owner. Also zero for a shared shard, which belongs to the thread that holds
     /// the lock.
     owner: AtomicUsize,
-    /// Bytes allocated minus bytes freed through this shard; may be negative.
+    /// Number of bytes allocated minus bytes freed through this shard; may be negative.
     live: AtomicI64,
     returned: Returned,
     /// For each class, the list of slabs that have free blocks; the active slab is first.
     slabs: [Cell<Option<&'static Slab>>; CLASSES],
 }
 
-// SAFETY: only the owner uses the cells: the thread whose pointer is in `owner`, or the thread that holds the lock.
+// SAFETY: only the owner uses the cells, that is, the thread whose pointer is in `owner`, or the thread that holds the lock.
 unsafe impl Sync for Shard {}
 
 struct SharedShard {
@@ -49,10 +49,10 @@ static SHARDS: [Shard; OWNED] = [const { Shard::new() }; OWNED];
 static SHARED_SHARDS: [SharedShard; SHARED] =
     [const { SharedShard { shard: Shard::new(), lock: Mutex::new(()) } }; SHARED];
 
-/// A shard, and the right to use it.
+/// Shard and the right to use it.
 enum Access {
     Owned(&'static Shard),
-    /// A shared shard, locked while the guard is alive.
+    /// Shared shard, locked until the guard is dropped.
     Locked(&'static Shard, MutexGuard<'static, ()>),
 }
 
@@ -96,8 +96,8 @@ fn allocate_slowly(thread: usize, class: usize, size: usize) -> Option<Free<Bloc
 #[inline]
 pub(super) fn free(block: Free<Block>, size: usize) {
     let thread = this_thread();
-    // SAFETY: the slab exists until the block is put back, as the type of the block guarantees. The block is put into its slab
-    // if this thread owns the shard; otherwise it is put into the list of the owner.
+    // SAFETY: the slab exists until the block is put back, as the type of the block guarantees. If this thread owns the shard,
+    // the block is put into its slab; otherwise, it is put into the owner's list.
     unsafe {
         let slab = Slab::of(&block);
         let shard = slab.shard;
@@ -111,7 +111,7 @@ pub(super) fn free(block: Free<Block>, size: usize) {
     }
 }
 
-/// Adds to the byte count for an allocation outside of this thread's slabs.
+/// Adds `bytes` to the byte count, for an allocation outside of this thread's slabs.
 pub(super) fn count_elsewhere(bytes: i64) {
     let thread = this_thread();
     let shard = &SHARDS[first_choice(thread)];
@@ -122,14 +122,14 @@ pub(super) fn count_elsewhere(bytes: i64) {
     }
 }
 
-/// Returns the number of allocated bytes; approximate while other threads allocate.
+/// Returns the number of allocated bytes. The number is approximate while other threads allocate.
 pub(super) fn live_bytes() -> u64 {
     let all = SHARDS.iter().chain(SHARED_SHARDS.iter().map(|shared| &shared.shard));
     let live: i64 = all.map(|shard| shard.live.load(Ordering::Relaxed)).sum();
     live.try_into().unwrap_or(0)
 }
 
-/// Returns the shard for this thread: the thread's own shard, a shard without an owner, or a shared shard.
+/// Returns a shard for this thread: the thread's own shard, a shard without an owner, or a shared shard.
 fn access(thread: usize) -> Access {
     let first = first_choice(thread);
     for probe in 0..PROBES {
@@ -146,7 +146,7 @@ fn access(thread: usize) -> Access {
         }
     }
     let SharedShard { shard, lock } = &SHARED_SHARDS[first % SHARED];
-    // No code under this lock panics.
+    // No code panics while it holds this lock.
     Access::Locked(shard, lock.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
@@ -160,13 +160,13 @@ impl Shard {
         }
     }
 
-    /// Adds to the byte count without an atomic read-modify-write instruction, because only the owner writes the count.
+    /// Adds `bytes` to the byte count. Only the owner writes the count, so no atomic read-modify-write instruction is needed.
     #[inline]
     fn count(&self, bytes: i64) {
         self.live.store(self.live.load(Ordering::Relaxed).wrapping_add(bytes), Ordering::Relaxed);
     }
 
-    /// Takes a free block of a class. Only the owner may call this.
+    /// Removes and returns a free block of a class. Only the owner may call this function.
     fn take(&'static self, class: usize) -> Option<Free<Block>> {
         let mut has_collected = false;
         loop {
@@ -195,14 +195,14 @@ impl Shard {
         }
     }
 
-    /// Puts a block into its slab. A slab without used blocks is returned to the stock, unless the slab is the only slab in its
-    /// list.
+    /// Puts a block into its slab. If the slab has no used blocks left and is not the only slab in its list, the slab is
+    /// returned to the stock.
     ///
     /// # Safety
     /// The caller owns this shard. The slab belongs to this shard, and the block belongs to the slab.
     #[inline]
     unsafe fn put(&'static self, slab: &'static Slab, block: Free<Block>) {
-        // SAFETY: the caller owns the shard. The retired slab has no block in use, is in no list, and is not used any more.
+        // SAFETY: the caller owns the shard. The retired slab has no block in use, is in no list, and is not used afterwards.
         unsafe {
             let is_empty = slab.put(block);
             if !slab.is_listed.get() {

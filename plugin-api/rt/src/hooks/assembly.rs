@@ -10,7 +10,7 @@ use super::blocks::{__vasprintf_chk, vasprintf};
 #[cfg(target_arch = "x86_64")]
 use super::signals::{child, refused};
 
-/// Defines variadic C functions. Each function creates a `va_list` of its variadic arguments in the layout of the platform's
+/// Defines variadic C functions. Each function stores its variadic arguments in a `va_list`, in the layout of the platform's
 /// calling convention, and calls the function that accepts a `va_list`.
 #[cfg(target_arch = "x86_64")]
 macro_rules! with_list {
@@ -18,12 +18,12 @@ macro_rules! with_list {
         #[doc = concat!("`", stringify!($name), "` of this module.")]
         ///
         /// # Safety
-        /// The contract of the C function.
+        /// The caller fulfills the contract of the C function.
         #[unsafe(naked)]
         pub unsafe extern "C" fn $name($($arg: $ty),*) -> c_int {
             naked_asm!(
                 "sub rsp, 0xd8",
-                // Register save area; the `va_list` itself is in the first 24 bytes.
+                // Register save area; the first 24 bytes contain the `va_list` itself.
                 "mov [rsp + 0x30], rdx",
                 "mov [rsp + 0x38], rcx",
                 "mov [rsp + 0x40], r8",
@@ -61,11 +61,11 @@ with_list! {
     __asprintf_chk(text: *mut *mut c_char, flag: c_int, format: *const c_char) as __vasprintf_chk, "24", "rcx";
 }
 
-/// `vfork` of this module. The child uses the stack of the waiting parent, so the return address is kept in a register. The
-/// parent notifies the host after the child has exited or executed a program.
+/// Hook of `vfork`. The child uses the stack of the waiting parent, so a register stores the return address. The parent
+/// notifies the host after the child has exited or executed a program.
 ///
 /// # Safety
-/// The contract of the C function.
+/// The caller fulfills the contract of the C function.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
 pub unsafe extern "C" fn vfork() -> c_int {
@@ -94,14 +94,14 @@ pub unsafe extern "C" fn vfork() -> c_int {
     )
 }
 
-/// Defines the platform's `dlsym` and `dlvsym`. The hooks already have the unversioned names in this module. So these
-/// functions refer to the first symbol version, which every C library of the platform defines.
+/// Defines functions that jump to the platform's `dlsym` and `dlvsym`. In this module, the hooks have the unversioned names.
+/// These functions therefore refer to the first symbol version, which every C library of the platform defines.
 macro_rules! versioned {
     ($($name:ident($($arg:ident: $ty:ty),*) is $symbol:literal, $x86_64:literal, $aarch64:literal;)*) => {$(
         /// Jumps to the platform's function.
         ///
         /// # Safety
-        /// The contract of the C function.
+        /// The caller fulfills the contract of the C function.
         #[cfg(target_arch = "x86_64")]
         #[unsafe(naked)]
         pub(super) unsafe extern "C" fn $name($($arg: $ty),*) -> *mut c_void {
@@ -114,7 +114,7 @@ macro_rules! versioned {
         /// Jumps to the platform's function.
         ///
         /// # Safety
-        /// The contract of the C function.
+        /// The caller fulfills the contract of the C function.
         #[cfg(target_arch = "aarch64")]
         #[unsafe(naked)]
         pub(super) unsafe extern "C" fn $name($($arg: $ty),*) -> *mut c_void {

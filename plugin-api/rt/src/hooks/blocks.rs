@@ -1,5 +1,5 @@
-//! Hooks of C functions that allocate heap blocks for the caller to free. The platform allocates the block and the hook
-//! notifies the host, so that the host counts and frees the block like a block of `malloc`.
+//! Hooks of C functions that allocate heap blocks for the caller to free. The platform allocates the block, and the hook
+//! notifies the host. The host then counts and frees the block like a block of `malloc`.
 
 #![expect(unsafe_code, reason = "moves blocks from one heap to another")]
 
@@ -18,7 +18,7 @@ makers! {
     get_current_dir_name();
 }
 
-// C code that is compiled with `_FORTIFY_SOURCE` calls the second function.
+// C code that is compiled with `_FORTIFY_SOURCE` calls `__vasprintf_chk`.
 printers! {
     vasprintf(text: *mut *mut c_char, format: *const c_char, arguments: *mut c_void; text);
     __vasprintf_chk(text: *mut *mut c_char, flag: c_int, format: *const c_char, arguments: *mut c_void; text);
@@ -29,7 +29,7 @@ readers! {
     getdelim(line: *mut *mut c_char, room: *mut usize, end: c_int, stream: *mut c_void; line room);
 }
 
-/// True if the module defines `free` itself. Such a `free` accepts only blocks of the module's own heap.
+/// True if the module defines `free` itself. This `free` accepts only blocks of the module's own heap.
 static HAS_OWN_HEAP: AtomicBool = AtomicBool::new(false);
 
 /// Records that the module defines `free` itself. Runs before other initializers.
@@ -42,8 +42,8 @@ pub(super) fn are_copied() -> bool {
     HAS_OWN_HEAP.load(Ordering::Relaxed)
 }
 
-/// Converts a block that the platform has allocated into a block for the module. Returns the block itself, which the host then
-/// records, or a copy in the module's own heap. Returns null if memory is exhausted.
+/// Converts a block that the platform has allocated into a block for the module. Returns the block itself and reports it to
+/// the host, or returns a copy in the module's own heap. Returns null if memory is exhausted.
 ///
 /// # Safety
 /// The platform has just allocated the block for the module to free, or the block is null.
@@ -53,7 +53,7 @@ pub(super) unsafe fn handed_over(block: *mut c_void) -> *mut c_void {
         unsafe { notes::block_made(block) };
         return block;
     }
-    // SAFETY: the caller promises a block of the platform's heap that no other code uses. `malloc` is the module's own.
+    // SAFETY: the caller promises a block of the platform's heap that no other code uses. `malloc` is the module's own function.
     unsafe {
         let len = platform::malloc_usable_size(block);
         let copy = libc::malloc(len);
@@ -66,7 +66,7 @@ pub(super) unsafe fn handed_over(block: *mut c_void) -> *mut c_void {
 }
 
 /// Converts a block of the module into a block that the platform may move or free. Returns the block itself, or a copy in the
-/// platform's heap. Returns null for null, and if memory is exhausted.
+/// platform's heap. Returns null if the block is null or memory is exhausted.
 ///
 /// # Safety
 /// The block is a block of the module's heap with at least `len` bytes, or null. The module uses the result instead of the
@@ -75,7 +75,7 @@ pub(super) unsafe fn borrowed(block: *mut c_void, len: usize) -> *mut c_void {
     if block.is_null() || !are_copied() {
         return block;
     }
-    // SAFETY: the caller promises the block and its length, and that no code uses it any more. `free` is the module's own.
+    // SAFETY: the caller promises the block and its length, and that no code uses the block any more. `free` is the module's own function.
     unsafe {
         let moved = platform::malloc(len);
         if !moved.is_null() {

@@ -8,8 +8,8 @@ const F_SETOWN: c_int = 8;
 const F_SETSIG: c_int = 10;
 const F_SETOWN_EX: c_int = 15;
 
-// `mq_open` also returns a descriptor. Variadic arguments that a caller omits are passed as undefined values, which the
-// platform ignores.
+// `mq_open` also returns a descriptor. If a caller omits variadic arguments, the hook passes undefined values, which
+// the platform ignores.
 openers! {
     open(path: *const c_char, flags: c_int, mode: c_uint);
     openat(folder: c_int, path: *const c_char, flags: c_int, mode: c_uint);
@@ -51,12 +51,12 @@ around! {
         closed(fd);
         call()
     };
-    /// On Linux, a message queue is a descriptor.
+    /// On Linux, a message queue is a file descriptor.
     mq_close(queue: c_int) -> c_int, |call| {
         closed(queue);
         call()
     };
-    /// Three requests of `ioctl` control signals.
+    /// Notifies the host after the three requests of `ioctl` that control signals.
     ioctl(fd: c_int, request: c_ulong, argument: usize) -> c_int, |call| {
         let result = call();
         if uses_signals(request) {

@@ -1,9 +1,9 @@
-//! Hooks of `dlsym` and `dlvsym`. Many libraries look up functions of the C library at run time, and would bypass the hooks of
+//! Hooks of `dlsym` and `dlvsym`. Many libraries look up functions of the C library at run time, which would bypass the hooks of
 //! the module. If a lookup of a hooked name finds the platform's function, the hook returns the module's function instead. Other
-//! results are unchanged, for example another library's function with the same name.
+//! results are unchanged, for example another library's function with an equal name.
 //!
 //! The meaning of `RTLD_NEXT` and `RTLD_DEFAULT` depends on the library that calls the loader. Code of the module calls the
-//! platform's function, so the calling library is the same as without hooks.
+//! platform's function, so the calling library is the module, with and without hooks.
 
 use core::ffi::{CStr, c_void};
 

@@ -8,9 +8,9 @@ use alcedo_abi::hooks::Deregister;
 
 use crate::outside::hook_context;
 
-/// Defines functions that call a function of the host's table. Without a host, or if the condition is false, a function returns a
-/// default. A function that is not `unsafe` accepts any number and any address, because the host looks up its arguments in its
-/// records.
+/// Defines functions that call a function of the host's table. Without a host, or if the condition is false, the defined function
+/// returns a default. A function that is not `unsafe` accepts any number and any address, because the host looks up its arguments
+/// in the host's records.
 macro_rules! notes {
     ($(
         $(#[doc = $doc:tt])*
@@ -30,9 +30,9 @@ macro_rules! notes {
 }
 
 notes! {
-    /// Reports that the module no longer owns the descriptor, or owns the descriptor only as part of a stream.
+    /// Reports that the module no longer owns the descriptor, or that only a stream owns it now.
     fn closed(fd: c_int) => fd_closed(fd);
-    /// Reports a change of signals of a descriptor, unless the result is an error.
+    /// Reports that the signals of a descriptor have changed, unless the result is an error.
     fn signals_changed(fd: c_int, result: c_int), if result >= 0 => fd_signals(fd);
     /// Reports the full name of this thread.
     fn thread_named(name: &[u8]) => thread_named(name.as_ptr(), name.len());
@@ -45,8 +45,8 @@ notes! {
     fn block_borrowed(block: *mut c_void) -> c_int => block_borrowed(block), or 0;
     /// Reports that the unwinder is about to deregister a table. Returns a nonzero value if the table is still registered.
     fn frame_is_there(begin: *const c_void) -> c_int => frame_deregistered(begin), or 1;
-    /// Reports that a stream or directory stream is about to be closed. Closing may store the address of a block; returns the
-    /// location where this address will be stored, or null.
+    /// Reports that a stream or directory stream is about to be closed. Returns the location at which closing the stream stores the
+    /// address of a block, or null.
     fn stream_closed(stream: *mut c_void) -> *const *mut c_void => stream_closed(stream), or null();
     /// Reports a new child process. Does nothing in the child, or if no process was started.
     fn child_started(pid: c_int), if pid > 0 => child_started(pid);
@@ -62,15 +62,15 @@ notes! {
     /// # Safety
     /// The block was just allocated for the module to free.
     [unsafe] fn block_made(block: *mut c_void), if !cfg!(feature = "pass-through") && !block.is_null() => block_made(block);
-    /// Reports a stream with a descriptor, unless the stream is null; for `made_by`, see
-    /// [`alcedo_abi::hooks::HookTable::stream_opened`].
+    /// Reports a stream with a descriptor, unless the stream is null. [`alcedo_abi::hooks::HookTable::stream_opened`] lists the
+    /// values of `made_by`.
     ///
     /// # Safety
     /// The function that `made_by` specifies has just created the stream, and the module closes the stream.
     [unsafe] fn stream_opened(stream: *mut c_void, fd: c_int, made_by: c_int), if !stream.is_null()
         => stream_opened(stream, fd, made_by);
-    /// Reports a stream that writes into memory of the module, unless the stream is null; for `made_by`, see
-    /// [`alcedo_abi::hooks::HookTable::stream_bound`].
+    /// Reports a stream that writes into memory of the module, unless the stream is null.
+    /// [`alcedo_abi::hooks::HookTable::stream_bound`] lists the values of `made_by`.
     ///
     /// # Safety
     /// The function that `made_by` specifies has just created the stream with this location, and the module closes the stream.
@@ -79,7 +79,7 @@ notes! {
     /// Reports that the unwinder has registered the table at `begin`.
     ///
     /// # Safety
-    /// The table was just registered, and `deregister` removes it.
+    /// The table was just registered, and `deregister` removes the table.
     [unsafe] fn frame_registered(begin: *const c_void, deregister: Deregister) => frame_registered(begin, deregister);
     /// Reports that the module is about to jump to the location in the buffer.
     ///

@@ -1,8 +1,8 @@
-//! The platform's functions, which are looked up by name at run time. Direct references would bind to the module's own hooks.
+//! The platform's functions, looked up by name at run time. Direct references would bind to the module's own hooks.
 //!
 //! The code of this file does not allocate in the module. A lookup takes the loader's lock, so all lookups happen while the
-//! module is being mapped and the mapping thread holds this lock anyway. Later calls of the platform therefore never wait for a
-//! thread that is mapping a library.
+//! module is being mapped, when the mapping thread already holds this lock. Later calls of platform functions therefore never
+//! wait for a thread that is mapping a library.
 #![expect(unsafe_code, reason = "calls C functions at addresses from the loader")]
 
 use core::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong, c_void};
@@ -16,8 +16,8 @@ pub(super) use super::assembly::{dlsym, dlvsym};
 use super::tables::StreamFunctions;
 use crate::outside::hook_context;
 
-/// A handler that runs before or after a `fork`. The C library removes the handlers of an unmapped library if the library was
-/// passed at registration.
+/// Handler that runs before or after a `fork`. If the library was passed at registration, the C library removes the handlers of
+/// this library when it is unmapped.
 pub type AtFork = Option<unsafe extern "C" fn()>;
 
 struct Address {
@@ -68,7 +68,7 @@ macro_rules! platform {
             /// Calls the platform's function of this name.
             ///
             /// # Safety
-            /// The contract of the C function.
+            /// The caller fulfills the contract of the C function.
             pub(crate) unsafe fn $name($($arg: $ty),*) $(-> $ret)? {
                 let address = $table.$name.get();
                 if address.is_null() {
@@ -92,12 +92,12 @@ fn missing() -> c_int {
     -1
 }
 
-/// Search scope of the loader.
+/// Search scope for a lookup by the loader.
 #[derive(Clone, Copy)]
 pub(super) enum Scope {
-    /// Scope in which references of a library are resolved.
+    /// Libraries in which the loader resolves references of a library.
     Default,
-    /// Libraries after this library in the search order of the loader.
+    /// Libraries that follow this library in the search order of the loader.
     Next,
 }
 
@@ -111,7 +111,7 @@ pub(super) fn find(scope: Scope, name: &CStr) -> *mut c_void {
     unsafe { dlsym(scope, name.as_ptr()) }
 }
 
-/// Clears the loader's error state of this thread.
+/// Clears the loader's error state for this thread.
 pub(super) fn forget_error() {
     // SAFETY: `dlerror` has no requirements, and the returned string is not read.
     unsafe { libc::dlerror() };
@@ -125,7 +125,7 @@ pub(super) fn library_at(address: usize) -> Option<usize> {
     info.map(|info| info.dli_fbase.addr())
 }
 
-/// Looks up the addresses of all platform functions that this module needs. Called by the first initializer of the module.
+/// Looks up the addresses of all platform functions that this module needs. The module's first initializer calls this function.
 pub extern "C" fn resolve() {
     resolve_reported();
     resolve_reported_of_signals();
@@ -139,7 +139,7 @@ pub extern "C" fn resolve() {
     }
 }
 
-// Functions that are replaced by functions of the host.
+// Functions for which the hooks call functions of the host.
 platform! {
     resolve_replaced, Replaced, REPLACED;
 
@@ -172,7 +172,7 @@ platform! {
     fn setstate(state: *mut c_char) -> *mut c_char, without: null_mut();
 }
 
-// Functions that are only reported to the host.
+// Functions that the hooks only report to the host.
 platform! {
     resolve_reported, Reported, REPORTED;
 
@@ -222,7 +222,7 @@ pub(crate) fn deregister() -> Option<Deregister> {
     (!address.is_null()).then(|| unsafe { transmute::<*mut c_void, Deregister>(address) })
 }
 
-// Signal functions that are replaced by functions of the host.
+// Signal functions for which the hooks call functions of the host.
 platform! {
     resolve_replaced_of_signals, ReplacedOfSignals, REPLACED_OF_SIGNALS;
 
@@ -240,7 +240,7 @@ platform! {
     fn getaddrinfo_a(mode: c_int, list: *const *mut c_void, count: c_int, event: *const c_void) -> c_int, without: libc::EAI_SYSTEM;
 }
 
-// Signal functions that are only reported to the host.
+// Signal functions that the hooks only report to the host.
 platform! {
     resolve_reported_of_signals, ReportedOfSignals, REPORTED_OF_SIGNALS;
 

@@ -7,7 +7,7 @@ use core::ptr::null;
 
 use super::notes::{frame_is_there, stream_closed};
 
-/// Functions of an `fopencookie` stream, in the layout of the C library. Each function may be missing.
+/// Functions of an `fopencookie` stream, in the layout of the C library. Each function is optional.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct StreamFunctions {
@@ -39,7 +39,7 @@ streams! {
 memory_streams! {
     open_memstream(bytes: *mut *mut c_char, len: *mut usize), c"open_memstream", 0 at bytes.cast_const().cast();
     open_wmemstream(text: *mut *mut c_int, len: *mut usize), c"open_wmemstream", 1 at text.cast_const().cast();
-    /// Without a buffer argument, the C library allocates the buffer.
+    /// If `buffer` is null, the C library allocates the buffer.
     fmemopen(buffer: *mut c_void, len: usize, mode: *const c_char) if !buffer.is_null(), c"fmemopen", 2 at null();
 }
 

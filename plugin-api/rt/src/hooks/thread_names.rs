@@ -1,22 +1,22 @@
-//! Names of threads. The standard library passes a truncated name to the system, but stores the full name. The hook reports
-//! the full name to the host.
+//! Names of threads. The standard library passes a truncated name to the operating system, but stores the full name. The
+//! hook reports the full name to the host.
 
 use std::panic::catch_unwind;
 use std::thread;
 
 use super::notes;
 
-/// Maximum length of a thread name in the system, in bytes.
+/// Maximum length of a thread name in the operating system, in bytes.
 const KEPT: usize = 15;
 
-/// Reports the full name of this thread. `short` is the name in the system, which may be truncated.
+/// Reports the full name of this thread. `short` is the name in the operating system, which may be truncated.
 pub(super) fn own_name(short: &[u8]) {
     let full = in_full(short);
     notes::thread_named(full.as_deref().map_or(short, str::as_bytes));
 }
 
-/// Returns the standard library's name of this thread if `short` may be its truncated form. Returns `None` for threads that
-/// the standard library did not start, and during the destruction of thread-locals.
+/// Returns the standard library's name of this thread if `short` may be a truncated form of it. Returns `None` for threads
+/// that the standard library did not start, and during the destruction of thread-locals.
 fn in_full(short: &[u8]) -> Option<String> {
     if short.len() < KEPT {
         return None;

@@ -1,8 +1,8 @@
-//! Trampolines: the functions behind the module's C names. This file defines a macro for each common form of a trampoline; the other
-//! files contain the lists for these macros. This file also implements trampolines of special forms. A trampoline only calls the
-//! platform or the host; functions of the other files make the decisions.
+//! Trampolines: the functions behind the module's C names. This file defines a macro for each common form of a trampoline, and the
+//! trampolines of other forms. The other files pass their lists of functions to these macros. A trampoline only calls the platform or
+//! the host; functions of the other files make the decisions.
 //!
-//! In a list, the trampoline and the platform's function have the same name, because both have the same contract.
+//! In a list, the trampoline and the platform's function have one name, because they have one contract.
 #![expect(unsafe_code, reason = "C functions, handed over to the host or the platform")]
 
 use core::ffi::{CStr, c_char, c_int, c_long, c_void};
@@ -16,7 +16,7 @@ use super::signals::sigaltstack;
 use super::{lookups, notes, platform, thread_names};
 use crate::outside::hook_context;
 
-/// Defines a trampoline under the name of the C function.
+/// Defines a trampoline with the name of the C function.
 macro_rules! trampoline {
     (
         $of:ident: $(#[doc = $doc:tt])* $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? { $($code:tt)* }
@@ -25,7 +25,7 @@ macro_rules! trampoline {
         $(#[doc = $doc])*
         ///
         /// # Safety
-        /// The contract of the C function.
+        /// The caller fulfills the contract of the C function.
         #[allow(unsafe_code, reason = "the lists of trampolines are in files without other unsafe code")]
         pub unsafe extern "C" fn $name($($arg: $ty),*) $(-> $ret)? {
             $($code)*
@@ -34,7 +34,7 @@ macro_rules! trampoline {
 }
 
 /// Defines hooks that the host implements. With a host, the hook calls the host's function instead of the platform's function. The
-/// hook passes the same arguments, or the arguments that are listed in the line.
+/// hook passes its own arguments, or the arguments that the line of the list specifies.
 macro_rules! hooks {
     ($(
         $platform:ident, $name:ident($($arg:ident: $ty:ty),*) $(-> $ret:ty)? $(, if $condition:expr)?
@@ -58,7 +58,7 @@ macro_rules! hooks {
     };
 }
 
-/// Defines hooks with additional code around the platform's function. The code receives the call as a closure that it may call once.
+/// Defines hooks that run additional code around the platform's function. The code receives the call as a closure for at most one use.
 macro_rules! around {
     ($(
         $(#[doc = $doc:tt])*
@@ -75,7 +75,7 @@ pub(super) fn once<R>(call: impl FnOnce() -> R) -> impl FnOnce() -> R {
     call
 }
 
-/// Defines hooks of functions that create a descriptor, and report it to the host.
+/// Defines hooks of functions that create a descriptor. The hooks report the descriptor to the host.
 macro_rules! openers {
     ($($name:ident($($arg:ident: $ty:ty),*);)*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> c_int {
         // SAFETY: the caller fulfills the C function's contract, so the result is a new descriptor or an error.
@@ -87,7 +87,7 @@ macro_rules! openers {
     }})*};
 }
 
-/// Defines hooks of functions that create two descriptors and store them at their last argument.
+/// Defines hooks of functions that create two descriptors and store them at the address in their last argument.
 macro_rules! pair_openers {
     ($($name:ident($($arg:ident: $ty:ty),*; $pair:ident);)*) => {$(trampoline! { $name: $name($($arg: $ty),*) -> c_int {
         // SAFETY: the caller fulfills the C function's contract, so two new descriptors are stored at `$pair` if the result is zero.
@@ -115,11 +115,11 @@ macro_rules! makers {
     }})*};
 }
 
-/// Defines hooks of functions that allocate a block, print into the block, and store its address at `$text`.
+/// Defines hooks of functions that allocate a block, print into the block, and store the block's address at `$text`.
 macro_rules! printers {
     ($($name:ident($($arg:ident: $ty:ty),*; $text:ident);)*) => {$(trampoline! {
         $name:
-        /// The last argument is a `va_list`, which is passed as an address.
+        /// The last argument is a `va_list`, passed as an address.
         $name($($arg: $ty),*) -> c_int {
         // SAFETY: the caller fulfills the C function's contract, so the address of a new block is stored at `$text` unless the result
         // is an error.
@@ -139,7 +139,7 @@ macro_rules! readers {
         // SAFETY: the caller fulfills the C function's contract: `$line` points to the address of a block or to null, and the
         // function overwrites this address. The platform rejects a null `$line`.
         unsafe {
-            // A block of another module remains a block of that module, even if the platform moves the block.
+            // A block of another module still belongs to that module, even if the platform moves the block.
             if let (Some(line), Some(room)) = ($line.as_mut(), $room.as_ref()) {
                 *line = $crate::hooks::blocks::borrowed(line.cast(), *room).cast();
             }
@@ -197,7 +197,7 @@ macro_rules! memory_streams {
     }})*};
 }
 
-/// Defines hooks of jumps to the location in a buffer.
+/// Defines hooks of functions that jump to the location in a buffer.
 macro_rules! jumps {
     ($($name:ident;)*) => {$(trampoline! {
         $name:
@@ -239,12 +239,12 @@ macro_rules! spawners {
     }})*};
 }
 
-/// `__register_frame` of this module.
+/// Hook of `__register_frame`.
 ///
 /// # Safety
-/// The contract of the C function.
+/// The caller fulfills the contract of the C function.
 pub unsafe extern "C" fn register_frame(begin: *const c_void) {
-    // SAFETY: the caller fulfills the C function's contract. `deregister` is a function of the unwinder that registers the table.
+    // SAFETY: the caller fulfills the C function's contract. `deregister` is the function of the unwinder that has registered the table.
     unsafe {
         platform::__register_frame(begin);
         if hook_context().is_some()
@@ -255,13 +255,13 @@ pub unsafe extern "C" fn register_frame(begin: *const c_void) {
     }
 }
 
-/// `fclose` of this module.
+/// Hook of `fclose`.
 ///
 /// # Safety
-/// The contract of the C function.
+/// The caller fulfills the contract of the C function.
 pub unsafe extern "C" fn fclose(stream: *mut c_void) -> c_int {
     let buffer = notes::stream_closed(stream);
-    // SAFETY: the caller fulfills the C function's contract. `buffer` is null, or the location where closing the stream stores the
+    // SAFETY: the caller fulfills the C function's contract. `buffer` is null, or the location at which closing the stream stores the
     // address of a block. The creator of the stream keeps this location valid until the stream is closed.
     unsafe {
         let result = platform::fclose(stream);
@@ -270,25 +270,24 @@ pub unsafe extern "C" fn fclose(stream: *mut c_void) -> c_int {
     }
 }
 
-/// `setvbuf` of this module. A stream may outlive the module, and the C library accesses the stream's buffer when the process exits.
-/// So with a host, the stream uses a buffer of the C library. The size is only a hint to the C library.
+/// Hook of `setvbuf`. A stream may outlive the module, and the C library accesses the stream's buffer when the process exits. With a
+/// host, the stream therefore uses a buffer of the C library. The size is only a hint to the C library.
 ///
 /// # Safety
-/// The contract of the C function.
+/// The caller fulfills the contract of the C function.
 pub unsafe extern "C" fn setvbuf(stream: *mut c_void, buffer: *mut c_char, mode: c_int, len: usize) -> c_int {
     let buffer = if hook_context().is_some() { null_mut() } else { buffer };
     // SAFETY: the caller fulfills the C function's contract, which also allows a null buffer.
     unsafe { platform::setvbuf(stream, buffer, mode, len) }
 }
 
-/// `setbuffer` of this module. Replaces the buffer like [`setvbuf`].
+/// Hook of `setbuffer`. Replaces the buffer like [`setvbuf`].
 ///
 /// # Safety
-/// The contract of the C function.
+/// The caller fulfills the contract of the C function.
 pub unsafe extern "C" fn setbuffer(stream: *mut c_void, buffer: *mut c_char, len: usize) {
     let is_handed_on = buffer.is_null() || hook_context().is_none();
-    // SAFETY: the caller fulfills the C function's contract: an open stream, which is the only requirement of `setvbuf` without
-    // a buffer.
+    // SAFETY: the caller fulfills the C function's contract: the stream is open. `setvbuf` without a buffer has no other requirement.
     unsafe {
         if is_handed_on {
             platform::setbuffer(stream, buffer, len);
@@ -298,22 +297,22 @@ pub unsafe extern "C" fn setbuffer(stream: *mut c_void, buffer: *mut c_char, len
     }
 }
 
-/// `setbuf` of this module. Replaces the buffer like [`setvbuf`].
+/// Hook of `setbuf`. Replaces the buffer like [`setvbuf`].
 ///
 /// # Safety
-/// The contract of the C function.
+/// The caller fulfills the contract of the C function.
 pub unsafe extern "C" fn setbuf(stream: *mut c_void, buffer: *mut c_char) {
     // SAFETY: the caller fulfills the C function's contract, and the platform's `setbuf` calls `setbuffer` in the same way.
     unsafe { setbuffer(stream, buffer, libc::BUFSIZ as usize) };
 }
 
-/// `reallocarray` of this module. The platform's function would move a block without notifying the host.
+/// Hook of `reallocarray`. The platform's function would move a block without notifying the host.
 ///
 /// # Safety
-/// The contract of the C function.
+/// The caller fulfills the contract of the C function.
 pub unsafe extern "C" fn reallocarray(old: *mut c_void, count: usize, size: usize) -> *mut c_void {
     match count.checked_mul(size) {
-        // SAFETY: the caller fulfills the C function's contract, which is that of `realloc` apart from the multiplication.
+        // SAFETY: the caller fulfills the C function's contract, which equals that of `realloc` except for the multiplication.
         Some(size) => unsafe { realloc(old, size) },
         None => {
             platform::set_error(libc::ENOMEM);
@@ -322,13 +321,13 @@ pub unsafe extern "C" fn reallocarray(old: *mut c_void, count: usize, size: usiz
     }
 }
 
-/// `fcntl` of this module. Two commands create a descriptor, and some commands enable signals for a descriptor.
+/// Hook of `fcntl`. Two commands create a descriptor, and some commands enable signals for a descriptor.
 ///
 /// # Safety
-/// The contract of the C function.
+/// The caller fulfills the contract of the C function.
 pub unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_int {
-    // SAFETY: the caller fulfills the C function's contract, and the argument is passed unchanged; after a command that creates
-    // a descriptor, the result is a new descriptor or an error.
+    // SAFETY: the caller fulfills the C function's contract, and the argument is passed unchanged. After a command that creates a
+    // descriptor, the result is a new descriptor or an error.
     unsafe {
         let result = platform::fcntl(fd, command, argument);
         match effect_of_fcntl(command, argument) {
@@ -340,11 +339,11 @@ pub unsafe extern "C" fn fcntl(fd: c_int, command: c_int, argument: usize) -> c_
     }
 }
 
-/// `putenv` of this module. The C function makes the string itself part of the environment; while the module is being closed, this
-/// function uses a copy. A string without an equals sign removes the variable, as in the C function.
+/// Hook of `putenv`. The C function makes the string itself part of the environment. While the module is being closed, the hook uses
+/// a copy instead. A string without an equals sign removes the variable, as in the C function.
 ///
 /// # Safety
-/// The contract of the C function.
+/// The caller fulfills the contract of the C function.
 pub unsafe extern "C" fn putenv(text: *mut c_char) -> c_int {
     let is_refused = !text.is_null() && is_refused(c"putenv");
     // SAFETY: the caller fulfills the C function's contract: `text` is a C string, and no other thread uses the environment.
@@ -361,14 +360,14 @@ pub unsafe extern "C" fn putenv(text: *mut c_char) -> c_int {
 }
 
 unsafe extern "C" {
-    /// Identifies this library to the C library.
+    /// Handle by which the C library identifies this library.
     static __dso_handle: u8;
 }
 
-/// `__register_atfork` of this module. With a host, registers this library as the owner, regardless of `dso`.
+/// Hook of `__register_atfork`. With a host, registers this library as the owner, regardless of `dso`.
 ///
 /// # Safety
-/// The contract of the C function.
+/// The caller fulfills the contract of the C function.
 pub unsafe extern "C" fn register_atfork(prepare: AtFork, parent: AtFork, child: AtFork, dso: *mut c_void) -> c_int {
     if is_refused(c"pthread_atfork") {
         return libc::ENOMEM;
@@ -378,10 +377,10 @@ pub unsafe extern "C" fn register_atfork(prepare: AtFork, parent: AtFork, child:
     unsafe { platform::__register_atfork(prepare, parent, child, dso) }
 }
 
-/// `pthread_setname_np` of this module.
+/// Hook of `pthread_setname_np`.
 ///
 /// # Safety
-/// The contract of the C function.
+/// The caller fulfills the contract of the C function.
 pub unsafe extern "C" fn pthread_setname_np(thread: usize, name: *const c_char) -> c_int {
     // SAFETY: the caller fulfills the C function's contract, so the name is a C string; `pthread_self` has no requirements.
     unsafe {
@@ -393,11 +392,11 @@ pub unsafe extern "C" fn pthread_setname_np(thread: usize, name: *const c_char) 
     }
 }
 
-/// `syscall` of this module. All six arguments are passed, like in the variadic C function. System calls that map memory use the
-/// hooks, so the host also records this memory.
+/// Hook of `syscall`. All six arguments are passed, as in the variadic C function. System calls that map memory use the hooks, so the
+/// host also records this memory.
 ///
 /// # Safety
-/// The contract of the C function.
+/// The caller fulfills the contract of the C function.
 pub unsafe extern "C" fn syscall(
     number: c_long,
     first: usize,
@@ -410,7 +409,7 @@ pub unsafe extern "C" fn syscall(
     const IS_HOOKED: bool = !cfg!(feature = "pass-through");
     let address = with_exposed_provenance_mut::<c_void>(first);
     let word = |address: *mut c_void| address.expose_provenance() as c_long;
-    // SAFETY: the caller fulfills the contract of the system call, which equals the contract of the C function with the same name.
+    // SAFETY: the caller fulfills the contract of the system call, which equals the contract of the C function with this name.
     unsafe {
         match number {
             libc::SYS_sigaltstack => sigaltstack(address.cast_const(), with_exposed_provenance_mut(second)).into(),
@@ -427,7 +426,7 @@ pub unsafe extern "C" fn syscall(
             libc::SYS_shmdt if IS_HOOKED => shmdt(address).into(),
             _ => {
                 let result = platform::syscall(number, first, second, third, fourth, fifth, sixth);
-                // The result is the descriptor of a new ring, to which the kernel will write.
+                // The result is the descriptor of a new ring. The kernel will write to this ring.
                 if number == libc::SYS_io_uring_setup
                     && let Ok(fd) = c_int::try_from(result)
                 {
@@ -439,40 +438,40 @@ pub unsafe extern "C" fn syscall(
     }
 }
 
-/// A hooked name in the section `alcedo_hooked`, written by [`__alcedo_name`](crate::__alcedo_name). Each field stores the relative
+/// Hooked name in the section `alcedo_hooked`, written by [`__alcedo_name`](crate::__alcedo_name). Each field stores the relative
 /// offset from the field to its target, so that the loader need not apply relocations.
 #[repr(C)]
 #[derive(Debug)]
 pub struct HookedName {
-    /// Offset to the name, a C string.
+    /// Offset of the name, which is a C string.
     name: i32,
-    /// Offset to the module's function.
+    /// Offset of the module's function.
     hook: i32,
 }
 
 impl HookedName {
     /// Returns the name and the module's function.
     fn parts(&'static self) -> (&'static CStr, *mut c_void) {
-        // SAFETY: the assembler creates all values of this type, and stores the offset to the name, which is a C string.
+        // SAFETY: the assembler creates all values of this type, and stores the offset of the name, which is a C string.
         let name = unsafe { CStr::from_ptr(behind(&self.name).cast()) };
         (name, behind(&self.hook).cast_mut())
     }
 }
 
-/// Returns the target of a relative offset.
+/// Returns the address to which a relative offset refers.
 fn behind(distance: &'static i32) -> *const c_void {
-    // The table, the names and the functions are in the same mapping of one file.
+    // The table, the names and the functions are in one mapping of one file.
     core::ptr::from_ref(distance).cast::<c_void>().wrapping_byte_offset(*distance as isize)
 }
 
 /// Defines hooks of functions that look up symbols. The assembly code of the C names passes the bounds of the hook table after the
-/// arguments.
+/// arguments of the C function.
 macro_rules! lookups {
     ($($name:ident($($arg:ident: $ty:ty),*; $($unused:ident: $unused_ty:ty)?) of $text:ident;)*) => {$(
         #[doc = concat!("`", stringify!($name), "` of this module.")]
         ///
         /// # Safety
-        /// The contract of the C function; `begin` and `end` are the bounds of this module's section `alcedo_hooked`.
+        /// The caller fulfills the contract of the C function; `begin` and `end` are the bounds of this module's section `alcedo_hooked`.
         pub unsafe extern "C" fn $name(
             $($arg: $ty,)* $($unused: $unused_ty,)? begin: *const HookedName, end: *const HookedName,
         ) -> *mut c_void {

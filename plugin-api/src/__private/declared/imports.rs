@@ -24,8 +24,8 @@ pub(crate) const fn import(
     Declared(ImportDesc { kind, path, fingerprint, expected, fields: RSlice::from_slice(&[]), cell })
 }
 
-/// Imports a class of another module. Members of the base are accessed through the imported class, so the host checks that the
-/// base is the expected class.
+/// Imports a class of another module. Members of the base class are accessed through the imported class, so the host checks
+/// that the class has the expected base.
 #[must_use]
 pub const fn import_class<C: Class>(
     properties: &'static [PropertyDesc],
@@ -36,7 +36,7 @@ pub const fn import_class<C: Class>(
     Declared(ImportDesc { fields: RSlice::from_slice(properties), ..import })
 }
 
-/// Describes a property of an imported class by name, for error messages. [`import_property`] states the type of the property.
+/// Describes a property of an imported class by its name, for error messages. [`import_property`] states the property's type.
 #[must_use]
 pub const fn member_name(name: &'static str) -> PropertyDesc {
     value(name, ValueType::of::<u8>(), 0)
@@ -48,7 +48,7 @@ pub const fn section_of(path: &str) -> u32 {
     (Fingerprint::START.text(path).finish() & 0x7fff_ffff) as u32
 }
 
-/// Imports a property of another module. `path` consists of the path of the class, a colon, and the name of the property.
+/// Imports a property of another module. `path` consists of the class's path, a colon, and the property's name.
 #[must_use]
 pub const fn import_property<C: Class, T: Value>(
     path: &'static str,
@@ -59,7 +59,7 @@ pub const fn import_property<C: Class, T: Value>(
     import(ImportKind::PROPERTY, path, fingerprint, T::TYPE.as_str(), &cell.0)
 }
 
-/// Imports a function of another module. Calls of the function are virtual.
+/// Imports a function of another module for virtual calls.
 #[must_use]
 pub const fn import_function<C: Class, A: Params, R: ReturnValue>(
     path: &'static str,
@@ -69,7 +69,7 @@ pub const fn import_function<C: Class, A: Params, R: ReturnValue>(
     import(ImportKind::FUNCTION, path, fingerprint::<A, R>(), SignatureWords::<A, R>::TEXT, &cell.0)
 }
 
-/// Imports a function of the base class that class `C` overrides.
+/// Imports the base class's function that class `C` overrides.
 #[must_use]
 pub const fn import_overridden<C: Class, A: Params, R: ReturnValue>(
     path: &'static str,
@@ -90,7 +90,7 @@ pub const fn import_structure<S: Value>(
     Declared(ImportDesc { fields: RSlice::from_slice(descriptions), ..import })
 }
 
-/// Imports an enum of another module by its fingerprint; `words` describes the enum that this module expects.
+/// Imports an enum of another module by its fingerprint. `words` describes the enum that this module expects.
 #[must_use]
 pub const fn import_enumeration<E: Value<Raw = N>, N: Underlying>(
     is_flags: bool,

@@ -24,8 +24,8 @@ macro_rules! __alcedo_class {
         const _: () = {
             static ALCEDO_CLASS: $crate::__private::ClassCell<$class> = $crate::__private::ClassCell::new();
 
-            // SAFETY: the view above is transparent over `This`; path, base and members are in the description below, which the
-            // host emits before any code of the module runs.
+            // SAFETY: the view above is transparent over `This`. The description below contains path, base and members, and the
+            // host emits the class from it before any code of the module runs.
             unsafe impl $crate::__private::Class for $class {
                 type Base = $base;
                 type View<'f> = $view<'f>;
@@ -111,7 +111,7 @@ macro_rules! __alcedo_class {
                 }
             }
 
-            // A single static, since the compiler would track a static of each property separately.
+            // The cells share one static, because the compiler would track a static of each property separately.
             #[allow(clippy::type_complexity, reason = "it has as many parts as the class has properties")]
             #[allow(clippy::unused_unit, reason = "a class may have no property")]
             static ALCEDO_CELLS: ($($crate::__private::PropertyCell<$class, $ty>,)*) = {
@@ -124,7 +124,7 @@ macro_rules! __alcedo_class {
             }
 
             $(
-                // Bodies written by the author take precedence.
+                // If the author has written bodies, their inherent constant takes precedence.
                 #[allow(non_camel_case_types, reason = "the trait has the name of the constant that it replaces")]
                 trait $bodies {
                     const $bodies: $crate::__private::Bodies<$class, $interface> = $crate::__private::Bodies::NONE;
@@ -181,8 +181,8 @@ macro_rules! __alcedo_class {
         const _: () = {
             static ALCEDO_CLASS: $crate::__private::ClassCell<$class> = $crate::__private::ClassCell::new();
 
-            // SAFETY: the view above is transparent over `This`; path, base and members are in the imports below, which the
-            // host compares before any code of the module runs.
+            // SAFETY: the view above is transparent over `This`. The imports below contain path, base and members, and the host
+            // compares them before any code of the module runs.
             unsafe impl $crate::__private::Class for $class {
                 type Base = $base;
                 type View<'f> = $view<'f>;
@@ -229,7 +229,7 @@ macro_rules! __alcedo_view {
         #[repr(transparent)]
         $vis struct $view<'f>($crate::__private::This<'f, $class>);
 
-        // Written out, since the compiler takes longer for derived implementations.
+        // Implemented without `derive`, because derived implementations take longer to compile.
         impl $crate::__private::core::clone::Clone for $view<'_> {
             fn clone(&self) -> Self {
                 *self
@@ -275,7 +275,7 @@ macro_rules! __alcedo_properties {
             }
 
             /// Writes the property. If the host refuses the write, the running call ends with the error. During a reload, a red
-            /// constructor may write only its own object.
+            /// constructor may write only properties of its own object.
             $(#[$attr])*
             #[inline]
             pub fn $set(&self, $value: $arg) {
@@ -317,7 +317,7 @@ macro_rules! __alcedo_calls {
             $(
                 $(#[$ending_attr])*
                 ///
-                /// If this function fails, the running call ends with the same error.
+                /// If the called function fails, the running call ends with the error of this function.
                 #[inline]
                 pub fn $ending(&self, $($ending_arg: $ending_ty),*) -> $ending_result {
                     $crate::__private::or_end(self.$tried($($ending_arg),*))
@@ -340,7 +340,7 @@ macro_rules! __alcedo_calls {
     };
 }
 
-/// Defines the method `$try_name`, which calls a function of a C library. Out parameters are assigned only after all out
+/// Defines the method `$try_name`, which calls a function of a C library. The method assigns no out parameter until all out
 /// parameters have been converted.
 #[doc(hidden)]
 #[macro_export]

@@ -1,6 +1,6 @@
-//! Expansion of `#[udelegate]`: a type with the name of the declaration, and a signature with a path.
+//! Expansion of `#[udelegate]`: a type with the declared name, and a signature with a path.
 
-/// Defines the signature of a delegate, and declares or imports it.
+/// Defines the signature of a delegate, and declares or imports the delegate.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_delegate {
@@ -55,7 +55,7 @@ macro_rules! __alcedo_delegate {
         $crate::__private::type_record!(DELEGATE $package, $name);
     };
     (@recorded { class $class:ty } $name:literal) => {
-        // A class and its delegates must be declared by the same module.
+        // A delegate must be declared by the module that declares its class.
         const fn alcedo_is_declared_here<C: $crate::__private::Part>() {}
         const _: () = alcedo_is_declared_here::<$class>();
 

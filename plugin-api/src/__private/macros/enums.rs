@@ -1,6 +1,6 @@
-//! Expansion of `#[uenum]`: a Rust type for the numbers of an enum of the host.
+//! Expansion of `#[uenum]`: a Rust type for the numbers of a host enum.
 
-/// Describes an enum to the host, and implements `Value` for its Rust type. Reading a number without a variant is an error.
+/// Describes an enum to the host, and implements `Value` for the Rust type. Reading a number without a variant is an error.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_enum {
@@ -28,8 +28,8 @@ macro_rules! __alcedo_enum {
             }
         }
 
-        // SAFETY: the host stores each value as a number of this type, as the fingerprint ensures. Any bytes are a number.
-        // Numbers without a variant are refused before a value is created.
+        // SAFETY: the host stores each value as a number of this type, as the fingerprint ensures. Any bytes are a valid
+        // number. A number without a variant is refused before a value is created.
         unsafe impl $crate::__private::Value for $name {
             const KIND: $crate::__private::PropertyKind = $crate::__private::PropertyKind::ENUM;
             const TYPE_PATH: &'static $crate::__private::core::primitive::str =

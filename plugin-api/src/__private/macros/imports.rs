@@ -1,7 +1,7 @@
 //! Imports of a module. An import is listed only if code that is linked into the image uses its cell.
 
 /// Defines a cell that the host fills, and the import that requests the number. Code accesses the cell through a type with the
-/// name of the cell.
+/// cell's name.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_import {
@@ -85,7 +85,7 @@ macro_rules! __alcedo_if_used {
     };
 }
 
-/// Expands to assembly that makes the linker keep another section together with the current one.
+/// Expands to assembly that makes the linker keep another section together with the current section.
 #[cfg(target_arch = "aarch64")]
 #[doc(hidden)]
 #[macro_export]
@@ -95,7 +95,7 @@ macro_rules! __alcedo_keep_section {
     };
 }
 
-/// Expands to assembly that makes the linker keep another section together with the current one.
+/// Expands to assembly that makes the linker keep another section together with the current section.
 #[cfg(not(target_arch = "aarch64"))]
 #[doc(hidden)]
 #[macro_export]

@@ -1,8 +1,8 @@
 //! Macros for a whole module and its lists: `module!`, descriptions, records of types, interfaces, and static functions.
 
 /// Defines a module: its manifest section, its heap, its root module under the root symbol, and hooks for C functions with
-/// lasting side effects. The manifest section is read without mapping the file. Tests of the module use the heap and the C
-/// functions of the platform.
+/// lasting side effects. The host reads the manifest section without mapping the file. In tests of the module, the heap and
+/// the C functions are those of the platform.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_module {
@@ -12,7 +12,7 @@ macro_rules! __alcedo_module {
         tables: $tables:expr, entry: $entry:expr, main: |$args:ident| $main:expr, exit: $exit:expr,
         suspends: $suspends:literal, suspend: $suspend:expr, resume: $resume:expr
     ) => {
-        // The hooks contain global assembly, so they are placed at the top level and not in the block below.
+        // The hooks contain global assembly, so they are expanded at the top level and not in the block below.
         #[cfg(not(test))]
         $crate::__private::hook_names!($unhooked);
         const _: () = {
@@ -26,7 +26,7 @@ macro_rules! __alcedo_module {
         own_heap: $crate::__private::heap!(is $heap),
                 dependencies: $dependencies,
             };
-            // The section is read from the file only. No code refers to this static, so `#[used]` keeps it.
+            // The host reads this section only from the file. No code refers to this static, so `#[used]` keeps it.
             #[used]
             #[unsafe(link_section = ".alcedo.manifest")]
             static ALCEDO_MANIFEST: [$crate::__private::core::primitive::u8;
@@ -67,8 +67,8 @@ macro_rules! __alcedo_module {
                 }
             }
 
-            // This framework reserves the symbol name. A library has only one `module!`, because a second `module!` does not
-            // link.
+            // This framework reserves the symbol name. A library has only one `module!`, because a second `module!` causes a
+            // link error.
             #[unsafe(export_name = "alcedo_root_module")]
             static ALCEDO_ROOT: $crate::__private::LibHeader = $crate::__private::lib_header::<AlcedoModule>();
         };
@@ -94,14 +94,14 @@ macro_rules! __alcedo_heap {
     (own) => {};
 }
 
-/// Records a declared type in a section that can be read without mapping the file.
+/// Records a declared type in a section that the host reads without mapping the file.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_type_record {
     ($kind:ident $package:expr, $name:expr) => {
         const _: () = {
             const ALCEDO_LEN: usize = $crate::__private::manifest::type_record_len($package, $name);
-            // The section is read from the file only. No code refers to this static, so `#[used]` keeps it.
+            // The host reads this section only from the file. No code refers to this static, so `#[used]` keeps it.
             #[used]
             #[unsafe(link_section = ".alcedo.types")]
             static ALCEDO_RECORD: [u8; ALCEDO_LEN] = $crate::__private::manifest::type_record(
@@ -127,7 +127,7 @@ macro_rules! __alcedo_register {
     };
 }
 
-/// Lists the earlier names of a type or a member of this module.
+/// Adds the earlier names of a type or a member of this module to a list.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_earlier_names {
@@ -138,7 +138,7 @@ macro_rules! __alcedo_earlier_names {
     };
 }
 
-/// Defines the type of an interface and its view, and declares or imports it.
+/// Defines the type of an interface and its view, and declares or imports the interface.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_interface {

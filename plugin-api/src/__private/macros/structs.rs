@@ -1,8 +1,8 @@
 //! Expansion of `#[ustruct]`: a struct that is passed by value, or a struct that is used in place.
 
-/// Defines the parts common to both kinds of structs: the form in host memory with a constant for each field, and the
-/// description for the host. The arguments of `AlcedoParts` determine the types of the fields. Any other use of the author's
-/// types must match these arguments to compile.
+/// Defines the parts common to both kinds of structs: the struct's representation in host memory with a constant for each
+/// field, and the description for the host. The arguments of `AlcedoParts` determine the types of the fields. Any other use of
+/// the author's types must match these arguments to compile.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __alcedo_declare {
@@ -10,15 +10,15 @@ macro_rules! __alcedo_declare {
         $origin:ident $struct:ident $package:literal $name:literal $doc:literal
         [$(($field:ident, $field_name:literal, $ty:ty, $default:literal, $field_doc:literal, $is_base:literal)),* $(,)?]
     ) => {
-        /// Form of the struct in host memory: each field as the host stores it.
+        /// Representation of the struct in host memory: each field as the host stores it.
         #[repr(C)]
         #[allow(non_camel_case_types, non_snake_case, reason = "a field and its type have the name of the author's field")]
         pub struct AlcedoParts<$($field: $crate::__private::Value),*> {
             $($field: $crate::__private::Stored<$field>,)*
         }
 
-        /// Form in host memory with the author's field types. A separate type makes the compiler report a wrong field type only
-        /// once.
+        /// Representation in host memory with the author's field types. Because of this separate type, the compiler reports a
+        /// wrong field type only once.
         #[repr(transparent)]
         pub struct AlcedoRaw(AlcedoTypes);
 
@@ -97,13 +97,13 @@ macro_rules! __alcedo_pod {
         impl<$($field: $crate::__private::Plain),*> AlcedoPlain for AlcedoParts<$($field),*> {}
 
         // SAFETY: each field has the offset of its raw form, which is asserted above. Each field has exactly its declared type,
-        // otherwise `load` below would not compile. So the struct has the layout of its raw form and accepts any bytes, if this
-        // is true for all fields. The `for` bound defers the check of the fields to users of the trait.
+        // otherwise `load` below would not compile. The struct therefore has the layout of its raw form, and accepts any bytes
+        // if all fields do. The `for` bound defers the check of the fields to users of the trait.
         unsafe impl $crate::__private::Plain for $name where for<'plain> AlcedoTypes: AlcedoPlain {}
 
         // SAFETY: `AlcedoRaw` has the fields of the host's struct in order, with the layout of C. The fingerprint ensures equal
-        // size, alignment and offsets. The raw form of each field is valid for any bytes, so the struct is also valid for any
-        // bytes. Slots hold a pointer to this form.
+        // size, alignment and offsets. The raw form of each field is valid for any bytes, and so is the struct. Slots hold a
+        // pointer to this form.
         unsafe impl $crate::__private::Value for $name {
             const KIND: $crate::__private::PropertyKind = $crate::__private::PropertyKind::STRUCT;
             const TYPE_PATH: &'static $crate::__private::core::primitive::str =
@@ -192,14 +192,14 @@ macro_rules! __alcedo_struct {
                     $crate::__private::field(&self.0, &AlcedoRaw::$field)
                 }
 
-                /// Writes the field. If the write is refused, the running call ends with the error.
+                /// Writes the field. If the host refuses the write, the running call ends with the error.
                 $(#[$field_attr])*
                 #[inline]
                 pub fn $set(&self, $value: $arg) {
                     $crate::__private::or_end(self.$try_set($value))
                 }
 
-                /// Writes the field, or returns the error if the write is refused.
+                /// Writes the field, or returns an error if the host refuses the write.
                 $(#[$field_attr])*
                 #[inline]
                 pub fn $try_set(

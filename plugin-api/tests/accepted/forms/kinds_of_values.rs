@@ -1,4 +1,4 @@
-//! Every kind is accepted as property, parameter, result, field and element, under each of its names.
+//! Every kind is accepted as the type of a property, parameter, result, field and element, under each of the kind's names.
 #![forbid(unsafe_code)]
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};

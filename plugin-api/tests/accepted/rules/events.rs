@@ -1,4 +1,4 @@
-//! Rules of `#[uevent]` and of overrides. Each module follows one rule.
+//! Rules of events and of overrides. Each module follows one rule.
 
 mod alc0013 {
     use alcedo_plugin_api::prelude::*;

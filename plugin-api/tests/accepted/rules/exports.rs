@@ -1,4 +1,4 @@
-//! Rules of `#[export]`. Each module follows one rule.
+//! Rules of exported functions. Each module follows one rule.
 
 mod alc0038 {
     use alcedo_plugin_api::prelude::*;
