@@ -1,4 +1,4 @@
-//! The command line.
+//! Command-line arguments of the stress program.
 
 use crate::plan::InjectedFault;
 use clap::Parser;

@@ -1,12 +1,12 @@
-//! Creates the builds between which the test swaps: equal plugins with different ids. Each library is built once; its sealed copies contain
-//! the ids.
+//! Creates the builds between which the test reloads: equal plugins with different ids. Each library is built once; its sealed copies
+//! contain the ids.
 
 use crate::plan::Build;
 use alcedo_build::{PluginCrate, PluginFolder, Switches, Variants};
 use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
 
-/// Ids of the builds. There are three, so that stale code of the last two builds can be distinguished.
+/// Ids of the builds. Three builds are needed to distinguish stale code of the two previous builds.
 const TAGS: [u64; 3] = [1, 2, 3];
 
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use alcedo_runtime::{Outcome, ReloadReport};
 
-/// Expected counts, taken before the reload.
+/// Counts before a reload, which the reload must preserve.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Expected {
     /// Living objects of all classes.

@@ -11,10 +11,10 @@ use std::thread;
 /// Reload after which a fault of the process itself is injected.
 const INJECT_AFTER: u64 = 2;
 
-/// Runs the plan in the file `plan`. Reports errors as a line, since the exit code only shows if the child exited normally.
+/// Runs the plan in the file `plan`. Reports errors as a line, since the exit code only states if the child exited normally.
 pub(crate) fn run(plan: &Path) -> Result<()> {
     let plan: Plan = hosting::plan(plan)?;
-    // Logs of plugins are written to standard error, warnings only by default.
+    // Logs of plugins are written to standard error, by default only warnings.
     crate::log_to_stderr("warn");
     match host(&plan) {
         Ok(end) => send_line(&end),

@@ -1,5 +1,5 @@
-//! Reads the file in which each generation of a plugin counts destructors and handlers: those that must run when it ends, and those that
-//! ran. The plugin maps and writes the file; `everything-unloads/src/counters.rs` documents the layout.
+//! Reads the file in which each generation of a plugin counts destructors and handlers: those that must run when the generation ends, and
+//! those that have run. The plugin maps and writes the file; `everything-unloads/src/counters.rs` documents the layout.
 
 use crate::plan::Counted;
 use std::fs::File;

@@ -15,8 +15,8 @@ const STEPS_KIB: f64 = 400.0;
 
 type Count = fn(&Reading) -> u64;
 
-/// Returns the faults of `readings`, which contains one reading per reload. `max_growth` is in KiB per reload. A short run may grow more,
-/// since steps of the heap cannot be distinguished from growth.
+/// Returns the faults of `readings`, which contains one reading per reload. `max_growth` is in KiB per reload. In a short run more growth
+/// is permitted, since steps of the heap cannot be distinguished from growth.
 pub(crate) fn faults(readings: &[Reading], max_growth: f64) -> Vec<String> {
     let memory: Vec<_> = readings.iter().map(|reading| reading.rss_kib as f64).collect();
     let half = last_half(&memory);
@@ -35,8 +35,8 @@ pub(crate) fn faults(readings: &[Reading], max_growth: f64) -> Vec<String> {
     memory.into_iter().chain(counts).collect()
 }
 
-/// Returns the maximum of the first tenth and the minimum of the last tenth, if the minimum is larger. A thread or file that exists only
-/// for a moment therefore does not count.
+/// Returns the maximum of the first tenth and the minimum of the last tenth, if the minimum is larger. So a thread or file that exists only
+/// for a moment is not counted.
 fn rise(counts: &[u64]) -> Option<(u64, u64)> {
     if counts.len() < RELOADS_FOR_TENTHS {
         return None;

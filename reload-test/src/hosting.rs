@@ -19,7 +19,7 @@ use std::time::Duration;
 pub(crate) enum End {
     /// A normal exit with success.
     Success,
-    /// Any other end, with the status of the process: `signal: 11 (SIGSEGV)`.
+    /// Any other end, with the status of the process, such as `signal: 11 (SIGSEGV)`.
     Crashed(String),
     /// Killed after this number of seconds without output.
     Hung(u64),
@@ -44,7 +44,7 @@ pub(crate) fn run(mut command: Command, patience: Duration, mut on_line: impl Fn
     let mut child = command.spawn().context("could not start the host")?;
     let (sender, lines) = mpsc::channel();
     let stdout = child.stdout.take();
-    // Reads on a separate thread, since reading a line directly has no time limit.
+    // Reads on a separate thread, since reading a line has no time limit.
     thread::spawn(move || {
         let lines = stdout.into_iter().flat_map(|stdout| BufReader::new(stdout).split(b'\n').map_while(Result::ok));
         lines.map(|line| String::from_utf8_lossy(&line).into_owned()).try_for_each(|line| sender.send(line))

@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 use std::fs;
 use std::time::Duration;
 
-/// Runs the command line. Returns true if every reload was sound.
+/// Runs the command line. Returns true if every reload passed all checks.
 pub(crate) fn run(args: &Args) -> Result<bool> {
     let mut report_builder =
         ReportBuilder::new(args.plugins.join(", "), args.reloads, args.objects as u64, args.max_growth);
@@ -47,7 +47,7 @@ fn try_run(args: &Args, report_builder: &mut ReportBuilder) -> Result<()> {
         objects: args.objects,
         seed: args.seed,
         counters: counts,
-        // Disables the canary with a command prefix, since the canary process cannot be started with the prefix.
+        // Disables the canary if there is a command prefix, since the canary process cannot be started with the prefix.
         canary: args.under.is_empty(),
         panic_each: args.panic_each,
         injected_fault: args.injected_fault,
@@ -62,7 +62,7 @@ fn try_run(args: &Args, report_builder: &mut ReportBuilder) -> Result<()> {
         if let Some(line) = line {
             report_builder.add(line);
         }
-        // A plugin may print to the same stream. Prints its lines, up to a limit.
+        // A plugin may print to the same stream, so other lines are printed, up to a limit.
         if !others.is_empty() && report_builder.add_output(others) {
             progress.print_line(others);
         }

@@ -10,14 +10,14 @@ use std::path::PathBuf;
 pub(crate) struct Plan {
     /// Names of the subjects.
     pub(crate) plugins: Vec<String>,
-    /// Builds to swap between, at least two.
+    /// Builds between which the host reloads; at least two.
     pub(crate) builds: Vec<Build>,
     pub(crate) reloads: u64,
     /// Number of objects, over all subjects.
     pub(crate) objects: usize,
     /// Seed that selects the samples of objects.
     pub(crate) seed: u64,
-    /// File in which plugins count destructors and handlers that must run.
+    /// File in which plugins count their destructors and handlers.
     pub(crate) counters: PathBuf,
     /// Set if modules are loaded in a canary first.
     pub(crate) canary: bool,
@@ -41,7 +41,7 @@ pub(crate) struct Build {
     pub(crate) libraries: Vec<PathBuf>,
 }
 
-/// A fault to inject: proves that the test detects it.
+/// A fault to inject, to check that the test detects the fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum InjectedFault {
@@ -55,9 +55,9 @@ pub(crate) enum InjectedFault {
     Uncounted,
     /// Start a thread that never ends, in each generation.
     Endless,
-    /// Leak a file of the host in each reload.
+    /// Leak an open file in the host in each reload.
     LeakFile,
-    /// Leak half a megabyte of the host in each reload: more than the free space of its heap.
+    /// Leak half a megabyte in the host in each reload, which is more than the free space of its heap.
     LeakMemory,
     /// Abort the host after the second reload.
     Abort,
@@ -94,7 +94,7 @@ pub(crate) enum Line {
 impl Line {
     const BEGINNING: &str = "{\"line\":";
 
-    /// Splits `text` into other output and a line of the child. The output of a plugin without a line feed precedes the line.
+    /// Splits `text` into other output and a line of the child. Output of a plugin without a line feed may precede the line.
     pub(crate) fn parse(text: &str) -> (&str, Option<Self>) {
         let starts = text.match_indices(Self::BEGINNING);
         let line = |at: usize| Some((&text[..at], serde_json::from_str(&text[at..]).ok()?));
@@ -123,12 +123,12 @@ pub(crate) struct ReloadResult {
     pub(crate) wrong_answers: u64,
     /// Messages of the first failed checks and lost objects.
     pub(crate) findings: Vec<String>,
-    /// Number of mapped staged files that do not belong to the living generation.
+    /// Number of mapped staged files that do not belong to the current generation.
     pub(crate) stale_mappings: u64,
     pub(crate) process: Reading,
 }
 
-/// Measurements that would show a leak.
+/// Measurements of the process that reveal leaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Reading {
     /// Resident memory in KiB.
@@ -139,7 +139,7 @@ pub(crate) struct Reading {
     pub(crate) keys: u64,
 }
 
-/// Counts of destructors and handlers that must run at the end of generations.
+/// Counts of destructors and handlers, which must run at the end of generations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Counted {
     /// Number of registrations.

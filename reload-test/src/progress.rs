@@ -13,7 +13,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Starts with zero of `all` reloads.
+    /// Starts the progress with zero of `all` reloads.
     pub(crate) fn new(all: u64) -> Self {
         let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} reloads  {per_sec}  {eta} left");
         let bar = io::stderr().is_terminal().then(|| {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Maximum number of errors with a message.
 const ERRORS: usize = 20;
 
-/// The report, as written to the file.
+/// The report, in the form of the JSON file.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     pub(crate) plugin: String,
@@ -19,7 +19,7 @@ pub(crate) struct Report {
     pub(crate) objects: u64,
     pub(crate) lost_objects: u64,
     pub(crate) wrong_answers: u64,
-    /// Number of staged files that were still mapped at the end. For a crashed host, files of its living generation do not count.
+    /// Number of staged files that were still mapped at the end. For a crashed host, files of its current generation do not count.
     pub(crate) stale_mappings: u64,
     pub(crate) rss_kib: Growth,
     pub(crate) open_fds: Ends,
@@ -47,7 +47,7 @@ pub(crate) struct Growth {
     pub(crate) slope_per_reload: f64,
 }
 
-/// A count, before the first reload and after the last.
+/// The value of a count before the first reload and after the last.
 #[derive(Debug, Serialize)]
 pub(crate) struct Ends {
     pub(crate) start: u64,
@@ -57,7 +57,7 @@ pub(crate) struct Ends {
 /// Maximum number of printed lines of plugins.
 const PASSED_ON: u64 = 10;
 
-/// Collected data of all messages.
+/// Collects the data of all messages, to build the report.
 #[derive(Debug, Default)]
 pub(crate) struct ReportBuilder {
     plugin: String,
@@ -117,7 +117,7 @@ impl ReportBuilder {
         self.printed <= PASSED_ON
     }
 
-    /// Returns the faults that are visible only over the whole run.
+    /// Returns the faults that only the whole run can show.
     fn faults(&self) -> Vec<String> {
         let mut faults = gauges::faults(&self.readings, self.max_growth);
         if self.stale_mappings > 0 {

@@ -1,4 +1,4 @@
-//! Statistics of plain numbers.
+//! Statistical functions on numbers.
 
 use serde::Serialize;
 

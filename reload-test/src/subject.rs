@@ -25,11 +25,11 @@ pub(crate) struct Subject {
     pub(crate) arguments: &'static [f64],
     /// Function that returns the number of calls of `called`, from a kept field.
     pub(crate) answered: &'static str,
-    /// Number of times that a tick increases this count.
+    /// Number by which a tick increases this count.
     pub(crate) answers_in_tick: u32,
     /// Number of kept fields per object in the plugin.
     pub(crate) kept_fields: u64,
-    /// Further checks for a plugin that leaves resources behind.
+    /// Additional checks of a plugin that leaves resources behind.
     pub(crate) habits: Option<Habits>,
 }
 

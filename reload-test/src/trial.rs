@@ -1,5 +1,5 @@
-//! The host under test: objects of the subjects, their expected state after a reload, and the checks. The test allocates all its memory
-//! before the first reload, so that later growth is caused by the runtime.
+//! The host under test: objects of the subjects, their expected state after a reload, and the checks. All memory of the test is allocated
+//! before the first reload, so later growth is caused by the runtime.
 #![expect(unsafe_code, reason = "closes descriptors that plugins leave open")]
 
 use crate::checks::{Expected, faults};
@@ -31,7 +31,7 @@ const INJECT_AT: u64 = 2;
 struct TestObject {
     handle: ObjectHandle,
     subject: &'static Subject,
-    /// Round in which the property was last written.
+    /// Number of the reload in which the property was last written.
     round: u64,
     calls: u32,
     lost: bool,
@@ -55,7 +55,7 @@ pub(crate) struct Trial<'p> {
     ticks: u32,
     /// Counts of destructors and handlers, if a subject counts them.
     counters: Option<Counters>,
-    /// Set if a generation was not unloaded. The test then no longer waits for later generations.
+    /// Set if a generation was not unloaded; the test then no longer waits for generations.
     is_stuck: bool,
     /// Resources that an injected fault leaks in the host.
     leaks: (Vec<File>, Vec<Vec<u8>>),
@@ -93,14 +93,14 @@ impl<'p> Trial<'p> {
             leaks: Default::default(),
         };
         trial.spawn().context("could not make the objects")?;
-        // Runs the first tick, since `begin play` must happen before the first reload.
+        // Runs the first tick, so that `begin play` happens before the first reload.
         trial.tick();
         trial.population = trial.runtime.objects().iter().collect();
         let mut findings = Findings::default();
         trial.check_code(plan.build(0).tag, &mut findings);
         trial.check_values(0, &mut findings);
         trial.check_habits(&mut findings);
-        // Checks the measurement itself: if it missed loaded images, it would also miss stale images.
+        // Checks the measurement: if it did not count loaded images, it would not count stale images either.
         let (mapped, loaded) = (trial.mapped(), plan.build(0).libraries.len() as u64);
         if mapped != loaded {
             findings.wrong(|| format!("{mapped} staged files are mapped, not the {loaded} that are loaded"));

@@ -1,6 +1,6 @@
-//! Computes expected values and samples of objects from numbers alone. Stored expectations could be changed by a faulty host.
+//! Computes expected values and samples of objects from numbers, since a faulty host could change stored expectations.
 
-/// Number of rounds after which the values of an object repeat.
+/// Number of reloads after which the values of an object repeat.
 const ROUNDS: u64 = 4096;
 
 /// Returns the value of `object` in `round`. Values differ between objects and between consecutive rounds, and are not whole numbers.

@@ -22,8 +22,7 @@ mod native {
         is_static: bool,
     }
 
-    /// All sources. For example
-    /// `Source { feature: "gomp", file: "gomp.c", flags: &["-fopenmp"], libraries: &["gomp"], is_static: false },`
+    /// All sources, such as `Source { feature: "gomp", file: "gomp.c", flags: &["-fopenmp"], libraries: &["gomp"], is_static: false },`
     const SOURCES: &[Source] = &[
         // Keeps one source per line.
         Source { feature: "gomp", file: "gomp.c", flags: &["-fopenmp"], libraries: &["gomp"], is_static: false },

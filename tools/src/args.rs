@@ -9,7 +9,7 @@ use crate::error::{Error, file};
 /// Plugins of a command, and their build profile.
 #[derive(Args, Debug)]
 pub(crate) struct Plugins {
-    /// Folders of plugin crates, or of workspaces that hold some.
+    /// Folders of plugin crates, or of workspaces that contain plugin crates.
     #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) dirs: Vec<PathBuf>,
     /// Build with the release profile.
@@ -41,14 +41,14 @@ pub(crate) struct HostArgs {
     pub(crate) host_args: Vec<String>,
 }
 
-/// Default limit, in seconds, for the answer of a host.
+/// Default time limit, in seconds, for the response of a host.
 pub(crate) const PATIENCE: u64 = 20;
 
 /// C libraries of the sample engine.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Code {
-    /// The folder with C libraries that classes with `DLLBind` and `dll_bind` are bound to. Their functions run in this process
-    /// with all its rights.
+    /// The folder with the C libraries of classes with `DLLBind` and `dll_bind`. The functions of these libraries run in this process with
+    /// all its rights.
     #[arg(long = "user-code", value_name = "FOLDER")]
     pub(crate) user_code: Option<PathBuf>,
 }

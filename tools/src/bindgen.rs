@@ -70,12 +70,12 @@ pub(crate) struct Args {
     /// Output file, instead of standard output.
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// For the compiler: `-Iinclude -DNAME=1`.
+    /// Arguments for the compiler: `-Iinclude -DNAME=1`.
     #[arg(last = true, value_name = "ARGS")]
     arguments: Vec<String>,
 }
 
-/// Writes the source to a file, or to standard output without one.
+/// Writes the source to the output file, or to standard output.
 ///
 /// # Errors
 /// Fails without libclang, or if the header is not C.

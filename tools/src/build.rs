@@ -1,5 +1,4 @@
-//! `alcedo build`: builds libraries for a host, with a seal at the end, and a signature on request. `alcedo keygen`:
-//! creates signing keys.
+//! `alcedo build`: builds and seals libraries for a host, and signs them on request. `alcedo keygen`: creates signing keys.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -20,7 +19,7 @@ use crate::modules;
 pub(crate) struct Args {
     #[command(flatten)]
     plugins: Plugins,
-    /// Sign the libraries with the secret key in this file, for hosts that trust its public half.
+    /// Sign the libraries with the secret key in this file, for hosts that trust the matching public key.
     #[arg(long, value_name = "KEYFILE")]
     sign: Option<PathBuf>,
 }
@@ -30,14 +29,14 @@ pub(crate) struct Args {
 /// `openssl genpkey -algorithm ed25519` makes such keys as well.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Keygen {
-    /// Path of the secret key, readable for this user only. An existing file is not overwritten.
+    /// Path of the secret key, readable only for this user. An existing file is not overwritten.
     #[arg(value_name = "KEYFILE")]
     path: PathBuf,
 }
 
 /// Builds and seals the plugins, and signs them with the key in a file; stops at the first folder that fails to build.
 pub(crate) fn run(Args { plugins, sign }: &Args) -> Result<ExitCode, Error> {
-    // Reads the key first, so that no build runs that cannot be signed.
+    // Reads the key first, so that an unreadable key fails before the build.
     let key = sign.as_deref().map(SecretKey::read).transpose()?;
     let found = modules::find(&plugins.dirs)?;
     if found.crates.is_empty() {
@@ -53,7 +52,8 @@ pub(crate) fn run(Args { plugins, sign }: &Args) -> Result<ExitCode, Error> {
         for artifact in &outcome.artifacts {
             let mut what = if artifact.fresh { "as it was, sealed" } else { "built, sealed" }.to_owned();
             if let Some(key) = &key {
-                // Signs in place, because authors pass this path to a host. The file becomes newer, so cargo still considers it up to date.
+                // Signs the file in place, because authors pass its path to a host. Signing makes the file newer, so cargo still considers
+                // it up to date.
                 sign_file(&artifact.path, key).map_err(file("sign", &artifact.path))?;
                 what += &format!(", signed by {}", key.public());
             }

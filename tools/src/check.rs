@@ -37,7 +37,7 @@ pub(crate) struct Args {
     patience: u64,
 }
 
-/// Prints the errors; the exit code is 1 if there are any.
+/// Prints the errors of scripts, and returns exit code 1 if there are errors.
 ///
 /// # Errors
 /// If the host does not answer.

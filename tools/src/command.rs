@@ -12,7 +12,7 @@ pub(crate) enum Command {
     Back(u64),
     /// Print the backtrace of the last panic or crash.
     Trace,
-    /// Print the kept output of the world.
+    /// Print the stored output of the world.
     Output,
     Status,
     Help,
@@ -31,9 +31,9 @@ pub(crate) enum Command {
 /// Input in progress.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Typed {
-    /// A number after `b`.
+    /// The digits after `b`.
     Number(String),
-    /// A line after `:`.
+    /// The text after `:`.
     Line(String),
 }
 
@@ -113,7 +113,7 @@ pub(crate) enum Key {
     Interrupt,
 }
 
-/// State of the pressed keys. Only `b` and `:` are followed by more keys: a number or a line.
+/// State of the keyboard input. Only `b` and `:` start input of more than one key: a number or a line.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
     typed: Option<Typed>,
@@ -155,7 +155,7 @@ impl Keys {
         }
     }
 
-    /// Replaces `line` by its completion `longer`, if `line` is still the current input. Returns the new input.
+    /// Replaces the input by the completion `longer`, if the input is still `line`. Returns the new input.
     pub(crate) fn extend_line(&mut self, line: &str, longer: &str) -> Option<Typed> {
         if self.typed != Some(Typed::Line(line.to_owned())) {
             return None;

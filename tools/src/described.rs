@@ -10,7 +10,7 @@ pub(crate) fn manifest_above(dir: &Path) -> Option<PathBuf> {
     dir.ancestors().map(|dir| dir.join("Cargo.toml")).find(|path| path.is_file())
 }
 
-/// Crates by which a host uses the runtime.
+/// Names of the crates through which a host uses the runtime.
 pub(crate) const OF_HOSTS: [&str; 2] = ["alcedo", "alcedo-runtime"];
 
 /// Returns `true` if a package uses the runtime. Ignores dependencies of its tests.
@@ -18,7 +18,7 @@ pub(crate) fn uses_runtime(package: &Package) -> bool {
     OF_HOSTS.iter().any(|name| uses(package, name))
 }
 
-/// Returns the packages of a workspace that are hosts: programs that use the runtime.
+/// Returns the host packages of a workspace, which are programs that use the runtime.
 pub(crate) fn hosts(metadata: &Metadata) -> Vec<&Package> {
     let is_host = |package: &&Package| uses_runtime(package) && package.targets.iter().any(Target::is_bin);
     metadata.packages.iter().filter(is_host).collect()
@@ -38,7 +38,7 @@ pub(crate) const LARGEST_SOURCE: u64 = 1 << 24;
 /// Returns the description of the workspace that contains `manifest`.
 ///
 /// # Errors
-/// Message of cargo.
+/// Fails with the message of cargo.
 pub(crate) fn described(manifest: &Path) -> Result<Metadata, String> {
     alcedo_build::metadata(&BuildRequest::new(manifest)).map_err(|error| match error {
         BuildError::Metadata { message, .. } => message,

@@ -56,11 +56,11 @@ pub(crate) struct Args {
     restart_host: bool,
     /// Run the sample world in this process, for a debugger; a crash or a hang of a plugin then ends the session.
     ///
-    /// Usually the world has its own process. After a crash or a hang the location is reported, and the world restarts
-    /// with the last good build and its objects as they were a few seconds before.
+    /// Usually the world has its own process. After a crash or a hang the location is reported, and the world restarts with the last good
+    /// build and its objects as they were a few seconds earlier.
     #[arg(long, conflicts_with = "host")]
     no_guard: bool,
-    /// Print each event as a JSON object in a line of its own, for editors and other programs. Commands are lines, as on a pipe.
+    /// Print each event as a JSON object on a separate line, for editors and other programs. Commands are lines, as on a pipe.
     #[arg(long)]
     json: bool,
     /// Print the parts of the time from a save to live code: build, stage, canary, and the steps of the swap.
@@ -125,7 +125,7 @@ struct Dev<W: World> {
     screen: Screen,
     messages: Messages,
     fold: Fold,
-    /// Set if the last line of the world was printed to standard error.
+    /// Set if the world printed its last line to standard error.
     is_error: bool,
     begun: Instant,
     last: Option<Box<Live>>,
@@ -135,7 +135,7 @@ struct Dev<W: World> {
     typing: Option<Typed>,
     /// Time of the last status line.
     refreshed: Option<Instant>,
-    /// Exit code of the session.
+    /// Exit code, once the session is over.
     over: Option<ExitCode>,
 }
 
@@ -248,7 +248,7 @@ impl<W: World> Dev<W> {
             self.over = Some(if *failed { ExitCode::FAILURE } else { ExitCode::SUCCESS });
         }
         let running = self.session.status().running;
-        // Only an event with a message ends a series of equal lines.
+        // Only an event with a message ends a series of repeated lines.
         if self.screen.is_json() {
             if let Some(object) = json::event(&event) {
                 self.unfold();

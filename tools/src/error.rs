@@ -1,5 +1,5 @@
-//! Errors that end a command. An error is only printed and never matched, so it is a string: operation, object and hint. While a world
-//! runs, errors in a plugin's sources do not end the command: they are reported, and the old code continues.
+//! Errors that end a command. An error is only printed and never matched, so errors are strings with the operation, the object and a hint.
+//! While a world runs, errors in a plugin's sources do not end the command: they are reported, and the old code continues.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -13,7 +13,7 @@ pub(crate) fn millis(ms: f64) -> String {
     if ms < 1000.0 { format!("{ms:.0} ms") } else { format!("{:.1} s", ms / 1000.0) }
 }
 
-/// Formats a time of seconds or minutes.
+/// Formats a duration in seconds or minutes.
 pub(crate) fn short_time(time: Duration) -> String {
     match time.as_secs() {
         seconds if seconds < 120 => format!("{:.1} s", time.as_secs_f64()),
@@ -21,7 +21,7 @@ pub(crate) fn short_time(time: Duration) -> String {
     }
 }
 
-/// Formats a number with digits in groups of three.
+/// Formats a number, with its digits in groups of three.
 pub(crate) fn number(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();

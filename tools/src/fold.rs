@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// Maximum delay before repeated lines are summed up.
+/// Maximum delay before the summary of repeated lines is printed.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Number of lines that a new line is compared with: panics in the ticks of several objects repeat a group of lines.
+/// Number of previous lines with which a new line is compared: panics in the ticks of several objects repeat a group of lines.
 const WINDOW: usize = 32;
-/// Number of last lines that are visible in the smallest terminal.
+/// Number of most recent lines that are visible in the smallest supported terminal.
 const IN_SIGHT: usize = 4;
 
 /// A printed line, and the number of its repeats.
@@ -18,8 +18,8 @@ pub(crate) struct Line {
     pub(crate) again: u64,
 }
 
-/// Adds a line, and keeps at most `kept` lines. If the line equals one of the last [`WINDOW`] lines, counts it instead. A counted line
-/// moves to the end if it may no longer be visible.
+/// Appends a line, and keeps at most `kept` lines. If the line equals one of the last [`WINDOW`] lines, increments its count instead. A
+/// counted line that may no longer be visible is moved to the end.
 pub(crate) fn note<'a>(lines: &'a mut VecDeque<Line>, kept: usize, text: &str) -> &'a mut Line {
     let key = without_time(text);
     let first = lines.len().saturating_sub(WINDOW);
@@ -61,7 +61,7 @@ pub(crate) enum Folded {
 }
 
 impl Folded {
-    /// Formats the line for a person.
+    /// Formats the line as text.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Line(line) => line.clone(),
@@ -73,7 +73,7 @@ impl Folded {
 }
 
 impl Fold {
-    /// Returns what to print after receiving this line.
+    /// Receives a line, and returns the lines to print.
     pub(crate) fn line(&mut self, line: &str, now: Duration) -> Vec<Folded> {
         let noted = note(&mut self.last, WINDOW, line);
         if noted.again > 1 {

@@ -1,5 +1,6 @@
-//! `alcedo glue`: writes the Rust source by which plugins use types of another module or of a host. The types of a module are read from its
-//! library, which is not mapped; a host is queried. The crate `alcedo-glue` generates the source. Equal declarations produce equal bytes.
+//! `alcedo glue`: writes the Rust source by which plugins use types of another module or of a host. The types of a module are read from the
+//! file of its library, which is not mapped; a host is started and reports its types. The crate `alcedo-glue` generates the source. Equal
+//! declarations produce equal bytes.
 
 use std::fs;
 use std::io::{Write as _, stdout};
@@ -114,7 +115,7 @@ pub(crate) fn of_module(library: &Path) -> Result<(Origin, Declared), Error> {
     Ok((Origin::module(&manifest.name, &manifest.version.to_string()), declared))
 }
 
-/// Returns origin and declarations of a package of scripts. The scripts use types of the sample engine and of `modules`.
+/// Returns origin and declarations of a package of scripts. The scripts may use types of the sample engine and of `modules`.
 fn of_scripts(folder: &Path, with: &[PathBuf]) -> Result<(Origin, Declared), Error> {
     let (mut version, mut all) = (String::new(), Declared::default());
     for found in check(package_with(folder, with)?, &HostArgs::default(), 0)? {
@@ -201,14 +202,14 @@ fn no_glue(workspace: &Path, host: Option<&str>, plugin: Option<&str>) -> Error 
     )
 }
 
-/// Maximum time that a session waits for the types of a host. Usually the query takes some milliseconds.
+/// Maximum time for which a session waits for the types of a host. Usually the response takes some milliseconds.
 const OF_SESSION: Duration = Duration::from_secs(3);
 
-/// Rewrites the glue of `origin` below `dirs` if the declarations have changed. Returns the changed files. `declared`
-/// is called only if there is such glue.
+/// Rewrites the glue of `origin` below `dirs` if the declarations have changed. Returns the changed files. Calls `declared` only if there
+/// is glue of `origin`.
 ///
 /// # Errors
-/// Errors of `declared`; or if types or a file cannot be written.
+/// Returns errors of `declared`, and fails if types or a file cannot be written.
 pub(crate) fn rewrite(
     dirs: &[PathBuf],
     origin: &Origin,
@@ -217,7 +218,7 @@ pub(crate) fn rewrite(
     write_again(&glue_of(dirs, origin), origin, declared)
 }
 
-/// Rewrites the sources `glue`, which all contain glue of `origin`, if the declarations have changed.
+/// Rewrites the files `glue`, which all contain glue of `origin`, if the declarations have changed.
 fn write_again(
     glue: &[(String, PathBuf)],
     origin: &Origin,
@@ -237,7 +238,7 @@ fn write_again(
     Ok(written)
 }
 
-/// Returns the origin of a host, as the header of its glue names it.
+/// Returns the origin of a host, in the form of the header of its glue.
 pub(crate) fn host_origin(host: &HostProgram) -> Origin {
     Origin::host(&name_of(&host.program))
 }

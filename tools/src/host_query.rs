@@ -20,7 +20,7 @@ use crate::error::Error;
 
 /// Polling interval for a running host.
 const GLANCE: Duration = Duration::from_millis(10);
-/// Maximum length of the end of the host's output in an error.
+/// Maximum length of the host's last output in an error.
 const LONGEST_TAIL: usize = 2000;
 
 /// Maximum number of bytes read from the host's output.
@@ -29,7 +29,7 @@ const LARGEST: u64 = 1 << 28;
 /// Starts the host in `program` and returns its declarations, within `patience`.
 ///
 /// # Errors
-/// Fails if the host cannot be started, hangs, crashes, or sends no answer. No process of the host's group is left behind.
+/// Fails if the host cannot be started, hangs, crashes, or sends no answer. In each case all processes of the host's group are killed.
 pub(crate) fn declarations_of_host(program: &Path, args: &[OsString], patience: Duration) -> Result<Declared, Error> {
     answered(program, args, &[], patience).map(|answered| answered.declared)
 }
@@ -99,7 +99,8 @@ fn answered(program: &Path, args: &[OsString], folders: &[PathBuf], patience: Du
     })
 }
 
-/// Waits at most `patience` for the end of the host. Returns `None` if it was killed after this time. Always kills its process group.
+/// Waits at most `patience` for the host to exit. Returns `None` if the host was killed after this time. Always kills the process group of
+/// the host.
 fn wait(mut child: Child, patience: Duration) -> io::Result<Option<ExitStatus>> {
     let begun = Instant::now();
     let has_ended = loop {
@@ -122,7 +123,7 @@ fn has_ended(child: &mut Child) -> io::Result<bool> {
     Ok(number(child).map_or(Ok(None), |number| waitid(WaitId::Pid(number), options))?.is_some())
 }
 
-/// Kills the process group of the child. A finished group needs no signal.
+/// Kills the process group of the child. Ignores an error, since the group may have ended.
 fn end_group(child: &mut Child) {
     if let Some(number) = number(child) {
         let _ = rustix::process::kill_process_group(number, rustix::process::Signal::KILL);

@@ -34,7 +34,7 @@ impl Input {
         stdin().is_terminal() && stdout().is_terminal() && !is_dumb
     }
 
-    /// Reads keys if `interactive`, otherwise lines. Always handles signals.
+    /// Reads keys if `interactive`, and lines otherwise. Always handles signals.
     ///
     /// # Errors
     /// Fails with the error of the terminal or the system.
@@ -104,8 +104,8 @@ fn read_signals(sender: &Sender<ParsedCommand>, quitting: &Arc<AtomicBool>) -> R
     Ok(())
 }
 
-/// Sends the first request to quit to the game thread. That thread may be stuck in a plugin, so the second request
-/// exits the process.
+/// Sends the first request to quit to the game thread. The second request exits the process, since the game thread may be stuck in a
+/// plugin.
 fn quit(sender: &Sender<ParsedCommand>, quitting: &AtomicBool) {
     if quitting.swap(true, Ordering::Relaxed) {
         release_terminal();

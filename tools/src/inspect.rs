@@ -40,7 +40,7 @@ pub(crate) struct Args {
 /// Prints the library or the package.
 ///
 /// # Errors
-/// If this build cannot load the file as a plugin, with the reason.
+/// Fails with the reason if a host of this version cannot load the file.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
     let path = std::path::absolute(&args.file).map_err(file("find", &args.file))?;
     if path.is_dir() {

@@ -69,7 +69,7 @@ enum Verb {
     Demo(demo::Args),
 }
 
-/// Runs the command that this process was called with, on the calling thread, which becomes the game thread.
+/// Runs the command in the arguments of this process, on the calling thread, which becomes the game thread.
 ///
 /// The exit code is 0 on success, 1 if the command failed or a step of the demo had an unexpected result, and 2 for
 /// invalid arguments.
@@ -91,7 +91,7 @@ pub fn run() -> ExitCode {
         Verb::Demo(args) => demo::run(&args),
     };
     ended.unwrap_or_else(|error| {
-        // Drops the error if the error stream is closed.
+        // Ignores the error if standard error is closed.
         let _ = writeln!(std::io::stderr(), "alcedo: {error}");
         ExitCode::FAILURE
     })

@@ -53,7 +53,7 @@ pub(crate) fn session_builder() -> Builder {
 pub(crate) fn find(paths: &[PathBuf]) -> Result<Found, Error> {
     let mut found = Found::default();
     for path in paths {
-        // Two paths may name one folder.
+        // Two paths may refer to the same folder.
         let no_modules = || {
             anyhow!(
                 "no package of scripts and no plugin in {}: name a folder of `.uc` files, a folder of plugin crates (`crate-type = \

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// Interval between ticks: sixty ticks per second.
 pub(crate) const FRAME: Duration = Duration::from_nanos(16_666_667);
-/// Maximum delay for which missed ticks are caught up. After a longer delay (a reload, a suspended machine) ticks are skipped.
+/// Maximum delay after which missed ticks are executed late. After a longer delay (a reload, a suspended machine) missed ticks are skipped.
 const FORGIVEN: Duration = Duration::from_millis(100);
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -24,8 +24,8 @@ impl Pace {
 
     /// Records a tick that ended at `now` after `elapsed`.
     ///
-    /// A tick that is longer than its frame is followed by a pause of equal length: a world that is too heavy for the
-    /// machine slows down, instead of taking the processor from the build that the user waits for.
+    /// If a tick takes longer than a frame, a pause of equal length follows. So if the world is too heavy for the machine, it slows down
+    /// and leaves CPU time for the user's build.
     pub(crate) fn ticked(&mut self, now: Duration, elapsed: Duration) {
         self.next += FRAME;
         if elapsed > FRAME {

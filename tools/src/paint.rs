@@ -4,7 +4,7 @@ use std::env;
 use std::io::{IsTerminal, stdout};
 use std::process::Command;
 
-/// The variable that makes a child process of the tool use colors.
+/// Environment variable that enables colors in a child process of the tool.
 const COLOR: &str = "ALCEDO_COLOR";
 
 use alcedo_runtime::printable;
@@ -26,7 +26,7 @@ impl Paint {
         Self { on: env::var_os(COLOR).is_some() }
     }
 
-    /// Passes the setting to a process whose output the tool prints.
+    /// Passes the color setting to a process whose output the tool prints.
     pub(crate) fn pass_on(self, command: &mut Command) {
         match self.on {
             true => command.env(COLOR, "1"),
@@ -72,7 +72,8 @@ impl Paint {
     }
 }
 
-/// Escapes a string for a terminal. Keeps colors and escapes all other control sequences, since messages of plugins may contain any text.
+/// Escapes a string for a terminal. Keeps color sequences and escapes all other control sequences, since messages of plugins may contain
+/// any bytes.
 pub(crate) fn for_terminal(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     let mut rest = text;

@@ -50,7 +50,7 @@ pub(crate) fn reload(live: &Live, paint: Paint, known: &mut HashSet<String>) -> 
     lines.join("\n")
 }
 
-/// Returns a remark without digits, so that remarks about different generations are equal.
+/// Removes the digits of a remark, so that remarks about different generations are equal.
 fn without_numbers(remark: &str) -> String {
     remark.chars().filter(|letter| !letter.is_ascii_digit()).collect()
 }

@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Error> {
 
 /// A request of the reading thread.
 enum Request {
-    /// Evaluate a line. The reading thread waits until the sender is dropped.
+    /// Evaluate a line. The reading thread waits until this sender is dropped.
     Line(String, Sender<()>),
     /// Complete a line.
     Complete(String, Sender<Vec<String>>),
@@ -123,7 +123,7 @@ fn converse<W: World>(mut world: W, modules: &[PathBuf]) -> ExitCode {
                 }
                 Ok(WorldEvent::Host(FromHost::Completions { lines, .. }, _)) => {
                     let lines = lines.iter().map(|line| line.strip_prefix(EVAL).unwrap_or(line).to_owned()).collect();
-                    // Sending fails if the reading thread has ended; the result is then not needed.
+                    // Ignores the error if the reading thread has ended, since the result is then not needed.
                     let _sent = completed.take().map(|to| to.send(lines));
                 }
                 Ok(WorldEvent::Host(FromHost::Started { .. } | FromHost::Reloaded { .. }, _)) => is_there = true,
@@ -148,7 +148,7 @@ fn converse<W: World>(mut world: W, modules: &[PathBuf]) -> ExitCode {
     code
 }
 
-/// Returns the console command for a line. A line that begins with a colon already contains a command.
+/// Returns the console command for a line. After a colon, the line itself is a command.
 fn command(line: &str) -> String {
     match line.trim().strip_prefix(':') {
         Some(command) => command.trim().to_owned(),
@@ -165,7 +165,7 @@ fn show(printed: &Printed) {
 }
 
 fn print(text: &str) {
-    // Drops the text if the reader has closed the output.
+    // Ignores the error if the reader has closed the output.
     let _ = writeln!(stdout(), "{}", text.trim_end());
 }
 

@@ -29,14 +29,14 @@ pub(crate) struct Screen {
     form: Form,
 }
 
-/// Reader of the output.
+/// Kind of output.
 #[derive(Clone, Debug)]
 enum Form {
-    /// A person at a terminal in raw mode.
+    /// A terminal in raw mode.
     Live(Arc<Mutex<Live>>),
     /// A pipe or a file.
     Lines,
-    /// A program that reads one JSON object per line.
+    /// A program, which reads one JSON object per line.
     Json,
 }
 
@@ -86,7 +86,7 @@ impl Screen {
         matches!(self.form, Form::Json)
     }
 
-    /// Returns true if output of the world has a pane.
+    /// Returns true if the screen has a pane for output of the world.
     pub(crate) fn has_pane(&self) -> bool {
         self.live().is_some_and(|live| live.layout.has_pane())
     }
@@ -111,7 +111,7 @@ impl Screen {
         }
     }
 
-    /// Prints a JSON object, if the reader is a program.
+    /// Prints a JSON object, if the output is JSON.
     pub(crate) fn event(&self, event: &Value) {
         if self.is_json() {
             write(&format!("{event}\n"));
@@ -197,7 +197,7 @@ pub(crate) fn release_terminal() {
 }
 
 fn terminal_size() -> Size {
-    // Uses a default size if the terminal reports none, as a terminal of another program may.
+    // Uses a default size if the terminal reports no size, like terminals inside other programs.
     let (columns, rows) = size().ok().filter(|(columns, rows)| *columns > 0 && *rows > 0).unwrap_or((80, 24));
     Size { rows: rows.max(4), columns: columns.max(20) }
 }
@@ -226,7 +226,7 @@ impl Drop for LogLine {
         let text = text.trim_end();
         match text {
             "" => {}
-            // A world in this process writes its logs to this screen.
+            // Logs of a world in this process are printed in the pane.
             text if self.screen.has_pane() => self.screen.output(text),
             text => self.screen.print_error(text),
         }

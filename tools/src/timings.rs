@@ -17,7 +17,7 @@ pub(crate) fn parts(live: &Live) -> Vec<Part> {
     let swap =
         Part { parts: SWAP.iter().filter_map(of).collect(), ..Part::new("live", phases.swap().as_secs_f64() * 1e3) };
     let known: f64 = parts.iter().map(|part| part.ms).sum::<f64>() + swap.ms;
-    // The rest of the time: detection of the save, copies of libraries, messages to and from the host.
+    // The remaining time: detection of the save, copies of libraries, messages between session and host.
     parts.extend(live.edit_to_live_ms.map(|all| Part::new("other", (all - known).max(0.0))));
     parts.push(swap);
     parts.extend(of(&Phase::Retire));

@@ -1,4 +1,4 @@
-//! Tests `alcedo doctor` on small workspaces: reports each problem with its fix, and no other problems.
+//! Tests `alcedo doctor` on small workspaces. It must report each problem with its fix, and no other problems.
 
 use std::fs;
 use std::path::Path;
@@ -24,7 +24,7 @@ sha2 = { opt-level = 3 }
 xxhash-rust = { opt-level = 3 }
 "#;
 
-/// Creates a workspace with these packages: pairs of name and further manifest content. The packages need not build.
+/// Creates a workspace with these packages, which are pairs of a name and additional manifest content. The packages need not build.
 fn workspace(root: &str, packages: &[(&str, &str)]) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let members: Vec<_> = packages.iter().map(|(name, _)| format!("{name:?}")).collect();
@@ -287,7 +287,7 @@ fn missing_tools_are_reported_with_install_commands() {
     let (text, failed) = lines_of_state(command, "wrong");
     assert!(text.starts_with("no host can begin here: ") && failed, "{text}");
 
-    // Creates a program that acts as an older compiler.
+    // Creates a program that reports the version of an older compiler.
     let old = dir.path().join("old-rustc");
     fs::write(&old, "#!/bin/sh\necho 'rustc 1.60.0 (old)'\n").unwrap();
     fs::set_permissions(&old, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();

@@ -1,4 +1,4 @@
-//! Tests `alcedo glue`: the output compiles, and lets a plugin use the types of another module without a handwritten mirror.
+//! Tests `alcedo glue`: the output compiles, and through it a plugin uses the types of another module without handwritten declarations.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ fn the_glue_of_the_example_plugins_is_what_the_tool_writes() {
     expect_file![in_repository("lamps-plus", "lamps.rs")].assert_eq(&lamps);
 }
 
-/// Checks the glue by which host tests use plugins.
+/// Checks the glue through which host tests use plugins.
 #[test]
 fn the_glue_for_hosts_is_what_the_tool_writes() {
     let scratch = Scratch::new();
@@ -224,7 +224,7 @@ fn a_host_reports_its_declarations_with_equal_bytes_each_time() {
     assert!(!none.status.success() && messages.contains("`Motor`") && messages.contains("`Engine`"), "{messages}");
 }
 
-/// Covers programs that are not hosts or do not answer.
+/// Covers programs that are not hosts, or do not respond.
 #[test]
 fn a_host_without_an_answer_is_an_error_with_a_hint() {
     let folder = tempfile::tempdir().unwrap();
@@ -247,7 +247,7 @@ fn a_host_without_an_answer_is_an_error_with_a_hint() {
     check("echo no display >&2; exit 7", &["exit status: 7", "no display", "--host-arg"]);
     check("kill -SEGV $$", &["crashed before it answered", "signal: 11", "alcedo guard"]);
     check("sleep 1000", &["after 1 s", "--patience"]);
-    // Child processes of the program are ended and do not delay the answer.
+    // Child processes of the program are killed and do not delay the response.
     check("sleep 1000 & exit 0", &["without an answer"]);
     check("echo nonsense > \"$ALCEDO_GLUE_REQUEST\"", &["is broken", "one checkout"]);
     check(": > \"$ALCEDO_GLUE_REQUEST\"", &["is broken"]);

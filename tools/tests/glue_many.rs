@@ -1,5 +1,5 @@
-//! Tests glue for a host with thirty native classes of ten properties and ten functions. Two plugins use the host and each other by glue
-//! only. All sources are generated, built, run and reloaded, and regenerated glue has equal bytes.
+//! Tests glue for a host with thirty native classes of ten properties and ten functions. Two plugins use the host and each other only
+//! through glue. All sources are generated, built, run and reloaded, and regenerated glue has equal bytes.
 
 use std::fmt::Write as _;
 use std::fs;

@@ -21,11 +21,11 @@ fn second_down(depth: u32) -> u32 {
     depth
 }
 ";
-/// The panic in [`DOWN`], by which tests find its line number.
+/// The panic in [`DOWN`], which tests search for its line number.
 const BOTTOM: &str = "panic!(\"at the bottom\")";
 const CALL: &str = "second_down(std::hint::black_box(depth))";
 
-/// Source of the cube with `line` added after `behind`.
+/// Returns the source of the cube, with `line` added after `behind`.
 fn panicking(source: &str, behind: &str, line: &str) -> String {
     assert_eq!(source.matches(behind).count(), 1, "{behind}");
     format!("{}{DOWN}", source.replace(behind, &format!("{behind}\n        {line}")))
@@ -93,7 +93,7 @@ fn backtraces_of_panics_are_printed_in_every_generation_without_keeping_images()
     let report = dev.all_since(", thread ");
     assert!(!report.contains("alcedo_sys::panics") && !report.contains("panic_guard::hook"), "{report}");
 
-    // Reloads with other line numbers, and waits until the image that panicked is unmapped.
+    // Reloads code with other line numbers, and waits until the image that panicked is unmapped.
     let third = panicking(&format!("\n\n\n{healthy}"), hello, "first_down(0);");
     scratch.save(&third);
     dev.wait_for("generation 2 → 3");

@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::support::{Dev, Scratch};
 use serde_json::Value;
 
-/// Saves a file in some way.
+/// A method of saving a file.
 type Save = fn(&Path, &str);
 
 /// Writes in two parts with a pause, like a slow program.

@@ -137,7 +137,7 @@ fn eval_until(dev: &mut Dev, text: &str, expected: &str) {
     let begun = Instant::now();
     loop {
         dev.send(&format!(": eval {text}"));
-        // The line with a number is the answer; all other lines contain text.
+        // The line with a number is the result; all other lines contain text.
         let line = loop {
             let line = dev.wait_for("");
             if line.parse::<i64>().is_ok() {

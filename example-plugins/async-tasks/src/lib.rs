@@ -1,5 +1,5 @@
-//! A courier that fetches things with a tokio runtime of the plugin. The runtime runs from `main` to `exit`; its
-//! threads never access the engine, they post closures.
+//! A courier that fetches parcels with the plugin's own tokio runtime. The runtime runs from `main` to `exit`; its threads never access the
+//! engine, but post closures.
 
 #![forbid(unsafe_code)]
 
@@ -13,8 +13,7 @@ use tokio::sync::oneshot;
 
 module! { name: "async_tasks", main: started, exit: ended }
 
-/// Time limit of the exit hook for work that does not reach an `await`. A thread that runs longer belongs to this
-/// module and is listed in the host's report.
+/// Time for which the exit hook waits for work that does not reach an `await`. A thread that runs longer is listed in the host's report.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 static WORKER: Mutex<Option<Runtime>> = Mutex::new(None);
@@ -25,7 +24,7 @@ fn started() {
 }
 
 fn ended() {
-    // A static is never dropped, so the runtime is taken out here, which joins its threads.
+    // A static is never dropped, so the runtime is taken out of the static and shut down, which joins its threads.
     let worker = worker_slot().take();
     if let Some(worker) = worker {
         worker.shutdown_timeout(PATIENCE);
@@ -77,7 +76,7 @@ impl Courier {
         let (sender, receiver) = oneshot::channel();
         worker().spawn(async move {
             tokio::time::sleep(Duration::from_millis(1)).await;
-            // The receiver is gone if the object was destroyed.
+            // Ignores the error if the object was destroyed, which drops the receiver.
             let _unheard =
                 sender.send(format!("{question}? on {}", std::thread::current().name().unwrap_or("a thread")));
         });

@@ -1,5 +1,5 @@
-//! Classes whose functions are functions of C libraries. `build.rs` compiles the libraries into the folder `user-code` next to the
-//! module, and the host names this folder and vouches for its contents.
+//! Classes whose functions are functions of C libraries. `build.rs` compiles the libraries into the folder `user-code` next to the module.
+//! A host names this folder and vouches for its contents.
 
 #![forbid(unsafe_code)]
 

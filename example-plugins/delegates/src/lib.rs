@@ -1,4 +1,4 @@
-//! Delegates by name, as properties, elements and parameters: bound, called, and rebound while they are called.
+//! Named delegates as properties, elements and parameters, which are bound, called, and rebound during a call.
 
 #![forbid(unsafe_code)]
 

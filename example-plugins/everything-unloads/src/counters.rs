@@ -1,10 +1,10 @@
-//! Counts, in a file shared with the host, the destructors and handlers that must run at the end of this generation,
-//! and those that ran: one row per generation, one slot per thread and kind. The host reads the file after the image is
-//! unmapped, so it detects a destructor that never ran, ran twice or ran on another thread.
+//! Counts destructors and handlers in a file that the plugin shares with the host: those that must run at the end of this generation, and
+//! those that have run. The file has one row per generation, and one slot per thread and kind. The host reads the file after the image is
+//! unmapped, so it detects destructors that never ran, ran twice or ran on another thread.
 //!
-//! Layout: machine words of eight bytes. The first word is the number of generations so far; then [`ROWS`] rows, used
-//! in turn. A row is the number of its generation, the number of slots it lacked, and [`SLOTS`] slots of four words:
-//! kind and thread, registered, run, run on another thread.
+//! The file consists of 64-bit words. The first is the number of generations so far. Then follow [`ROWS`] rows, which the generations use
+//! in turn. A row contains the number of its generation, the number of missing slots, and [`SLOTS`] slots of four words: kind and thread,
+//! registered, run, run on another thread.
 #![expect(unsafe_code, reason = "maps a file that the host reads")]
 
 use std::fs::File;
@@ -33,17 +33,17 @@ pub(crate) enum Kind {
     Owning = 2,
     /// A thread-local whose destructor creates a [`Kind::Late`].
     Chained = 3,
-    /// A thread-local first used while destructors run.
+    /// A thread-local that is first used while destructors run.
     Late = 4,
     /// The value of a thread-specific key.
     Key = 5,
     /// An exit handler.
     Exit = 6,
-    /// A value whose destructor never runs: a planted fault.
+    /// A value whose destructor never runs, as an intentional fault.
     Nothing = 7,
 }
 
-/// Opens the file of the host and uses the next row.
+/// Opens the host's file, and selects the next row for this generation.
 pub(crate) fn open(path: &str) {
     let file = match File::options().read(true).write(true).open(path) {
         Ok(file) => file,
@@ -72,7 +72,7 @@ pub(crate) fn register_nothing() {
     std::mem::forget(Counted::new(Kind::Nothing));
 }
 
-/// Counted when it is created, and again when it is dropped.
+/// A value whose creation and drop are counted.
 #[derive(Debug)]
 pub(crate) struct Counted {
     kind: Kind,
@@ -87,7 +87,7 @@ impl Counted {
         Self { kind, thread }
     }
 
-    /// Counts a run.
+    /// Counts a run of the destructor or handler.
     pub(crate) fn run(&self) {
         count(self.kind, self.thread, 2);
         if this_thread() != self.thread {
@@ -110,7 +110,7 @@ fn this_thread() -> u64 {
     unsafe { libc::gettid() }.unsigned_abs().into()
 }
 
-/// Adds one to the word `column` of the slot of this kind and thread.
+/// Increments the word `column` of the slot for this kind and thread.
 fn count(kind: Kind, thread: u64, column: usize) {
     let row = ROW.load(Ordering::Acquire);
     if row.is_null() {

@@ -1,4 +1,4 @@
-//! Errors that this module found itself, stored until the host reads them.
+//! Errors that this module has found, stored until the host reads them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,7 +9,7 @@ pub(crate) fn add(error: impl Into<String>) {
     errors().push(error.into());
 }
 
-/// Takes all errors since the last call; empty if there are none.
+/// Returns and removes all errors; the string is empty if there are none.
 pub(crate) fn take() -> String {
     std::mem::take(&mut *errors()).join("; ")
 }

@@ -1,4 +1,4 @@
-//! State that the C library keeps for a program: thread-specific keys, exit handlers, signal handlers.
+//! State that the C library keeps for a process: thread-specific keys, exit handlers, signal handlers.
 #![expect(unsafe_code, reason = "registers C functions with the C library")]
 
 use std::ffi::{c_int, c_void};
@@ -12,7 +12,7 @@ use crate::errors;
 
 static KEY: OnceLock<libc::pthread_key_t> = OnceLock::new();
 static AT_EXIT: OnceLock<Counted> = OnceLock::new();
-/// Number of runs of each handler, compared with the number of raised signals.
+/// Number of runs of the handlers, which must equal the number of raised signals.
 static PLAIN_SIGNALS: AtomicU64 = AtomicU64::new(0);
 static HOOKED_SIGNALS: AtomicU64 = AtomicU64::new(0);
 
@@ -61,7 +61,7 @@ extern "C" fn exit_handler() {
     }
 }
 
-/// Installs two signal handlers: one by `sigaction`, one by the crate that most plugins use.
+/// Installs two signal handlers: one by `sigaction`, one by the crate `signal-hook`.
 pub(crate) fn handle_signals() {
     // SAFETY: all zero is a valid `sigaction` with no flags and an empty mask.
     let mut action: libc::sigaction = unsafe { zeroed() };

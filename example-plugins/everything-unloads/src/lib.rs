@@ -1,6 +1,6 @@
-//! Everything that keeps other plugin systems from unloading, in one plugin and in every generation: thread-locals with
-//! destructors, threads of all kinds, standard output, megabytes in statics, handlers, keys, pages, leaks. The plugin
-//! cleans up nothing that the host promises to clean up.
+//! A plugin that leaves behind, in every generation, state that prevents other plugin systems from unloading: thread-locals with
+//! destructors, threads of all kinds, standard output, megabytes in statics, handlers, keys, pages, leaks. The plugin cleans up nothing
+//! that the host guarantees to clean up.
 //!
 //! Destructors and handlers that must run at the end are counted in a file that outlives the generation (`counters=PATH` in the module
 //! arguments), so that the host can verify that each ran, and on the right thread.
@@ -25,7 +25,7 @@ use engine_glue::Actor;
 
 module! { name: "everything_unloads", main: started, exit: ended }
 
-/// End of the output of each generation, without a line end.
+/// Last output of each generation, without a line feed.
 const LAST_OUTPUT: &str = "everything-unloads: last words";
 
 fn started(args: &[&str]) {
@@ -139,7 +139,7 @@ impl Sink {
 }
 
 impl Drop for Sink {
-    // The finalizer thread gets thread-locals of this module too, which must be destroyed on that thread.
+    // Creates thread-locals of this module on the finalizer thread, which must be destroyed on that thread.
     fn drop(&mut self) {
         locals::touch();
         let _out = std::io::stdout().flush();

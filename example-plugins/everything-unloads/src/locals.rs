@@ -13,7 +13,7 @@ thread_local! {
     static TOUCHES: Cell<u64> = const { Cell::new(0) };
 }
 
-/// First uses another thread-local in its destructor, which adds a destructor while destructors run.
+/// Value whose destructor uses another thread-local for the first time, which registers a destructor while destructors run.
 struct Chained(Counted);
 
 impl Drop for Chained {

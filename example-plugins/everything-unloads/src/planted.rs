@@ -1,4 +1,4 @@
-//! A planted fault, which proves that the sanitizers detect it.
+//! An intentional use after free, which proves that the sanitizers detect such faults.
 #![expect(unsafe_code, reason = "commits the fault that safe code cannot")]
 
 use std::hint::black_box;

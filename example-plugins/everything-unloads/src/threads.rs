@@ -1,5 +1,4 @@
-//! Threads of every kind: joined immediately, joined at the end, detached, finished with the handle in a static,
-//! scoped.
+//! Threads of every kind: joined immediately, joined in the exit hook, detached, finished with the handle in a static, scoped.
 
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,7 +7,7 @@ use std::time::Duration;
 
 use crate::{errors, foreign, locals};
 
-/// Thread that works until the module ends, and the sender that ends it.
+/// Thread that works until the module ends, with the sender that ends the thread.
 static WORKER: Mutex<Option<(Sender<()>, JoinHandle<u64>)>> = Mutex::new(None);
 /// A thread that has finished and is never joined.
 static FINISHED: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);

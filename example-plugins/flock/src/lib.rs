@@ -1,5 +1,5 @@
-//! Birds of the Bevy app in `runtime/examples/bevy`. An entity of the app has an object of `Bird`, and a function with `system` runs
-//! for all birds in each frame.
+//! Birds of the Bevy app in `runtime/examples/bevy`. Each entity of the app has an object of `Bird`, and functions with the metadata
+//! `system` run for all birds in each frame.
 
 #![forbid(unsafe_code)]
 

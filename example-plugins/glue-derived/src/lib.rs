@@ -1,4 +1,4 @@
-//! A shield that absorbs damage: a class derived from a class of another module, whose event it overrides.
+//! A shield that absorbs damage: a class that extends a class of another module, and overrides an event of this class.
 
 #![forbid(unsafe_code)]
 

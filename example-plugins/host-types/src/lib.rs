@@ -1,4 +1,5 @@
-//! A class that extends a host class, overrides its event and calls the base, and a class that either a host or a plugin can declare.
+//! A class that extends a host class, overrides its event and calls the base's body, and a class that either a host or a plugin can
+//! declare.
 
 #![forbid(unsafe_code)]
 
@@ -13,7 +14,7 @@ mod lamp;
 #[cfg(feature = "meter")]
 mod meter;
 
-/// Names of the plugin side, for files that a host or a plugin can include.
+/// Names of the plugin API, for source files that both hosts and plugins can include.
 #[cfg(feature = "meter")]
 mod words {
     pub(crate) use alcedo_plugin_api::prelude::*;

@@ -1,4 +1,4 @@
-//! A class that a host and a plugin declare with the same file.
+//! A class that a host or a plugin declares by including this file.
 
 use std::collections::HashMap;
 

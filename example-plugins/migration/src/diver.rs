@@ -16,10 +16,10 @@ pub struct Diver {
     #[uproperty(default_subobject)]
     suit: Obj<SceneComponent>,
 
-    /// Kept.
+    /// A kept field.
     #[keep]
     dives: u32,
-    /// Not kept.
+    /// A field that is not kept, so each reload resets it.
     breath: u32,
 }
 

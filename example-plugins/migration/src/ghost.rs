@@ -19,10 +19,10 @@ pub struct Ghost {
     #[uproperty(default_subobject, root_component)]
     sheet: Obj<SceneComponent>,
 
-    /// Kept.
+    /// A kept field.
     #[keep]
     moans: u32,
-    /// Not kept.
+    /// A field that is not kept, so each reload resets it.
     steps: u32,
 }
 
@@ -60,7 +60,7 @@ pub struct Phantom {
     #[uproperty(default = 2)]
     veil: i32,
 
-    /// Kept.
+    /// A kept field.
     #[keep]
     sightings: u32,
 }

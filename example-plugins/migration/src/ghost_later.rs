@@ -19,7 +19,7 @@ pub struct Ghost {
     #[uproperty(default_subobject, root_component)]
     chain: Obj<SceneComponent>,
 
-    /// Kept, under another name.
+    /// A kept field that had another name before.
     #[keep(was = "moans")]
     wails: u32,
 }

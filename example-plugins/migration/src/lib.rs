@@ -1,5 +1,5 @@
-//! A class in two declarations: values of living objects are migrated if the change permits it, and the report of
-//! the reload lists the rest.
+//! A class in two declarations. A reload migrates the values of living objects where the change permits it, and its report lists all other
+//! values.
 
 #![forbid(unsafe_code)]
 

@@ -60,19 +60,19 @@ pub struct Shapeshifter {
     #[uproperty(default_subobject, root_component)]
     tail: Obj<SceneComponent>,
 
-    /// Kept.
+    /// A kept field.
     #[keep]
     shifts: u32,
-    /// Kept, and then of another type.
+    /// A kept field whose type changes later.
     #[keep]
     mood: String,
-    /// Kept, and removed later.
+    /// A kept field that is removed later.
     #[keep]
     regrets: u32,
-    /// Kept, and then with one more field.
+    /// A kept struct that later has one more field.
     #[keep]
     record: Record,
-    /// Not kept.
+    /// A field that is not kept, so each reload resets it.
     breath: u32,
 }
 

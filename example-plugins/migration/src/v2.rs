@@ -64,16 +64,16 @@ pub struct Shapeshifter {
     #[uproperty(default_subobject, root_component)]
     wings: Obj<SceneComponent>,
 
-    /// Kept.
+    /// A kept field.
     #[keep]
     shifts: u32,
-    /// Kept, and before of another type.
+    /// A kept field that had another type before.
     #[keep]
     mood: u32,
-    /// Kept, and before with one field less.
+    /// A kept struct that had one field less before.
     #[keep]
     record: Record,
-    /// Not kept.
+    /// A field that is not kept, so each reload resets it.
     breath: u32,
 }
 

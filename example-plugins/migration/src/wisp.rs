@@ -10,7 +10,7 @@ pub struct Wisp {
     #[uproperty(default = 1.0)]
     light: f64,
 
-    /// Kept.
+    /// A kept field.
     #[keep]
     flickers: u32,
 }

@@ -1,4 +1,4 @@
-//! Tests edits of a declaration that has objects, and checks the values of these objects after a reload.
+//! Edits a declaration while objects exist, and checks their values after the reload.
 
 use alcedo::test_world;
 

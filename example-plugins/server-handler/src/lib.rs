@@ -1,5 +1,5 @@
-//! A guest book of a web server, which its handlers sign. The book is an object of the host, so its entries survive
-//! reloads of this code. `runtime/examples/web-server` serves it.
+//! A guest book that handlers of a web server sign. The book is an object of the host, so its entries survive reloads of this code.
+//! `runtime/examples/web-server` is the server.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The command line of the survey.
+//! Command-line arguments of the survey.
 
 use super::fault_injection::InjectedFault;
 use clap::Parser;
@@ -12,7 +12,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ROWS", value_delimiter = ',')]
     pub(crate) rows: Vec<String>,
 
-    /// Of these rows, only those without a sound result for the current code and versions.
+    /// Only those of these rows without a sound result for the current code and versions.
     #[arg(long)]
     pub(crate) missing: bool,
 

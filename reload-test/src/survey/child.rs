@@ -21,8 +21,8 @@ use std::time::{Duration, Instant};
 
 /// Time until a generation is parked, if the row expects parked images.
 const PARK_AFTER: Duration = Duration::from_millis(100);
-/// Time until a generation is parked, if the row expects unmapped images. On a busy machine a thread may end late, and an eviction outside
-/// of a system call is retried.
+/// Time until a generation is parked, if the row expects unmapped images. The time is long, since on a busy machine a thread may end late,
+/// and an eviction outside of a system call is retried.
 const PARK_AFTER_LONG: Duration = Duration::from_secs(5);
 /// Time limit for the host to park a generation.
 const PARK_TIMEOUT: Duration = Duration::from_secs(30);
@@ -57,7 +57,7 @@ fn host(plan: &Plan) -> Result<()> {
     let runtime = builder.build().context("could not make a runtime")?;
     let mut host = Host { plan, runtime, reported: BTreeSet::new(), parked: 0 };
     if let Err(error) = host.run() {
-        // Skips the normal end, which may be impossible with corrupted memory or files, and reports the error.
+        // Skips the normal shutdown, which may be impossible with corrupted memory or files, and reports the error.
         mem::forget(host);
         return Err(error);
     }
@@ -168,8 +168,8 @@ impl Host<'_> {
         fault.inject(image, descriptor)
     }
 
-    /// Waits until each previous generation is unmapped or parked. Returns the holders of newly parked generations. Checks that no more
-    /// images are mapped than `living` and the parked images.
+    /// Waits until each previous generation is unmapped or parked. Returns the holders of newly parked generations. Checks that at most
+    /// `living` images are mapped in addition to the parked images.
     fn wait_for_previous(&mut self, living: usize) -> Result<Vec<String>> {
         let deadline = Instant::now() + PARK_TIMEOUT;
         let is_pending = |state: &ContextState| matches!(state, ContextState::Unloading | ContextState::Blocked);
@@ -214,7 +214,7 @@ fn staged<'m>(mappings: &'m str, stage: &Path) -> Vec<&'m str> {
     mappings.lines().filter(|line| line.contains(&*stage.to_string_lossy())).collect()
 }
 
-/// Returns the staged files with executable mappings. A crate that resolves symbols also maps files, but not as executable.
+/// Returns the staged files with executable mappings. Crates that resolve symbols also map these files, but not as executable.
 fn images(mappings: &str, stage: &Path) -> BTreeSet<String> {
     let fields = staged(mappings, stage).into_iter().map(|line| line.split_whitespace().collect::<Vec<_>>());
     fields.filter(|fields| fields[1].contains('x')).filter_map(|fields| Some((*fields.get(5)?).to_owned())).collect()

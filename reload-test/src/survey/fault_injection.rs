@@ -13,12 +13,12 @@ use std::time::Duration;
 /// Reload at which the fault is injected.
 pub(crate) const AT: u64 = 2;
 
-/// Fault, injected as soon as the previous image is unmapped.
+/// Fault that is injected as soon as the previous image is unmapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 pub(crate) enum InjectedFault {
-    /// The kernel writes to an address in the image, as it does for a request that is still in flight.
+    /// The kernel writes to an address in the image, as for a request that is still pending.
     LateWrite,
-    /// A signal arrives for which only the plugin has a handler, as from a timer.
+    /// A signal arrives for which only the plugin had a handler, as from a timer.
     LateSignal,
     /// A former descriptor of the plugin is closed again.
     LateClose,

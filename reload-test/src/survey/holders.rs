@@ -9,7 +9,7 @@ pub(crate) fn holders(parked: &str) -> BTreeSet<String> {
     let Some(list) = reason.strip_prefix("kept by ") else { return BTreeSet::from([reason.to_owned()]) };
     let name = |entry: &str| without_descriptor(entry.split("   ").next().unwrap_or(entry).trim());
     let names: BTreeSet<_> = list.split("; ").map(name).map(|name| unnamed(&name).unwrap_or(name)).collect();
-    // Lists only threads, if any: other holders are usually thread-locals of these threads.
+    // If there are threads, lists only threads, since the other holders are usually thread-locals of these threads.
     let is_thread = |name: &&String| name.starts_with("thread ");
     match names.iter().any(|name| is_thread(&name)) {
         true => names.iter().filter(is_thread).cloned().collect(),
@@ -25,7 +25,7 @@ fn without_descriptor(name: &str) -> String {
     }
 }
 
-/// Replaces the name of an unnamed thread, which has the name of the program.
+/// Replaces the name of an unnamed thread, which is the name of the program.
 fn unnamed(name: &str) -> Option<String> {
     let program = std::env::current_exe().ok()?;
     // The system truncates names of threads.

@@ -1,5 +1,5 @@
-//! The survey reloads one plugin per popular crate repeatedly, each in a separate process. Records if the code is unmapped, otherwise its
-//! holders, and the growth of the process. Then maps another plugin at the freed addresses, which detects late effects of the crate, such
+//! The survey repeatedly reloads one plugin per popular crate, each in a separate process. It records if the code is unmapped, the holders
+//! if not, and the growth of the process. It also maps another plugin at the freed addresses, which detects late effects of the crate, such
 //! as a write, a signal or a close.
 
 pub(crate) mod args;

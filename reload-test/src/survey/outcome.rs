@@ -53,7 +53,7 @@ impl Messages {
     /// Returns the outcome after the last message.
     pub(crate) fn outcome(self, requested: u64, end: &End) -> Outcome {
         let reload = self.reloads;
-        // Names the last completed step, after which the error occurred.
+        // Names the last completed step before the error.
         let position = match self.step {
             Step::Done => format!("after reload {reload}"),
             Step::Away => format!("after reload {reload}, while the neighbor was loaded or unloaded"),
@@ -96,7 +96,8 @@ fn growth(readings: &[Reading]) -> Growth {
 }
 
 impl Growth {
-    /// Describes the first figure outside its bounds. Growth of threads, files and keys must equal the stated values, within a tolerance.
+    /// Describes the first figure that is outside its bounds. Growth of threads, files and keys must equal the stated values, within a
+    /// tolerance.
     fn fault(&self, bound: &Self, reloads: u64) -> Option<String> {
         if reloads < FEWEST {
             return None;
@@ -113,7 +114,7 @@ impl Growth {
 }
 
 impl Outcome {
-    /// Returns the state of most images.
+    /// Returns the state of the majority of the images.
     pub(crate) fn image_state(&self) -> ImageState {
         if self.parked * 2 > self.reloads { ImageState::Parked } else { ImageState::Unmapped }
     }

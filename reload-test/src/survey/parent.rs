@@ -20,7 +20,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Ids by which the builds differ.
+/// Ids of the builds, which differ only in their id.
 const TAGS: [u64; 2] = [1, 2];
 /// Maximum total time that the neighbor waits for late effects of a row, in milliseconds.
 const WAITING_MS: u64 = 10_000;
@@ -79,7 +79,7 @@ struct Survey<'a> {
 }
 
 impl Survey<'_> {
-    /// Runs these rows, several concurrently, and returns their errors.
+    /// Runs these rows, several of them concurrently, and returns their errors.
     fn all(&self, left: VecDeque<&'static Row>) -> Vec<String> {
         let (left, faults) = (Mutex::new(left), Mutex::new(Vec::new()));
         let next = || left.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
@@ -149,7 +149,7 @@ impl Survey<'_> {
         }
         let mut messages = Messages::default();
         let end = hosting::run(command, patience, |line| {
-            // Skips output of the crate.
+            // Ignores lines that are not messages, which the crate has printed.
             serde_json::from_str(line).into_iter().for_each(|message| messages.add(message));
         })?;
         Ok(messages.outcome(plan.reloads, &end))
@@ -173,7 +173,7 @@ fn modes(row: &Row) -> impl Iterator<Item = ReloadMode> {
     [ReloadMode::OntoItself, ReloadMode::Alternating].into_iter().chain(evicting.iter().copied())
 }
 
-/// Returns the number of reloads. There are fewer reloads with a neighbor, which waits in each.
+/// Returns the number of reloads, which is smaller for reloads with a neighbor, since it waits in each reload.
 fn reloads(row: &Row, mode: ReloadMode, requested: u64) -> u64 {
     let most = match mode.alternates() {
         false => u64::MAX,
@@ -204,7 +204,7 @@ fn build(sources: &Path, row: Option<&str>, tag: u64, dir: &Path) -> Result<Resu
     }
 }
 
-/// Returns the inputs that each row's result depends on.
+/// Returns, for each row, the inputs on which its result depends.
 fn keys(folder: &Path) -> Result<BTreeMap<&'static str, Key>> {
     let versions = versions(folder)?;
     let shared = sources::shared(folder)?;
@@ -216,7 +216,7 @@ fn keys(folder: &Path) -> Result<BTreeMap<&'static str, Key>> {
     all().map(key).collect()
 }
 
-/// Returns the versions of all crates that the surveyed plugin was built with.
+/// Returns the versions of all crates with which the surveyed plugin was built.
 fn versions(sources: &Path) -> Result<BTreeMap<String, String>> {
     let mut command = MetadataCommand::new();
     command.manifest_path(sources.join("Cargo.toml")).features(CargoOpt::AllFeatures);

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 pub(crate) enum ImageState {
     #[default]
     Unmapped,
-    /// Stays mapped, because its code could still run.
+    /// The image stays mapped, because its code could still run.
     Parked,
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct Plan {
     pub(crate) reloads: u64,
     /// Expected outcome of each image.
     pub(crate) expected_state: ImageState,
-    /// Time that the neighbor is loaded, in milliseconds.
+    /// Time for which the neighbor is loaded, in milliseconds.
     pub(crate) strikes_after_ms: u64,
     pub(crate) injected_fault: Option<InjectedFault>,
 }
@@ -88,7 +88,7 @@ pub(crate) enum Step {
 /// Message of the host after each step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Message {
-    /// Completed reloads; zero before the first.
+    /// Number of completed reloads.
     pub(crate) reload: u64,
     pub(crate) step: Step,
     /// Measurements of the process.

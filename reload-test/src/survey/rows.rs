@@ -69,13 +69,13 @@ impl Row {
         self.crates.as_deref().unwrap_or(std::slice::from_ref(&self.name))
     }
 
-    /// Returns the remedy for the first system that this machine lacks.
+    /// Returns the command that installs the first requirement that this machine lacks.
     pub(crate) fn missing(&self) -> Option<&'static str> {
         let mut needed = self.needs.iter().map(|name| &TABLE.systems[name]);
         needed.find(|system| !system.is_there()).map(|system| &*system.remedy)
     }
 
-    /// Returns the time, in milliseconds, that the neighbor waits for late effects of the row.
+    /// Returns the time, in milliseconds, for which the neighbor waits for late effects of the row.
     pub(crate) fn strikes_after_ms(&self) -> u64 {
         self.strikes_after_ms.unwrap_or(20)
     }

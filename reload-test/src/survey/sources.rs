@@ -6,7 +6,7 @@ use std::fs;
 use std::hash::Hasher as _;
 use std::path::{Path, PathBuf};
 
-/// The sources that every row depends on, relative to the survey's folder.
+/// The sources on which every row depends, relative to the survey's folder.
 const SHARED: &[&str] = &[
     "../../runtime/src",
     "../../runtime/base/src",
@@ -21,7 +21,7 @@ const SHARED: &[&str] = &[
     "build.rs",
 ];
 
-/// Returns a digest of the sources that all rows depend on. The survey's `lib.rs` contains the list of rows; only lines outside of this
+/// Returns a digest of the sources on which all rows depend. The survey's `lib.rs` contains the list of rows; only lines outside of this
 /// list count.
 ///
 /// # Errors

@@ -34,7 +34,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Returns all differences from the expected outcomes of the row. Uses the present bounds, so changed bounds need no new run.
+    /// Returns all differences from the expected outcomes of the row. Uses the current bounds, so a change of the bounds needs no new run.
     pub(crate) fn judged(&self, row: &Row) -> Vec<String> {
         let broken = self.outcomes.iter().filter_map(|(mode, outcome)| {
             outcome.fault(row, *mode).map(|fault| format!("{}{}: {fault}", row.name, mode.suffix()))

@@ -12,7 +12,8 @@ use std::collections::BTreeSet;
 pub(crate) struct Entry {
     pub(crate) row: &'static Row,
     pub(crate) record: Option<Record>,
-    /// Lines of the row in the existing page. Used without a result, since results are stored only on the machine of the run.
+    /// Lines of the row in the existing page. They are used for a row without a result, since results are stored only on the machine of the
+    /// run.
     pub(crate) earlier: Option<String>,
     /// Set if the result is for the current sources and versions.
     pub(crate) is_of_this_code: bool,
@@ -149,7 +150,7 @@ pub(crate) fn page(entries: &[Entry], made: &Made) -> String {
     let (new, older): (Vec<_>, Vec<_>) = found.partition(|entry| entry.is_of_this_code);
     let names =
         |entries: &[&Entry]| entries.iter().map(|entry| format!("`{}`", entry.row.name)).collect::<Vec<_>>().join(", ");
-    // Prints only the shorter of the two lists.
+    // Lists the new rows or the older rows: the shorter list.
     let age = match (new.len(), older.len()) {
         (_, 0) => String::new(),
         (1.., many) if many > new.len() => {

@@ -1,5 +1,5 @@
-//! Plugin that uses one crate as its users do, without code for unloading. If a crate can be shut down, the row states if its shutdown is
-//! called.
+//! Plugin that uses one crate as its users do, without code for unloading. If a crate has a shutdown function, the row states if the
+//! function is called.
 
 mod local;
 
@@ -180,7 +180,7 @@ rows! {
     "wasmi" wasmi_row "rows/wasmi.rs"
 }
 
-// Signals and callbacks of POSIX, in one file.
+// Signals and callbacks of POSIX, all in one file.
 rows! {
     "posix-itimer" posix_itimer "rows/posix_signals.rs"
     "posix-itimer-ended" posix_itimer_ended "rows/posix_signals.rs"

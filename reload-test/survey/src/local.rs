@@ -18,7 +18,7 @@ impl<T> Kept<T> {
         Self(Mutex::new(None))
     }
 
-    /// Stores a value, or prints the error of its creation. [`work`](Self::work) then reports the missing value.
+    /// Stores a value, or prints the error of its creation. In this case, [`work`](Self::work) reports the missing value.
     pub(crate) fn keep<E: Debug>(&self, made: Result<T, E>) {
         match made {
             Ok(made) => *self.0.lock().expect("no thread panics while holding the lock") = Some(made),

@@ -1,4 +1,4 @@
-//! Repeats builds without cargo. Cargo makes the first build. Later builds repeat cargo's compiler calls, as long as only the plugins' own
+//! Repeats builds without cargo. Cargo runs the first build. Later builds repeat cargo's compiler calls, as long as only the plugins' own
 //! sources change. `record.rs` decides which builds need cargo, `recorder.rs` stores the records.
 
 use std::collections::BTreeSet;
@@ -14,11 +14,11 @@ use crate::report::BuildOutcome;
 use crate::request::BuildRequest;
 use crate::running::{Cargo, Progress, RunningBuild};
 
-/// Builds the same requests repeatedly, with little delay after a change of a plugin's own sources.
+/// Builds the same requests repeatedly. A build after a change of a plugin's own sources is fast.
 ///
-/// Cargo makes the first build, and each build after a change outside the plugins' own sources: a manifest, the lock file, a configuration,
+/// Cargo runs the first build, and each build after a change outside the plugins' own sources: a manifest, the lock file, a configuration,
 /// the toolchain, the environment, a source of a dependency, or an input of a build script. [`BuildOutcome::method`] states if cargo ran,
-/// and why. Libraries, warnings and errors are equal to cargo's in both cases. The records are kept in memory only.
+/// and why. A build without cargo has the same libraries, warnings and errors. The records are kept only in memory.
 ///
 /// # Examples
 /// ```no_run
@@ -46,14 +46,14 @@ impl Builder {
         Self::default()
     }
 
-    /// Links through this program, which must call [`run_if_linker`](crate::run_if_linker) at the start of its `main`. The program calls
-    /// the linker directly, without a compiler driver. It omits the debug information of the standard library and of dependencies outside
-    /// the workspace. Without the tools of the Rust toolchain, it links through `cc` as usual.
+    /// Sets the program that the compiler calls as its linker. It must call [`run_if_linker`](crate::run_if_linker) at the start of its
+    /// `main`, and then runs the linker directly, without a compiler driver. It omits the debug information of the standard library and of
+    /// dependencies outside the workspace. Without the tools of the Rust toolchain, it links through `cc` as usual.
     pub fn linker(self, program: impl Into<PathBuf>) -> Self {
         Self { linker: Some(program.into()), ..self }
     }
 
-    /// Builds and waits for the libraries.
+    /// Builds a request and waits for the libraries.
     ///
     /// # Errors
     /// The errors of [`build`](crate::build).
@@ -86,7 +86,7 @@ impl Builder {
                     }));
                 }
                 Err(_) => {
-                    // Ends the compilers that were started, and unlocks the target folder for cargo.
+                    // Kills the compilers that were started, and unlocks the target folder for cargo.
                     progress.processes.cancel();
                     CargoReason::Failed
                 }
@@ -130,7 +130,7 @@ impl Builder {
         if artifacts.is_empty() {
             return Err(CargoReason::NotRecorded);
         }
-        // Without a compiler call nothing is written.
+        // A build without compiler calls writes no output, so it needs no lock.
         let records = known.plugins.iter().flatten().filter(|_| !calls.is_empty());
         let locks = records.flat_map(Record::locks).collect::<BTreeSet<_>>();
         let locks = locks.iter().filter_map(|path| lock(path).transpose()).collect::<Result<_, _>>()?;
@@ -147,7 +147,7 @@ impl Builder {
     }
 }
 
-/// Locks the file by which cargo locks a folder, until the file is closed. Returns `None` if the file does not exist or cannot be locked.
+/// Locks the lock file of a cargo folder, until the returned file is closed. Returns `None` if the file does not exist or cannot be locked.
 fn lock(path: &Path) -> Result<Option<File>, CargoReason> {
     let Ok(file) = File::options().read(true).write(true).open(path) else { return Ok(None) };
     match file.try_lock() {

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 /// Call of the compiler for one crate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CompilerCall {
-    /// Variables that cargo sets; the other variables are inherited.
+    /// Environment variables that cargo sets; all others are inherited.
     pub(crate) envs: Vec<(String, String)>,
     pub(crate) program: String,
     pub(crate) args: Vec<String>,
 }
 
-/// Splits cargo's error stream into compiler calls and the text that cargo prints without `-vv`.
+/// Splits cargo's error stream into compiler calls and the text that cargo would print without `-vv`.
 pub(crate) fn split(stderr: &str) -> (Vec<CompilerCall>, String) {
     const STATUS: &str = "Running";
     let (mut calls, mut text, mut left) = (Vec::new(), String::new(), stderr);
@@ -37,8 +37,8 @@ pub(crate) fn split(stderr: &str) -> (Vec<CompilerCall>, String) {
     (calls, kept.join("\n"))
 }
 
-/// Returns `true` for other lines that cargo prints only with `-vv`: fresh and dirty units, and the output of build scripts. Cargo repeats
-/// the output of a failed build script in its error.
+/// Returns `true` for lines that cargo prints only with `-vv`: fresh and dirty units, and the output of build scripts. These lines may be
+/// dropped, since cargo repeats the output of a failed build script in its error.
 fn is_verbose(line: &str) -> bool {
     let status = line.trim_start().trim_start_matches("\x1b[1m").trim_start_matches("\x1b[92m").trim_start();
     let of_script = |line: &str| {

@@ -1,14 +1,14 @@
 //! Environment of the cargo process that builds plugins.
 //!
 //! This process is often started by `cargo run` or `cargo test`, which describe the *outer* package in the environment. Inherited variables
-//! would make build scripts stale for no reason, point linkers at the host's libraries, and name a jobserver that is not available.
-//! Variables that the *user* set (CARGO_TARGET_DIR, CARGO_HOME, CARGO_PROFILE_*, RUSTFLAGS, …) are kept. This module computes the changes;
+//! would rerun build scripts unnecessarily, make linkers find the host's libraries, and name a jobserver that is not available. Variables
+//! that the *user* set (CARGO_TARGET_DIR, CARGO_HOME, CARGO_PROFILE_*, RUSTFLAGS, …) are kept. This module computes the changes;
 //! `request.rs` applies them to the command.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-/// Change of a variable for the nested cargo.
+/// Change of an environment variable for the nested cargo.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Change {
     Unset(OsString),
@@ -49,7 +49,8 @@ pub(crate) fn with_rustflags(encoded: Option<&str>, plain: Option<&str>, extra: 
     }
 }
 
-/// Returns `true` for variables that an outer cargo sets for the program that it runs, for example about the program's package.
+/// Returns `true` for variables that an outer cargo sets for the program that it runs, such as variables that describe the program's
+/// package.
 fn of_outer_build(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "CARGO_BIN_NAME",
@@ -105,7 +106,7 @@ mod tests {
     use super::{Change, changes, with_rustflags};
     use std::path::Path;
 
-    /// Checks the changes of `vars`. `expected` lists `NAME` for an unset variable, and `NAME=value` for a changed variable.
+    /// Checks the changes of `vars`. In `expected`, `NAME` is an unset variable, and `NAME=value` a changed variable.
     fn check(other_toolchain: bool, vars: &[(&str, &str)], expected: &[&str]) {
         let vars: Vec<_> = vars.iter().map(|(name, value)| (name.into(), value.into())).collect();
         let found: Vec<_> = changes(&vars, other_toolchain, Path::new("/here"))

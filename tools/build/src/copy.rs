@@ -2,8 +2,8 @@
 //!
 //! The copy has a workspace root with everything that a package inherits: shared keys, profiles, patches, the lock file. Paths that leave
 //! the package become absolute, so the copy is built with the author's dependencies. A file is written only if its content differs, since
-//! cargo compares modification times. The name of the library contains a digest of the folder: cargo regards the package and all copies
-//! of it as equal, so in a shared target folder it would use the library of one for another.
+//! cargo compares modification times. The name of the library contains a digest of the folder: cargo regards the package and all its copies
+//! as equal, so in a shared target folder it would use the library of one copy for another.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
@@ -19,11 +19,11 @@ use crate::find::{metadata, same};
 use crate::request::BuildRequest;
 use crate::variants::lock;
 
-/// Copy of the author's lock file as it was when the lock file of the copy was last replaced.
+/// The author's lock file at the time when the lock file of the copy was last replaced.
 const LOCK_SOURCE: &str = ".Cargo.lock.source";
 
-/// Copy of a package that other code may edit and build, also in the target folder of the package itself: its library `spinner` is
-/// named like `spinner_1a2b3c4d`. Holds a lock until it is dropped.
+/// Copy of a package that other code may edit and build, also in the target folder of the package itself: the library `spinner` is renamed,
+/// for example to `spinner_1a2b3c4d`. The value holds a lock until it is dropped.
 ///
 /// # Examples
 /// ```no_run
@@ -64,7 +64,7 @@ impl SourceCopy {
         let package = metadata.packages.iter().find(|package| same(package.manifest_path.as_std_path(), manifest));
         let from = package.and_then(|package| package.manifest_path.as_std_path().parent()).ok_or_else(no_package)?;
         let workspace = metadata.workspace_root.as_std_path();
-        // Protects the author's manifests: the copy writes all its files below `dir`.
+        // Protects the author's manifests, since all files of the copy are written below `dir`.
         if [from, workspace].into_iter().any(|folder| contains(dir, folder)) {
             let hint = "it contains the package or the root of its workspace: name a folder for the copy only, as `target/edited`";
             return Err(refused("copy a package into", dir, hint));
@@ -164,8 +164,8 @@ fn package_manifest(mut manifest: Table, dir: &Path, ending: &str, is_root: bool
     manifest.to_string()
 }
 
-/// Gives the build script a name with `ending`, by a copy of its file. Cargo would use the compiled script, and its output, of one copy
-/// for another.
+/// Renames the build script by a copy of its file, with `ending` in its name. Otherwise cargo would use the compiled script, and its
+/// output, of one copy for another.
 fn rename_script(manifest: &mut Table, from: &Path, ending: &str, edits: &mut BTreeMap<PathBuf, String>) {
     let Some(Value::Table(package)) = manifest.get_mut("package") else { return };
     let script = match package.get("build") {
@@ -243,7 +243,7 @@ fn copy_files(from: &Path, to: &Path, edits: &BTreeMap<PathBuf, String>, dir: &P
     Ok(())
 }
 
-/// Returns `true` for the files of a package's folder that are not copied verbatim: its manifest and lock file.
+/// Returns `true` for the files of a package that are not copied verbatim: the manifest and the lock file.
 fn is_own(file: &Path) -> bool {
     file == Path::new("Cargo.toml") || file == Path::new("Cargo.lock")
 }

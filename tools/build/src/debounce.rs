@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use crate::record::CONFIGURATION_FILES;
 
-/// Collects changes until they are complete enough for a build.
+/// Collects changes until a burst of saves is over and a build can start.
 ///
 /// Call [`take`](Debounce::take) when the build *starts*: changes noted later, even during that build, belong to the next
 /// build, so a second save is never lost.
@@ -68,23 +68,25 @@ struct Pending {
 }
 
 impl Default for Debounce {
-    /// Quiet for 10 ms, at most 200 ms.
+    /// Creates a debounce with a quiet window of 10 ms, at most 200 ms.
     ///
     /// Each edit waits for the full quiet window before its build, so the window covers one save only: an editor's write, sync and rename,
     /// or "save all" on a few files, happen within a few milliseconds. A longer burst (a checkout, a formatter) is split: its second part
-    /// cancels the build of the first. [`build_canceled`](Self::build_canceled) then doubles the window, so that a burst starts few builds.
+    /// cancels the build of its first part. [`build_canceled`](Self::build_canceled) then doubles the window, so that a burst starts few
+    /// builds.
     fn default() -> Self {
         Self::new(Duration::from_millis(10), Duration::from_millis(200))
     }
 }
 
 impl Debounce {
-    /// Settles after `quiet` without an event, or `longest` after the first event: continuous writes delay a build, but do not prevent it.
+    /// Creates a debounce that settles after `quiet` without an event, or `longest` after the first event: continuous writes delay a build,
+    /// but do not prevent it.
     pub fn new(quiet: Duration, longest: Duration) -> Self {
         Self { quiet, longest, canceled: 0, pending: None }
     }
 
-    /// Doubles the quiet window, up to the longest wait: changes have canceled a build, so more changes are likely.
+    /// Doubles the quiet window, up to the longest wait. After changes have canceled a build, more changes are likely.
     ///
     /// # Examples
     /// ```
@@ -291,7 +293,8 @@ mod tests {
         check("canceled canceled ended 0:a ?0", "wait10");
     }
 
-    /// Returns the start times of the builds, if a file is saved at each of `saves`, and a build takes `build`. All times are milliseconds.
+    /// Returns the start times of the builds, if a file is saved at the times `saves` and each build takes `build`. All times are in
+    /// milliseconds.
     fn starts(saves: &[u64], build: u64) -> Vec<u64> {
         let mut debounce = Debounce::default();
         let mut starts = Vec::<u64>::new();

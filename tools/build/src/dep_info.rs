@@ -1,4 +1,4 @@
-//! Reads and writes dependency files of cargo and rustc: `make` rules that list the sources of an output, and comments.
+//! Reads and writes dependency files of cargo and rustc, which contain `make` rules with the sources of an output, and comments.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -25,7 +25,7 @@ use crate::running::Progress;
 /// Folder of the outputs, next to cargo's libraries.
 const FOLDER: &str = "alcedo-direct";
 
-/// Build from recorded compiler calls that has not started.
+/// Build by recorded compiler calls, before its start.
 #[derive(Debug)]
 pub(crate) struct Direct {
     pub(crate) recorder: Recorder,
@@ -83,7 +83,7 @@ impl Direct {
     }
 }
 
-/// Returns the folder for the output of a plugin's call.
+/// Returns the output folder for the compiler call of a plugin.
 fn folder(record: &Record) -> PathBuf {
     let name = record.call.value("--crate-name").unwrap_or_default();
     // The metadata differs between features and profiles.
@@ -92,8 +92,8 @@ fn folder(record: &Record) -> PathBuf {
 }
 
 impl StartedDirect {
-    /// Waits for the compilers, and puts their libraries in place. Returns `None` if cargo must build instead: the target
-    /// folder is still locked then.
+    /// Waits for the compilers, and installs their libraries. Returns `None` if cargo must build instead; the target folder is then still
+    /// locked.
     pub(crate) fn conclude(self, progress: &Progress) -> Result<Option<BuildOutcome>, BuildError> {
         let Self { direct, started, compilers } = self;
         let Direct { recorder, command_line, mut diagnostics, artifacts, records, .. } = direct;
@@ -147,14 +147,14 @@ impl StartedDirect {
     }
 }
 
-/// Seals a library, and puts it in place of the older one in a single step.
+/// Seals a library, and replaces the older library in a single step.
 fn install(output: &Path, library: &Path) -> Result<(), BuildError> {
     alcedo_sys::seal_file(output).map_err(failed("seal", library))?;
-    // The library has no second name, whose removal would change the library's stamp.
+    // Renames instead of creating a hard link, since removing the other link would change the library's stamp.
     fs::rename(output, library).or_else(|_| copy(output, library)).map_err(failed("copy", library))
 }
 
-/// Copies a library between file systems, and replaces the older one in a single step.
+/// Copies a library between file systems, and replaces the older library in a single step.
 fn copy(output: &Path, library: &Path) -> io::Result<()> {
     let new = library.with_extension("new");
     fs::copy(output, &new)?;
@@ -167,7 +167,7 @@ struct Read {
     diagnostics: Diagnostics,
     /// Files that the errors name.
     named: Vec<PathBuf>,
-    /// Time of the end of the link.
+    /// Time at which the link ended.
     linked: Option<SystemTime>,
 }
 

@@ -1,9 +1,9 @@
-//! Errors between a plugin's sources and its library, with fixes. Tools can format the fields themselves; `Display` is for plain output.
+//! Errors of builds and watches, with fixes. Tools can format the fields themselves; `Display` is for plain output.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Reason for a missing library.
+/// Reason why a build has failed.
 ///
 /// # Examples
 /// ```
@@ -86,7 +86,7 @@ pub enum BuildError {
         list(dirs)
     )]
     NoHost {
-        /// The given name.
+        /// The name that was specified.
         named: String,
         /// The searched folders.
         dirs: Vec<PathBuf>,
@@ -113,7 +113,7 @@ pub enum BuildError {
     /// A file of a build or of a copy could not be read or written, or the operation is not allowed.
     #[error("could not {doing} {}: {source}; check that the folder is writable and the disk is not full", path.display())]
     Store {
-        /// Verb for the failed operation, such as "create", "lock", "seal".
+        /// Verb that names the failed operation, such as "create", "lock", "seal".
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,

@@ -36,7 +36,7 @@ impl PluginCrate {
     }
 }
 
-/// Plugins of one folder, built by one cargo.
+/// Plugins of one folder, which one cargo process builds.
 ///
 /// # Examples
 /// ```no_run
@@ -78,7 +78,7 @@ impl PluginFolder {
         Ok(Self { manifest, plugins, left_out })
     }
 
-    /// Returns a debug build of these plugins only, without a host in their workspace.
+    /// Returns a debug build of only these plugins, without hosts in their workspace.
     pub fn request(&self) -> BuildRequest<'_> {
         let request = BuildRequest::new(&self.manifest);
         self.plugins.iter().fold(request, |request, plugin| request.package(&plugin.name))
@@ -110,7 +110,7 @@ pub fn metadata(request: &BuildRequest<'_>) -> Result<Metadata, BuildError> {
         .map_err(|error| BuildError::Metadata { manifest, message: error.to_string() })
 }
 
-/// Returns the plugins that a manifest selects, and the other plugins of its workspace.
+/// Returns the plugins that the manifest selects, and the other plugins of the workspace.
 fn plugins(metadata: &Metadata, manifest: &Path) -> (Vec<PluginCrate>, Vec<PluginCrate>) {
     let members = metadata.workspace_packages();
     let plugin = |package: &Package| PluginCrate {

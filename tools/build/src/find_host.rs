@@ -1,4 +1,4 @@
-//! Finds the host package of plugins: named by the user, or by the manifests of the plugins or their workspace.
+//! Finds the host package for plugins, which the user, the manifests of the plugins, or their workspace name.
 
 use std::path::{Path, PathBuf};
 
@@ -81,7 +81,7 @@ fn find_named(named: &str, base: &Path, dirs: &[PathBuf]) -> Result<HostCrate, B
         }
     }
     for dir in dirs {
-        // The working directory need not be a package.
+        // The working directory may contain no package.
         let Ok(described) = describe(dir) else { continue };
         if let Some(package) = described.packages.iter().find(|package| *package.name == named) {
             return Ok(HostCrate::new(package, &described));

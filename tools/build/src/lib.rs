@@ -1,8 +1,8 @@
-//! Runs cargo for plugins: the `alcedo` tool, the stress binary and the integration tests build, find and watch plugins
-//! through this crate, so that plugins are built the same way everywhere.
+//! Runs cargo for plugins. The `alcedo` tool, the stress program and the integration tests build, find and watch plugins through this
+//! crate, so that all builds of plugins are equal.
 //!
-//! Decisions (the environment of a nested cargo, the result of cargo's messages, the end of a burst of saves, whether a build needs
-//! cargo) are pure functions; `running`, `builder`, `direct`, `link`, `copy`, `find`, `variants`, `switches`, `origin` and `watch` execute them.
+//! Pure functions decide about the environment of a nested cargo, the meaning of cargo's messages, the end of a burst of saves, and the
+//! need for cargo in a build. Other modules act on these decisions.
 
 mod builder;
 mod call;

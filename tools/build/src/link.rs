@@ -1,6 +1,6 @@
 //! Links faster in builds without cargo. The compiler calls this program as its linker. The program reads the linker's arguments from the
 //! output of `cc -###`, and replaces itself by the linker. Archives of the standard library and of dependencies are replaced by copies
-//! without debug information. Their debug information takes most of a link's time, and plugin authors do not step through this code.
+//! without debug information. Reading this debug information takes most of a link's time, and plugin authors do not step through this code.
 //!
 //! Each library still contains its own copy of the standard library, with its own heap, thread-locals and statics.
 
@@ -19,19 +19,19 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::call::words;
 use crate::record::Record;
 
-/// Environment variable that makes the program run as a linker. Its value is the folder of the output and of the files below.
+/// Environment variable that makes the program run as a linker. The value is the folder of the output, which also contains the files
+/// `NOTE`, `WHOLE` and `MISSING`.
 const FOLDER: &str = "ALCEDO_LINK_FOLDER";
 /// File with the start of a link, in microseconds since 1970, and the reason for a slow link.
 const NOTE: &str = "link";
 /// File that lists the archives to link unchanged.
 const WHOLE: &str = "link-whole";
-/// File with the program that copies archives, and a list of the archives without a copy.
+/// File that names the program for copying archives, and lists the archives without a copy.
 const MISSING: &str = "link-missing";
 /// Folder of the copies without debug information, next to the folders of outputs.
 const COPIES: &str = "archives";
 
-/// Runs as a linker and then exits, if a compiler of a [`Builder`](crate::Builder) started this process as its linker. Otherwise returns
-/// immediately.
+/// Links and exits if a compiler of a [`Builder`](crate::Builder) started this process as its linker. Otherwise returns immediately.
 ///
 /// # Examples
 /// ```no_run
@@ -86,7 +86,7 @@ impl Linking {
     }
 }
 
-/// Links by replacing this process with the linker. Returns only after an error, or on systems without `exec`.
+/// Links by replacing this process with the linker. Returns only if this fails, or on systems without `exec`.
 fn link(folder: &Path, args: Vec<OsString>) -> Result<(), ()> {
     let start = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros();
     let args = with_copies(folder, args);
@@ -177,8 +177,8 @@ fn linker_words(output: &str) -> Option<Vec<String>> {
     (words.len() > 1).then_some(words)
 }
 
-/// Returns the linker's name and arguments from a call of `collect2` or of a linker. Drops the arguments for the link-time optimizer of
-/// `cc`. Fails for linkers that may not accept all of these arguments.
+/// Returns the linker's name and arguments from a call of `collect2` or of a linker. Removes the arguments for the link-time optimizer of
+/// `cc`. Fails for linkers that may not accept all remaining arguments.
 fn split_words(words: Vec<String>) -> Result<(String, Vec<String>), String> {
     let mut words = words.into_iter();
     let program = words.next().unwrap_or_default();
@@ -206,7 +206,7 @@ fn find_linker(name: &str, args: &[OsString]) -> Option<(PathBuf, Vec<&'static s
     let file = format!("ld.{name}");
     let named = args.iter().filter_map(|arg| arg.to_str()?.strip_prefix("-B")).map(PathBuf::from);
     let found = named.chain(in_path()).map(|folder| folder.join(&file)).find(|path| path.is_file())?;
-    // The program in the toolchain's `gcc-ld` folder only starts the linker of the parent folder.
+    // The program in the toolchain's `gcc-ld` folder only starts the linker in the parent folder.
     let folder = found.parent()?;
     let real = folder.with_file_name("rust-lld");
     let (linker, mut flags) = match folder.ends_with("gcc-ld") && real.is_file() {
@@ -214,13 +214,13 @@ fn find_linker(name: &str, args: &[OsString]) -> Option<(PathBuf, Vec<&'static s
         false => (found, Vec::new()),
     };
     if name == "lld" {
-        // For a library as small as a plugin, starting threads takes longer than the threads save.
+        // For small libraries such as plugins, starting threads takes more time than the threads save.
         flags.push("--threads=1");
     }
     Some((linker, flags))
 }
 
-/// Copies the archives without a copy in these output folders, in the background. The next link uses the copies.
+/// Copies, in the background, the archives that the links in these output folders listed as missing. The next link uses the copies.
 pub(crate) fn prepare(folders: Vec<PathBuf>) {
     let lacks = |folder: &PathBuf| folder.join(MISSING).is_file();
     let folders: Vec<_> = folders.into_iter().filter(lacks).collect();
@@ -243,7 +243,7 @@ pub(crate) fn prepare(folders: Vec<PathBuf>) {
     });
 }
 
-/// Writes the copy of an archive if it does not exist. The copy is an archive as well, so a link takes only the members that it needs.
+/// Writes the copy of an archive if it does not exist. The copy is also an archive, so a link uses only the members that it needs.
 fn copy(folder: &Path, archive: &Path, objcopy: &Path) -> io::Result<()> {
     let Some(copy) = copy_path(folder, archive).filter(|copy| !copy.is_file()) else { return Ok(()) };
     if let Some(dir) = copy.parent() {

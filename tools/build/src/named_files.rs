@@ -1,4 +1,5 @@
-//! Finds the files that the errors of a compiler name. A file that a failed build has read for the first time is in no list of sources.
+//! Finds the files that the errors of a compiler name. If a failed build read a file for the first time, no list of sources contains the
+//! file.
 
 use std::path::{Path, PathBuf};
 

@@ -14,13 +14,13 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::dep_info;
 use crate::request::BuildRequest;
 
-/// Returns all inputs of a build except sources, as a string; equal strings mean equal builds.
+/// Returns a string with all inputs of a build except sources; equal strings mean equal builds.
 pub(crate) fn inputs(request: &BuildRequest<'_>) -> String {
     let cargo = request.cargo();
     let variables = environment(&cargo);
     let mut text = format!("{}\n", request.command_line());
     for (name, value) in variables.iter().filter(|(name, _)| name.to_str().is_some_and(decides)) {
-        // A wrapper program that replaces the compiler is compared by its content.
+        // A wrapper program of the compiler is compared by its content.
         let digest = fs::read(value).map_or(0, |program| xxh3_128(&program));
         let _ = writeln!(text, "{}={} {digest:x}", name.display(), value.display());
     }
@@ -47,7 +47,7 @@ pub(crate) fn environment(command: &Command) -> BTreeMap<OsString, OsString> {
     variables
 }
 
-/// Returns `true` for variables that affect or are read by a compiler.
+/// Returns `true` for environment variables that a compiler reads.
 fn decides(name: &str) -> bool {
     let prefixes =
         ["CARGO_BUILD_", "CARGO_ENCODED_", "CARGO_PROFILE_", "CARGO_TARGET_", "RUST", "CC", "CFLAGS", "ALCEDO_BUILD_"];
@@ -75,7 +75,7 @@ fn compiler(cargo: &Command) -> String {
     let key = format!("{command:?}");
     let query = || {
         let output = command.arg("-vV").output();
-        // On failure, the error is recorded in place of a version, so builds by that compiler never match.
+        // On failure, the error is recorded instead of a version, so builds by this compiler never match.
         output.map_or_else(|error| format!("{error}\n"), |output| String::from_utf8_lossy(&output.stdout).into_owned())
     };
     cache.entry(key).or_insert_with(query).clone()

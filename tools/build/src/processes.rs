@@ -1,4 +1,4 @@
-//! Processes of a build, which another thread may end: the dev loop cancels a build as soon as the sources change again.
+//! Processes of a build, which another thread may kill: the dev loop cancels a build as soon as the sources change again.
 
 use std::fs::File;
 use std::io;
@@ -23,7 +23,7 @@ struct State {
     is_killed: bool,
 }
 
-/// Interval between checks for the end of a process. The process has already closed its output, so it ends very soon.
+/// Polling interval for a process that has closed its output, and so ends very soon.
 const POLL: Duration = Duration::from_micros(200);
 
 impl Processes {
@@ -42,7 +42,7 @@ impl Processes {
         Ok(Started { number: state.children.len() - 1, stdout, stderr })
     }
 
-    /// Waits for the end of a process whose output has ended; `None` if it was killed.
+    /// Waits for a process that has closed its output. Returns `None` if the process was killed.
     pub(crate) fn wait(&self, number: usize) -> io::Result<Option<ExitStatus>> {
         loop {
             let mut state = self.state();
@@ -104,7 +104,7 @@ pub(crate) enum StartError {
 }
 
 impl StartError {
-    /// Converts the error to the error of a build by `command`.
+    /// Converts the error to a `BuildError` of `command`.
     pub(crate) fn of(self, command: &str) -> BuildError {
         match self {
             Self::Canceled => BuildError::Canceled { command: command.to_owned() },
@@ -159,7 +159,7 @@ mod tests {
         let other = File::open(file.path()).unwrap();
         assert!(other.try_lock().is_err());
         processes.cancel();
-        // A process that another test starts holds a copy of the file until its program begins.
+        // A process that another test forks holds a copy of the descriptor until `exec`.
         let end = Instant::now() + Duration::from_secs(10);
         while other.try_lock().is_err() {
             assert!(Instant::now() < end, "the canceled build holds its lock");

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Reason why cargo builds, instead of the compiler alone.
+/// Reason why cargo runs a build, and not only the compiler.
 ///
 /// # Examples
 /// ```
@@ -14,14 +14,14 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CargoReason {
-    /// No compiler call is recorded: the first build, or cargo compiled nothing since.
+    /// No compiler call is recorded: this is the first build, or cargo has compiled nothing so far.
     #[error("no compiler call is recorded yet")]
     NotRecorded,
     /// An input that only cargo handles has changed: a manifest, the lock file, a configuration, the toolchain, a source of a
     /// dependency, an input of a build script, or a library.
     #[error("{} has changed", .0.display())]
     Changed(PathBuf),
-    /// A variable of the environment has changed.
+    /// An environment variable has changed.
     #[error("the variable {0} has changed")]
     Variable(String),
     /// A build script lists no inputs, so cargo runs it again for a change of any file in its package.

@@ -1,7 +1,7 @@
-//! Decides which builds need cargo. A record contains cargo's compiler call for a plugin, and the inputs of cargo's decision to make this
-//! call. While these inputs are unchanged, cargo would repeat the call after a change of the plugin's own sources.
+//! Decides which builds need cargo. A record contains cargo's compiler call for a plugin, and the inputs that determine this call. While
+//! these inputs are unchanged, cargo would repeat the call after a change of the plugin's own sources.
 //!
-//! Everything unknown counts as changed, since a needless run of cargo costs less than a stale library.
+//! Unknown inputs count as changed, since an unnecessary run of cargo costs less than a stale library.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -58,18 +58,18 @@ impl Record {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Inputs {
     pub(crate) environment: BTreeMap<OsString, OsString>,
-    /// Files that the compiler read as sources of the plugin, included files among them.
+    /// Files that the compiler read as sources of the plugin, including files of `include!` and `include_str!`.
     pub(crate) own: Stamps,
     /// Digest of the contents of `own`. `None` if a file of `own` changed during the build.
     pub(crate) contents: Option<u128>,
-    /// Files that cargo's decisions depend on. Some may not exist.
+    /// Files on which cargo's decisions depend. Some may not exist.
     pub(crate) foreign: Stamps,
-    /// The library, as last built; unknown if the last build failed.
+    /// Stamp of the library after the last build; unknown if that build failed.
     pub(crate) library: Stamp,
 }
 
 impl Inputs {
-    /// Returns the inputs of a later build: the same files, with the stamps that `stamp` returns.
+    /// Returns the inputs of a later build: the files of this build, with the stamps that `stamp` returns.
     pub(crate) fn seen(
         &self,
         environment: BTreeMap<OsString, OsString>,
@@ -83,7 +83,7 @@ impl Inputs {
     }
 }
 
-/// Decides how to build a plugin whose inputs are now `seen`.
+/// Decides how to build a plugin, from the inputs of the last build and the current inputs `seen`.
 pub(crate) fn plan(last: &Inputs, seen: &Inputs) -> Plan {
     if let Some(name) = changed_variable(&last.environment, &seen.environment) {
         return Plan::Cargo(CargoReason::Variable(name.display().to_string()));
@@ -112,8 +112,8 @@ fn changed_variable<'a>(
     names.into_iter().find(|name| last.get(*name) != seen.get(*name))
 }
 
-/// Returns the files whose change may affect cargo's decisions, apart from sources and libraries: manifests and build scripts of `sources`, and the
-/// configuration, lock file and toolchain of a cargo that runs in `dir`. The files need not exist.
+/// Returns files, other than sources and libraries, whose change may affect cargo's decisions: manifests and build scripts of `sources`,
+/// and the configuration, lock file and toolchain of a cargo that runs in `dir`. The files need not exist.
 pub(crate) fn cargo_files(sources: &[PathBuf], dir: &Path, environment: &BTreeMap<OsString, OsString>) -> Vec<PathBuf> {
     let ancestors = |path: &Path| path.ancestors().skip(1).map(Path::to_owned).collect::<Vec<_>>();
     let mut folders: Vec<_> = sources.iter().flat_map(|source| ancestors(source)).collect();
@@ -147,7 +147,7 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     /// Parses inputs: `own:` and `foreign:` files with numbers as stamps, `NAME=value`, `contents:` with a number, and `lib:`. The stamp `-`
-    /// is a missing file, `?` an unknown stamp.
+    /// denotes a missing file, `?` an unknown stamp.
     fn inputs(text: &str) -> Inputs {
         let stamp = |stamp: &str| match stamp {
             "-" => Stamp::Missing,

@@ -1,4 +1,4 @@
-//! Keeps the records of builds: cargo's compiler calls for each request, and the versions of all inputs at that time.
+//! Keeps the records of builds: cargo's compiler calls for each request, and the versions of all inputs of these calls.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsString;
@@ -45,7 +45,7 @@ impl Records {
 pub(crate) struct Called {
     pub(crate) record: Record,
     pub(crate) is_built: bool,
-    /// Dependency file, which exists if `is_built` is `true`.
+    /// Path of the dependency file, which exists if `is_built` is `true`.
     pub(crate) dep_file: PathBuf,
     pub(crate) diagnostics: Diagnostics,
 }
@@ -60,7 +60,7 @@ pub(crate) struct Recorder {
     /// Working directory of cargo.
     dir: PathBuf,
     start: SystemTime,
-    /// Stamps of known files right before the build.
+    /// Stamps of the known files, taken right before the build.
     pub(crate) before: Stamps,
 }
 
@@ -87,7 +87,7 @@ impl Recorder {
         self.before.get(path).cloned().unwrap_or_else(|| Stamp::of(path))
     }
 
-    /// Returns the stamp of a source as the finished build has read it. A missing source has an unknown stamp.
+    /// Returns the stamp of the version of a source that the finished build has read. A missing source has an unknown stamp.
     fn source(&self, path: &Path) -> Stamp {
         match self.file(path) {
             Stamp::Missing => Stamp::Unknown,
@@ -95,10 +95,10 @@ impl Recorder {
         }
     }
 
-    /// Returns the stamp of a file as the build has read it.
+    /// Returns the stamp of the version of a file that the build has read.
     fn file(&self, path: &Path) -> Stamp {
         match self.before.get(path) {
-            // Cargo has created the lock file, so it has read no earlier version.
+            // Cargo has created the lock file, so the build has read no earlier version.
             Some(Stamp::Missing) if path.ends_with(LOCK_FILE) => Stamp::of(path),
             Some(stamp) => stamp.clone(),
             None => Stamp::before(path, self.start),
@@ -159,7 +159,7 @@ impl Recorder {
         }
         let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let of_plugin: Vec<_> = own.keys().map(|path| real(path)).collect();
-        // Cargo also compiles the linked crates that have the same source.
+        // If a source of the plugin is also a source of a linked crate, cargo compiles that crate too.
         let linked = externs.iter().chain(libraries.iter().map(|(_, library)| library));
         let of_linked: BTreeSet<_> =
             linked.flat_map(|library| dep_info::of_library(library)).map(|source| real(&dir.join(source))).collect();
@@ -210,8 +210,8 @@ impl Recorder {
         (!sources.is_empty()).then_some(sources)
     }
 
-    /// Records the result of a compiler call, after `install` has put its library in place. Returns `false` without a change if the build
-    /// was canceled or has no record.
+    /// Records the result of a compiler call, after `install` has installed its library. Returns `false` without a change if the build was
+    /// canceled or has no record.
     pub(crate) fn note_direct(
         &self,
         processes: &Processes,
@@ -235,7 +235,7 @@ impl Recorder {
                 let _ = dep_info::update(&record.library, &record.inputs.own, &own);
                 record.inputs.contents = stamp::contents(&own);
                 record.inputs.own = own;
-                // Without its sources, the library counts as unknown, since the recorded sources are those of an older library.
+                // If the sources are unknown, the library counts as unknown, since the recorded sources belong to an older library.
                 record.inputs.library = Stamp::of(&record.library);
             }
             known.diagnostics.replace(&result.record.package.id, result.diagnostics.clone());
@@ -250,7 +250,7 @@ pub(crate) fn dep_file(call: &CompilerCall, dir: &Path) -> Option<PathBuf> {
     Some(dir.join(name))
 }
 
-/// Returns `true` if a build script with this output folder has printed its inputs; otherwise all files of its package are inputs.
+/// Returns `true` if the build script with this output folder has printed its inputs; otherwise all files of its package are inputs.
 fn lists_inputs(out: &Path) -> bool {
     let output = out.parent().and_then(|dir| fs::read_to_string(dir.join("output")).ok());
     output.is_some_and(|output| output.contains("rerun-if-changed=") || output.contains("rerun-if-env-changed="))

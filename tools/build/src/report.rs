@@ -1,4 +1,4 @@
-//! Converts cargo's messages into libraries, diagnostics and a result. Pure functions; `running.rs` reads the pipe.
+//! Converts cargo's messages to libraries, diagnostics and a result, by pure functions; `running.rs` reads the pipe.
 
 use crate::error::BuildError;
 use crate::named_files::{full_path, is_error, named_files};
@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use std::env::consts::DLL_EXTENSION;
 use std::path::{Path, PathBuf};
 
-/// Library that a host can load, or program if programs were requested.
+/// Library that a host can load, or a program if programs were requested.
 ///
 /// # Examples
 /// ```
@@ -44,13 +44,13 @@ pub struct Artifact {
 /// ```
 #[derive(Debug, Clone)]
 pub struct BuildOutcome {
-    /// Libraries, in the order in which cargo finished them; at least one.
+    /// Libraries, in the order in which cargo finished them; never empty.
     pub artifacts: Vec<Artifact>,
     /// Warnings as the compiler rendered them, without duplicates.
     pub warnings: String,
-    /// Duration of cargo, or of the compiler without cargo.
+    /// Milliseconds of cargo, or of the compiler in a build without cargo.
     pub millis: f64,
-    /// Method of the build: cargo and the reason for it, or only the compiler and its times.
+    /// Method of the build: by cargo, with the reason, or by the compiler alone, with its times.
     pub method: BuildMethod,
 }
 
@@ -82,7 +82,7 @@ impl BuildOutcome {
     }
 }
 
-/// Programs that made a build.
+/// Method of a build.
 ///
 /// # Examples
 /// ```
@@ -98,11 +98,11 @@ impl BuildOutcome {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum BuildMethod {
-    /// Cargo, for this reason.
+    /// Cargo ran, for this reason.
     Cargo(CargoReason),
     /// The recorded compiler calls of the plugins whose own sources changed.
     Direct {
-        /// Milliseconds of the slowest call, with its link.
+        /// Milliseconds of the slowest call, including its link.
         compile: f64,
         /// Milliseconds of the link in this call; `None` if [`Builder::linker`](crate::Builder::linker) was not called, or nothing was
         /// compiled.
@@ -122,7 +122,7 @@ pub(crate) struct Report {
     pub(crate) inputs: Vec<PathBuf>,
 }
 
-/// Compiled or fresh units of local packages.
+/// Compiled and fresh units of local packages.
 #[derive(Debug, Default)]
 pub(crate) struct Units {
     /// The requested plugins.
@@ -133,7 +133,7 @@ pub(crate) struct Units {
     pub(crate) libraries: Vec<(PathBuf, PathBuf)>,
 }
 
-/// Plugin in the messages of cargo.
+/// Plugin that a message of cargo names.
 #[derive(Debug, Clone)]
 pub(crate) struct Unit {
     pub(crate) package: Package,
@@ -157,11 +157,11 @@ pub(crate) struct Package {
 pub(crate) struct Diagnostics {
     rendered: Vec<(String, String)>,
     pub(crate) errors: bool,
-    /// Set after an error that does not name a location in the sources, for example of the linker.
+    /// Set after an error without a location in the sources, for example of the linker.
     pub(crate) errors_elsewhere: bool,
 }
 
-/// End state of cargo.
+/// State of cargo after its end.
 #[derive(Debug)]
 pub(crate) struct Ending {
     pub(crate) success: bool,

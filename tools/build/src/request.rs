@@ -53,7 +53,7 @@ impl<'a> BuildRequest<'a> {
         }
     }
 
-    /// Builds only this member of the workspace, and the members of other calls of this method.
+    /// Selects a member of the workspace. Only members that are selected by calls of this method are built.
     pub fn package(mut self, name: &'a str) -> Self {
         self.packages.push(name);
         self
@@ -90,7 +90,7 @@ impl<'a> BuildRequest<'a> {
         self
     }
 
-    /// Builds with this compiler, for any toolchain.
+    /// Builds with this compiler, regardless of the toolchain.
     pub fn rustc(mut self, path: impl Into<PathBuf>) -> Self {
         self.rustc = Some(path.into());
         self
@@ -102,8 +102,7 @@ impl<'a> BuildRequest<'a> {
         self
     }
 
-    /// Runs cargo in this folder instead of the manifest's: cargo searches its configuration from the working directory
-    /// upward.
+    /// Runs cargo in this folder instead of the manifest's folder: cargo searches its configuration from the working directory upward.
     pub fn run_in(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = Some(folder.into());
         self
@@ -121,7 +120,7 @@ impl<'a> BuildRequest<'a> {
         self
     }
 
-    /// Returns the only package, or the manifest, for errors.
+    /// Returns the name of the selected package, or the manifest, for errors.
     pub(crate) fn what(&self) -> String {
         self.package_name().map_or_else(|| self.manifest.display().to_string(), |name| format!("package `{name}`"))
     }
@@ -134,7 +133,7 @@ impl<'a> BuildRequest<'a> {
         self.programs
     }
 
-    /// Returns the package, if exactly one was named.
+    /// Returns the selected package, if exactly one was selected.
     pub(crate) fn package_name(&self) -> Option<&'a str> {
         if let [name] = self.packages[..] { Some(name) } else { None }
     }

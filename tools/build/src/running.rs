@@ -1,4 +1,4 @@
-//! Running builds: start, output, end and cancellation. Cargo is run here; `direct.rs` runs recorded compiler calls.
+//! Running builds: start, output, end and cancellation. This file runs cargo; `direct.rs` runs recorded compiler calls.
 
 use crate::call::{self, CompilerCall};
 use crate::dep_info;
@@ -77,7 +77,7 @@ pub(crate) struct Progress {
 }
 
 impl RunningBuild {
-    /// Runs the rest of a build in a thread, after the start of its first processes.
+    /// Completes a build in a thread, after its first processes were started.
     pub(crate) fn of(
         progress: Progress,
         rest: impl FnOnce(&Progress) -> Result<BuildOutcome, BuildError> + Send + 'static,
@@ -119,7 +119,7 @@ impl Drop for RunningBuild {
     }
 }
 
-/// Run of cargo without borrowed data, so that another thread can conclude the build.
+/// Cargo build without borrowed data, so that another thread can complete the build.
 #[derive(Debug)]
 pub(crate) struct Cargo {
     command: Command,
@@ -206,7 +206,7 @@ impl StartedCargo {
     }
 }
 
-/// Returns the sources that a call has listed. A failed call has a list if the compiler has read all sources.
+/// Returns the sources in the dependency file of a call. A failed call has this file if the compiler has read all sources.
 fn listed_sources(call: &CompilerCall) -> Vec<PathBuf> {
     let list = call.value("--out-dir").and_then(|dir| dep_file(call, Path::new(dir)));
     let sources = list.and_then(|list| dep_info::read(&list).ok()).unwrap_or_default();
@@ -224,7 +224,7 @@ fn read_messages(stdout: impl Read, compiled: &AtomicUsize) -> Report {
                 }
                 report.note(message);
             }
-            // Skips lines that are not UTF-8, which macros may print. Reading continues, so that cargo does not block on a full pipe.
+            // Skips lines that are not UTF-8, which macros may print. Continues to read, so that cargo does not block on a full pipe.
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {}
             Err(_) => break,
         }

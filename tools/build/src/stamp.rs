@@ -15,7 +15,7 @@ pub(crate) enum Stamp {
     File(Version),
     /// Digest of the versions of all files below a folder.
     Folder(u128),
-    /// Differs from every stamp, also from itself.
+    /// An unknown version, which differs from every stamp, including itself.
     Unknown,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Version {
 /// Files and their versions.
 pub(crate) type Stamps = BTreeMap<PathBuf, Stamp>;
 
-/// Longest time between two ticks of the kernel.
+/// Longest time between two ticks of the kernel's clock.
 const CLOCK_TICK: Duration = Duration::from_millis(10);
 
 /// Limit of files below a folder. A folder with more files has an unknown stamp.
@@ -84,7 +84,7 @@ impl Version {
     }
 }
 
-/// Returns the digest of the contents of files; `None` if one cannot be read, or is no longer the file of its stamp.
+/// Returns the digest of the contents of files. Returns `None` if a file cannot be read, or no longer has its stamp.
 pub(crate) fn contents(stamps: &Stamps) -> Option<u128> {
     let mut digest = Xxh3::new();
     for (path, stamp) in stamps {
@@ -99,7 +99,7 @@ pub(crate) fn contents(stamps: &Stamps) -> Option<u128> {
     Some(digest.digest128())
 }
 
-/// Returns the digest of all files below a folder; `None` if they cannot be listed, or are too many.
+/// Returns the digest of the versions of all files below a folder, or `None` if the files cannot be listed or are too many.
 fn folder(root: &Path) -> Option<u128> {
     let (mut waiting, mut files) = (vec![root.to_owned()], Vec::new());
     while let Some(dir) = waiting.pop() {

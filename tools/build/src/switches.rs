@@ -1,5 +1,5 @@
-//! Copies of a library that differ only in bytes that its code reads at run time: switches by name, and a tag. The crate `fixture` of the
-//! example plugins defines them, as text in a separate section. Each copy has a different build id, like a separate build.
+//! Copies of a library that differ only in bytes that its code reads at run time: named switches, and a tag. The crate `fixture` of the
+//! test plugins defines switches and tag as text in a separate section. Each copy has a different build id, like a separate build.
 
 use std::ops::Range;
 use std::path::Path;
@@ -95,7 +95,7 @@ fn known(section: &[u8]) -> Vec<String> {
     names
 }
 
-/// Replaces the build id in a manifest, and the checksum behind it.
+/// Replaces the build id in a manifest, and updates the checksum after it.
 fn renumber(section: &mut [u8], switches: &Switches<'_>) {
     let Ok(manifest) = Manifest::read(section) else { return };
     let old = manifest.build_id.to_le_bytes();

@@ -1,9 +1,9 @@
 //! Folder of prebuilt libraries, for tests and the stress binary, which load several builds of one plugin. Cargo has one path for a
 //! plugin's library, regardless of features, so each build is copied under a label. For the same reason cargo would recompile all builds
-//! except the last build. A copy is therefore reused while its inputs are unchanged.
+//! except the most recent build. So a copy is reused while its inputs are unchanged.
 //!
-//! Builds that differ in features may be packages of one workspace, and share one cargo build: [`Variants::get_all`].
-//! Builds that differ in run-time switches need no build: [`Variants::switched`].
+//! Variants that differ in features may be packages of one workspace, and share one cargo build: [`Variants::get_all`]. Variants that
+//! differ in run-time switches need no build: [`Variants::switched`].
 
 use crate::error::{BuildError, failed};
 use crate::find::target_dir;
@@ -55,8 +55,8 @@ impl Variants {
     /// Builds `request`, unless its inputs are unchanged, and copies each library to `dir/label`. Returns the copy of
     /// the requested package, or of the first library if no package was named.
     ///
-    /// Threads and processes with the same target folder run in turn, to avoid copying each other's library. A copy
-    /// that is up to date is not touched, so that it may stay loaded and watched.
+    /// Builds by other threads and processes with the same target folder wait for each other, to avoid copying each other's library. A copy
+    /// that is up to date is not written, so it may stay loaded and watched.
     pub fn get(&self, request: &BuildRequest<'_>, label: &str) -> Result<PathBuf, BuildError> {
         let _lock = lock(&target_dir(request)?, LOCK)?;
         let inputs = origin::inputs(request);
@@ -73,7 +73,7 @@ impl Variants {
         let Some(first) = first else { return Err(BuildError::NoLibrary { what: request.what() }) };
         let copy = copy_path(&folder, first);
         let libraries: Vec<_> = outcome.artifacts.iter().map(|artifact| artifact.path.as_path()).collect();
-        // Without a note the next call builds again, which is harmless.
+        // Ignores the error, since without a note the next call only builds again.
         let _ = origin::note(&self.note(label), &inputs, &copy, &libraries, &request.manifest());
         Ok(copy)
     }
@@ -83,7 +83,7 @@ impl Variants {
     ///
     /// # Errors
     ///
-    /// Fails as [`Variants::get`] does; a package that does not compile leaves the copies of the others for the next build.
+    /// Fails as [`Variants::get`] does; if a package does not compile, the copies of the other packages are made by the next build.
     pub fn get_all(&self, request: &BuildRequest<'_>, members: &[Member]) -> Result<Vec<PathBuf>, BuildError> {
         let _lock = lock(&target_dir(request)?, LOCK)?;
         let inputs = origin::inputs(request);
@@ -165,7 +165,7 @@ fn keep(library: &Path, copy: &Path) -> Result<(), BuildError> {
     keep_bytes(&fs::read(library).map_err(failed("copy", library))?, library, copy)
 }
 
-/// Writes sealed bytes to a new file and renames it, so that a host that has the old copy mapped keeps it whole.
+/// Writes sealed bytes to a new file and renames the file, so that hosts that have mapped the old copy are not affected.
 fn keep_bytes(content: &[u8], library: &Path, copy: &Path) -> Result<(), BuildError> {
     let temporary = copy.with_extension(format!("{}.new", std::process::id()));
     let write = || {

@@ -1,4 +1,5 @@
-//! Reports changes of sources. `debounce.rs` decides which files count and when a change is complete; cargo decides what must be compiled.
+//! Reports changes of sources. `debounce.rs` decides which files are sources and when a burst is over; cargo decides which crates must be
+//! compiled.
 
 use crate::debounce::{is_cargo_file, is_made_by_tools, is_source, is_source_folder};
 use crate::error::WatchError;
@@ -51,7 +52,7 @@ pub struct SourceWatch {
     receiver: Receiver<SourceEvent>,
     started: Instant,
     watcher: Arc<Mutex<FolderWatch>>,
-    /// Folders that are watched recursively, and those that are watched flat.
+    /// Folders that are watched recursively, and folders that are watched without recursion.
     folders: (Vec<PathBuf>, Vec<PathBuf>),
     inputs: Arc<Mutex<BTreeSet<PathBuf>>>,
 }
@@ -59,7 +60,7 @@ pub struct SourceWatch {
 impl SourceWatch {
     /// Watches `dirs` recursively. Watches each parent folder with a `Cargo.toml` without recursion: such a folder contains manifests and
     /// build scripts, but also `target`, which is large and changes in every build. Also watches cargo's configuration, toolchain and lock
-    /// files in these folders, and existing ones above them.
+    /// files in these folders, and such files in parent folders if they exist.
     pub fn new(dirs: &[PathBuf]) -> Result<Self, WatchError> {
         let (sender, receiver) = unbounded();
         let started = Instant::now();
@@ -146,7 +147,8 @@ fn real_path(file: PathBuf) -> PathBuf {
     file.canonicalize().ok().or_else(missing).unwrap_or(file)
 }
 
-/// Returns the folders to watch recursively and the folders to watch flat. The sets are disjoint: the second mode would replace the first.
+/// Returns the folders to watch recursively, and the folders to watch without recursion. The sets are disjoint, since a second watch of a
+/// folder would replace the mode of the first.
 fn folders(dirs: &[PathBuf]) -> (BTreeSet<PathBuf>, BTreeSet<PathBuf>) {
     let all: BTreeSet<_> = dirs.iter().map(|dir| dir.canonicalize().unwrap_or_else(|_| dir.clone())).collect();
     let covered = |dir: &Path, by_itself: bool| {
@@ -207,7 +209,8 @@ fn listen(
     }
 }
 
-/// Updates the watches, and returns the folders whose files may all have changed: recreated ones, or all if the system dropped events.
+/// Updates the watches. Returns the folders whose files may all have changed: recreated folders, or all folders if the system dropped
+/// events.
 fn arrived(watcher: &Weak<Mutex<FolderWatch>>, event: Option<&Event>) -> BTreeSet<PathBuf> {
     let Some(watcher) = watcher.upgrade() else { return BTreeSet::new() };
     let mut watcher = watcher.lock().unwrap_or_else(PoisonError::into_inner);
@@ -216,7 +219,7 @@ fn arrived(watcher: &Weak<Mutex<FolderWatch>>, event: Option<&Event>) -> BTreeSe
     arrived
 }
 
-/// Returns `true` for changes. Compilers open and read files, so the only access that counts is the end of a write.
+/// Returns `true` for changes. The only access that counts is the end of a write, since compilers open and read files.
 fn is_change(kind: EventKind) -> bool {
     !matches!(kind, EventKind::Access(access) if access != AccessKind::Close(AccessMode::Write))
 }

@@ -235,7 +235,7 @@ fn one_build_makes_all_members_and_later_only_the_changed() {
     };
     voices("soft-voice", "LOUD-VOICE");
 
-    // Cargo is not called without changes: its folder is not recreated.
+    // Without changes, cargo does not run: its folder is not recreated.
     let compiled = || {
         let _ = fs::remove_dir_all(scratch.path("out"));
         assert_eq!(get(), libraries);
@@ -289,7 +289,7 @@ fn a_copy_with_switches_needs_no_build() {
         assert!(alcedo_sys::ImageFile::read(library).unwrap().is_sealed());
     }
 
-    // A copy that is up to date is not touched, since it may be loaded and watched.
+    // A copy that is up to date is not written, since it may be loaded and watched.
     let written = || fs::metadata(&copy).unwrap().modified().unwrap();
     let before = written();
     assert_eq!((loud(), written()), (copy.clone(), before));
@@ -352,7 +352,7 @@ fn a_workspace_yields_its_plugins_and_a_member_only_itself() {
     assert_eq!(plugins[1].source_dirs, ["shared/src", "two/src"].map(|dir| root.join(dir)));
     assert_eq!(in_folder(&root.join("two")), plugins[1..]);
 
-    // Other members are excluded by the list of default members, but found through their own folders.
+    // Members outside of the default members are found only through their own folders.
     let members = "[workspace]\nresolver = \"3\"\nmembers = [\"one\", \"two\", \"shared\"]\n";
     scratch.write("Cargo.toml", &format!("{members}default-members = [\"shared\", \"two\"]\n"));
     let folder = PluginFolder::of(&root).unwrap();

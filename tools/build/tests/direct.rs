@@ -11,7 +11,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 
-/// A scratch plugin without other outputs, and a builder.
+/// A scratch plugin in an empty target folder, and a builder.
 struct Edits {
     scratch: Scratch,
     builder: Builder,
@@ -107,7 +107,7 @@ fn own_sources_are_compiled_without_cargo_which_is_right_afterwards() {
     edits.edit("src/more.rs", "delta", "omega");
     assert_eq!(edits.built(&["gamma-word", "omega-word"], &["delta-word"]), "direct");
 
-    // Restores the source of cargo's last build with its time, so cargo detects no change.
+    // Restores the source of cargo's last build with its modification time, so cargo detects no change of the source.
     fs::copy(&kept, edits.scratch.path("src/lib.rs")).unwrap();
     File::options().write(true).open(edits.scratch.path("src/lib.rs")).unwrap().set_modified(time).unwrap();
     assert_eq!(edits.built(&["alpha-word"], &["gamma-word"]), "direct");
@@ -311,7 +311,7 @@ fn errors_and_warnings_are_those_of_cargo() {
             assert!(direct.0.contains("src/lib.rs:3:") && direct.0.contains("unused_of_dep"), "{}", direct.0);
         }
     }
-    // A failed link is left to cargo, which reports it with its own linker.
+    // After a failed link, cargo builds and reports the error of its own linker.
     edits.scratch.write("src/lib.rs", &format!("{source}unsafe extern \"C\" {{ fn no_such(); }}\n#[unsafe(no_mangle)] pub extern \"C\" fn f() {{ unsafe {{ no_such() }} }}\n#[link(name = \"no-such-library\")] unsafe extern \"C\" {{}}\n"));
     let (rendered, _) = error(edits.builder.build(&edits.scratch.request()));
     assert!(rendered.contains("linking with `cc` failed") && rendered.contains("no-such-library"), "{rendered}");

@@ -1,6 +1,6 @@
 //! Errors of generating glue.
 
-/// Reason for missing glue of a library or a host.
+/// Reason why glue cannot be generated for a library or a host.
 ///
 /// # Examples
 /// ```
@@ -31,9 +31,9 @@ pub enum GlueError {
         text.escape_debug()
     )]
     Unknown {
-        /// The member of that type.
+        /// The member that has this type.
         member: String,
-        /// The type as in signatures.
+        /// The type, in the syntax of signatures.
         text: String,
     },
     /// A name that is invalid in Rust. The compiler of a plugin rejects invalid names, so the library or the host is damaged or forged.

@@ -49,13 +49,14 @@ pub(crate) fn source(glue: &Glue, origin: &Origin, declared: &Declared) -> Resul
     Ok(text)
 }
 
-/// Returns `true` if generated sources or their macros use this name without a path. A type of this name would shadow it.
+/// Returns `true` if generated sources or their macros use this name without a path, so that a type with this name would shadow the used
+/// item.
 fn is_written_with(name: &str) -> bool {
     let mut types = PropertyKind::ALL.iter().filter_map(|kind| kind.plugin_type());
     ["Box", "HashMap", "HashSet", "Option", "Result", "Vec"].contains(&name) || types.any(|ty| ty == name)
 }
 
-/// Returns the paths of the written types by name. Fails if two types have one name.
+/// Returns the paths of the written types by name. Fails if two types have the same name.
 pub(crate) fn own<'a>(glue: &Glue, declared: &'a Declared) -> Result<BTreeMap<&'a str, &'a str>, GlueError> {
     let classes = declared.classes.iter().map(|found| found.path.as_str());
     let structs = declared.structs.iter().map(|found| found.path.as_str());
@@ -238,7 +239,7 @@ fn structure(
     Ok(())
 }
 
-/// Returns `true` if a struct consists of numbers, names and references only, and is passed by value.
+/// Returns `true` if a struct is passed by value, since it consists only of numbers, names and references.
 fn is_plain<'a>(found: &'a DeclaredStruct, declared: &'a Declared, within: &mut Vec<&'a str>) -> bool {
     if within.contains(&found.path.as_str()) {
         return false;

@@ -16,7 +16,7 @@ pub(crate) enum Form {
     Property(String),
     /// A delegate with these parameters and this result.
     Delegate(Vec<String>, String),
-    /// No Rust type: passed as a `Value`.
+    /// No Rust type; values are passed as `Value`.
     Value,
 }
 
@@ -35,7 +35,8 @@ pub(crate) struct HostNames<'a> {
 }
 
 impl<'a> HostNames<'a> {
-    /// Collects the names from declarations. A struct gets a Rust type after the types of its fields, so a recursive struct gets none.
+    /// Collects the names from declarations. A struct gets a Rust type after the types of its fields, so recursive structs get no Rust
+    /// type.
     pub(crate) fn new(
         own: &'a BTreeMap<&'a str, &'a str>,
         elsewhere: &'a BTreeMap<String, String>,
@@ -71,7 +72,7 @@ impl<'a> HostNames<'a> {
         Some(format!("{module}::{}", identifier(name)))
     }
 
-    /// Returns the Rust class for `Obj`; `Object` for a class without a Rust type.
+    /// Returns the Rust class for `Obj`, which is `Object` for a class without a Rust type.
     pub(crate) fn class(&self, path: &str) -> String {
         let is_own_interface = self.declared.interfaces.iter().any(|found| found.path == path);
         self.path(path).filter(|_| !is_own_interface).unwrap_or_else(|| match self.own.contains_key("Object") {
@@ -210,7 +211,7 @@ impl<'a> HostNames<'a> {
             }
             _ => false,
         };
-        // Names that the source writes as raw identifiers are excluded.
+        // Excludes names that the source would write as raw identifiers.
         found.base.is_empty()
             && !found.fields.is_empty()
             && found.fields.iter().all(|field| is_plain_type(&field.ty) && identifier(&field.name) == field.name)

@@ -1,5 +1,5 @@
-//! Generates glue: Rust source by which plugins use types of a host or another module, and hosts use types of modules. The command `alcedo
-//! glue` wraps this crate; a `build.rs` calls it directly:
+//! Generates glue: Rust source through which plugins use types of a host or another module, and hosts use types of modules. The command
+//! `alcedo glue` uses this crate; a `build.rs` can call it directly:
 //!
 //! ```no_run
 //! # fn host_builder() -> alcedo_runtime::Builder { alcedo_runtime::Runtime::builder() }
@@ -98,7 +98,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Options of glue. The default writes all types, and uses no other glue.
+/// Options for generating glue. The default writes all types, and refers to no other glue.
 ///
 /// # Examples
 /// ```
@@ -121,7 +121,7 @@ pub struct Glue {
 }
 
 impl Glue {
-    /// Adds the glue of another package.
+    /// Adds the Rust path of another package's glue.
     ///
     /// # Examples
     /// ```
@@ -161,7 +161,7 @@ impl Glue {
         self
     }
 
-    /// Returns the source by which plugins use the declared types.
+    /// Returns the source through which plugins use the declared types.
     ///
     /// # Errors
     /// If the declarations use types of a package whose glue is unknown, types without a Rust type, or two types of the same name.
@@ -169,8 +169,8 @@ impl Glue {
         for_plugins::source(self, origin, declared)
     }
 
-    /// Returns the source by which a host uses the types of modules: see [`alcedo_runtime::host`]. Members without a
-    /// Rust type are accessed with values.
+    /// Returns the source through which a host uses the types of modules: see [`alcedo_runtime::host`]. Members without a Rust type are
+    /// accessed with values.
     ///
     /// # Errors
     /// If two types have the same name, or a requested package has no declarations.
@@ -237,7 +237,7 @@ impl FromStr for Elsewhere {
     }
 }
 
-/// Writes a source to a file. Leaves a file with equal contents untouched, to avoid needless builds.
+/// Writes a source to a file. Does not write a file with equal contents, to avoid unnecessary builds.
 ///
 /// # Errors
 /// If the file cannot be written.

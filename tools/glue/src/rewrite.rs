@@ -55,7 +55,7 @@ pub fn rewritten(source: &str, origin: &Origin, declared: &Declared) -> Result<O
     let Some(Header { packages, is_for_host }) = header(source, origin) else { return Ok(None) };
     let mut glue = packages.into_iter().fold(Glue::default(), Glue::only);
     if is_for_host {
-        // Types of unknown packages are written as values.
+        // Types of unknown packages are written as `Value`.
         let other: Vec<_> =
             named_types(declared).filter(|path| !glue.writes(path) || !declares(declared, path)).collect();
         for path in other {
@@ -78,7 +78,7 @@ pub fn rewritten(source: &str, origin: &Origin, declared: &Declared) -> Result<O
 
 /// First line of a source.
 struct Header<'a> {
-    /// Packages of the source; empty for all.
+    /// Selected packages; empty if all packages are written.
     packages: Vec<&'a str>,
     is_for_host: bool,
 }
@@ -86,7 +86,7 @@ struct Header<'a> {
 /// Parses the header of glue for the types of `origin`. Returns `None` for any other header.
 fn header<'a>(source: &'a str, origin: &Origin) -> Option<Header<'a>> {
     let line = source.lines().next()?;
-    // The second prefix is the header of the first versions.
+    // Older versions wrote the second prefix.
     let head = line.strip_prefix("// Declarations of ").or_else(|| line.strip_prefix("// What "))?;
     let for_plugins =
         [" for plugins, written by `alcedo glue`.", ", for plugins that use it. Written by `alcedo glue`:"];

@@ -8,7 +8,7 @@ use alcedo_runtime::kinds::PropertyKind;
 use crate::error::GlueError;
 use crate::text::{identifier, is_name, own_name, parts};
 
-/// Rust names of types of the module itself, of the plugin API, and of other glue.
+/// Rust names of the types in this source, in the plugin API, and in other glue.
 pub(crate) struct Names<'a> {
     /// Paths of the written types, by name.
     pub(crate) own: BTreeMap<&'a str, &'a str>,

@@ -1,4 +1,4 @@
-//! Parses a header with libclang. Converts each function and struct to a declaration, or records why it cannot be declared.
+//! Parses a header with libclang. Converts each function and struct to a declaration, or records the reason why this is impossible.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -58,9 +58,9 @@ fn folder_of_the_compiler() -> Option<String> {
 #[derive(Default)]
 struct Reader {
     all: Declarations,
-    /// Visited structs by their names in C: the declaration, or the reason why the struct cannot be declared.
+    /// Visited structs by their C names: the declaration, or the reason why the struct cannot be declared.
     structs: BTreeMap<String, Result<Struct, String>>,
-    /// Order in which structs were completed.
+    /// C names of structs, in the order in which their declarations were completed.
     order: Vec<String>,
 }
 
@@ -71,7 +71,7 @@ enum CType<'tu> {
     Text,
     /// A struct: its name in C and its type.
     Struct(String, Type<'tu>),
-    /// A struct that the header only declares.
+    /// A struct without a definition in the header.
     Opaque,
     Array(Type<'tu>, usize),
     Pointer(Type<'tu>),
@@ -294,7 +294,7 @@ fn known(ty: Type<'_>) -> Option<CType<'_>> {
         TypeKind::Elaborated => c_type(ty.get_elaborated_type()?),
         TypeKind::Typedef if name().as_deref() == Some("char16_t") => CType::Text,
         TypeKind::Typedef => match c_type(declaration?.get_typedef_underlying_type()?) {
-            // An anonymous struct has the name of its typedef.
+            // An anonymous struct gets the name of its typedef.
             CType::Struct(own, of) if !is_word(&own) => CType::Struct(name().unwrap_or(own), of),
             found => found,
         },

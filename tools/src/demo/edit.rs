@@ -1,11 +1,11 @@
-//! Edits of the demo, which replace a few lines of a source file. Pure functions on strings.
+//! Edits of the demo, which replace a few lines of a source file, as pure functions on strings.
 
 use anyhow::anyhow;
 use similar::{ChangeTag, TextDiff};
 
 use crate::error::Error;
 
-/// A replacement in a file. The old text locates it.
+/// A replacement in a source file. The edit is located by its old text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edit {
     /// Old text; must occur exactly once.
@@ -37,7 +37,7 @@ pub(crate) enum Line {
     Gap,
 }
 
-/// Returns the diff of an edit with `around` lines of context; empty context lines are omitted.
+/// Returns the diff between `old` and `new` with `around` lines of context; empty context lines are omitted.
 pub(crate) fn diff(old: &str, new: &str, around: usize) -> Vec<Line> {
     let diff = TextDiff::from_lines(old, new);
     let mut lines: Vec<Line> = Vec::new();
@@ -58,7 +58,7 @@ pub(crate) fn diff(old: &str, new: &str, around: usize) -> Vec<Line> {
     lines
 }
 
-/// Returns a unified diff, for output to programs.
+/// Returns a unified diff, for the JSON output.
 pub(crate) fn unified(file: &str, old: &str, new: &str) -> String {
     TextDiff::from_lines(old, new).unified_diff().context_radius(3).header(file, file).to_string()
 }

@@ -29,7 +29,7 @@ use edit::Edit;
 use output::{Check, Edited, Message, Output, Reloaded, Summary};
 use scratch::{PLUGIN, Scratch};
 
-/// Class of the objects that persist through the edits.
+/// Class of the objects that must survive all edits.
 const CUBE: &str = "/Script/Game.MagicCube";
 /// Time limit of the first build, which may compile all dependencies of a plugin.
 const FIRST_BUILD: Duration = Duration::from_secs(900);
@@ -43,7 +43,7 @@ const BUILD: Duration = Duration::from_secs(180);
 /// Exits with 0 only if every step had the expected result.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Number of objects that live through the edits.
+    /// Number of objects that exist during the edits.
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(4..=1_000_000))]
     objects: u64,
     /// Print one JSON object per line on standard output, and nothing else.
@@ -90,7 +90,7 @@ struct Stage {
     output: Output,
     source: PathBuf,
     cubes: Vec<ObjectHandle>,
-    /// Cubes that existed after every reload.
+    /// Cubes that have existed since the start.
     kept: BTreeSet<ObjectHandle>,
     counts: Summary,
     failed_routine: u64,
@@ -155,7 +155,7 @@ impl Stage {
         Ok(live)
     }
 
-    /// Records the effects of a reload: the numbers of the host's report, and the cubes that still exist.
+    /// Records the results of a reload: the numbers of the host's report, and the cubes that still exist.
     fn note(&mut self, live: &Live) {
         self.output.print(&Message::Reload(Reloaded(live)));
         if live.report.is_committed() {
@@ -173,12 +173,12 @@ impl Stage {
         self.report_check(name.into(), expected, found, false);
     }
 
-    /// Compares a value that is checked after every reload. Prints the check for a person only if it fails.
+    /// Compares a value that is checked after every reload. In text output, only a failed check is printed.
     fn routine<T: PartialEq + Display>(&mut self, name: &str, expected: T, found: T) {
         self.report_check(name.to_owned(), expected, found, true);
     }
 
-    /// Reports the number of failed routine checks since the last call as one check.
+    /// Reports all routine checks since the last call as a single check.
     fn end_routine(&mut self, name: &str) {
         let failed = std::mem::take(&mut self.failed_routine);
         self.check(name, 0, failed);
@@ -298,7 +298,7 @@ impl Stage {
     }
 }
 
-/// Creates the error for a world that differs from the demo's expectation.
+/// Creates the error for a state of the world that the demo does not expect.
 fn unexpected(expected: &str, found: &str) -> Error {
     anyhow!("the demo expected {expected}, but found {found}: the example plugin and the demo do not match")
 }

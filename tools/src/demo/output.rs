@@ -1,4 +1,4 @@
-//! Output of the demo: a few aligned lines for a person, one JSON object per line for a program.
+//! Output of the demo: aligned lines of text for people, or one JSON object per line for programs.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::{Write, stdout};
@@ -17,7 +17,7 @@ use crate::session::Live;
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub(super) enum Message<'a> {
-    /// The first build is running. It compiles all dependencies of a plugin. Printed for a person only.
+    /// The first build is in progress. This build compiles all dependencies of a plugin. The message is only part of text output.
     #[serde(skip)]
     Building { plugin: &'a str, compiled: usize, seconds: u64 },
     /// The world exists.
@@ -32,7 +32,7 @@ pub(super) enum Message<'a> {
     Reload(Reloaded<'a>),
     /// Result of a check of the world.
     Check(&'a Check),
-    /// The end, always the last event.
+    /// The summary, which is always the last event.
     Summary(&'a Summary),
 }
 
@@ -50,7 +50,7 @@ impl<'a> Edited<'a> {
     }
 }
 
-/// A reload: measurements of the session, then the host's report.
+/// A reload: the measurements of the session, and the host's report.
 #[derive(Debug)]
 pub(super) struct Reloaded<'a>(pub(super) &'a Live);
 
@@ -106,7 +106,7 @@ pub(super) struct Check {
     pub(super) ok: bool,
     pub(super) expected: String,
     pub(super) found: String,
-    /// Set for a check that runs after every reload. It is printed for a person only if it fails.
+    /// Set for a check that runs after every reload. Text output contains this check only if it fails.
     #[serde(skip)]
     pub(super) routine: bool,
 }
@@ -122,7 +122,7 @@ pub(super) struct Summary {
     pub(super) class_constructors_rerun: u64,
 }
 
-/// Recipient of the output: a person or a program.
+/// Output format: text for people, or JSON for programs.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Output {
     Text(Paint),

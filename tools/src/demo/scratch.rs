@@ -19,7 +19,7 @@ pub(super) const PLUGIN: &str = "magic-cube";
 pub(super) struct Scratch {
     copy: SourceCopy,
     target: PathBuf,
-    /// Lock held while this demo builds: concurrent demos would load each other's libraries.
+    /// Lock against concurrent demos, which would load each other's libraries.
     _lock: File,
 }
 

@@ -23,7 +23,7 @@ const FASTER_AND_GLOWING: [Edit; 1] = [Edit {
     to: "default = 240.0)]\n    rotation_speed: f64,\n    /// How brightly it glows.\n    #[uproperty(edit_anywhere, default = 0.5)]\n    glow: f64,\n",
 }];
 
-/// Adds a bug that affects only fast cubes: the speed of the fastest cube yields an index out of bounds.
+/// Adds a bug that affects only fast cubes: the speed of the fastest cube results in an index out of bounds.
 const BROKEN: [Edit; 1] = [Edit {
     from: "    fn new(_this: This<Self>) -> Self {\n",
     to: "    fn new(this: This<Self>) -> Self {\n        let paces = vec![\"slow\", \"steady\", \"fast\"];\n        let pace = paces[(this.rotation_speed() / 90.0) as usize];\n        tracing::trace!(pace, \"here it turns\");\n",
@@ -177,7 +177,7 @@ impl Stage {
         (1..).zip(BY_HAND).map(|(at, speed)| (self.cubes[at * quarter], speed)).collect()
     }
 
-    /// Counts cubes whose maximum height in one period is `height`.
+    /// Counts the cubes whose maximum height in one period is `height`.
     fn count_bobbing(&self, height: f64) -> Result<usize, Error> {
         let mut highest = vec![f64::MIN; self.cubes.len()];
         for _ in 0..BOB_TICKS {
@@ -215,7 +215,7 @@ impl Stage {
         self.cubes.iter().map(count).collect()
     }
 
-    /// Counts cubes with `value` in a property.
+    /// Counts the cubes whose `property` has this value.
     fn count(&self, property: &str, value: f64) -> Result<usize, Error> {
         self.cubes.iter().try_fold(0, |count, cube| Ok(count + usize::from(self.float(*cube, property)? == value)))
     }
@@ -251,7 +251,7 @@ fn sum(greetings: &[u32]) -> u64 {
     greetings.iter().copied().map(u64::from).sum()
 }
 
-/// The world computes in `f32` seconds, so the last digits are imprecise.
+/// Rounds a value, since the world computes times as `f32` and the last digits are imprecise.
 fn rounded(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }

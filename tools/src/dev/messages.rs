@@ -20,7 +20,7 @@ pub(super) struct Messages {
     is_live: bool,
     /// Set if the world is the sample engine.
     is_sample: bool,
-    /// Set if several plugins are loaded together.
+    /// Set if the session loads several plugins.
     several: bool,
     /// Remarks of reloads that were already printed. Repeated remarks would distract from new remarks.
     remarks: HashSet<String>,
@@ -33,7 +33,7 @@ impl Messages {
         Self { paint, is_live, is_sample, several: false, remarks: HashSet::new(), timings: false }
     }
 
-    /// Sets the flag for several plugins, which may be for different hosts.
+    /// Sets whether the session has several plugins, which may belong to different hosts.
     pub(super) fn of_several(self, several: bool) -> Self {
         Self { several, ..self }
     }
@@ -58,7 +58,7 @@ impl Messages {
             Event::Canceled => "the sources changed again: the build is canceled".to_owned(),
             Event::Built { warnings, .. } if warnings.is_empty() => return None,
             Event::Built { warnings, .. } => warnings.trim_end().to_owned(),
-            // The compiler's message needs no addition.
+            // The compiler's message is printed unchanged.
             Event::NotBuilt(BuildError::DoesNotCompile { rendered, .. }) => {
                 format!("{}\n{}", rendered.trim_end(), paint.red(old_code))
             }
@@ -154,7 +154,7 @@ impl Messages {
             WorldEvent::Host(FromHost::Answer { text }, _) => Some(text.clone()),
             WorldEvent::NotJoined(error) => Some(format!("{} {error}", paint.red("not joined:"))),
             WorldEvent::Panicked(panic) => Some(panic.brief(paint)),
-            // The session converts other messages to its own events, or prints them directly.
+            // Other messages are converted to events of the session, or printed directly.
             _ => None,
         }
     }

@@ -20,11 +20,11 @@ use crate::install::{installing, is_in_path};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum State {
-    /// Correct.
+    /// The check passed.
     Fine,
-    /// Optional, but useful to know.
+    /// A hint that requires no action.
     Note,
-    /// Prevents some function.
+    /// A problem that makes some function fail.
     Wrong,
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     findings.push(command());
     findings.extend(workspace(dir));
     for finding in &findings {
-        // Drops the finding if the reader has closed the output.
+        // Ignores the error if the reader has closed the output.
         let _ = writeln!(stdout(), "{}", if *json { as_json(finding) } else { as_lines(finding) });
     }
     let is_wrong = findings.iter().any(|finding| finding.state == State::Wrong);
@@ -168,7 +168,7 @@ fn linker() -> Finding {
     )
 }
 
-/// Starts a host to check the folder to which it copies libraries before it maps them.
+/// Starts a host to check the folder for the private copies of libraries.
 fn temporary() -> Vec<Finding> {
     let base = std::env::temp_dir();
     let before = stages(&base);

@@ -84,7 +84,7 @@ pub(super) fn findings(
     findings
 }
 
-/// Reports path dependencies without a package, and absolute paths, which work on this machine only.
+/// Reports path dependencies without a package at the path, and absolute paths, which are valid only on this machine.
 fn paths(of: &str, table: Option<&Value>, dir: &Path, source: &dyn Fn(&Path) -> Option<String>) -> Vec<Finding> {
     let (mut missing, mut absolute) = (String::new(), String::new());
     for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
@@ -129,7 +129,7 @@ fn paths(of: &str, table: Option<&Value>, dir: &Path, source: &dyn Fn(&Path) -> 
     findings
 }
 
-/// Returns the dependency with the path of a crate in the checkout, or with a version if this program has no checkout.
+/// Returns the dependency with the path of the crate in the checkout, or with a version if this program was not built from a checkout.
 fn of_alcedo(krate: &str, checkout: Option<&Path>, dependency: &Value, dir: &Path) -> Value {
     if let Some(checkout) = checkout {
         return with_path(dependency, dir, &checkout.join(krate));
@@ -149,12 +149,12 @@ fn with_path(dependency: &Value, dir: &Path, path: &Path) -> Value {
     corrected
 }
 
-/// Returns true if the package is a plugin: a loadable library. A glue crate is not a plugin, because it has no `cdylib`.
+/// Returns true if the package is a plugin, which has a `cdylib` target. A glue crate has none.
 fn is_plugin(package: &Package) -> bool {
     uses(package, PLUGIN_API) && package.targets.iter().any(Target::is_cdylib)
 }
 
-/// Returns the source file in which a library calls `module!`. Returns `None` for a glue crate, which does not call it.
+/// Returns the source of a library that calls `module!`, or `None` for a glue crate, which does not call `module!`.
 fn module_source<'a>(package: &'a Package, source: &dyn Fn(&Path) -> Option<String>) -> Option<&'a str> {
     uses(package, PLUGIN_API).then_some(())?;
     let is_library = |target: &&Target| {
@@ -246,7 +246,7 @@ fn panics(manifest: &Table) -> Vec<Finding> {
         .collect()
 }
 
-/// Checks that debug builds of a host optimize the crates in which reloads spend their time.
+/// Checks that debug builds of a host optimize the crates in which reloads spend most of their time.
 fn optimized(manifest: &Table) -> Finding {
     let profile = manifest.get("profile").and_then(|profiles| profiles.get("dev"));
     let level = |of: Option<&Value>| of.and_then(|of| of.get("opt-level")).map(is_optimizing);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// A build that runs this long before it crashes counts as good: the crash probably has another cause.
+/// Minimum run time of a good build: if a build crashes later, the crash probably has another cause.
 const PROVEN: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(crate) enum BuildLife {
     Tried(u64),
     /// The build is live.
     Live(u64),
-    /// The build was rejected; the previous one continues.
+    /// The build was rejected; the previous build continues.
     Refused(u64),
     /// The world has crashed, or was killed after a hang.
     Crashed,
@@ -32,12 +32,12 @@ pub(crate) enum Again {
     No,
 }
 
-/// Events of the builds of a session, in order, with the time since its start.
+/// Events of the builds of a session, in order, with the times since the session started.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BuildLives(Vec<(BuildLife, Duration)>);
 
 impl BuildLives {
-    /// Records an event.
+    /// Records an event at the time `now`.
     pub(crate) fn note(&mut self, life: BuildLife, now: Duration) {
         self.0.push((life, now));
     }
@@ -88,7 +88,7 @@ mod tests {
     use super::{Again, BuildLife, BuildLives};
     use std::time::Duration;
 
-    /// Parses `tried 1 5`: event, build and second.
+    /// Parses an event, such as `tried 1 5`: its kind, build and time in seconds.
     fn life(line: &str) -> (BuildLife, Duration) {
         let mut words = line.split(' ');
         let (word, build, at) = (words.next().unwrap(), words.next().unwrap(), words.next().unwrap());

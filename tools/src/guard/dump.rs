@@ -1,4 +1,4 @@
-//! Parses the files that a crashed host wrote by `alcedo_sys::crash`. The files of a panic have the same format.
+//! Parses the files that `alcedo_sys::crash` writes in a crashing host. The files of a panic have the same format.
 
 use std::ffi::OsString;
 use std::ops::Range;
@@ -16,11 +16,11 @@ const LARGEST: u64 = 1 << 28;
 pub(super) struct ImageRecord {
     /// Path of the private copy that was mapped.
     pub(super) copy: PathBuf,
-    /// Name and generation, if it is a module.
+    /// Name and generation of the module, if the image is a module.
     pub(super) module: Option<(String, u64)>,
     /// Address ranges of the segments. Empty if the image was not yet mapped.
     pub(super) ranges: Vec<Range<u64>>,
-    /// Time of unmapping, by the clock of [`CrashDump::time`].
+    /// Time of the unmapping, by the clock of [`CrashDump::time`].
     pub(super) unmapped: Option<Duration>,
 }
 
@@ -33,11 +33,11 @@ pub(super) struct Mapped {
     pub(super) path: PathBuf,
 }
 
-/// Parsed contents of the files.
+/// Parsed contents of the files of a crash or panic.
 #[derive(Debug, Default)]
 pub(super) struct CrashDump {
     pub(super) signal: i32,
-    /// Set if the signal was sent, for instance by `abort`, rather than caused by an instruction.
+    /// Set if the signal was sent, for instance by `abort`, and not caused by a faulting instruction.
     pub(super) sent: bool,
     pub(super) address: u64,
     pub(super) pc: u64,
@@ -54,14 +54,14 @@ pub(super) struct CrashDump {
     pub(super) mapped_ranges: Vec<Range<u64>>,
     /// Length of the list of mappings in the host, in bytes.
     pub(super) maps_len: Option<usize>,
-    /// Time of the crash, by a clock of the host. Times of unmapping use the same clock.
+    /// Time of the crash, by a clock of the host that is also used for unmappings.
     pub(super) time: Option<Duration>,
     /// Mapped and recently unmapped images.
     pub(super) images: Vec<ImageRecord>,
-    /// Number of modules whose records were dropped, because they were unmapped long ago.
+    /// Number of modules whose records were discarded, because the modules were unmapped long ago.
     pub(super) forgotten: u64,
     pub(super) stages: Vec<PathBuf>,
-    /// Side and owner of the buffer, for a fault at a fence.
+    /// For a fault at a fence: the side of the fence, and the owner of the buffer.
     pub(super) fence: Option<String>,
     /// The module whose thread-local was being dropped.
     pub(super) local: Option<String>,

@@ -1,5 +1,5 @@
 //! The crash guard: a process that supervises a host, and reports the location of a crash. The guard shares the host's terminal and prints
-//! nothing until then. `dump.rs` reads the files that the host wrote during the crash, `trace.rs` turns them into a backtrace,
+//! nothing before a crash. `dump.rs` reads the files that the host wrote during the crash, `trace.rs` turns them into a backtrace,
 //! `unmapped.rs` finds unmapped images at an address, `calls.rs` orders the frames for output, `panics.rs` reports panics while the host
 //! runs, and `again.rs` selects the build with which a development host continues.
 
@@ -51,13 +51,13 @@ const BRIEF: usize = 8;
 /// Polling interval for a host's panics.
 const GLANCE: Duration = Duration::from_millis(50);
 
-/// Outcome of a host's process.
+/// End of the process of a host.
 #[derive(Debug)]
 pub(crate) enum End {
     /// A normal exit, with a status.
     Ordered(ExitStatus),
     Crashed(Box<Crash>),
-    /// Unknown, with the error of the system.
+    /// Unknown, since the system returned this error.
     Lost(String),
 }
 
@@ -119,7 +119,7 @@ impl End {
     }
 }
 
-/// A crash report for a person.
+/// A readable crash report.
 #[derive(Debug)]
 pub(crate) struct Crash {
     /// Signal and details, such as address and thread.
@@ -128,7 +128,7 @@ pub(crate) struct Crash {
     calls: Vec<Call>,
     /// Relation of the crash to an unmapped image.
     unmapped: UnmappedUse,
-    /// Set if the host has called `crash_guard::arm_if_supervised`.
+    /// Set if the host had called `crash_guard::arm_if_supervised`.
     armed: bool,
 }
 
@@ -245,7 +245,7 @@ pub(crate) fn code(status: ExitStatus) -> ExitCode {
 #[derive(Debug, Default)]
 struct Host {
     process: Option<Arc<OwnedFd>>,
-    /// Signals received before the start.
+    /// Signals that were received before the host started.
     waiting: Vec<Signal>,
 }
 
@@ -329,7 +329,7 @@ impl Guard {
         }
         let mut child = command.env(FOLDER, folder.path()).spawn().map_err(file("start", &program))?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-        // Without a pidfd, signals cannot be forwarded to the host.
+        // Without a pidfd, signals are not forwarded to the host.
         let process = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()).map(Arc::new);
         lock(&self.current).started(process.clone());
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -344,7 +344,7 @@ impl Guard {
             let status = child.wait();
             lock(&current).process = None;
             drop(over);
-            // Waits for the follower, which reads files of the folder.
+            // Waits for the thread that reads panic files of the folder.
             let _followed = follower.map(thread::JoinHandle::join);
             on_end(status.map(|status| end(status, folder.path())));
             drop(kept);
@@ -357,7 +357,7 @@ impl Guard {
 #[derive(Debug)]
 pub(crate) struct Watched {
     process: Option<Arc<OwnedFd>>,
-    /// Input of the host, if requested. The drop closes it.
+    /// Standard input of the host, if requested; dropping the value closes the pipe.
     _stdin: Option<ChildStdin>,
     pub(crate) stdout: Option<ChildStdout>,
     pub(crate) stderr: Option<ChildStderr>,
@@ -384,7 +384,7 @@ fn follow(mut panics: Panics, on_panic: impl FnMut(Panic), is_over: &Receiver<()
     }
 }
 
-/// Returns true if the user's variable requests backtraces of panics. Returns `usual` if the variable is unset.
+/// Returns true if the user's environment variable requests backtraces of panics. Returns `usual` if the variable is unset.
 pub(crate) fn wants_panics(usual: bool) -> bool {
     std::env::var_os(BACKTRACE).map_or(usual, |value| value == "1")
 }
@@ -438,7 +438,7 @@ fn is_fatal(signal: i32) -> bool {
 }
 
 fn what(signal: i32, dump: Option<&CrashDump>) -> String {
-    // Uses the recorded signal, which is the cause: another handler may have ended the process by a different signal.
+    // Uses the recorded signal, since another handler may have ended the process by a different signal.
     let signal = dump.map_or(signal, |dump| dump.signal);
     let mut what = signal_name(signal).map_or_else(|| format!("signal {signal}"), str::to_owned);
     let Some(dump) = dump else { return what };

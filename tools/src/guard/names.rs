@@ -1,6 +1,6 @@
 //! Reads function names and source locations from the symbol table and debug information of a file. Compressed sections and split debug
-//! information are not read, so functions of such files have no source locations. The loader of `addr2line` can read both, but needs nine
-//! more crates.
+//! information are not read, so functions of such files have no source locations. The loader of `addr2line` can read such files, but has
+//! nine more dependencies.
 
 use std::io;
 use std::path::Path;

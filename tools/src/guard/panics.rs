@@ -15,7 +15,7 @@ use crate::paint::Paint;
 /// Maximum number of frames in a brief report.
 const BRIEF: usize = 4;
 
-/// A panic report for a person.
+/// A readable panic report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Panic {
     /// File, line and column, as recorded by the compiler.
@@ -58,7 +58,7 @@ impl Panics {
     }
 
     pub(super) fn new_ones(&mut self) -> Vec<Panic> {
-        // Without a list, there was no panic or the host does not record panics.
+        // Without a list file, no panic has occurred, or the host does not record panics.
         let list = self.unread().unwrap_or_default();
         slots(&list).into_iter().filter_map(|slot| self.panic(slot)).collect()
     }
@@ -94,9 +94,9 @@ fn slots(list: &str) -> Vec<u32> {
     slots
 }
 
-/// Removes the frames of the panic hook and of the functions that it called.
+/// Removes the frames of the panic hook and of its callees.
 fn behind_the_hook(mut calls: Vec<Call>) -> Vec<Call> {
-    // Without debug information, inlined functions have no frames. Any function of the hook therefore counts.
+    // Without debug information, inlined functions have no frames, so each function of the hook is checked.
     let is_of_hook = |function: &str| {
         function.contains("alcedo_rt::panic_hook::") || function.ends_with("alcedo_rt::panic_guard::hook")
     };

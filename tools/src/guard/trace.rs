@@ -1,5 +1,4 @@
-//! Computes a backtrace from registers, a stack and the mapped files. Runs after the end of the process, so it needs no code of the
-//! process.
+//! Computes a backtrace from registers, a stack and the mapped files. The process has already ended.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,10 +17,10 @@ use crate::install::checkout;
 /// Maximum number of frames. An overflowing stack has thousands of equal frames.
 const MOST: usize = 256;
 
-/// A mapped file with code.
+/// A mapped file that contains code.
 struct Image<'a> {
     code: &'a Mapped,
-    /// Difference between addresses of the process and of the file.
+    /// Difference between an address in the process and the address in the file.
     bias: u64,
     names: Option<Names>,
 }
@@ -47,7 +46,7 @@ pub(super) fn trace(dump: &CrashDump) -> Trace {
     let (mut pc, mut sp) = (dump.pc, dump.sp);
     if !is_code(pc) {
         trace.calls.push(nowhere(pc, dump));
-        // No instruction of the callee has run, so the registers still have the caller's values.
+        // No instruction of the callee has run, so the registers still contain the caller's values.
         if let Some((caller, its_sp)) = caller(dump, &images) {
             (pc, sp) = (caller, its_sp);
             trace.has_jumped = true;
@@ -66,7 +65,7 @@ pub(super) fn trace(dump: &CrashDump) -> Trace {
         let image = images.values().find(|image| image.code.range.contains(&address));
         match image {
             Some(image) => trace.calls.extend(named(image, address, dump)),
-            // The return address is in code that was unmapped during a call from this code.
+            // The return address is in code that was unmapped while the call was running.
             None if matches!(frame, FrameAddress::ReturnAddress(_)) => {
                 trace.calls.extend(former_images(dump, address).map(|_| nowhere(address, dump)));
             }

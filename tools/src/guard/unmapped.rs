@@ -1,5 +1,4 @@
-//! Attributes a crash address to unmapped images, using only the recorded notes. Reports the images that were mapped at the address, or
-//! none if the address is mapped again.
+//! Finds the unmapped images to which a crash address belonged, using only the recorded notes. Finds none if the address is mapped again.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -20,7 +19,7 @@ pub(super) struct FormerImages {
 
 /// Returns the former images at an address. Returns `None` if the address is mapped, was never mapped, or if mappings are unknown.
 pub(super) fn former_images(dump: &CrashDump, address: u64) -> Option<FormerImages> {
-    // Without a list of mappings, every address would seem unmapped.
+    // If the list of mappings is missing, every address would seem unmapped.
     if dump.mapped_ranges.is_empty() || dump.mapped_ranges.iter().any(|range| range.contains(&address)) {
         return None;
     }
@@ -38,8 +37,8 @@ pub(super) fn former_images(dump: &CrashDump, address: u64) -> Option<FormerImag
     Some(FormerImages { description, alone: (is_alone && dump.forgotten == 0).then(|| (*last).clone()) })
 }
 
-/// Returns the former images at the faulting address. Returns `None` if this address is the program counter: then a call into unmapped code
-/// failed.
+/// Returns the former images at the faulting address. Returns `None` if this address is the program counter, since a call into unmapped
+/// code is reported separately.
 pub(super) fn accessed(dump: &CrashDump) -> Option<FormerImages> {
     let is_fault = !dump.sent && [signal_hook::consts::SIGSEGV, signal_hook::consts::SIGBUS].contains(&dump.signal);
     (is_fault && dump.address != dump.pc).then(|| former_images(dump, dump.address)).flatten()
@@ -55,7 +54,7 @@ fn with_generation(image: &ImageRecord) -> String {
     named(image) + &generation.unwrap_or_default()
 }
 
-/// Describes several images that were mapped at one address in turn.
+/// Describes several images that were mapped at one address, one after another.
 fn of_several(there: &[&ImageRecord]) -> String {
     let mut generations: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut order = Vec::new();
@@ -168,7 +167,7 @@ mod tests {
         check(both(), 0x8000, Some(description));
         assert_eq!(former_images(&dump(both()), 0x8000).unwrap().alone, None);
         assert_eq!(former_images(&dump(both()), 0x7000).unwrap().alone, Some(cube(1, 90)));
-        // Two modules may have equal generation numbers, and equal names in two contexts.
+        // Modules of two contexts may have equal names and generation numbers.
         check(vec![cube(1, 90), cube(1, 95)], 0x7000, Some("cube, generation 1 or 1, the last unmapped 5 s ago"));
     }
 

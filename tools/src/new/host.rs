@@ -1,5 +1,5 @@
-//! Reads the glue and the sources of a host: the class that a new plugin extends, its events, and the package of plugins. The glue is
-//! parsed as text in the format of `alcedo glue`; no build is needed.
+//! Reads the glue and the sources of a host to find the class that a new plugin extends, its events, and the package of plugins. The glue
+//! is parsed as text in the format of `alcedo glue`; no build is needed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,13 +16,13 @@ const NUMBERS: [&str; 10] = ["u8", "u16", "u32", "u64", "i8", "i16", "i32", "i64
 /// Maximum number of parameters of a call with Rust types.
 const MOST_ARGUMENTS: usize = 8;
 
-/// Facts about a host that a new plugin depends on.
+/// Properties of a host on which the source of a new plugin depends.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Host {
     /// Class that a plugin extends; `None` means `Object`.
     pub(super) base: Option<String>,
     pub(super) events: Vec<Event>,
-    /// Set if the glue contains no class that the host permits plugins to extend.
+    /// Set if the glue lacks all classes that plugins may extend.
     pub(super) has_old_glue: bool,
     /// Package in which plugins declare their types.
     pub(super) package: String,
@@ -87,7 +87,7 @@ impl Host {
         free
     }
 
-    /// Returns types of the glue that the source of the plugin names.
+    /// Returns the types of the glue that the source of the plugin uses.
     pub(super) fn imports(&self) -> BTreeSet<&str> {
         let named = self.events.iter().flat_map(|event| {
             let params = event.params.iter().flat_map(|(_, ty)| identifiers(ty));
@@ -96,7 +96,7 @@ impl Host {
         named.chain(self.base.as_deref()).filter(|name| self.types.contains(*name)).collect()
     }
 
-    /// Returns a call of the first event whose arguments a test can write.
+    /// Returns a call of the first event whose arguments a test can write as literals.
     pub(super) fn call(&self) -> Option<String> {
         let is_plain = |event: &&Event| event.params.iter().all(|(_, ty)| argument(ty).is_some());
         let event = self.events.iter().filter(|event| event.params.len() <= MOST_ARGUMENTS).find(is_plain)?;
@@ -177,7 +177,7 @@ fn item<'a>(behind: &'a str, keyword: &str) -> Option<(&'a str, &'a str)> {
     Some((name, &rest[name.len()..]))
 }
 
-/// Returns the imported classes of a glue, in its order.
+/// Returns the imported classes of a glue source, in order.
 fn classes(glue: &str) -> Vec<Class> {
     let mut classes: Vec<Class> = Vec::new();
     for (arguments, behind) in
@@ -189,7 +189,7 @@ fn classes(glue: &str) -> Vec<Class> {
         } else if let Some((name, body)) = item(behind, "impl ")
             && let Some(class) = classes.iter_mut().find(|class| class.name == name)
         {
-            // Functions of a glue have no bodies, so the first brace ends the block.
+            // Functions in glue have no bodies, so the first brace ends the block.
             let body = body.split_once('}').map_or(body, |(body, _)| body);
             class.events.extend(body.split(';').filter_map(|function| event(name, function)));
         }
@@ -214,7 +214,7 @@ fn event(owner: &str, function: &str) -> Option<Event> {
     let (head, rest) = function.split_once("fn ").filter(|_| is_event)?.1.split_once('(')?;
     let (params, result) = closed(rest)?;
     let result = result.trim().trim_start_matches("->").trim();
-    // A plugin whose override cannot fail returns the plain value.
+    // The override in the new plugin cannot fail, so it returns the plain value.
     let result =
         result.strip_prefix("Result<").map_or(result, |inner| inner.rsplit_once(',').map_or(inner, |(value, _)| value));
     let result = if result == "()" { "" } else { result };

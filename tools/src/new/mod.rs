@@ -25,7 +25,7 @@ use templates::{ADDED, ALONE, PLUGIN, Placeholders, WORKSPACE, filled};
 pub(crate) enum Kind {
     /// A plugin: in a workspace of `alcedo new`, or standalone, for the sample engine.
     Plugin,
-    /// A host with a class of its own, and the glue crate that declares it for plugins.
+    /// A host that declares a class, and the glue crate that declares the class for plugins.
     Host,
     /// A host, its glue, and a first plugin.
     Workspace,
@@ -198,7 +198,8 @@ fn placeholders(name: &Name) -> Placeholders {
     Placeholders::from([("name", name.text().to_owned()), ("module", name.module()), ("camel", name.camel())])
 }
 
-/// Returns the values of placeholders for a plugin in the folder `made`. Its manifest inherits keys that the workspace defines.
+/// Returns the values of placeholders for a plugin in the folder `made`. The manifest of the plugin inherits keys that the workspace
+/// defines.
 fn plugin_placeholders(
     name: &Name,
     members: &Members<'_>,
@@ -252,7 +253,7 @@ fn plugin_placeholders(
 }
 
 fn print_line(line: &str) {
-    // Drops the line if the reader has closed the output.
+    // Ignores the error if the reader has closed the output.
     let _ = writeln!(stdout(), "{line}");
 }
 

@@ -22,7 +22,7 @@ const OF_CARGO: &[&str] = &["build", "deps", "examples", "incremental"];
 
 const OF_DEPENDENCIES: &[&str] = &["engine_glue", "serde", "tracing", "tracing_subscriber"];
 
-/// A name that is valid for all its uses.
+/// A name that is valid for packages, folders, crates, modules and classes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Name(String);
 
@@ -85,7 +85,7 @@ impl Name {
         Self(format!("{}-{suffix}", self.0))
     }
 
-    /// Checks that no package of a workspace has the same module name.
+    /// Checks that no package of the workspace has the module name of this name.
     ///
     /// # Errors
     /// Fails if a package has this module name.
@@ -113,7 +113,7 @@ fn invalid_part(text: &str) -> Option<String> {
     (text.len() > LONGEST).then(|| format!("its {} bytes", text.len()))
 }
 
-/// Returns the string with invalid parts removed or replaced, if the result is a valid name.
+/// Removes or replaces the invalid parts of a string. Returns the result if it is a valid name.
 fn nearest(text: &str) -> Option<String> {
     let mut near = String::new();
     let mut was_lower = false;

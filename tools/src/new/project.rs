@@ -19,7 +19,7 @@ use crate::install::{checkout_of, package};
 /// Environment variable with the default checkout.
 const CHECKOUT: &str = "ALCEDO_CHECKOUT";
 
-/// Crates of a checkout that projects use, including projects of older versions.
+/// Crates of a checkout that new projects use, including projects that older versions created.
 pub(crate) const CRATES: [&str; 6] =
     ["example-plugins/engine-glue", "plugin-api", "runtime", "runtime/alcedo", "runtime/engine", "tools/build"];
 
@@ -114,7 +114,7 @@ impl Sources {
     }
 }
 
-/// Returns the folder of the workspace that a project in `here` would be nested in.
+/// Returns the folder of the workspace that would contain a project in `here`.
 pub(super) fn enclosing_workspace(here: &Path) -> Option<PathBuf> {
     let is_workspace = |dir: &&Path| {
         let text = plain_file::read_text(&dir.join("Cargo.toml"), LARGEST_MANIFEST);
@@ -186,7 +186,7 @@ impl Around {
         Ok(Some(Self { root, host, names_host, glue, packages }))
     }
 
-    /// Checks that the workspace manifest includes the folder `made` as a member. Returns this manifest.
+    /// Checks that the workspace manifest lists the folder `made` as a member. Returns the manifest.
     pub(super) fn manifest_with_member(&self, made: &Path) -> Result<toml::Table, Error> {
         let manifest = self.root.join("Cargo.toml");
         let text = plain_file::read_text(&manifest, LARGEST_MANIFEST).map_err(file("read", &manifest))?;
@@ -215,7 +215,8 @@ fn is_glue(package: &Package) -> bool {
     uses(package, "alcedo-plugin-api") && !is_plugin && sources(&member(package).1).contains("#[uclass(imported")
 }
 
-/// Creates the folder `made` with these files. Writes them to a temporary folder in `parent` first, and then renames it in one step.
+/// Creates the folder `made` with these files. First writes the files to a temporary folder in `parent`, and then renames that folder in
+/// one step.
 pub(super) fn write(made: &Path, parent: &Path, files: &[(PathBuf, String)]) -> Result<(), Error> {
     let exists = || anyhow!("{} is there already: take another name, or move it away first", made.display());
     if made.symlink_metadata().is_ok() {
@@ -284,7 +285,7 @@ mod tests {
         check(None, Some("url"), PUBLISHED, Kind::Git("url".into()));
         check(None, None, env!("CARGO_MANIFEST_DIR"), Kind::Checkout);
         check(None, Some("url"), env!("CARGO_MANIFEST_DIR"), Kind::Git("url".into()));
-        // A checkout that was removed after the build is an error, and no reason to use versions.
+        // If the checkout was removed after the build, an error is returned instead of using published versions.
         let error = Sources::choose(None, None, Path::new("/gone/alcedo/tools")).unwrap_err().to_string();
         assert!(error.starts_with("/gone/alcedo is not a checkout of Alcedo"), "{error}");
     }

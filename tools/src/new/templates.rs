@@ -21,7 +21,7 @@ pub(super) const WORKSPACE: &[Template] = &[
     ("host/tests/robots.rs", include_str!("templates/host/tests/robots.rs")),
 ];
 
-/// Files of a plugin in such a workspace.
+/// Files of the first plugin of a workspace.
 pub(super) const PLUGIN: &[Template] = &[
     ("Cargo.toml", include_str!("templates/plugin/Cargo.toml.in")),
     ("src/lib.rs", include_str!("templates/plugin/src/lib.rs")),

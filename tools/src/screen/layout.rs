@@ -1,5 +1,5 @@
-//! Layout of a live screen. Messages of the tool scroll in the upper rows and into the scrollback of the terminal. Output of the world has
-//! a pane below, and the last row is the status. Output therefore never scrolls messages away. Methods return control sequences and print
+//! Layout of a live screen. Messages of the tool scroll in the upper rows and into the scrollback of the terminal. The pane below shows
+//! output of the world, and the last row is the status. So output never scrolls messages away. Methods return control sequences and print
 //! nothing.
 
 use std::borrow::Cow;
@@ -63,12 +63,12 @@ impl Layout {
         }
     }
 
-    /// Reserves the last row, and moves the present contents of the terminal up.
+    /// Reserves the last row, and scrolls the contents of the terminal up.
     pub(super) fn open(&self) -> String {
         format!("\r\n\x1b[1A{}", self.region())
     }
 
-    /// Releases all rows. The cursor is in the last row, whose status is removed.
+    /// Releases all rows, clears the status, and leaves the cursor in the last row.
     pub(super) fn close(&self) -> String {
         format!("\x1b[r{}", self.row(self.size.rows, ""))
     }
@@ -128,7 +128,7 @@ impl Layout {
         if rows > self.pane {
             let more = rows - self.pane;
             out.push_str(RESTORE);
-            // Line feeds scroll the messages only if these occupy the rows that the pane needs.
+            // Line feeds scroll the messages only if the messages occupy the rows that the pane needs.
             out.extend((0..more).map(|_| '\n'));
             out.push_str(&format!("\x1b[{more}A"));
             self.pane = rows;
@@ -180,7 +180,7 @@ impl Layout {
         rows.into()
     }
 
-    /// Clears the terminal, and prints as much as fits into its new size.
+    /// Clears the terminal, and prints the contents that fit into its new size.
     pub(super) fn resize(&mut self, size: Size) -> String {
         (self.size, self.pane, self.is_behind_line) = (size, 0, false);
         self.pane = self.rows();
@@ -206,7 +206,7 @@ impl Layout {
         format!("{SAVE}\x1b[1;{}r{RESTORE}", self.size.rows - 1 - self.pane)
     }
 
-    /// Leaves one column free: a full line would scroll on some terminals.
+    /// Paints the status, with one free column, since a full line would scroll on some terminals.
     fn paint_status(&self) -> String {
         self.row(self.size.rows, cut(&self.status, usize::from(self.size.columns).saturating_sub(1)))
     }
@@ -255,7 +255,7 @@ mod tests {
 
     use super::{Layout, Size, cut};
 
-    /// A layout and the terminal that it is printed on.
+    /// A layout, with the terminal on which it is printed.
     struct Scene {
         layout: Layout,
         terminal: vt100::Parser,

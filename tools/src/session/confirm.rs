@@ -1,5 +1,5 @@
-//! Confirms that the running code is the code that was built. The host calls each module for its build id, and the session compares this id
-//! with the build id of the library file. Only a confirmed generation is reported as live.
+//! Confirms that the running code is the built code. The host calls each module, which returns its build id, and the session compares this
+//! id with the id in the library file. Only a confirmed generation is reported as live.
 
 use std::path::PathBuf;
 

@@ -8,7 +8,7 @@ use crate::guard::again::{Again, BuildLife};
 use crate::session::history::BuildNumber;
 use crate::world::World;
 
-/// If a restored world ends within this time, the saved world may be the cause.
+/// Time within which the end of a restored world may be caused by the saved world.
 const SOON: Duration = Duration::from_secs(5);
 /// Maximum number of consecutive restores of a saved world, with any build, if each ends within [`SOON`].
 const CHANCES: u32 = 2;
@@ -17,7 +17,7 @@ const CHANCES: u32 = 2;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Restarts {
     last: Option<Duration>,
-    /// Number of consecutive ends soon after a restore.
+    /// Number of consecutive restored worlds that ended within [`SOON`].
     soon: u32,
 }
 
@@ -73,7 +73,8 @@ impl<W: World> Session<W> {
         let libraries = good.map(|build| self.history.libraries(build)).unwrap_or_default();
         let good = good.filter(|_| !libraries.is_empty());
         let good = good.map(|build| Candidate::new(build, libraries, Origin::Again));
-        // After a restart by the user, the next candidate has priority: its plugins may have been built for the new program of the host.
+        // After a restart by the user, the next candidate has priority, since its plugins may have been built for the new program of the
+        // host.
         match self.next.take_if(|_| is_requested).or(good) {
             Some(candidate) => {
                 self.begin_load(candidate);

@@ -30,11 +30,11 @@ pub(crate) enum Event {
     NotBuilt(BuildError),
     /// The build produced libraries that are equal to the running code.
     Unchanged,
-    /// Files changed while paused.
+    /// Files have changed while builds are paused.
     Noted(Vec<PathBuf>),
     /// Sources of the host changed; its older program still runs.
     HostChanged(Vec<PathBuf>),
-    /// Glue in these files was updated, because its host or its module declares other types.
+    /// The glue in these files was updated, because the types of its host or module have changed.
     GlueWritten(Vec<PathBuf>),
     /// The first generation is live.
     Started {
@@ -42,9 +42,9 @@ pub(crate) enum Event {
         /// Milliseconds of cargo.
         build_ms: f64,
     },
-    /// The world was restarted with an earlier build, as this generation. `None` if there was no good build.
+    /// The world was restarted with an earlier build, which is now this generation. `None` if there was no good build.
     Restarted(Option<u64>),
-    /// The saved world was not restored, because the last restored worlds ended soon after the restore.
+    /// The saved world was not restored, because the previous restored worlds ended soon after the restore.
     LeftOut,
     /// A build was not loaded.
     Refused {
@@ -53,7 +53,7 @@ pub(crate) enum Event {
         lacks_type: bool,
         /// Set if the host's sources changed since its running program was built.
         host_is_older: bool,
-        /// Set if older code continues.
+        /// Set if older code continues to run.
         runs: bool,
     },
     /// A generation was committed, but its modules did not return the build ids of the requested libraries. `problems` contains a sentence
@@ -63,7 +63,7 @@ pub(crate) enum Event {
     Reloaded(Box<Live>),
     /// Objects were created.
     Populated(Population),
-    /// Some code does not return.
+    /// Code in the world does not return.
     Hang {
         /// Thread, function, module and start time.
         text: String,
@@ -82,7 +82,7 @@ pub(crate) enum Event {
     WorldEnded(End),
     /// The world's process or one of its child processes printed a line.
     Printed(Printed),
-    /// Any other event of the world.
+    /// An event of the world that the session forwards.
     World(WorldEvent),
     /// An operation failed; the world continues.
     Failed(String),
@@ -98,12 +98,12 @@ pub(crate) enum Event {
 pub(crate) struct Live {
     /// The host's report.
     pub(crate) report: ReloadReport,
-    /// Time from the first change of a file until the new code was live. `None` if the code is not live, or if no file was saved.
+    /// Time from the first change of a file until the new code was live. `None` if the code is not live, or if no file was changed.
     pub(crate) edit_to_live_ms: Option<f64>,
     /// Milliseconds of the build. `None` if the libraries existed already.
     pub(crate) build_ms: Option<f64>,
     pub(crate) build_parts: Vec<Part>,
-    /// Earlier generation that had this code.
+    /// Earlier generation with the same code, if the user loaded its code again.
     pub(crate) code_of: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! Keeps builds of earlier generations, so that the user can go back to them. The libraries of a build are copied before they are loaded,
+//! Keeps builds of earlier generations, so that the user can load them again. The libraries of a build are copied before they are loaded,
 //! because the next build overwrites them. `Shelf` decides which builds are kept; `History` stores the files.
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use crate::scripts;
 /// Number of builds kept. Debug libraries are large, and the folder for temporary files is often in memory.
 const KEPT: usize = 20;
 
-/// Id of a copied build.
+/// Number of a copied build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct BuildNumber(pub(crate) u64);
 
@@ -134,7 +134,7 @@ fn libraries(folder: &Path) -> Vec<PathBuf> {
 mod tests {
     use super::{BuildNumber, Shelf};
 
-    /// Binds `generation:build` pairs and compares the dropped builds and the rest.
+    /// Binds `generation:build` pairs, and compares the dropped and the remaining builds.
     fn check(script: &str, dropped: &[u64], left: &[u64]) {
         let mut shelf = Shelf::default();
         let mut discarded = Vec::new();

@@ -49,7 +49,7 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Requests a save of the world, and kills its process afterwards. A second call, or a timeout, kills it without a save.
+    /// Requests a save of the world, and kills its process after the save. A second call, or a timeout, kills the process without a save.
     pub(super) fn leave(&mut self) {
         match self.leaving.take() {
             Some(_) => self.kill(Killing::Requested),
@@ -68,7 +68,7 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// If the host is among the `affected` targets, records the change. Removes the host from `affected` unless it is to be built now.
+    /// Records the change if the host is among the `affected` targets. Removes the host from `affected` unless the host must be built now.
     pub(super) fn note_host(&mut self, affected: &mut BTreeSet<usize>, changed: &[PathBuf]) {
         let Some(target) = self.host_target().filter(|target| affected.contains(target)) else { return };
         let Some(host) = &mut self.host else { return };
@@ -89,7 +89,7 @@ impl<W: World> Session<W> {
         (0..self.targets.len()).filter(|at| !self.targets[*at].is_host()).collect()
     }
 
-    /// Updates glue of the host if the host declares other types. Returns true if any source has changed.
+    /// Updates glue of the host if the types of the host have changed. Returns true if any glue file was written.
     pub(super) fn rewrite_glue(&mut self) -> bool {
         let Some(host) = &self.host else { return false };
         let program = &host.program;
@@ -101,7 +101,7 @@ impl<W: World> Session<W> {
     /// Updates glue of a target's modules whose types have changed since the last build. The watch reports these sources.
     pub(super) fn rewrite_module_glue(&mut self, target: usize) {
         for artifact in self.targets[target].artifacts.clone() {
-            // A failed or canceled build may have written the library, so `fresh` does not mean that its types are known.
+            // Does not rely on `fresh`, since a failed or canceled build may have written the library.
             let version = file_version(&artifact.path);
             let known = self.declared.get(&artifact.path);
             if !artifact.path.is_file() || known.is_some_and(|(known, _)| *known == version) {

@@ -13,15 +13,15 @@ use crate::modules::BuildOptions;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// Start of the session.
+    /// The session has started.
     Start,
-    /// Sources changed; time of the first change on the clock of the watch.
+    /// Sources changed: the time of the first change, on the clock of the watch.
     Edit(Duration),
     /// The user requested the build.
     Hand,
 }
 
-/// Builds of some targets in sequence. A drop cancels the running build.
+/// Builds of some targets in sequence. Dropping the job cancels the running build.
 #[derive(Debug)]
 pub(crate) struct Job {
     pub(crate) cause: Cause,
@@ -40,7 +40,7 @@ pub(crate) struct Job {
 #[derive(Debug)]
 enum Running {
     Cargo(RunningBuild),
-    /// Scripts need no build, since their sources are loaded. The receiver is already disconnected.
+    /// Scripts, which are loaded from their sources without a build. The receiver is already disconnected.
     Scripts(Receiver<()>, Artifact),
 }
 

@@ -1,6 +1,6 @@
 //! Implements the loop from a saved file to live code for `dev` and `demo`. Watches the sources, builds them, cancels stale builds, and
-//! loads the results into a world. The loop blocks only in one `select!` over sources, build, commands and events of the world. A crash or
-//! hang of the world is therefore an ordinary event.
+//! loads the results into a world. The loop blocks only in one `select!` over sources, build, commands and events of the world. So a crash
+//! or hang of the world is an event like any other.
 //!
 //! Returns [`Event`]s and prints nothing.
 
@@ -51,7 +51,7 @@ pub(crate) enum Mode {
     Paused,
 }
 
-/// Path, time of modification and length of a file: differs between versions of the file.
+/// Path, modification time and length of a file, which identify its version.
 type FileVersion = (PathBuf, Option<SystemTime>, u64);
 
 /// Libraries to load, with their origin.
@@ -124,13 +124,13 @@ pub(crate) struct Session<W: World> {
     next: Option<Candidate>,
     /// Set if plugin code is loaded.
     is_running: bool,
-    /// Last live generation. Stored here, since a hanging world cannot report it.
+    /// Last live generation, stored because a hanging world cannot report it.
     generation: u64,
     /// Description of the hanging code. `None` if the world does not hang.
     hang: Option<String>,
     /// Reason for killing the world's process, until its end is reported.
     killing: Option<Killing>,
-    /// Deadline of the save before a restart, on the clock of the session. `None` without a restart.
+    /// Deadline of the save before a restart, on the clock of the session. `None` if no restart was requested.
     leaving: Option<Duration>,
     /// Types of each library, as of its last build.
     declared: BTreeMap<PathBuf, (FileVersion, Declared)>,
@@ -202,7 +202,7 @@ impl<W: World> Session<W> {
             if let Some(event) = self.events.pop_front() {
                 return Step::Event(event);
             }
-            // Handles events before printed lines: the event to which a line belongs was usually sent first.
+            // Handles events before printed lines, since the event for a line was usually sent before the line.
             if let Ok(event) = self.world.events().try_recv() {
                 self.world_event(event);
                 continue;
@@ -333,8 +333,8 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Updates targets and watch, since a changed manifest may name other sources. If the manifest cannot be read, the build reports
-    /// cargo's error.
+    /// Updates the targets and the watched folders, since a changed manifest may name other sources. If the manifest cannot be read, the
+    /// build reports cargo's error.
     fn find_again(&mut self) {
         self.must_find = true;
         let host = self.host.as_ref().map(|host| &host.package);
@@ -343,7 +343,7 @@ impl<W: World> Session<W> {
             new.artifacts.clone_from(&old.artifacts);
         }
         let (before, now) = (targets::sources(&self.targets), targets::sources(&targets));
-        // A watch that covers more is kept: it reports plugins that return.
+        // If the current watch covers more folders, it is kept, so that restored plugins are reported.
         if !now.iter().all(|dir| before.contains(dir)) {
             match SourceWatch::new(&now) {
                 Ok(watch) => {
@@ -376,7 +376,7 @@ impl<W: World> Session<W> {
         self.written.get(path).is_some_and(|written| *written == file_version(path))
     }
 
-    /// Starts to build stale targets. A running build is canceled first: its libraries would also be stale. If sources changed during the
+    /// Starts to build stale targets. First cancels a running build, whose libraries would be stale. If sources changed during the
     /// cancellation, the build starts after the quiet window of these changes.
     fn build(&mut self, cause: Cause, changed: Vec<PathBuf>) {
         let is_canceled = self.job.take().is_some();
@@ -469,8 +469,8 @@ impl<W: World> Session<W> {
         }
     }
 
-    /// Loads the candidate in the world as soon as possible. Kills a hanging world: the world then restarts with the last good build, as
-    /// after a crash, and loads the candidate.
+    /// Loads the candidate in the world as soon as possible. Kills a hanging world, which then restarts with the last good build, as after
+    /// a crash, and loads the candidate.
     fn offer(&mut self, candidate: Candidate) {
         if let Some(older) = self.next.replace(candidate) {
             self.throw_away(older.build, &older.origin);
@@ -597,7 +597,7 @@ impl<W: World> Session<W> {
     }
 }
 
-/// Minimum interval between updates of the status line, which a person reads.
+/// Minimum interval between updates of the status line.
 pub(crate) const GLANCE: Duration = Duration::from_millis(200);
 
 fn artifact_version(artifact: &Artifact) -> FileVersion {

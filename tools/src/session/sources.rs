@@ -9,7 +9,7 @@ use super::Session;
 use crate::world::World;
 
 impl<W: World> Session<W> {
-    /// Receives all waiting events. A build that starts before all events are received would be canceled by the next event.
+    /// Receives all pending events. Otherwise the next event would cancel a build that starts now.
     pub(super) fn receive_sources(&mut self) {
         let events: Vec<_> = self.watch.receiver().try_iter().collect();
         events.into_iter().for_each(|event| self.source_event(event));

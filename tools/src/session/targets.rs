@@ -1,5 +1,5 @@
-//! Build targets: one cargo build per folder argument. Determines the targets that a saved file affects, since a needless build delays the
-//! new code.
+//! Build targets: one cargo build per folder argument. Determines the targets that a saved file affects, since an unnecessary build delays
+//! the new code.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -80,8 +80,8 @@ pub(crate) fn sources(targets: &[Target]) -> Vec<PathBuf> {
     all.into_iter().collect()
 }
 
-/// Returns the targets that are built from any of `changed`. A file outside all sources is a manifest or a build script, which may affect
-/// any plugin target. It affects the host only if the host's sources are below its folder.
+/// Returns the targets that depend on any of the `changed` files. A file outside all sources is a manifest or a build script, which may
+/// affect any plugin target, and the host if the host's sources are below the folder of the file.
 pub(crate) fn affected(targets: &[Target], changed: &[PathBuf]) -> BTreeSet<usize> {
     let concerns = |target: &Target, path: &Path| {
         target.sources.iter().any(|source| path.starts_with(source) || source.starts_with(path))

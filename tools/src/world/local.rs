@@ -1,5 +1,5 @@
-//! Runs the sample world in this process, without isolation. The demo can query the world directly, and a debugger can stop in it. A crash
-//! of a plugin ends the process.
+//! Runs the sample world in this process, without isolation. The demo can query the world directly, and a debugger can stop in plugin code.
+//! A crash of a plugin ends the process.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -100,7 +100,7 @@ impl World for Local {
                 let lines = self.runtime.complete(&line);
                 self.report(FromHost::Completions { line, lines });
             }
-            // Saves nothing, since the world ends with this process.
+            // Reports success without a save, since the world ends with this process.
             ToHost::Save => self.report(FromHost::Saved),
             ToHost::Settings { .. } | ToHost::Restore { .. } | ToHost::End => {}
         }

@@ -24,8 +24,7 @@ pub(crate) use sample::{Args as SampleArgs, run as run_sample};
 
 /// A world, as used by the session. No method blocks.
 pub(crate) trait World {
-    /// Sends a request. Events contain the response: `Started`, `Reloaded` or `Refused` for a load, unless the world ends before the
-    /// response.
+    /// Sends a request. The response is an event: `Started`, `Reloaded` or `Refused` for a load, unless the world ends before the response.
     fn request(&mut self, request: ToHost);
 
     fn events(&self) -> &Receiver<WorldEvent>;
@@ -62,11 +61,11 @@ pub(crate) trait World {
 /// An event of a world.
 #[derive(Debug)]
 pub(crate) enum WorldEvent {
-    /// A message of the host, with the time of its arrival. Greetings and announcements of a normal end are not reported as events.
+    /// A message of the host, with the time of arrival. The greeting and the announcement of a normal end are not reported as events.
     Host(FromHost, Instant),
     /// Objects were created.
     Populated(Population),
-    /// The process runs, but is not connected. The string contains reason and hint.
+    /// The process runs, but has not connected. The string contains the reason and a hint.
     NotJoined(String),
     /// The process sent an unreadable message.
     Unreadable(String),

@@ -95,7 +95,7 @@ impl Remote {
         let mut command = Command::new(&self.host.program);
         command.args(&self.host.args).env(SOCKET, &socket);
         self.paint.pass_on(&mut command);
-        // Keeps a pipe open as input, since a host may treat the end of its input as a request to exit.
+        // Keeps a pipe open as standard input, since a host may treat the end of its input as a request to exit.
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // Signals of the terminal reach only this process, which then ends the host normally.
         command.process_group(0);
@@ -217,12 +217,12 @@ impl World for Remote {
 
 impl Drop for Remote {
     fn drop(&mut self) {
-        // Ensures that no world keeps running after the session has failed.
+        // Ends the world even if the session has failed.
         self.kill();
     }
 }
 
-/// The connection to one process, on a separate thread.
+/// The connection to one process, handled on a separate thread.
 struct Conversation {
     events: Sender<WorldEvent>,
     status: Arc<Mutex<Status>>,
@@ -268,7 +268,7 @@ impl Conversation {
                     WorldEvent::Host(message, Instant::now())
                 }
                 Ok(None) => return,
-                // The process ended while it sent a message. Another thread reports its end.
+                // The process ended while it was sending a message. Another thread reports its end.
                 Err(error) if error.kind() != io::ErrorKind::InvalidData => return,
                 Err(error) => {
                     let _sent = self.events.send(WorldEvent::Unreadable(error.to_string()));

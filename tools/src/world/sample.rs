@@ -19,7 +19,7 @@ use crate::paint::Paint;
 /// Default package for the types of plugins. A host must list every permitted package.
 const PACKAGE: &str = "Game";
 
-/// Returns a builder with the sample engine and the packages of plugins.
+/// Returns a builder for the sample engine and the packages of plugins.
 pub(super) fn builder(options: &HostOptions) -> Builder {
     let packages = BTreeSet::from_iter(options.packages.iter().map(String::as_str).chain([PACKAGE]));
     let args: Vec<_> = options.args.iter().map(String::as_str).collect();
@@ -67,7 +67,7 @@ fn spawn(runtime: &Runtime, class: String, required: u64) -> Population {
     Population { class, count, failure: None }
 }
 
-/// The sample world in a process of its own.
+/// Arguments of the process that runs the sample world.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -100,7 +100,7 @@ pub(crate) fn run(Args { world, args }: Args) -> Result<ExitCode, Error> {
             runtime.tick(Budget::frame());
             pace.ticked(begun.elapsed(), begun.elapsed() - now);
         }
-        // Failed classes are retried in the next generation.
+        // Spawns again in each new generation, which may fix failed classes.
         if std::mem::replace(&mut generation, runtime.generation()) != runtime.generation() {
             for population in populated.populate(&runtime, options.objects) {
                 // The tool prints the output of this process.

@@ -1,4 +1,4 @@
-//! Opens the folder of C libraries for the sample engine that the command line names.
+//! Opens the folder of C libraries that the command line names, for the sample engine.
 #![expect(unsafe_code, reason = "the user of the command line trusts the folder")]
 
 use std::path::Path;

@@ -25,7 +25,7 @@ impl Part {
         [Self::Source, Self::Included, Self::Dependency, Self::Environment, Self::Modules];
 }
 
-/// Content of a part after a write. It was on the disk until the end of the next write.
+/// Content of a part after a write, which was on the disk until the end of the next write.
 #[derive(Clone, Debug)]
 pub(super) struct Write {
     pub(super) part: Part,
@@ -44,7 +44,7 @@ pub(super) enum Line {
     Status {
         building: bool,
     },
-    /// A message that must not appear after any save.
+    /// A message that must never appear.
     Unexpected(String),
     Other,
 }
@@ -89,7 +89,7 @@ pub(super) struct Run {
     pub(super) values: Vec<String>,
 }
 
-/// Everything since the last save, and the state before it.
+/// All events since the last save, and the state before it.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     pub(super) writes: Vec<Write>,

@@ -35,7 +35,7 @@ pub(super) enum Way {
     Twice,
     /// A second content while the first is built or loaded.
     During,
-    /// The new number with other white space first, and then formatted, as an editor with a formatter does.
+    /// The new number, first with other white space and then formatted, as by an editor with a formatter.
     Formatted,
     /// Content that does not compile, and then content that compiles.
     Broken,

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use tempfile::TempDir;
 
-/// Timeout for a first build on a busy machine; waits end as soon as the output arrives.
+/// Timeout for a first build on a busy machine; a wait ends as soon as the output arrives.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Copy of the plugin workspaces; its build output is removed from the target folder at the end.
@@ -50,8 +50,8 @@ pub(crate) fn alone() -> MutexGuard<'static, ()> {
     ONE_COPY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Locks the target folder, which the tests of other processes and the demo use, too. `cargo clean` in one of them also deletes
-/// libraries of equal names that belong to another.
+/// Locks the target folder, which the tests of other processes and the demo use, too. `cargo clean` in one process also deletes libraries
+/// of equal names that belong to other processes.
 pub(crate) fn turn() -> File {
     let target = target();
     fs::create_dir_all(&target).unwrap();
@@ -65,7 +65,7 @@ impl Scratch {
         let alone = alone();
         let target = target();
         let turn = turn();
-        // Cargo compares times: files that are older than the library of another copy would never be compiled.
+        // Cargo compares modification times, so files that are older than the library of another copy would never be compiled.
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
         let dir = tempfile::tempdir().unwrap();
         for workspace in WORKSPACES {

@@ -72,7 +72,7 @@ pub(crate) fn threads() -> Result<(), String> {
     if sum == 42 { Ok(()) } else { Err(format!("they counted {sum}")) }
 }
 
-/// Catches a panic: the unwinder searches all registered unwind tables.
+/// Catches a panic, for which the unwinder searches all registered unwind tables.
 pub(crate) fn panics() -> Result<(), String> {
     let caught = panic::catch_unwind(AssertUnwindSafe(|| panic::resume_unwind(Box::new(42_u32))));
     match caught.err().and_then(|payload| payload.downcast::<u32>().ok()) {
@@ -103,7 +103,7 @@ pub(crate) fn random_of_c() -> Result<(), String> {
     if numbers.iter().all(|number| *number >= 0) { Ok(()) } else { Err(format!("{numbers:?}")) }
 }
 
-/// Forks a child that exits immediately: all registered fork handlers run.
+/// Forks a child that exits immediately, which runs all registered fork handlers.
 pub(crate) fn fork() -> Result<(), String> {
     // SAFETY: the child only exits.
     let child = unsafe { libc::fork() };

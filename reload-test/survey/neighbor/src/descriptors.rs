@@ -8,7 +8,7 @@ use std::os::fd::AsRawFd as _;
 const COUNT: usize = 8;
 const TEXT: &[u8] = b"what the neighbor wrote";
 
-/// Files, and writing ends of one pipe.
+/// Open files, and writing ends of one pipe.
 pub(crate) struct Descriptors {
     files: Vec<File>,
     reader: PipeReader,

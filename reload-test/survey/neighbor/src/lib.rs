@@ -1,6 +1,6 @@
 //! A plugin that is loaded after a surveyed plugin is unloaded. The neighbor maps exactly the freed pages, fills them with a pattern, and
-//! opens files. Then it works with memory, threads, signals, panics and files, as plugins do. Late effects of the unloaded plugin damage
-//! the neighbor, which detects them.
+//! opens files. Then it works with memory, threads, signals, panics and files, as plugins do. If the unloaded plugin has late effects, they
+//! damage the neighbor, which detects the damage.
 
 use alcedo_plugin_api::prelude::*;
 

@@ -7,7 +7,7 @@ const MOST_AT_AN_END: usize = 4 << 20;
 /// Maximum total number of mapped bytes.
 const MOST: usize = 64 << 20;
 
-/// Consecutive mapped pages that another owner has freed.
+/// Consecutive pages at addresses that another owner has freed.
 pub(crate) struct Pages {
     start: *mut u64,
     words: usize,
@@ -77,7 +77,7 @@ impl Drop for Pages {
     }
 }
 
-/// Returns the word to store at an address: a non-canonical address that is unique for each location.
+/// Returns the word to store at an address: a non-canonical address that is different for each word.
 fn pattern(address: *mut u64) -> u64 {
     (0xA1CE << 48) | (address.addr() as u64 & 0xffff_ffff_ffff)
 }

@@ -1,4 +1,4 @@
-//! A command line.
+//! Parses a command line.
 
 use crate::local::report;
 

@@ -1,5 +1,5 @@
-//! Sets a pty to raw mode, and reads a key from it. Each call restores the mode, or leaves it. In both cases the event source cannot be
-//! closed. The mode cannot be restored in `exit`, since the next generation has started before.
+//! Sets a pty to raw mode, and reads a key from it. Each call restores the mode, or does not. In both cases the event source cannot be
+//! closed. The mode cannot be restored in `exit`, since the next generation starts before.
 #![allow(unsafe_code, reason = "makes a pty and puts it where the terminal of a program is")]
 
 use std::fs::File;
@@ -12,7 +12,7 @@ use crate::local::Kept;
 use crossterm::event::{Event, KeyCode};
 use crossterm::{cursor, execute, terminal};
 
-/// Controlling end of the pty.
+/// Controlling side of the pty.
 static FAR_END: Kept<File> = Kept::new();
 
 fn open() -> io::Result<File> {

@@ -1,4 +1,4 @@
-//! A map in a static, filled by four threads.
+//! Fills a map in a static from four threads.
 
 use std::sync::LazyLock;
 use std::thread;

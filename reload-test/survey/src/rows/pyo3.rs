@@ -42,7 +42,7 @@ pub(crate) fn work() -> String {
     }))
 }
 
-/// Calls the function and class that a generation left in its module.
+/// Calls the function and class that a generation has stored in its Python module.
 fn is_right(module: &Bound<'_, PyAny>) -> PyResult<bool> {
     let number: u32 = module.getattr("doubled")?.call1((21,))?.extract()?;
     let count: u32 = module.getattr("counter")?.call_method0("next")?.extract()?;

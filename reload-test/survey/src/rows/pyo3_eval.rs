@@ -1,4 +1,4 @@
-//! Python evaluates an expression, without keeping references to the plugin.
+//! Evaluates an expression in Python, which keeps no references to the plugin.
 
 use crate::local::report;
 

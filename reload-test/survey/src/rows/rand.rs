@@ -1,4 +1,4 @@
-//! Uses the generator of the thread.
+//! Uses the random generator of the thread.
 
 use rand::Rng as _;
 use rand::seq::SliceRandom as _;

@@ -29,6 +29,6 @@ pub(crate) fn work() -> String {
 }
 
 pub(crate) fn end() {
-    // The drop waits for the runtime's threads.
+    // Dropping the runtime waits for its threads.
     RUNTIME.lock().expect("no thread panics while holding the lock").take();
 }
