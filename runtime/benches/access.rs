@@ -1,11 +1,11 @@
-//! Measures access of plugin code to a value in host memory, compared to a value in plugin memory. Each loop runs inside of one
-//! call of class `Gauge`, in a release build of `values`; the host measures the time. A loop has 1,000 rounds per iteration of
-//! criterion, so the time of the call is negligible.
+//! Measures accesses of plugin code to host memory, compared to accesses to plugin memory. Each loop runs in one call of a method of class
+//! `Gauge`, in a release build of the plugin `values`; the host measures the time. Each iteration of criterion has 1,000 rounds, so the
+//! time of the call is negligible.
 //!
-//! * `read`, `write`: a property through the frame-bound object, compared to a struct field behind a pointer.
-//! * `read_by_handle`, `write_by_handle`: the property with a check of the handle, compared to the same field.
-//! * `write_while_marking`: a number and a reference during an incremental collection, compared to writes without a collection.
-//!   During a mark, each write of a reference calls the host.
+//! * `read`, `write`: a property of an object that is borrowed for the frame, compared to a struct field behind a pointer.
+//! * `read_by_handle`, `write_by_handle`: a property of an object handle, which each access checks, compared to the same field.
+//! * `write_while_marking`: writes of a number and of a reference during an incremental collection, compared to writes without a
+//!   collection. During a mark, each write of a reference calls the host.
 //! * `sum`: an `Array(f64)` as a borrowed slice, compared to a `Vec<f64>`.
 #![expect(unsafe_code, reason = "opens the door that only the benchmarks of this crate have")]
 
@@ -19,7 +19,7 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 /// Number of rounds of a loop per iteration.
 const ROUNDS: u64 = 1_000;
 
-/// Lengths of the arrays to sum. The first array fits into the nearest cache, the second fits into no cache.
+/// Lengths of the summed arrays. The first array fits into the L1 cache, the second into no cache.
 const COUNTS: [u32; 2] = [1_000, 1_000_000];
 
 fn access(criterion: &mut Criterion) {

@@ -1,13 +1,13 @@
 //! Measures marking of reachable objects, and the cost of writes during an incremental mark.
 //!
-//! *Mark*: 1,000,000 objects of a native class, each with four references to random objects (uniformly distributed, xorshift, seed
-//! 0x5eed). The first object is the only root, from which all but two percent of the objects are reachable. The baseline is the
-//! same graph as a bare `Vec<[u32; 4]>`, marked with a stack and one bit for each node. Alcedo also checks the serial of each
-//! handle, gets the locations of references from the class of each object, and lists the unreached objects.
+//! *Mark*: 1,000,000 objects of a native class, each with four references to random objects (uniformly distributed, xorshift, seed 0x5eed).
+//! The first object is the only root; all but two percent of the objects are reachable. The baseline is the same graph as a `Vec<[u32;
+//! 4]>`, marked with a stack and one bit for each node. Alcedo also checks the serial number of each handle, reads the offsets of
+//! references from the class of each object, and lists the unreachable objects.
 //!
-//! *Writes*: writes a number and a reference of each object in turn, by the name of the property. Measured without a mark, and
-//! during an incremental mark that makes no progress. During this mark, every write checks the state of the mark and rescans
-//! objects that were already scanned.
+//! *Writes*: writes a number and a reference of each object in turn, by property name. Measured without a mark, and during an incremental
+//! mark that makes no progress. During this mark, every write checks the state of the mark, and marks objects that were already scanned for
+//! another scan.
 #![expect(unsafe_code, reason = "opens the door that only the benchmarks of this crate have")]
 
 mod support;
@@ -37,7 +37,7 @@ fn collect(criterion: &mut Criterion) {
     group.bench_function("alcedo_in_slices", |bencher| {
         bencher.iter(|| {
             stores.begin_mark();
-            // A slice ends at the hundredth call of the closure, after some hundred thousand objects.
+            // Ends a slice at the hundredth call of the closure, after some hundred thousand objects.
             let mut polls = 0;
             while !stores.go_on_mark(&mut || {
                 polls += 1;
@@ -86,7 +86,7 @@ fn graph() -> Vec<[u32; 4]> {
     (0..OBJECTS).map(|_| std::array::from_fn(|_| dice.roll(OBJECTS) as u32)).collect()
 }
 
-/// Counts the reachable nodes of the bare graph.
+/// Counts the reachable nodes of the baseline's graph.
 fn bare(graph: &[[u32; 4]]) -> usize {
     let mut marked = vec![0_u64; graph.len().div_ceil(64)];
     let (mut open, mut count) = (vec![0_u32], 1);

@@ -1,10 +1,10 @@
-//! Measures the construction of an object of a module's class. The class is `Walker` of `crowd`, with one property and a plugin
-//! part of three machine words. The host holds the class (`alcedo`), or names it in each call (`by_path`). The baseline is one
-//! `Box` of three words and one insertion into a `slotmap`, as in a host without reflection, hooks or collection. `box_and_slotmap`
-//! runs in a process of one thread, where an allocator takes no lock; `box_and_slotmap_in_a_host` runs in a process that also has a
-//! host with its finalizer thread. Each round creates a thousand objects. It then destroys them and waits for their finalizers,
-//! which is not timed, so that all rounds work on memory that was used before. `alcedo_with_a_subobject` creates a `MagicCube`, an
-//! actor with a component, three native classes, and constructors and PostInitProperties in both.
+//! Measures the construction of an object of a module's class. The class is `Walker` of `crowd`, with one property and a plugin part of
+//! three machine words. `alcedo` passes a class handle that the host holds, and `by_path` the path of the class. The baseline is one `Box`
+//! of three machine words and one insertion into a `slotmap`, as in a host without reflection, hooks or collection. `box_and_slotmap` runs
+//! in a single-threaded process, where an allocator takes no lock; `box_and_slotmap_in_a_host` runs next to a host with its finalizer
+//! thread. Each round creates a thousand objects. It then destroys them and waits for their finalizers, which is not timed, so every round
+//! reuses memory. `alcedo_with_a_subobject` creates a `MagicCube`: an actor with a component, of three native classes, with constructors
+//! and PostInitProperties.
 
 mod support;
 
@@ -48,7 +48,7 @@ fn creation(criterion: &mut Criterion) {
     drop(runtime.shutdown());
 }
 
-/// Returns the time of these rounds of the baseline.
+/// Returns the time of this number of rounds of the baseline.
 fn time_boxes(rounds: u64) -> Duration {
     let mut map: SlotMap<DefaultKey, Box<[u64; 3]>> = SlotMap::new();
     let mut keys = Vec::with_capacity(ROUND as usize);
@@ -62,8 +62,8 @@ fn time_boxes(rounds: u64) -> Duration {
     elapsed
 }
 
-/// Returns the time of these rounds of constructions. Between rounds, which is not timed, the objects are destroyed, the host
-/// ticks, and their finalizers run.
+/// Returns the time of this number of rounds. After each round, without timing, destroys the objects, ticks the host, and runs their
+/// finalizers.
 fn time(
     runtime: &Runtime,
     objects: &mut Vec<ObjectHandle>,

@@ -1,13 +1,12 @@
-//! Measures calls of a host that `calls.rs` does not contain. The functions are cached by glue code, inherited, static, of six
-//! parameters, or of the host. Uses release builds of `carousel` and `grid`.
+//! Measures calls from the host that `calls.rs` does not contain: through glue code, of inherited functions, of static functions, with six
+//! parameters, and of native methods. Uses release builds of `carousel` and `grid`.
 //!
-//! * `kept_function`: `c_pointer` is a C function of the host. `uf` is a function of an object's own class. `inherited` is the same
-//!   function on an object whose class inherits it from another class of the module. `glue` and `glue_inherited` call these two
-//!   through `host_class!`. `host_body` is a method of a native class called by its name, and `accessor` is this method called
-//!   through the view of the class in native code. `static` is a static function of a class, and `six` a function of six
-//!   parameters.
-//! * `kept_property`: reads and writes a property. `up` uses its name and Rust type, `glue` uses `host_class!`, and `accessor` uses
-//!   the view of a native class.
+//! * `kept_function`: `c_pointer` is a C function of the host. `uf` is a function of an object's own class, and `inherited` a function that
+//!   this class inherits from another class of the module. `glue` and `glue_inherited` call these two functions through `host_class!`.
+//!   `host_body` is a method of a native class called by its name, and `accessor` is this method called through the native view of the
+//!   class. `static` is a static function of a class, and `six` a function with six parameters.
+//! * `kept_property`: reads and writes a property. `up` uses its name and Rust type, `glue` uses `host_class!`, and `accessor` uses the
+//!   native view of a class.
 
 mod support;
 
@@ -26,13 +25,13 @@ alcedo_runtime::host_class! {
     /// Turns.
     pub Horse: Object = "/Script/Game.Horse", members HorseMembers, extends [Horse];
     properties {
-        /// Activity of the round.
+        /// Mood of the horse.
         mood / set_mood "mood": i32;
     }
     values {}
     delegates {}
     functions {
-        /// The sum.
+        /// Returns the sum.
         add "add"(left: i32, right: i32) -> i32;
     }
     dynamic {}

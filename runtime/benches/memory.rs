@@ -1,5 +1,5 @@
-//! Measures the memory of a reload, during which old and new data exist at the same time. Measures no time, so it is a plain
-//! program that prints a table.
+//! Measures the memory of a reload, during which old and new data exist at the same time. This plain program prints a table and measures no
+//! times.
 #![expect(clippy::print_stdout, reason = "the table is what this program is for")]
 
 mod support;
@@ -10,7 +10,7 @@ use alcedo_runtime::process;
 const COUNTS: [u64; 3] = [0, 100_000, 1_000_000];
 
 fn main() {
-    // Cargo runs every benchmark with `--list` to find tests.
+    // Cargo passes `--list` to every benchmark to find tests.
     if std::env::args().any(|arg| arg == "--test" || arg == "--list") {
         return;
     }

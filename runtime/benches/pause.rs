@@ -1,17 +1,17 @@
-//! Measures the pause of a reload: the time for which the world is stopped ([`ReloadReport::pause`]), including waits for finalizers.
-//! Staging is not part of it. Uses release builds of `crowd` that differ in one change each.
+//! Measures the pause of a reload: the time for which the world is stopped ([`ReloadReport::pause`]), including waits for finalizers, but
+//! without staging. Uses release builds of `crowd` that differ in one change each.
 //!
-//! The ids are `alcedo_CHANGE/COUNT` for objects of a class without a kept field, and `alcedo_CHANGE_with_a_kept_field/COUNT` for
-//! objects of a class with one kept field. All objects have the defaults of their class. The changes are:
+//! The ids are `alcedo_CHANGE/COUNT` for objects of a class without a kept field, and `alcedo_CHANGE_with_a_kept_field/COUNT` for objects
+//! of a class with one kept field. All objects have the defaults of their class. Each CHANGE is one of:
 //!
-//! * `unchanged`: only the id of the build;
-//! * `constant`: a constant in the code, so another compiled file with the same declarations;
-//! * `default`: the default of the only property, which all objects follow;
-//! * `property_added`: a second property;
-//! * `base_inserted`: a base class of the module between the class and `Object`.
+//! * `unchanged`: only the build id differs;
+//! * `constant`: a constant in the code differs, so the library differs, but not its declarations;
+//! * `default`: the default of the only property differs, and all objects follow it;
+//! * `property_added`: the class has a second property;
+//! * `base_inserted`: the class has a base class of the module between itself and `Object`.
 //!
-//! Only the reload to the changed build is measured. The reload back to the first build is not measured. Between two reloads the
-//! benchmark waits until the previous generation is unmapped. After each id, one more reload prints its peak memory.
+//! Only the reload to the changed build is measured, not the reload back to the first build. Between two reloads the benchmark waits until
+//! the previous generation is unmapped. After each id, one more reload prints its peak memory.
 //!
 //! The baseline `boxes` visits the boxes of a `Vec<Box<[u64; 7]>>` and replaces each by a new box with the same content, without any
 //! rollback.
@@ -35,7 +35,7 @@ const MILLION: u64 = 1_000_000;
 /// Environment variable that adds [`MILLION`] to the counts.
 const WITH_MILLION: &str = "ALCEDO_BENCH_MILLION";
 
-/// Changes, with the features of `crowd` that they need.
+/// Changes, with the features of `crowd` that enable them.
 const CHANGES: [(&str, &[&str]); 5] = [
     ("unchanged", &[]),
     ("constant", &["other-constant"]),
@@ -44,10 +44,10 @@ const CHANGES: [(&str, &[&str]); 5] = [
     ("base_inserted", &["base-inserted"]),
 ];
 
-/// Suffixes of the ids, with the class of the objects.
+/// Suffixes of the ids, each with the class of its objects.
 const CLASSES: [(&str, &str); 2] = [("", "/Script/Game.Walker"), ("_with_a_kept_field", "/Script/Game.Runner")];
 
-/// Content of a box: as many machine words as in `rebuild.rs`.
+/// Content of a box: seven machine words, as in `rebuild.rs`.
 type Part = [u64; 7];
 
 fn pause(criterion: &mut Criterion) {
@@ -62,7 +62,7 @@ fn pause(criterion: &mut Criterion) {
         for (change, features) in CHANGES {
             for (suffix, class) in CLASSES {
                 let name = format!("alcedo_{change}{suffix}");
-                // Created on the first call, so that a run of other ids needs no objects.
+                // Created in the first call, so a run that selects other ids creates no objects.
                 let mut world = None;
                 group.bench_function(BenchmarkId::new(&name, count), |bencher| {
                     let world = world.get_or_insert_with(|| World::new(features, class, count));
@@ -78,7 +78,7 @@ fn pause(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Host with objects, and the two builds of its plugin.
+/// Host with objects, and two builds of its plugin.
 struct World {
     runtime: Runtime,
     builds: [PathBuf; 2],
@@ -93,7 +93,7 @@ impl World {
             runtime.objects().spawn(class).expect("an object");
         }
         let world = Self { runtime, builds, count };
-        // The first reloads allocate memory that the later reloads reuse.
+        // The first reload allocates memory that later reloads reuse.
         let _first = world.time_change();
         world
     }
@@ -125,7 +125,7 @@ impl World {
     }
 }
 
-/// Returns the time of these rounds of the baseline.
+/// Returns the time of this number of rounds of the baseline.
 fn time_boxes(count: u64, rounds: u64) -> Duration {
     let mut boxes: Vec<Box<Part>> = (0..count).map(|number| Box::new([number, 0, 0, 0, 0, 0, 0])).collect();
     let begun = Instant::now();

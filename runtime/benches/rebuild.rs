@@ -1,5 +1,5 @@
-//! Measures the cost of a reload per object, with a million objects. The plugin parts are rebuilt, compared to allocating equal
-//! boxes in a plain loop, which is the minimum for a million values at stable addresses.
+//! Measures the cost of a reload per object, with a million objects. The baseline allocates equally large boxes in a plain loop, which is
+//! the minimum cost of a million values at stable addresses.
 
 mod support;
 
@@ -11,7 +11,7 @@ use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterio
 
 const OBJECTS: u64 = 1_000_000;
 
-/// Machine words of a plugin part of the class: three fields, and four of borrow state.
+/// Machine words of a plugin part: three fields, and four words of borrow state.
 type Half = [u64; 7];
 
 fn rebuild(criterion: &mut Criterion) {

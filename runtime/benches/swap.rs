@@ -1,6 +1,6 @@
-//! Measures the pause of a host while the code of a small module is replaced, compared to two other methods. The first method is
-//! bare `dlopen`, `dlsym` and `dlclose`. The second method is the method of cr, which first copies the file so that the build may
-//! overwrite it. Both methods check nothing, keep no state and cannot roll back.
+//! Measures the pause of a host while the code of a small module is replaced, compared to two other methods. The first method is plain
+//! `dlopen`, `dlsym` and `dlclose`. The second method is that of the library cr, which first copies the file so that a build can overwrite
+//! the original. Both methods check nothing, keep no state and cannot roll back.
 #![expect(unsafe_code, reason = "the ways of others map a library by hand")]
 
 mod support;
@@ -14,7 +14,7 @@ use alcedo_runtime::{Phase, ReloadReport};
 use criterion::{Criterion, criterion_group, criterion_main};
 use libloading::Library;
 
-/// Symbol that every plugin exports.
+/// Symbol that each plugin exports.
 const SYMBOL: &[u8] = b"alcedo_root_module\0";
 
 /// Number of reloads whose phases are printed.
@@ -33,7 +33,7 @@ fn swap(criterion: &mut Criterion) {
         bencher.iter_custom(|count| {
             let swap = |_| {
                 let report = support::reload(&runtime, next.next().expect("they take turns"));
-                // Time from the first read of the file until the new code is live.
+                // Measures from the first read of the file until the new code is live.
                 report.phases.get(Phase::Stage) + report.phases.swap()
             };
             (0..count).map(swap).sum()

@@ -1,8 +1,8 @@
-//! Measures a frame of ten thousand actors in a release build of `carousel`. The tick of each actor rotates it.
+//! Measures a frame with ten thousand actors in a release build of `carousel`. The tick of each actor rotates the actor.
 //!
-//! * `tick_10000`: `alcedo` is [`Runtime::tick`] of a host with the sample engine, including everything in a frame. `boxes` is a
-//!   loop over a `Vec<Box<dyn Tick>>` whose elements have the same fields and do the same work. A time is for a whole frame.
-//! * `tick_10000_changing`: each frame also destroys the first actor and adds one at the end of the list.
+//! * `tick_10000`: `alcedo` is [`Runtime::tick`] of a host with the sample engine, including all other work of a frame. `boxes` is a loop
+//!   over a `Vec<Box<dyn Tick>>` whose elements have the same fields and do the same work. Each time is for a whole frame.
+//! * `tick_10000_changing`: each frame also destroys the first actor of the list, and appends a new actor.
 
 mod support;
 
@@ -18,7 +18,7 @@ trait Tick {
     fn tick(&mut self, delta: f32);
 }
 
-/// Fields that the tick of a horse needs.
+/// Fields that the tick of a horse reads or writes.
 struct Horse {
     can_tick: bool,
     speed: f64,

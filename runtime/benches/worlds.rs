@@ -1,10 +1,10 @@
-//! Measures worlds on disk with 100,000 objects of `Runner` in a release build of `crowd`. Each object has its own value of the property
-//! and of the kept field.
+//! Measures worlds on disk with 100,000 objects of `Runner` in a release build of `crowd`. Each object has distinct values of its property
+//! and its kept field.
 //!
-//! The ids of the group `worlds_disk` are `alcedo` and `ciborium`, each with the parameters `save` and `load`. The baseline writes the
-//! same data as plain structs with `ciborium`: the class as an index, name, root flag and both numbers. Both sides encode into memory,
-//! write a temporary file, sync it and rename it. Both sides load from the file, and destroy the objects that the loaded ones replace.
-//! Between two loads, which is not timed, the host waits for the finalizers of the replaced objects.
+//! The ids of the group `worlds_disk` are `alcedo` and `ciborium`, each with the parameters `save` and `load`. The baseline writes the same
+//! data as plain structs with `ciborium`: the class as an index, name, root flag and both numbers. Both implementations encode into memory,
+//! write a temporary file, sync it and rename it. Both load from the file, and destroy the objects that the loaded objects replace. Between
+//! two loads, which is not timed, the host waits for the finalizers of the replaced objects.
 
 mod support;
 
@@ -23,7 +23,7 @@ const OBJECTS: u64 = 100_000;
 
 const CLASS: &str = "/Script/Game.Runner";
 
-/// Data of the world as plain structs.
+/// World as plain structs.
 #[derive(Serialize, Deserialize)]
 struct Plain {
     classes: Vec<String>,
@@ -45,7 +45,7 @@ fn worlds(criterion: &mut Criterion) {
     let builds = support::builds("crowd");
     let runtime = support::host(&builds[0]);
     let mut plain = populate(&runtime);
-    // Both files exist before the first load, even if a run selects only that id.
+    // Both files must exist before the first load, even in a run that selects only that id.
     assert_eq!(runtime.worlds().save(&ours).expect("a saved world"), OBJECTS);
     save(&plain, &plains);
     for file in [&ours, &plains] {
@@ -73,7 +73,7 @@ fn worlds(criterion: &mut Criterion) {
 fn populate(runtime: &Runtime) -> Plain {
     let objects = (0..OBJECTS).map(|number| {
         let object = runtime.objects().spawn(CLASS).expect("an object");
-        // Differs from the default, and needs all bytes of an `f64`.
+        // Uses a value that differs from the default, and that needs all bytes of an `f64`.
         let speed = 5.0 + number as f64 * 1e-3;
         runtime.objects().set(object, "speed", &Value::F64(speed)).expect("a number");
         let run = runtime.objects().call(object, "run_for", &[Value::F64(1.0)]).expect("a runner");
@@ -83,7 +83,7 @@ fn populate(runtime: &Runtime) -> Plain {
     Plain { objects: objects.collect(), classes: vec![CLASS.to_owned()] }
 }
 
-/// Writes the file like a world: replaces it atomically, and syncs file and folder.
+/// Writes the file like a world: replaces it atomically, and syncs the file and its folder.
 fn save(plain: &Plain, path: &Path) {
     let mut bytes = Vec::new();
     ciborium::into_writer(plain, &mut bytes).expect("plain data");

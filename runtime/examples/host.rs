@@ -1,5 +1,5 @@
-//! A host in a few lines. Loads the plugins named on its command line, and reloads all of them when one of the files changes.
-//! Declares a class with an event, and has no engine.
+//! A minimal host without an engine. Declares a class with an event, loads the plugins named on its command line, and reloads all plugins
+//! when one of the files changes.
 //!
 //! `cargo run -p alcedo-runtime --example host -- path/to/libplugin.so`
 //!
@@ -11,7 +11,7 @@ use std::time::Duration;
 use alcedo::native::{This, uclass, uenum};
 use alcedo::{Budget, Error, MasterEvent, Runtime, crash_guard, natives, printable};
 
-/// Reaction to a greeting.
+/// Reaction of an object to a greeting.
 #[uenum(package = "Host")]
 #[repr(u8)]
 pub enum Greeting {
@@ -21,19 +21,19 @@ pub enum Greeting {
     Talkative,
 }
 
-/// Base class of plugins.
+/// Base class for classes of plugins.
 #[uclass(package = "Host", blueprintable)]
 pub struct Thing {
     /// Reaction to greetings. Plugins read and write this property by the name of an enum entry.
     #[uproperty(edit_anywhere, blueprint_read, blueprint_write)]
     greeting: Greeting,
-    /// Number of greetings. This is a Rust field of the host, which reloads do not change.
+    /// Number of greetings. This plain Rust field belongs to the host, so reloads do not change it.
     greeted: u32,
 }
 
 #[uclass]
 impl Thing {
-    /// Called for each greeting. Counts the greeting, unless a plugin overrides this event.
+    /// Called for each greeting. Counts the greeting if no plugin overrides this event.
     #[ufunction(blueprint_native_event)]
     fn greet(&self);
     fn greet_implementation(&mut self, this: This<Self>) {
@@ -46,7 +46,7 @@ impl Thing {
 }
 
 fn main() -> ExitCode {
-    // New code is first loaded in a canary process. In such a process, this call does not return.
+    // The host first loads new code in a canary process. In a canary process, this call does not return.
     alcedo::canary::run_if_child();
     match run() {
         Ok(()) => ExitCode::SUCCESS,
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Error> {
-    // Under `alcedo guard`, a crash is reported with module and function. Otherwise this call does nothing.
+    // Under `alcedo guard`, reports a crash with its module and function. Otherwise this call has no effect.
     crash_guard::arm_if_supervised().map_err(|source| Error::System { doing: "arming the guard".into(), source })?;
     let libraries: Result<Vec<_>, _> = std::env::args_os().skip(1).map(std::path::absolute).collect();
     let libraries = libraries.map_err(|source| Error::System { doing: "finding the current folder".into(), source })?;
@@ -74,7 +74,7 @@ fn run() -> Result<(), Error> {
     for class in runtime.types().dynamic_classes() {
         things.push(runtime.objects().spawn(&class)?);
     }
-    // The host ends when its standard input ends, for example at Ctrl-D. `alcedo dev` can also end the host.
+    // The host exits when its standard input is closed, for example by Ctrl-D. `alcedo dev` can also end the host.
     let (closed, input) = std::sync::mpsc::channel::<()>();
     std::thread::spawn(move || {
         let _all = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());

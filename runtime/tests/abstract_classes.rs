@@ -1,5 +1,5 @@
-//! Tests abstract classes: their only object is the class default object, derived classes inherit their members, and existing
-//! objects survive if their class becomes abstract in a reload.
+//! Tests abstract classes: their only object is the class default object, and derived classes inherit their members. Existing objects
+//! survive if a reload makes their class abstract.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! Tests sources of signals and callbacks: timers, descriptors, queues, requests, alternate stacks. An unload ends each source
-//! before it unmaps the code that the source calls. A handler that leaves by a jump counts as ended. Each of these cases once
+//! Tests sources of signals and callbacks: timers, descriptors, queues, requests, alternate stacks. An unload ends each source before it
+//! unmaps the code that the source calls. A handler that exits by `longjmp` counts as ended. In earlier versions, each of these cases
 //! crashed the process.
 //!
 //! Each test runs alone, in a new process of this program.
@@ -21,10 +21,10 @@ use alcedo_sys::process;
 /// Environment variable with the folder of a child process. Only child processes have this variable.
 pub(crate) const FOLDER: &str = "ALARMS_FOLDER";
 
-/// Timeout for a busy machine; a test that passes ends much earlier.
+/// Timeout for a busy machine; a successful test ends much earlier.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Number of unloads per test: enough for a timer of one millisecond to fire at every step of an unload.
+/// Number of unloads per test, which is enough for a one-millisecond timer to fire at every step of an unload.
 const ROUNDS: u32 = 30;
 
 fn alone(test: &str, work: impl FnOnce(&Path)) {
@@ -90,7 +90,7 @@ pub(crate) fn end(host: &Runtime, ticket: &UnloadTicket) -> UnloadReport {
     }
 }
 
-/// Unloads the Master and returns the ticket with the blockers of the image.
+/// Unloads the Master, and returns the ticket and the blockers of the image.
 pub(crate) fn blocked(host: &Runtime) -> (UnloadTicket, String) {
     let ticket = host.unload_master().expect("there is a Master").ticket;
     // The first reports may list only finalizers, which run before the image is blocked.
@@ -104,7 +104,7 @@ pub(crate) fn blocked(host: &Runtime) -> (UnloadTicket, String) {
     }
 }
 
-/// Repeatedly lets the plugin leave a source and unloads the plugin: no later signal may call unmapped code.
+/// Repeatedly lets the plugin leave a source behind and unloads the plugin. No later signal may call unmapped code.
 fn check(what: &str) {
     let library = support::plugin("alarms", &[]);
     for _ in 0..ROUNDS {
@@ -218,7 +218,7 @@ fn is_running() -> bool {
     assert_eq!(unsafe { getitimer(libc::ITIMER_REAL, now.as_mut_ptr()) }, 0);
     // SAFETY: the call has written the whole struct.
     let now = unsafe { now.assume_init() };
-    // A repeating timer whose signal is pending may have no time left; its interval shows that it still runs.
+    // A repeating timer with a pending signal may have no remaining time; its interval shows that the timer still runs.
     [now.it_value, now.it_interval].iter().any(|left| left.tv_sec != 0 || left.tv_usec != 0)
 }
 
@@ -226,7 +226,7 @@ unsafe extern "C" {
     fn getitimer(which: c_int, now: *mut libc::itimerval) -> c_int;
 }
 
-/// Declares tests that call `check` with a kind of source.
+/// Declares tests that each call `check` with one kind of source.
 macro_rules! left {
     ($($name:ident: $what:literal;)*) => {$(
         #[test]
@@ -411,7 +411,7 @@ fn exists(pid: i32) -> bool {
     Path::new(&format!("/proc/{pid}")).exists()
 }
 
-/// Mapped address ranges, without the heap and the stack, which grow.
+/// Mapped address ranges, excluding the heap and the stack, which grow.
 fn mapped() -> Vec<std::ops::Range<usize>> {
     let maps = std::fs::read_to_string("/proc/self/maps").expect("the list of mappings");
     let lines = maps.lines().filter(|line| !line.contains("[heap]") && !line.contains("[stack"));
@@ -450,7 +450,7 @@ fn stale_addresses_of_an_unloaded_requester_do_not_keep_its_successor_mapped() {
     });
 }
 
-/// True if the address is between the first and the last mapping of this image.
+/// Returns true if the address is between the first and the last mapping of this image.
 fn is_within(image: &Path, address: usize) -> bool {
     let maps = std::fs::read_to_string("/proc/self/maps").expect("the list of mappings");
     let lines = maps.lines().filter(|line| line.contains(&*image.to_string_lossy()));
@@ -460,7 +460,7 @@ fn is_within(image: &Path, address: usize) -> bool {
     ends.iter().min().is_some_and(|start| *start <= address) && ends.iter().max().is_some_and(|end| address < *end)
 }
 
-/// The C library keeps addresses of memory blocks of completed requests. This module is mapped elsewhere;
+/// The C library keeps addresses of completed requests. Here the next module is mapped elsewhere;
 /// `stale_addresses_of_an_unloaded_requester…` maps memory at these addresses.
 #[test]
 fn a_module_mapped_next_to_a_requester_is_unmapped() {

@@ -1,5 +1,5 @@
-//! Tests that a stale handle never resolves to another object, however often its slot is reused. In a host with few serials
-//! every slot is exhausted after 255 objects, so a million objects exhaust thousands of slots.
+//! Tests that a stale handle never resolves to another object, even if its slot is reused many times. In a host with 8-bit serials every
+//! slot is exhausted after 255 objects, so a million objects exhaust thousands of slots.
 
 use std::collections::HashSet;
 
@@ -30,11 +30,11 @@ impl Dice {
     }
 }
 
-/// Operations on one kind of handle.
+/// Operations on one kind of handle, for the common tests.
 struct Store<H> {
     make: fn(&Runtime, u64) -> H,
     end: fn(&Runtime, H),
-    /// Value stored with the handle; `None` for a stale handle.
+    /// Returns the value stored for the handle, or `None` for a stale handle.
     mark: fn(&Runtime, H) -> Option<u64>,
     number: fn(H) -> u64,
 }
@@ -68,7 +68,7 @@ fn check<H: Copy + std::fmt::Debug>(host: &Runtime, last_serial: u32, seed: u64,
     assert_eq!(aliases, 0, "seed {seed}: stale handles resolve to an object");
     assert!(living.iter().all(|(handle, made)| mark(host, *handle) == Some(*made)));
     living.into_iter().for_each(|(handle, _)| end(host, handle));
-    // An exhausted slot is abandoned; the number of distinct slots shows this.
+    // An exhausted slot is never reused, which the number of distinct slots shows.
     let slots: HashSet<_> = issued.iter().map(|number| *number as u32).collect();
     let tenants = issued.len() / slots.len();
     let few = FEW as usize;

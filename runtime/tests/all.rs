@@ -7,7 +7,7 @@
 mod apart;
 mod support;
 
-/// Builds all plugins in parallel instead of one after the other.
+/// Builds all plugins in parallel instead of sequentially.
 const PREPARE: fn() = support::workspace::build_all;
 
 mod abstract_classes;

@@ -1,5 +1,5 @@
-//! Tests callbacks that own a handle of their own host and so form a reference cycle. A callback can own a weak handle instead, or
-//! use the handle in its arguments. The end of the registration breaks an existing cycle and reports it.
+//! Tests callbacks that own a handle of their own host, which is a reference cycle. A callback can own a weak handle instead, or use the
+//! handle in its arguments. When the registration ends, an existing cycle is broken and reported.
 
 use crate::support;
 
@@ -15,7 +15,7 @@ use alcedo_runtime::{
 
 const LONG: Duration = Duration::from_secs(60);
 
-/// Log target of reports of reference cycles.
+/// Target of log lines about reference cycles.
 const TARGET: &str = "alcedo_runtime::callback";
 
 fn runtime() -> Runtime {
@@ -286,7 +286,7 @@ fn a_replaced_resolver_may_use_its_context_while_dropped() {
     let seen = Arc::default();
     let uses = Uses(slim.downgrade(), Arc::clone(&seen));
     slim.set_resolver(move |_| Ok(uses.0.upgrade().and(None)));
-    // This would deadlock if the old resolver were dropped under the lock.
+    // If the old resolver were dropped under the lock, this call would deadlock.
     let (done, is_done) = std::sync::mpsc::channel();
     let own = slim.clone();
     std::thread::spawn(move || {

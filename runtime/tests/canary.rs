@@ -1,5 +1,5 @@
-//! Tests the canary with real plugins that crash their process: only the canary's process ends; the host reports the cause and
-//! continues with its state. This binary is its own canary, which needs its own `main`.
+//! Tests the canary with real plugins that crash their process: only the canary's process ends; the host reports the cause and continues
+//! with its state. This test binary is its own canary, so it needs its own `main`.
 
 mod support;
 
@@ -51,7 +51,7 @@ fn broken(features: &[&str]) -> PathBuf {
     support::plugin("broken", features)
 }
 
-/// Returns the error of a new Master with this build, after checking that a reload fails as well.
+/// Creates a Master with this build, and returns the error. Also checks that a reload to this build fails.
 fn refused(feature: &str, deadline: Duration) -> LoadError {
     let builder = || support::builder().canary_deadline(deadline);
     let empty = builder().build().expect("a host");
@@ -275,7 +275,7 @@ fn a_module_that_writes_to_every_descriptor_is_refused() {
     assert_unmapped(&host);
 }
 
-/// Accepts two errors: the canary ended, or a fork of the canary answered.
+/// Accepts two errors: the canary ended, or a fork of the canary sent a message.
 fn a_copy_of_the_canary_is_not_mistaken_for_it() {
     let host = patient(PATIENCE);
     let slim = host.contexts().create_slim("forks").expect("a free name");

@@ -1,4 +1,4 @@
-//! Tests collections as a host sees them: complete and in slices, with hooks of native classes.
+//! Tests collections of a host, in one step and in slices, with hooks of native classes.
 
 use std::cell::RefCell;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ const NODE: &str = "/Script/Graph.Node";
 const NONE: ObjectHandle = ObjectHandle::NONE;
 
 thread_local! {
-    /// Calls of native hooks, which are plain functions.
+    /// Calls of native hooks, stored in a static since hooks are plain functions.
     static ENDED: RefCell<Vec<ObjectHandle>> = const { RefCell::new(Vec::new()) };
     /// References that `add_references` reports for every keeper.
     static KEPT: RefCell<Vec<ObjectHandle>> = const { RefCell::new(Vec::new()) };
@@ -46,7 +46,7 @@ thread_local! {
     static MEDDLES: RefCell<Option<Meddle>> = const { RefCell::new(None) };
 }
 
-/// Host whose `add_references` violates its documentation: it changes the world.
+/// Host whose `add_references` violates the documentation by changing the world.
 fn meddling_host() -> Runtime {
     fn meddles(world: &World, object: ObjectHandle, visit: &mut dyn FnMut(ObjectHandle)) {
         if !world.is_template(object)
@@ -78,7 +78,7 @@ fn link(host: &Runtime, from: ObjectHandle, to: ObjectHandle) {
     host.objects().set(from, "next", &Value::Object(to)).expect("it may be written");
 }
 
-/// Root with a chain of this many objects.
+/// Creates a root with a chain of this many objects.
 fn row(host: &Runtime, count: usize) -> Vec<ObjectHandle> {
     let mut row = vec![host.objects().spawn(NODE).expect("an object")];
     for at in 0..count {

@@ -1,8 +1,8 @@
-//! Tests plugins of another compiler, linker or profile: both sides share only the ABI, so the plugins load, work and keep the
-//! objects like plugins of the host's own compiler.
+//! Tests plugins that were built with another compiler, linker or profile than the host. Host and plugin share only the ABI, so these
+//! plugins load, work and keep objects like other plugins.
 //!
-//! Each compiler builds all dependencies of plugins, which takes minutes: these tests run only if `ALCEDO_COMPILERS` is set, as in a
-//! job of `.ci/run`. Skipped tests and missing tools are reported with the reason on stderr.
+//! Each compiler builds all dependencies of plugins, which takes minutes, so these tests run only if `ALCEDO_COMPILERS` is set, as in a job
+//! of `.ci/run`. Skipped tests and missing tools are reported on stderr.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 use crate::support;
@@ -40,7 +40,7 @@ fn reload(host: &Runtime, libraries: &[&Path]) -> ReloadReport {
     host.reload(libraries).expect("there is a Master").into_result().unwrap_or_else(|report| panic!("{report}"))
 }
 
-/// Reloads cubes alternately with the build of each compiler: each build takes over the objects of the previous build.
+/// Reloads to the build of each compiler in turn. Each build takes over the objects of the previous build.
 fn check_cubes(other: &Other) {
     let (ours, theirs) = (support::tagged("magic-cube", &[], 1), other.plugin("magic-cube"));
     let host = support::host(std::slice::from_ref(&ours));
@@ -82,7 +82,7 @@ fn check_cubes(other: &Other) {
     host.shutdown().into_result().expect("both images are gone");
 }
 
-/// Checks one object with plugin parts of two modules from two compilers; then the compilers are swapped.
+/// Checks one object with plugin parts of two modules from two compilers, then swaps the compilers.
 fn check_parts(other: &Other) {
     let ours = |package| support::plugin(package, &[]);
     let host = support::host(&[ours("glue-base"), other.plugin("glue-derived")]);
@@ -118,14 +118,14 @@ fn check_calls_and_panics(other: &Other) {
     host.shutdown().into_result().expect("its image is gone");
 }
 
-/// Compiler according to the library's manifest.
+/// Returns the compiler that the library's manifest names.
 fn compiler(library: &Path) -> String {
     let bytes = std::fs::read(library).expect("just built");
     let manifest = Manifest::read(&bytes[section(&bytes, SECTION)]).expect("a manifest");
     manifest.compiler.to_owned()
 }
 
-/// Compiler and linker according to the library's `.comment` section.
+/// Returns the compiler and linker that the library's `.comment` section names.
 fn comment(library: &Path) -> String {
     let bytes = std::fs::read(library).expect("just built");
     String::from_utf8_lossy(&bytes[section(&bytes, ".comment")]).into_owned()
@@ -164,7 +164,7 @@ fn a_nightly_plugin_with_layouts_of_its_own_works_in_this_host() {
     check_calls_and_panics(&other);
 }
 
-/// Debian's compiler: a stable one, built from source by a third party.
+/// Debian's compiler, a stable version that Debian built from source.
 const DEBIANS: &str = "/usr/bin/rustc";
 
 #[test]
@@ -226,7 +226,7 @@ fn an_optimized_plugin_of_one_piece_works_in_this_host() {
     check_calls_and_panics(&other);
 }
 
-/// True for an environment variable that cargo sets for the programs it runs.
+/// Returns true for environment variables that cargo sets for the programs that it runs.
 fn is_cargos_own(name: &str) -> bool {
     let names =
         ["CARGO", "CARGO_CRATE_NAME", "CARGO_PRIMARY_PACKAGE", "CARGO_TARGET_TMPDIR", "LD_LIBRARY_PATH", "OUT_DIR"];
@@ -234,7 +234,7 @@ fn is_cargos_own(name: &str) -> bool {
     names.contains(&name) || prefixes.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Crates that cargo compiles when run from a shell with the target folder of the tests.
+/// Returns the crates that cargo compiles if it runs from a shell with the target folder of the tests.
 fn compiled_from_a_shell(package: &str, features: &str) -> Vec<String> {
     let mut command = Command::new("cargo");
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(is_cargos_own)) {

@@ -231,7 +231,7 @@ fn a_redo_without_a_function_restores_the_value_that_the_undo_replaced() {
     reload(&host, &[]);
     assert_eq!(heats(&host), [21.6, 50.2].map(Value::F64));
     set(&host, written, "heat", Value::F64(60.2));
-    // No function of this build takes the type of the first build.
+    // This build has no function for the type of the first build.
     let report = reload(&host, &["latest"]);
     assert_eq!(heats(&host), [220.0, 200.0].map(Value::F32));
     assert_eq!((line(&report, "heat").converted, line(&report, "heat").defaulted), (1, 1));

@@ -1,5 +1,5 @@
-//! Tests calls by Rust types in both directions: results, and kept calls after the end of their generation, after the destruction of
-//! their object, after a panic of the callee, and with a reload requested during the call.
+//! Tests calls with Rust types in both directions. Checks results, a reload requested during the call, and stored function handles after
+//! the end of their generation, the destruction of their object, or a panic of the callee.
 
 use crate::support;
 
@@ -24,9 +24,9 @@ pub(crate) struct Adder {
 }
 
 thread_local! {
-    /// Number of drops of `OnDrop(true)`: Rust fields of objects that destroyed themselves during their own call.
+    /// Number of drops of `OnDrop(true)`, a Rust field of objects that destroy themselves during their own call.
     pub(crate) static DROPPED: Cell<u32> = const { Cell::new(0) };
-    /// Code that each of these drops runs.
+    /// Code that runs in each of these drops.
     static IN_THE_DROP: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
     /// The host, for a method that destroys its own object.
     static HOST: RefCell<Option<WeakRuntime>> = const { RefCell::new(None) };

@@ -1,5 +1,5 @@
-//! Tests functions with custom thunks, of a host and of a plugin, called with values as hosts and tools do. Only scripts may pass
-//! parameters of any struct or any array; a call with values is a typed error. `scripts_thunks.rs` calls these functions from scripts.
+//! Tests functions with custom thunks, of a host and of a plugin, called with values as hosts and tools do. Only scripts may pass arguments
+//! for wildcard parameters; calls with values return a typed error. `scripts_thunks.rs` calls these functions from scripts.
 
 use std::cell::RefCell;
 
@@ -10,7 +10,7 @@ use alcedo_runtime::thunk::{AnyArray, AnyStruct, ArrayWildcard, array_ref};
 use alcedo_runtime::{CallError, Error, Frame, Runtime, Value, World, natives};
 
 thread_local! {
-    /// Action of host functions during a call.
+    /// Action that host functions run during a call.
     static INSIDE: RefCell<Option<Box<dyn Fn() -> String>>> = const { RefCell::new(None) };
 }
 

@@ -1,4 +1,4 @@
-//! Tests that the declarations read from a library file without mapping equal the declarations of the host after loading.
+//! Tests that declarations that are read from an unmapped library file equal the host's declarations after loading the library.
 
 use crate::support;
 
@@ -65,7 +65,8 @@ fn reading_refuses_non_plugins_and_damaged_declarations() {
     assert!(matches!(gone, ContextError::NoFile { .. }), "{gone}");
 }
 
-/// Accepts any bytes as descriptions: returns an error or other names, never panics, and never uses more memory than the file size.
+/// Checks that reading accepts any bytes as descriptions: it returns an error or other names, never panics, and never uses more memory than
+/// the file size.
 #[test]
 fn descriptions_of_any_bytes_return_names_or_an_error() {
     let library = support::plugin("values", &[]);
@@ -74,7 +75,7 @@ fn descriptions_of_any_bytes_return_names_or_an_error() {
     whole.truncate(whole.len() - SEAL);
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("libvalues.so");
-    // Deterministic random generator: the mutants are the same every time.
+    // The generator is deterministic, so all runs have equal mutants.
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut next = |below: usize| {
         state ^= state << 13;

@@ -1,5 +1,5 @@
-//! Tests named delegates of modules: as properties, elements and parameters; bound by object and function name, across code
-//! changes on either side.
+//! Tests named delegates of modules as properties, elements and parameters. They are bound by object and function name, and survive code
+//! changes of the owner and of the listener.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -41,7 +41,7 @@ fn earn(host: &Runtime, player: ObjectHandle, points: i32) -> String {
     call(host, player, "earn", &[Value::I32(points)])
 }
 
-/// Takes the calls that a listener has received since the last check.
+/// Returns the calls that a listener has received since the last check.
 fn take_calls(host: &Runtime, listener: ObjectHandle) -> String {
     let Ok(Value::Array(values)) = host.objects().get(listener, "received") else { panic!("not an array") };
     host.objects().set(listener, "received", &Value::Array(Vec::new())).unwrap_or_else(|error| panic!("{error}"));
@@ -74,7 +74,7 @@ fn reload(host: &Runtime, libraries: &[PathBuf]) -> ReloadReport {
     report
 }
 
-/// Lines of a report about bindings.
+/// Returns the lines of a report about bindings.
 fn unbound(report: &ReloadReport) -> String {
     report.to_string().lines().map(str::trim).filter(|line| line.contains("unbound")).collect::<Vec<_>>().join("\n")
 }

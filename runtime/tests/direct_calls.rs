@@ -47,7 +47,7 @@ fn the_last_runtime_handle_may_be_dropped_in_a_direct_call() {
     let body = move |runtime: &Runtime, (left, right): (i32, i32)| {
         let _owned = &set_on_drop;
         drop(to_clear.take());
-        // Further handles are created and dropped; none of these handles is the last handle of the host.
+        // Creates and drops more handles, none of which is the last handle of the host.
         let others = [runtime.clone(), runtime.clone()];
         drop(runtime.downgrade().upgrade());
         drop(others);
@@ -118,7 +118,7 @@ fn an_object_reusing_a_freed_slot_is_not_called_for_it() {
 fn calls_on_several_objects_are_each_counted_while_calls_are_observed() {
     let host = host();
     let turn = host.objects().spawn("/Script/Game.Turn").expect("spawned");
-    // Looks the function up first, so that the next calls would be direct calls.
+    // First looks up the function, so that the next calls would be direct calls.
     assert_eq!(each(&host, COUNT_SUM, [turn; 3]), "2 4 6");
     host.calls().observe(Observed { counts: true, spans: false });
     assert_eq!(each(&host, COUNT_SUM, [turn; 3]), "8 10 12");

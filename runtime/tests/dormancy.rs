@@ -1,5 +1,5 @@
-//! Tests a class that disappears while it has objects and returns later: the objects are dormant in between, keep their state, and
-//! wake. If the class moves to another native class, its objects are recreated under their handles.
+//! Tests a class that is removed while it has objects, and returns later. In between the objects are dormant, and afterwards they have
+//! their old state. If the class gets another native base class, its objects are constructed again under their handles.
 
 use crate::support;
 
@@ -56,7 +56,7 @@ fn subobject(host: &Runtime, object: ObjectHandle, property: &str) -> ObjectHand
     }
 }
 
-/// Lines of the report about classes, without those about properties of the plugin's other classes.
+/// Returns the lines of the report about classes, without the lines about properties of the plugin's other classes.
 fn classes(report: &ReloadReport) -> Vec<String> {
     report.classes.iter().map(|entry| format!("{} {}: {}", entry.class, entry.change, entry.objects)).collect()
 }

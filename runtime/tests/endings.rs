@@ -1,5 +1,5 @@
-//! Tests plugin parts whose object is destroyed while their own code is on the stack: each ends once, after that code. The tests
-//! count destructions in the whole process, so they run in their own process.
+//! Tests plugin parts whose object is destroyed while their own code is on the stack: each is dropped once, after that code. The tests
+//! count drops in the whole process, so they run in their own process.
 
 use crate::support;
 

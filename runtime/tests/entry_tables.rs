@@ -1,5 +1,5 @@
-//! Tests function tables that a module and its host exchange through the entry method of the module: both are called, differing
-//! definitions are refused while the module is loaded, and no entry outlives its generation.
+//! Tests function tables that a module and its host exchange through the module's entry method. Functions of both tables are called, a load
+//! with different definitions is rejected, and no entry outlives its generation.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::channel;
@@ -177,7 +177,7 @@ fn a_mismatched_module_table_is_refused_at_the_host_lookup() {
     assert_names(&refused(slim.load_path(library(&["other-scores"]))), &names);
     slim.load_path(library(&[])).unwrap_or_else(|error| panic!("{error}"));
 
-    // Without `expect`, taking the table fails.
+    // If the host has not called `expect`, taking the table fails.
     let host = support::builder().build().unwrap_or_else(|error| panic!("{error}"));
     host.create_master(&[library(&["other-scores"])]).unwrap_or_else(|error| panic!("{error}"));
     assert_names(&refused(host.tables().of_module::<Scores>("exchange")), &names);

@@ -1,5 +1,5 @@
-//! Tests enums of modules and of the host: in properties, elements, keys, parameters and results, across reloads that renumber the
-//! entries, and with different entries on both sides.
+//! Tests enums of modules and of the host in properties, elements, keys, parameters and results. Reloads renumber the entries, and host and
+//! module may have different entries.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! Tests faults of plugins and the reaction of the host: a typed error with the location, and a host that continues. `broken`
-//! misbehaves according to its features; a build without features misbehaves on request.
+//! Tests faults of plugins: the host must return a typed error with the location, and continue. The plugin `broken` misbehaves according to
+//! its features; a build without features misbehaves on request.
 
 use crate::support;
 
@@ -139,7 +139,7 @@ fn a_panicking_construction_leaves_nothing_and_reports_its_location() {
     }
 }
 
-/// Features of one build whose hooks panic while a Master is alive.
+/// Features of a build whose hooks panic while a Master is loaded.
 const LATE: [&str; 4] = ["panic-in-event", "panic-in-method", "panic-in-exit", "panic-in-finalizer"];
 
 #[test]
@@ -500,8 +500,7 @@ fn a_listener_cannot_interrupt_a_running_operation() {
     shared.borrow_mut().0 = None;
     assert!(host.objects().is_alive(object));
     let lines = std::mem::take(&mut shared.borrow_mut().1);
-    // Objects may be created while the old generation is notified of its end, and only then: its code still runs, and the objects
-    // survive.
+    // Listeners for the end of the old generation may create objects: the old code still runs, and the objects survive.
     let spawns = lines.iter().filter(|line| line.contains("spawning an object"));
     assert!(spawns.clone().all(|line| !line.starts_with("Unloading")), "{lines:#?}");
     assert_eq!((lines.len(), spawns.count()), (7 * 2 + 6, 6), "{lines:#?}");

@@ -1,5 +1,5 @@
-//! Tests destruction of plugin parts on the finalizer thread. The log record covers the whole process, so no other test of this
-//! file may destroy plugin parts of these classes.
+//! Tests drops of plugin parts on the finalizer thread. The log is recorded for the whole process, so no other test of this file may drop
+//! plugin parts of these classes.
 
 use crate::support;
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 type Floors = BTreeMap<String, u32>;
 
-/// Layers in the table of the page: each row has a number and the folders of that layer.
+/// Returns the layers in the table of the page, whose rows have a number and the folders of that layer.
 fn floors(page: &str) -> Floors {
     let rows = page.lines().filter_map(|line| {
         let mut cells = line.strip_prefix('|')?.split('|').map(str::trim);
@@ -28,7 +28,7 @@ fn page() -> Floors {
     found
 }
 
-/// Rust sources in folders of `root`, by their paths below `root`.
+/// Returns the Rust sources in folders of `root`, with their paths relative to `root`.
 pub(crate) fn source_files<'a>(root: &Path, rooms: impl IntoIterator<Item = &'a str>) -> Vec<(String, String)> {
     let mut files = Vec::new();
     rooms.into_iter().for_each(|room| sources(&root.join(room), &mut files));
@@ -58,7 +58,7 @@ pub(crate) fn files(dir: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Folders that a source uses by `crate::folder`.
+/// Returns the folders that a source uses by `crate::folder`.
 fn used(source: &str, floors: &Floors) -> Vec<String> {
     let code = source.lines().filter(|line| !line.trim_start().starts_with("//"));
     let code: Vec<_> = code.collect();
@@ -110,7 +110,7 @@ fn the_architecture_page_is_short_and_its_floor_table_is_parsed() {
     assert_eq!(table, Floors::from([("a".to_owned(), 3), ("b".to_owned(), 3), ("e".to_owned(), 0)]));
 }
 
-/// Files named in backticks: `room/{one,two}.rs` means two files.
+/// Returns the files named in backticks; `room/{one,two}.rs` names two files.
 fn files_named_in(text: &str) -> BTreeSet<String> {
     let quoted = text.split('`').skip(1).step_by(2).filter(|words| words.ends_with(".rs"));
     let spelled_out = |words: &str| match words.split_once('{').zip(words.split_once('}')) {
@@ -180,8 +180,8 @@ fn the_list_names_every_file_with_unsafe_code_and_no_other() {
     }
 }
 
-/// Rejects stores in std cells, whose borrows would not be counted; log lines require that no store is borrowed, see `cells.rs`.
-/// Thread-locals are excluded.
+/// Rejects stores in std cells, whose borrows are not counted; `cells.rs` checks that no store is borrowed at a log line. Thread-locals are
+/// excluded.
 #[test]
 fn every_store_uses_a_cell_that_counts_borrows() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -201,8 +201,8 @@ fn every_store_uses_a_cell_that_counts_borrows() {
     assert!(wrong.is_empty(), "these use the cell of std: {wrong:?}");
 }
 
-/// Opening a pipe blocks until its other end is open, and a device has no end of file: `alcedo_sys::plain_file` refuses pipes and
-/// devices.
+/// Requires `alcedo_sys::plain_file` for opening files, since it rejects pipes, whose opening may block, and devices, which have no end of
+/// file.
 #[test]
 fn product_code_opens_files_by_one_helper() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -227,8 +227,8 @@ fn product_code_opens_files_by_one_helper() {
     assert!(wrong.is_empty(), "use `alcedo_sys::plain_file`:\n{}", wrong.join("\n"));
 }
 
-/// A new kind of reference changes at most these files. `file_value.rs` contains the names of kinds in saved worlds; a kind without an
-/// entry there is saved as a string.
+/// Checks that a new kind of reference changes at most these files. `file_value.rs` contains the names of kinds in saved worlds; a kind
+/// without an entry there is saved as a string.
 #[test]
 fn a_kind_of_reference_is_named_in_five_files() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");

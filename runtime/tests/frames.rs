@@ -1,5 +1,5 @@
-//! Tests frames in which actors affect each other. A tick may destroy or create an actor, panic, request a reload or an observer,
-//! or tick another host. Each actor that exists at its turn is ticked exactly once.
+//! Tests frames in which actors affect each other. The tick of an actor may destroy or create an actor, panic, request a reload or an
+//! observer, or tick another host. Each actor that exists at its turn is ticked exactly once.
 
 use crate::support;
 
@@ -18,7 +18,7 @@ const ROAN: &str = "/Script/Game.Roan";
 const HORSE: &str = "/Script/Game.Horse";
 const COLT: &str = "/Script/Game.Colt";
 
-/// Behaviors of a roan.
+/// Actions of an actor of the class `Roan`.
 const PANICS: i32 = 1;
 const ENDS: i32 = 2;
 const BEGINS: i32 = 3;
@@ -154,7 +154,7 @@ fn an_actor_destroyed_before_its_turn_is_not_ticked() {
     for roan in [second, fourth] {
         stable.does(roan, 0, roan);
     }
-    // A new actor reuses the slot of a destroyed actor. The new actor was not in the list of the frame.
+    // A new actor, which reuses the slot of a destroyed actor, is not in the list of the frame.
     let again: [ObjectHandle; 1] = stable.roans();
     stable.number.set(again[0], 7).expect("written");
     let mut ticked = stable.frame();
@@ -247,7 +247,7 @@ fn recursive_ticks_are_refused_and_unborrowed_actors_may_tick_twice() {
     stable.does(second, TICKS, third);
     stable.does(third, TICKS, second);
     drop(record.take());
-    // The second roan ticks the third. The third tries to tick the second, whose plugin part is borrowed.
+    // The second roan ticks the third roan, which tries to tick the second roan, whose plugin part is borrowed.
     assert_eq!(stable.frame(), [1, 2, 3, 3, 2]);
     let log = record.take();
     let refusal = "`receive_tick` needs the plugin part while `receive_tick` holds it";

@@ -1,5 +1,5 @@
-//! Tests a debugger with a host that reloads: a breakpoint by function name in a plugin hits in the old and in the new code, with
-//! its source line. The host is this binary itself, started under gdb as one of its tests.
+//! Tests a debugger with a host that reloads: a breakpoint on a function name of a plugin stops in the old and in the new code, with its
+//! source line. The host is this test binary, which gdb starts with one of its tests.
 
 use crate::support;
 
@@ -11,8 +11,8 @@ use alcedo_runtime::{Budget, Canary};
 
 /// Library that the host under gdb watches; its directory belongs to the test.
 const WATCHED: &str = "ALCEDO_GDB_WATCHED";
-/// Function of the plugin. The usual builds of the examples have only line tables and this name; builds with full debug information
-/// also contain its full path.
+/// Name of a function of the plugin. Usual builds of the examples have only line tables and contain only this name; builds with full debug
+/// information also contain its path.
 const FUNCTION: &str = "say_hello_implementation";
 
 /// Checks that gdb is installed; otherwise prints that the test is skipped.
@@ -36,8 +36,8 @@ fn a_breakpoint_by_name_hits_before_and_after_a_reload() {
     let watched = folder.path().join("libmagic_cube.so");
     std::fs::copy(&first, &watched).expect("the first build");
     let script = folder.path().join("script");
-    // The function is unknown before the host has mapped the plugin, so the breakpoint is pending at first. The build is replaced
-    // while the host is stopped, like cargo does: written to a new file, then renamed.
+    // The function is unknown before the host has mapped the plugin, so the breakpoint is pending at first. While the host is stopped, the
+    // library is replaced as cargo does: written to a new file, which is then renamed.
     let reloaded = format!("gdb.rs:{RELOADED_LINE}");
     let steps = format!(
         "set pagination off\nset confirm off\nset debuginfod enabled off\nset breakpoint pending on\n\
@@ -53,7 +53,7 @@ fn a_breakpoint_by_name_hits_before_and_after_a_reload() {
     gdb.args(["--batch", "--nx", "-x"]).arg(&script).arg("--args").arg(std::env::current_exe().expect("this binary"));
     gdb.args(["--exact", &*support::full_name(module_path!(), "the_host_under_gdb"), "--ignored", "--nocapture"])
         .env(WATCHED, &watched);
-    // Other tests may build plugins at the same time; gdb needs only the files.
+    // Other tests may build plugins concurrently, since gdb needs only the files.
     let output = gdb.output().expect("gdb was there a moment ago");
     let output_text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     let line = support::line_of("magic-cube", "self.greetings += 1;");

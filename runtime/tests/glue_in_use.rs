@@ -1,5 +1,5 @@
-//! Tests a module that uses glue for a class while the module that declares the class changes some members. The first module is
-//! refused only if its code uses a changed member.
+//! Tests a module with glue for a class, some of whose members change in the declaring module. The module with the glue is rejected only if
+//! its code uses a changed member.
 
 use alcedo_runtime::{Runtime, Value};
 

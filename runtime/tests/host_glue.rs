@@ -1,5 +1,5 @@
-//! Tests a host that uses classes of plugins by the types that `alcedo glue --for-host` generates: objects, functions by name,
-//! delegates and closures; across reloads, with stale glue, and with every kind of error.
+//! Tests a host that uses classes of plugins through types that `alcedo glue --for-host` has generated: objects, functions by name,
+//! delegates and closures. Covers reloads, stale glue, and every kind of error.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -160,7 +160,7 @@ fn a_typed_method_has_its_object_first_and_remains_in_its_runtime() {
     let bulb = Bulb::create(&host).expect("it is declared");
     let wrong = flicker.call((Obj::new(bulb.handle()), 2)).map(drop).expect_err("a bulb").to_string();
     assert!(wrong.contains("Bulb"), "{wrong}");
-    // In the other runtime an equal handle refers to another object or to none. The function still calls its own runtime.
+    // In the other runtime, an equal handle refers to another object or is stale. The function still calls its own runtime.
     let other = lamps_host();
     let _theirs = Lamp::create(&other).expect("it is declared");
     assert_eq!(flicker.call((lamp, 1)).expect("it flickers here"), 3);
@@ -243,7 +243,7 @@ fn closures_may_panic_drop_themselves_or_own_the_runtime() {
 fn a_closure_is_bound_only_at_safe_points_with_the_delegates_signature() {
     let host = lamps_host();
     let lamp = Lamp::create(&host).expect("it is declared");
-    // Declares the delegate with a wrong signature, as wrong glue would.
+    // Declares the delegate with a wrong signature, like wrong glue.
     let wrong = alcedo_runtime::host::DelegateOf::<(f64,), u32>::new(Lamp::PATH, "before", lamp.handle());
     for error in [
         wrong.call(&host, (1.0,)).map(drop).expect_err("u32 -> u32"),

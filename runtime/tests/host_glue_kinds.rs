@@ -1,5 +1,5 @@
-//! Tests rust types of host glue besides numbers, strings and references: enums, structs with any fields, sets and maps, out
-//! parameters, and delegate arguments of functions. Each type is used across a reload that makes the glue stale.
+//! Tests Rust types of host glue other than numbers, strings and references: enums, structs with any fields, sets and maps, out parameters,
+//! and delegate arguments. Each type is used before and after a reload that makes the glue stale.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -60,7 +60,7 @@ fn glue_passes_enums_as_properties_elements_keys_parameters_and_results() {
     host.shutdown().into_result().expect("a clean shutdown");
 }
 
-/// The glue contains the entry numbers of the first declaration, which mean other entries after the reload.
+/// The glue contains the entry numbers of the first declaration, which belong to other entries after the reload.
 #[test]
 fn a_changed_enum_is_an_error_before_any_access() {
     let host = host("moods");

@@ -1,5 +1,5 @@
-//! Tests interfaces with functions: implemented by classes of the declaring module, of another module and of the host; called
-//! through a reference, on an object, and by name; across reloads; and refused for classes that lack declared functions.
+//! Tests interfaces with functions. Classes of the declaring module, of another module and of the host implement them; they are called
+//! through a reference, on an object, and by name, also after reloads. Classes that lack declared functions are rejected.
 
 use crate::support;
 

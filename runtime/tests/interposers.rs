@@ -1,5 +1,5 @@
-//! Tests plugins with C code that defines functions hooked by `module!`: crash handlers define `pthread_create`, allocators the
-//! functions of the C heap. `module!` omits those hooks on request, and the other hooks work.
+//! Tests plugins with C code that defines functions for which `module!` has hooks: crash handlers define `pthread_create`, allocators
+//! define the functions of the C heap. `module!` omits these hooks on request, and all other hooks work.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 use crate::support;

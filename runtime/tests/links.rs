@@ -1,5 +1,5 @@
-//! Tests references by name, path or id: delegates and every kind of reference, across reloads and in saved worlds. The holders are
-//! native classes, so these tests cover the host; plugins have their own tests.
+//! Tests references by name, path or id: delegates and every kind of reference, across reloads and in saved worlds. The references are in
+//! objects of native classes, so these tests cover the host; plugins have their own tests.
 
 use crate::support;
 
@@ -19,7 +19,7 @@ const SHAPESHIFTER: &str = "/Script/Game.Shapeshifter";
 type OnCall = Rc<dyn Fn(&Runtime, ObjectHandle)>;
 
 thread_local! {
-    /// Received calls with their receivers.
+    /// Received calls, with their receivers.
     static LOG: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
     /// Action of a receiver during a call.
     static DOES: RefCell<Option<(Runtime, OnCall)>> = const { RefCell::new(None) };
@@ -95,7 +95,7 @@ fn broadcast(host: &Runtime, hub: ObjectHandle, property: &str, message: &str) -
     log.join(", ")
 }
 
-/// Sets the action of receivers for following calls.
+/// Sets the action of receivers for the next calls.
 fn does(host: &Runtime, does: impl Fn(&Runtime, ObjectHandle) + 'static) {
     DOES.replace(Some((host.clone(), Rc::new(does))));
 }

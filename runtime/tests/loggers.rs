@@ -1,5 +1,5 @@
-//! Tests a plugin that sets its own loggers in its main: the logging crates succeed, its lines reach the author's destination, and
-//! the host receives the other lines.
+//! Tests a plugin that sets its own loggers in its main: the calls of the logging crates succeed, the plugin's lines are written to the
+//! author's destination, and the host receives all other lines.
 
 use crate::support;
 
@@ -76,7 +76,7 @@ fn the_host_reports_a_logger_of_the_plugin() {
 
 #[test]
 fn a_main_setting_a_logger_too_late_fails_with_a_hint() {
-    // Keeps the lines of this main out of the records of other tests.
+    // Excludes the lines of this main from the records of other tests.
     let _record = support::record("loggers");
     let error = loggers(&["by-hand"]).map(drop).expect_err("the host was first");
     assert!(error.contains("already initialized"), "{error}");

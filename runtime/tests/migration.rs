@@ -1,5 +1,5 @@
-//! Tests a class that changes its declaration while it has living objects: the second form of `migration` replaces the first form.
-//! Afterwards every object and every line of the report is checked.
+//! Tests a change of a class with living objects: a reload replaces the first declaration of `migration` by the second. Every object and
+//! every line of the report is then checked.
 
 use crate::support;
 

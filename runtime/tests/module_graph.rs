@@ -1,6 +1,6 @@
-//! Tests the order of modules in every crate: the modules of each folder use each other without cycles, except for the cycles that
-//! are listed with a reason. A module is a file with the folder of the same name. The sources are parsed, so every path to a module
-//! of the crate counts, including paths through re-exports; tests are excluded.
+//! Tests that the modules of each folder in every crate use each other without cycles, except for the cycles that are listed with a reason.
+//! A module is a file with the folder of the same name. The sources are parsed, so every path to a module of the crate counts, including
+//! paths through re-exports. Tests are excluded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -101,7 +101,7 @@ type Crate = BTreeMap<Module, Source>;
 struct Reader {
     module: Module,
     found: Crate,
-    /// True for a `use` that only re-exports its names.
+    /// Returns true for a `use` that only re-exports names.
     is_re_export: bool,
 }
 
@@ -193,7 +193,7 @@ impl<'ast> Visit<'ast> for Reader {
     }
 }
 
-/// True if a file or folder of this name, without extension, contains tests or is not a source of its crate.
+/// Returns true if a file or folder with this name, without extension, contains tests or is not a source of its crate.
 pub(crate) fn is_left_out(name: &str) -> bool {
     name.ends_with("tests") || ["testing", "templates"].contains(&name)
 }
@@ -273,7 +273,7 @@ fn uses(all: &Crate) -> BTreeMap<Module, BTreeSet<Module>> {
     all.iter().map(of).collect()
 }
 
-/// Modules of a folder with their dependencies among each other.
+/// Returns the modules of a folder, with their dependencies among each other.
 fn within(folder: &[String], uses: &BTreeMap<Module, BTreeSet<Module>>) -> BTreeMap<String, BTreeSet<String>> {
     // Ignores the file of the folder itself, which is not a sibling of the modules in the folder.
     let child = |module: &Module| module.strip_prefix(folder)?.first().cloned();
@@ -286,7 +286,7 @@ fn within(folder: &[String], uses: &BTreeMap<Module, BTreeSet<Module>>) -> BTree
     found
 }
 
-/// All transitive dependencies of a module.
+/// Returns all transitive dependencies of a module.
 fn reached(uses: &BTreeMap<String, BTreeSet<String>>, from: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut open = vec![from.to_owned()];

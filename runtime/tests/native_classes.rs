@@ -1,5 +1,5 @@
-//! Tests host classes declared as Rust types, with Rust fields next to the properties: reloads of plugins that extend them, nested
-//! calls, destruction; and one source file compiled as a class of the host and of a plugin.
+//! Tests host classes that are declared as Rust types, with Rust fields in addition to properties. Covers reloads of plugins that extend
+//! these classes, nested calls, destruction, and a source file that is compiled as a class of the host and of a plugin.
 #![expect(unsafe_code, reason = "reads the types through an entry point for tests of this crate")]
 
 use std::cell::RefCell;

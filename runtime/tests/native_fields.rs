@@ -1,5 +1,5 @@
-//! Tests that Rust fields of a native object exist exactly as long as the object, for any behavior of their constructor or of the
-//! destruction hook.
+//! Tests that Rust fields of a native object exist exactly as long as the object, for any behavior of their constructor or the destruction
+//! hook.
 
 use crate::support;
 

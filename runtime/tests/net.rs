@@ -1,5 +1,4 @@
-//! Tests structs that are sent to another machine: by their own serialization, for the host and for modules, or field by
-//! field.
+//! Tests structs that are sent to another machine, with custom serialization of the host or a module, or field by field.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

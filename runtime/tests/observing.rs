@@ -1,4 +1,4 @@
-//! Tests observed calls: counters, spans, and no cost without an observer.
+//! Tests observed calls: their counters and spans, and that calls without an observer have no cost.
 
 use crate::support;
 

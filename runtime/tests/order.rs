@@ -1,4 +1,4 @@
-//! Tests the order of hooks in the life of an object and of a generation. Hooks of fuses in `lamps` and `lamps-plus` log lines, a
+//! Tests the order of hooks of an object and of a generation, from start to end. Hooks of fuses in `lamps` and `lamps-plus` log lines, a
 //! listener adds the events of the Master, and each test compares all lines.
 
 use crate::support;

@@ -1,5 +1,5 @@
-//! Tests a module that sets its own panic hooks at various times and places: its panics keep message and location in the host's
-//! errors, and the author's hook runs once for each panic.
+//! Tests a module that sets its own panic hooks at various times and places. The host's errors still have message and location of its
+//! panics, and the author's hook runs once for each panic.
 
 use crate::support;
 
@@ -73,7 +73,7 @@ fn a_panic_hook_taken_and_dropped_keeps_the_location() {
     assert_eq!(hook_calls(&host), 0, "the author has removed the hook");
 }
 
-/// Covers the only case that is detected late: the author takes and keeps the hook of `module!`, and never calls it.
+/// Covers the only case that is detected late: the author takes and stores the hook of `module!`, and never calls it.
 #[test]
 fn a_panic_hook_taken_and_kept_loses_one_location_at_most() {
     let host = outcry(&[], &[]);

@@ -1,5 +1,5 @@
-//! Tests partial reloads: replace only changed modules and their dependents. All other modules stay mapped in their generation,
-//! with their plugin parts and handles.
+//! Tests partial reloads, which replace only changed modules and their dependents. All other modules stay mapped, with their generation,
+//! plugin parts and handles.
 
 use crate::support;
 
@@ -18,7 +18,7 @@ const SHIELDED: &str = "/Script/Game.ShieldedSet";
 const HERO: &str = "/Script/Game.Hero";
 const CUBE: &str = "/Script/Game.MagicCube";
 
-/// Builds of the three modules, by their tags. `glue_derived` depends on `glue_base`, `magic_cube` on none.
+/// Builds of the three modules, by their tags. `glue_derived` depends on `glue_base`; `magic_cube` has no dependencies.
 fn libraries(attributes: u64, plus: u64, cube: u64) -> Vec<PathBuf> {
     vec![
         support::tagged("glue-derived", &[], plus),

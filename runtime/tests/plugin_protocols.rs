@@ -1,5 +1,5 @@
-//! Tests protocols and resolvers registered by plugins: called by the host and by other plugins, across reloads and rollbacks, at
-//! their end, and with every error that a plugin can cause.
+//! Tests protocols and resolvers that plugins register. The host and other plugins call them, also after reloads, rollbacks and unloads,
+//! and with every error that a plugin can cause.
 
 use crate::support;
 

@@ -1,4 +1,4 @@
-//! Tests rules of prose: comments, pages and messages of the repository use plain technical English. `prose.txt` lists the files that
+//! Tests rules for prose: comments, pages and messages of the repository use plain technical English. `prose.txt` lists the files that
 //! still break a rule, with the number of their lines; the list only shrinks.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use crate::floors::files;
 /// Folders of prose below the root of the repository, besides the pages at the root.
 const FOLDERS: [&str; 5] = ["runtime", "plugin-api", "tools", "reload-test", "example-plugins"];
 
-/// Name of each rule, and the pattern of a line that breaks it.
+/// Name of each rule, and the pattern of lines that break the rule.
 const RULES: [(&str, &str); 12] = [
     (
         "a comment begins with a verb or a noun",
@@ -37,7 +37,7 @@ fn is_prose(path: &str, line: &str, message: &Regex) -> bool {
     path.ends_with(".md") || start.starts_with("//") || start.starts_with('*') || message.is_match(line)
 }
 
-/// Lines of a file that break a rule, with the name of the rule.
+/// Returns the lines of a file that break a rule, with the name of the rule.
 fn findings(path: &str, text: &str, rules: &[(&str, Regex)], message: &Regex) -> Vec<String> {
     let broken = |line: &str| {
         rules.iter().find_map(|(rule, pattern)| {

@@ -1,5 +1,5 @@
-//! Tests protocols of a host, based on the same traits as the built-in protocols: `console` has its own grammar and two resolvers,
-//! `db` has neither grammar nor resolvers of its own.
+//! Tests protocols of a host, which implement the traits of the built-in protocols. `console` has its own grammar and two resolvers; `db`
+//! has no grammar and at first no resolver.
 
 use crate::support;
 
@@ -67,7 +67,8 @@ impl Dispatcher for Greeter {
     }
 }
 
-/// Resolver for `say`, for the names in `more`, and for names that fail. Its answers contain `label`; `requests` counts its requests.
+/// Resolver for `say`, for the names in `more`, and for names that fail. Its results contain `label`; `requests` counts the calls of the
+/// resolver.
 struct Commands {
     label: &'static str,
     host: WeakRuntime,

@@ -1,11 +1,11 @@
 //! Tests the lists of all items that safe code can name in the two public crates: `docs/public-api-host.txt` and
-//! `docs/public-api-plugin.txt`. A line has the kind and the path of an item, after the markers for review: `unsafe`, `hidden` from
-//! the docs, and `raw` for access to memory by address. A `raw` item that is not `unsafe` can break the host from safe code unless its
-//! arguments are typed, so a new item needs a manual review. A type with several paths has a line for each, and its members under the
-//! first path.
+//! `docs/public-api-plugin.txt`. A line has the kind and the path of an item, after the markers for review: `unsafe`, `hidden` from the
+//! docs, and `raw` for access to memory by address. Safe code could break the host by a `raw` item that is not `unsafe`, unless its
+//! arguments are typed, so a new item needs a manual review. A type with several paths has a line for each, and its members under the first
+//! path.
 //!
-//! The lists are generated from the JSON of the nightly's rustdoc if `ALCEDO_COMPILERS` or `UPDATE_PUBLIC_API` is set. Re-exports of
-//! lower crates are resolved there and listed like own items. The items with an example are counted from the JSON of each crate.
+//! The lists are generated from the JSON of the nightly's rustdoc if `ALCEDO_COMPILERS` or `UPDATE_PUBLIC_API` is set. Re-exports of lower
+//! crates are resolved in these crates and listed like own items. The items with an example are counted in the JSON of each crate.
 
 use crate::support;
 
@@ -36,7 +36,7 @@ const RAW: [&str; 17] = [
     "ZCallBuffer",
 ];
 
-/// Crates whose visible items are counted if they have an example.
+/// Crates in which visible items with an example are counted.
 const WITH_EXAMPLES: [&str; 12] = [
     "alcedo-base",
     "alcedo-build",
@@ -90,7 +90,7 @@ fn describe(package: &str) -> PathBuf {
 struct Surface {
     /// The crate, and the lower crates whose items it may re-export.
     crates: Vec<Value>,
-    /// Index of the crate that is walked.
+    /// Index of the crate that is being visited.
     now: usize,
     lines: BTreeSet<String>,
     /// Visible items with an example, as index of the crate and id.
@@ -224,7 +224,7 @@ impl Surface {
     }
 }
 
-/// Checks for a fence that rustdoc compiles as Rust.
+/// Returns true if the docs contain a code block that rustdoc compiles as Rust.
 fn has_example(docs: &str) -> bool {
     let mut fences = docs.lines().filter_map(|line| line.trim_start().strip_prefix("```")).step_by(2);
     let is_flag = |word: &str| matches!(word, "" | "rust" | "no_run" | "should_panic" | "edition2024");

@@ -9,7 +9,7 @@ use syn::visit::{self, Visit};
 use crate::floors::source_files;
 use crate::module_graph::{CRATES, is_left_out, is_test};
 
-/// Names bound by a pattern, or mentioned by an expression.
+/// Collects the names that a pattern binds, or that an expression mentions.
 #[derive(Default)]
 struct Names(BTreeSet<String>);
 
@@ -46,7 +46,7 @@ impl<'ast> Visit<'ast> for HasPointer {
     fn visit_parenthesized_generic_arguments(&mut self, _: &'ast syn::ParenthesizedGenericArguments) {}
 }
 
-/// Uses of pointers in the body of one function.
+/// Collects the uses of pointers in the body of one function.
 #[derive(Default)]
 struct Body {
     pointers: BTreeSet<String>,

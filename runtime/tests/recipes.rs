@@ -1,5 +1,5 @@
-//! Tests the recipes of `docs/recipes.md` as plugins: results of their own threads reach the game thread, and neither a reload nor an
-//! unload in between leaves traces.
+//! Tests the recipes of `docs/recipes.md` as plugins: results of their threads are delivered to the game thread, and a reload or unload in
+//! between leaves no traces.
 
 use crate::support;
 
@@ -28,7 +28,7 @@ fn wait(host: &Runtime, what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Checks that only the living generation is left, without traces of others in the process.
+/// Checks that only the current generation is left, and that the process has no traces of other generations.
 fn assert_clean(host: &Runtime) {
     let living = host.generation();
     wait(host, "every older generation is dead", || {

@@ -1,4 +1,4 @@
-//! Unregisters callbacks of a builder and of natives from the running host.
+//! Tests that callbacks of a builder and of natives can be unregistered in a running host.
 
 use crate::support;
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 use alcedo_runtime::native::Natives;
 use alcedo_runtime::{Budget, Builder, LocalRegistration, MasterEvent, Registration, Runtime};
 
-/// Calls by the name of the callback, in order.
+/// Names of the called callbacks, in order.
 #[derive(Clone, Default)]
 struct Calls(Rc<RefCell<Vec<&'static str>>>);
 

@@ -1,7 +1,7 @@
-//! Tests traces of a plugin's C code other than its own mappings: holes in its own image, alternate stacks set by number, streams of
-//! the C library, attached segments, the environment, and blocks allocated by the C library.
+//! Tests state that a plugin's C code leaves behind, other than mappings: holes in its own image, alternate stacks set by a direct system
+//! call, streams of the C library, attached segments, the environment, and blocks allocated by the C library.
 //!
-//! Some of these cases once crashed the process, so each test runs alone, in a new process of this program.
+//! In earlier versions some of these cases crashed the process, so each test runs alone, in a new process of this program.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![expect(unsafe_code, reason = "maps memory and reads stacks, as a host's own code may")]
 
@@ -23,7 +23,7 @@ fn host(library: &Path) -> Runtime {
     alarms::host(library, |_| ())
 }
 
-/// Leaves the trace, unloads, and returns the report.
+/// Lets the plugin leave the state behind, unloads the plugin, and returns the report.
 fn leaves(library: &Path, what: &str) -> UnloadReport {
     let host = host(library);
     leave(&host, what);

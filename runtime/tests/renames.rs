@@ -1,5 +1,5 @@
-//! Tests types and members that are renamed, with `was`, and renamed back: objects, values, kept fields and saved worlds
-//! follow in both directions.
+//! Tests types and members that are renamed with `was`, and renamed back. Objects, values, kept fields and saved worlds follow in both
+//! directions.
 
 use alcedo_runtime::{EnumValue, ObjectHandle, ReloadReport, Runtime, Value, WorldLoadReport};
 use expect_test::{Expect, expect};
@@ -23,7 +23,7 @@ fn changes(report: &ReloadReport) -> String {
     report.to_string().lines().skip(3).map(str::trim).collect::<Vec<_>>().join("\n")
 }
 
-/// Makes a merchant with all defaults, and a smuggler without any.
+/// Creates a merchant with all defaults, and a smuggler without any default.
 fn people(host: &Runtime) -> [ObjectHandle; 2] {
     let objects = host.objects();
     let [merchant, smuggler] = [MERCHANT, SMUGGLER].map(|class| objects.spawn(class).expect("spawned"));
@@ -50,7 +50,7 @@ fn people(host: &Runtime) -> [ObjectHandle; 2] {
     [merchant, smuggler]
 }
 
-/// All values of an object, one per line.
+/// Returns all values of an object, one per line.
 fn state_of(host: &Runtime, object: ObjectHandle) -> String {
     let objects = host.objects();
     let mut lines = vec![objects.class_of(object).unwrap_or_default()];
@@ -211,7 +211,7 @@ fn a_reload_hints_at_a_rename_that_nothing_lists() {
     assert_eq!(host.objects().get(scale, "weight").expect("a number"), Value::I32(5), "the undo loses no value");
 }
 
-/// Makes an object whose class keeps fields of standard types only.
+/// Creates an object whose class has only kept fields of standard types.
 fn tally(host: &Runtime) -> ObjectHandle {
     let tally = host.objects().spawn("/Script/Game.Tally").expect("spawned");
     for text in ["one", "two"] {
@@ -220,7 +220,7 @@ fn tally(host: &Runtime) -> ObjectHandle {
     tally
 }
 
-/// The kept fields of a tally. `Some(None)` shows that they were carried as bytes: CBOR has one null for `None` and `Some(None)`.
+/// Returns the kept fields of a tally. `Some(None)` shows that they were carried as bytes: CBOR has one null for `None` and `Some(None)`.
 fn check_tally(host: &Runtime, tally: ObjectHandle, expected: &str) {
     let all = host.objects().call(tally, "all", &[]).expect("it prints");
     assert_eq!(all, Some(Value::Text(expected.to_owned())));

@@ -1,5 +1,5 @@
-//! Tests functions that return errors. An error crosses the ABI boundary as its own error kind, with message and call site, for
-//! every direction and path of calls; a panic stays a panic.
+//! Tests functions that return errors. A returned error crosses the ABI boundary with its own error kind, message and call site, in every
+//! direction and on every path; a panic is still reported as a panic.
 
 use crate::support;
 

@@ -1,7 +1,7 @@
-//! Tests failed reloads, at every step, by an error and by a panic of the host's own code: the world is unchanged, including the
-//! plugin parts, and the next reload works. The steps are the exhaustive list of `alcedo_runtime::faults`. In every second reload
-//! the new code also calls all entry points (feature `grabs` of the attacker). These calls could leave traces in the host's own
-//! counter, in plugin parts of kept modules, or in a registry.
+//! Tests reloads that fail at every step, by an error and by a panic of the host's own code. Afterwards the world, including the plugin
+//! parts, must be unchanged, and the next reload must work. `alcedo_runtime::faults` lists all steps. In every second reload the new code
+//! also calls all entry points (feature `grabs` of the attacker). Such calls could change the host's own counter, plugin parts of modules
+//! that are not replaced, or a registry.
 
 use crate::support;
 
@@ -14,14 +14,14 @@ use alcedo_runtime::{
     Error, Named, ObjectHandle, Outcome, ReloadReport, ReloadScope, Remainder, Runtime, Value, ZCallHandle, process,
 };
 
-/// Two sets of libraries that differ in some classes: a reload in either direction adds a subobject, removes a subobject, converts
-/// values, removes a class, restores a class, and moves a class to another native class.
+/// Returns two sets of libraries that differ in some classes. A reload in either direction adds a subobject, removes a subobject, converts
+/// values, removes a class, restores a class, and changes the native base class of a class.
 fn libraries(turn: usize) -> Vec<PathBuf> {
     let (form, greed): (&[&str], &[&str]) = if turn.is_multiple_of(2) { (&[], &[]) } else { (&["v2"], &["grabs"]) };
     let same = ["glue-derived", "glue-base", "magic-cube", "switchboard", "broken"];
     let mut libraries: Vec<_> = same.iter().map(|package| support::plugin(package, &[])).collect();
     libraries.push(support::plugin("migration", form));
-    // Each of the two declarations converts the values of the other declaration.
+    // Each declaration converts the values of the other declaration.
     let declaration: &[&str] = if turn.is_multiple_of(2) { &[] } else { &["later"] };
     libraries.push(support::plugin("conversions", declaration));
     libraries.push(support::plugin("attacker", greed));
@@ -31,7 +31,7 @@ fn libraries(turn: usize) -> Vec<PathBuf> {
     libraries
 }
 
-/// Host with objects of every module, each with state that only its plugin part has.
+/// Host with objects of every module, each with state that is stored only in its plugin part.
 struct Scene {
     host: Runtime,
     turn: usize,
@@ -94,7 +94,7 @@ impl Scene {
             let signature = "-> Object(/Script/Engine.Actor)".parse().expect("a signature");
             host.calls().register_pure(name, signature, return_object).expect("a free name");
         }
-        // From here on some objects are dormant in every generation: ghosts in one, wisps in the other.
+        // From here on, some objects are dormant in every generation: alternately ghosts and wisps.
         host.reload(&libraries(1)).expect("a Master").into_result().unwrap_or_else(|report| panic!("{report}"));
         for _ in 0..2 {
             let class = "Game.Wisp";
@@ -228,7 +228,7 @@ fn answer(result: Result<Option<Value>, Error>) -> String {
     result.map_or_else(|error| format!("refused: {error}"), |value| format!("{value:?}"))
 }
 
-/// True if the step runs several times in one reload of the scene.
+/// Returns true if the step runs several times in one reload of the scene.
 fn repeats(step: ReloadStep) -> bool {
     match step {
         ReloadStep::Canary

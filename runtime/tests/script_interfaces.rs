@@ -1,4 +1,4 @@
-//! Tests interfaces and overridden static functions of script packages in a running host: across packages, across reloads, and for a
+//! Tests interfaces and overridden static functions of script packages in a running host: with several packages, with reloads, and for a
 //! class that no longer has the functions of its interface.
 
 use std::fs;
@@ -38,7 +38,7 @@ function string Play(Actor Who)
 function int Pitches() { return class'Horn'.static.Twice() * 10 + class'Tuba'.static.Twice(); }
 "#;
 
-/// Host with two packages, the second based on the first.
+/// Host with two packages, the second of which depends on the first.
 struct Stage {
     dir: tempfile::TempDir,
     host: Runtime,
@@ -106,7 +106,7 @@ fn a_package_calls_through_the_interface_of_another_and_follows_its_reloads() {
     let (band, horn) = (stage.spawn("/Script/Town.Band"), stage.spawn("/Script/Brass.Horn"));
     assert_eq!(stage.play(band, horn), "horn: toot 2");
     assert_eq!(stage.play(band, band), "silence");
-    // The interface gets a new function, and a function gets other types: all users follow.
+    // Adds a function to the interface, and changes the types of another function in all users.
     stage.edit("Brass/Loud.uc", "Shout(int Times)", "Shout(int Times, optional bool Softly);\nfunction Rest()");
     stage.edit("Brass/Horn.uc", "Shout(int Times)", "Shout(int Times, optional bool Softly)");
     stage.edit("Brass/Horn.uc", "var int Blown;", "var int Blown;\n\nfunction Rest() { Blown = 0; }");

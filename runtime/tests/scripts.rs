@@ -1,5 +1,5 @@
-//! Tests script packages in a running host: loaded next to libraries, called from every side, edited and reloaded while their
-//! objects are alive, broken and restored.
+//! Tests script packages in a running host. They are loaded together with libraries, called by the host, by plugins and by scripts, edited
+//! and reloaded while their objects are alive, broken and repaired.
 
 use crate::support;
 
@@ -12,7 +12,7 @@ use alcedo_runtime::{Budget, Builder, ObjectHandle, Outcome, ReloadReport, Runti
 pub(crate) const HERO: &str = "/Script/Tale.Hero";
 pub(crate) const FANCY: &str = "/Script/Tale.FancyCube";
 
-/// Class derived from a native one.
+/// Class derived from a native class.
 pub(crate) const HERO_TEXT: &str = r#"
 class Hero extends Actor;
 
@@ -682,7 +682,7 @@ fn a_plugin_uses_package_classes_by_type_and_reloads_with_it() {
     let report = report.into_result().unwrap_or_else(|report| panic!("{report}"));
     assert_eq!(report.replaced_because, ["Ballad: its text has changed", "listener: it uses Ballad"]);
     assert_eq!(listen(), Some(Value::Text("22 22".into())));
-    // The function that the plugin was built against is gone, so neither module changes.
+    // The function with which the plugin was built no longer exists, so neither module is replaced.
     package.edit("Singer.uc", "function int sing(int times)", "function int sing(float times)");
     let report = host.reload_changed(&modules).expect("a Master");
     assert!(matches!(report.outcome, Outcome::RolledBack { .. }), "{report}");

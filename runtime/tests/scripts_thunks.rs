@@ -6,7 +6,7 @@ use alcedo_runtime::{CallError, ObjectHandle, Runtime, Value};
 use crate::scripts::{Package, builder, call, spawn};
 use crate::support;
 
-/// Demo of the article on which custom thunks are modeled: a struct of the script, a struct of Rust, and averages.
+/// Demo of the article on which custom thunks are modeled, with a script struct, a Rust struct, and averages.
 const STATS_TEXT: &str = r#"
 class Stats extends Object;
 

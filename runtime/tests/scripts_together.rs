@@ -1,5 +1,5 @@
-//! Tests script packages and their dependencies in one transaction: unloaded modules, unsuitable versions, packages that refer
-//! to each other.
+//! Tests script packages and their dependencies in one transaction: missing modules, unsuitable versions, and packages that refer to each
+//! other.
 
 use crate::support;
 
@@ -54,7 +54,7 @@ fn a_package_needed_by_a_library_cannot_be_removed() {
     let message = refused(host.reload(&[listener]).expect("a Master"));
     assert!(message.contains("`Ballad`") && message.contains("`listener` needs"), "{message}");
     assert_eq!(call(&host, singer, "sing", &[Value::I32(2)]), Some(Value::I32(2)));
-    // The package is refused in a version that the plugin does not accept.
+    // Rejects the package in a version that the plugin does not accept.
     package.write("package.toml", "version = \"1.0.0-beta\"\n");
     let message = refused(host.reload(&both).expect("a Master"));
     assert!(message.contains("listener") && message.contains("Ballad") && message.contains("1.0.0-beta"), "{message}");

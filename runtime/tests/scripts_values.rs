@@ -1,5 +1,4 @@
-//! Tests script values stored by reflection, and conversions of the interpreter: from the source to the result of a
-//! function.
+//! Tests script values that reflection stores, and conversions of the interpreter, from source code to the result of a function.
 
 use alcedo_runtime::{Builder, Value};
 

@@ -1,6 +1,6 @@
-//! Tests calls from several threads that race replacements and unloads of their Slim. Each call is answered by a generation that
-//! was current during the call, or fails because the context unloads; no call enters an unmapped image, which would crash this
-//! process. `ALCEDO_RACE_CALLS` sets the number of calls; the default is a million.
+//! Tests calls from several threads that race with replacements and unloads of their Slim. Each call runs in a generation that was current
+//! during the call, or fails because the context is unloading. No call enters an unmapped image, which would crash this process.
+//! `ALCEDO_RACE_CALLS` sets the number of calls; the default is a million.
 
 use crate::support;
 
@@ -43,7 +43,7 @@ fn number(answer: Option<Value>) -> u64 {
 struct Counts {
     answered: u64,
     refused: u64,
-    /// Answers without a concurrent replacement, for which only one build is correct.
+    /// Number of results without a concurrent replacement, for which only one build is correct.
     exact: u64,
 }
 

@@ -1,5 +1,5 @@
-//! Tests structs that extend others: inherited fields in objects, in plugins and in the host, across reloads that move fields to the
-//! base, and with different bases on both sides.
+//! Tests structs that extend other structs: inherited fields in objects, in plugins and in the host, reloads that move fields to the base,
+//! and different bases in host and plugin.
 
 use std::path::PathBuf;
 

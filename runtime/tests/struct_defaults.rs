@@ -1,4 +1,4 @@
-//! Tests structs with default values of fields: in every place where the host creates a value, in Rust code of plugins, and across
+//! Tests structs whose fields have default values: in all operations by which the host creates a value, in Rust code of plugins, and after
 //! reloads that change the defaults.
 
 use std::path::PathBuf;

@@ -35,14 +35,13 @@ fn free_address() -> String {
     }
 }
 
-/// Host with the address of its harbor and the file that orders faults. Only one scene exists at a time, since each holds the log
-/// record.
+/// Host with the address of its harbor and the file that requests faults. Only one scene exists at a time, since each holds the log record.
 struct Scene {
     host: Runtime,
     address: String,
     _folder: tempfile::TempDir,
     orders: PathBuf,
-    /// Dropped last, since it keeps lines of the end of this host out of other tests.
+    /// Dropped last, so that other tests do not receive the last lines of this host.
     record: support::Record,
 }
 
@@ -73,7 +72,7 @@ impl Scene {
         self.host.reload(libraries).expect("a Master")
     }
 
-    /// Build that answers at the port; `None` without an answer.
+    /// Returns the build that responds on the port, or `None` without a response.
     fn serving(&self) -> Option<String> {
         let mut answer = String::new();
         TcpStream::connect(&self.address).ok()?.read_to_string(&mut answer).ok()?;
@@ -227,7 +226,7 @@ fn a_failed_resume_is_reported_and_its_module_keeps_running() {
     }
 }
 
-/// `suspend` and `resume` may do everything that the living generation may do.
+/// Checks that `suspend` and `resume` may use all operations of a live generation.
 #[test]
 fn suspend_and_resume_run_while_the_old_generation_is_alive() {
     let scene = Scene::new(&[harbor(1)]);
@@ -262,7 +261,7 @@ fn suspend_and_resume_run_while_the_old_generation_is_alive() {
     assert!(!log.contains("posted"), "{log}");
     scene.order("");
     scene.host.tick(alcedo_runtime::Budget::frame());
-    // Posts belong to the old generation, which is alive; the requested reload follows them.
+    // Posts belong to the old generation, which is alive; the requested reload runs after them.
     assert_eq!(scene.host.take_reloads().len(), 1);
     assert!(scene.record.take().starts_with("harbor 1 posted\n"), "the old generation continues");
     scene.assert_serves("2");
@@ -290,7 +289,7 @@ fn a_suspend_that_does_not_return_is_named_while_it_hangs() {
     assert_eq!(hang.phase, ["a reload", "quiesce"]);
 }
 
-/// Refuses posts during `suspend`, as during every unload, since the generation is about to be unloaded.
+/// Checks that posts are rejected during `suspend`, as during every unload.
 #[test]
 fn a_suspend_may_not_post() {
     let scene = Scene::new(&[harbor(1)]);
@@ -395,7 +394,7 @@ fn an_exclusively_opened_database_passes_from_generation_to_generation() {
         let library = support::tagged("almanac", &[], 2 - turn % 2);
         assert!(!host.reload(&[&library]).expect("a Master").is_committed());
         drop(fault);
-        // A main that has run has incremented the counter: effects outside of the host's world are not undone.
+        // Each main that has run has incremented the counter, since effects outside of the host's world are not undone.
         count += u64::from(step == ReloadStep::PostStartup);
         assert_eq!(starts(), Some(Value::U64(count)));
         let reload = committed(host.reload(&[&library]).expect("a Master"));

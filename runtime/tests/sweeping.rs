@@ -20,12 +20,12 @@ const LONG: Duration = Duration::from_secs(60);
 /// Host with the plugin `magic-cube`. Each cube has a subobject.
 struct Stage {
     host: Runtime,
-    /// Objects whose end listener was called, in order.
+    /// Objects for which the listener for destructions was called, in order.
     ended: Rc<RefCell<Vec<ObjectHandle>>>,
 }
 
 impl Stage {
-    /// Each end listener takes this time.
+    /// Duration of each call of the listener for destructions.
     fn new(time: Duration) -> Self {
         let ended = Rc::<RefCell<Vec<ObjectHandle>>>::default();
         let noted = Rc::clone(&ended);
@@ -60,12 +60,12 @@ impl Stage {
         self.host.objects().set(from, "next", &Value::Object(to)).expect("it may be written");
     }
 
-    /// Number of alive objects.
+    /// Returns the number of objects that are alive.
     fn count(&self) -> usize {
         self.host.objects().iter().len()
     }
 
-    /// Number of objects whose end listener was called.
+    /// Returns the number of objects for which the listener for destructions was called.
     fn ended(&self) -> usize {
         self.ended.borrow().len()
     }
@@ -137,7 +137,7 @@ fn a_tick_exceeds_its_budget_by_the_end_of_one_object() {
         ends.push(stage.ended() - before);
         assert!(ends.len() < 1_000, "the collection destroys the cubes: {ends:?}");
     }
-    // A busy machine may stop the thread for so long that a second object counts as its share.
+    // On a busy machine the thread may be suspended so long that one tick destroys a second object.
     assert!(ends.iter().all(|count| *count <= 2) && ends.contains(&1), "{ends:?}");
 }
 
@@ -148,7 +148,7 @@ fn an_object_that_is_referenced_again_during_a_sweep_is_kept() {
     let cubes = stage.loose(300);
     stage.begin_sweep(&cubes);
     let (dead, kept) = cubes.split_at(296);
-    // Code that has found the cubes, for example in a list, refers to them from an object, as a root, and from new objects.
+    // Between two slices, code stores references to found cubes in an object, in the root set, and in new objects.
     stage.link(holder, kept[0]);
     assert!(stage.host.objects().add_root(kept[1]));
     stage.link(stage.spawn(HOLDER), kept[2]);

@@ -1,8 +1,8 @@
-//! Tests a plugin that leaves its addresses in tables and variables of libraries that stay mapped: the host redirects them when the
-//! plugin is unloaded, or keeps the plugin and reports the reason. Otherwise later callbacks would crash.
+//! Tests a plugin that leaves its addresses in tables and variables of libraries that stay mapped. When the plugin is unloaded, the host
+//! redirects these addresses, or keeps the plugin mapped and reports the reason. Otherwise later callbacks would crash.
 //!
-//! These tables belong to the process, so each test runs alone, in a new process of this program. The process has a C library that
-//! keeps callbacks and is unknown to the host.
+//! These tables belong to the process, so each test runs alone, in a new process of this program. The process also has a C library that
+//! stores callbacks and that the host does not know.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 use crate::support;
@@ -179,8 +179,8 @@ fn until(host: &Runtime, what: &str, is_so: impl Fn() -> bool) {
     });
 }
 
-/// Checks a habit, which is an action of the plugin `traces`, in three generations. Each generation ends before the next generation
-/// checks the expected value. Memory is not searched, since the redirection of addresses must not depend on the search.
+/// Checks a *habit*, an action of the plugin `traces`, in three generations. Each generation ends before the next generation checks the
+/// expected value. Memory is not scanned, since the redirection of addresses must not depend on the scan.
 fn check_habit(habit: &str, expected: &[&str]) {
     check_with_features(&[], habit, expected);
 }
@@ -348,8 +348,8 @@ fn a_handle_of_the_c_library_does_not_keep_an_image() {
     });
 }
 
-/// The host ignores a number in a variable of one module that equals an address of another module. Padding next to a number may hold
-/// half of an address, and an ended module may have had the same address.
+/// Checks that the host ignores a number in a variable of one module that equals an address of another module. Padding next to a number may
+/// contain half of an address, and an unloaded module may have had the same address.
 #[test]
 fn a_number_in_a_module_keeps_no_other_module() {
     alone("a_number_in_a_module_keeps_no_other_module", || {
@@ -367,7 +367,7 @@ fn a_number_in_a_module_keeps_no_other_module() {
     });
 }
 
-/// Stores an address in the resident library, as only the host could.
+/// Stores an address in the resident library; only the host can do this.
 #[expect(unsafe_code, reason = "calls a C function by name")]
 fn keep_for_the_host(address: usize) {
     // SAFETY: the name is a C string.
@@ -377,7 +377,8 @@ fn keep_for_the_host(address: usize) {
     unsafe { std::mem::transmute::<*mut libc::c_void, unsafe extern "C" fn(usize)>(keep)(address) };
 }
 
-/// The host ignores an address of the module in the library: the value is stale, since the module cannot have called the library.
+/// Checks that the host ignores an address of the module in the library. The value is stale, since the module cannot have called the
+/// library.
 #[test]
 fn a_library_not_linked_by_a_module_keeps_nothing_of_it() {
     alone("a_library_not_linked_by_a_module_keeps_nothing_of_it", || {
@@ -406,8 +407,8 @@ fn opened_later_keeps(library: &Path, address: usize) {
     unsafe { std::mem::transmute::<*mut libc::c_void, unsafe extern "C" fn(usize)>(keep)(address) };
 }
 
-/// The host ignores an address of a module in a library that neither the module nor its own dependencies can have opened. Such a
-/// library contains equal numbers and reused memory.
+/// Checks that the host ignores an address of a module in a library that neither the module nor its dependencies can have opened. The value
+/// can only be an equal number or stale memory.
 #[test]
 fn a_library_opened_by_another_module_keeps_nothing() {
     alone("a_library_opened_by_another_module_keeps_nothing", || {
@@ -519,7 +520,7 @@ fn private_blocks_are_freed_and_those_shared_with_libraries_kept() {
         leave(&host, "blocks");
         let report = end_of_first(&host, &library);
         let [end] = &report.modules[..] else { panic!("{report}") };
-        // Expects three own blocks, and the string that the environment has copied.
+        // Expects three blocks of the plugin, and the copied string of the environment.
         let freed = 1001 + 2002 + 3003 + "TRACES_PUT=put by a plugin".len() as u64 + 1;
         assert_eq!((end.c_heap_blocks, end.c_heap_bytes), (4, freed), "{report}");
         assert_eq!((end.c_heap_kept_blocks, end.c_heap_kept_bytes), (2, 4004 + 5005), "{report}");

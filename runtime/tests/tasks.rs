@@ -1,5 +1,5 @@
-//! Tests tasks, timers and posted closures of a real plugin: their order, their clock and their end. A reload parks the tasks,
-//! timers and closures, and restores them if the reload fails. No task, timer or closure runs in a later generation.
+//! Tests tasks, timers and posted closures of a real plugin: their order, their clock and their end. A reload suspends these jobs, and they
+//! continue if the reload fails. No job runs in a later generation.
 
 use crate::support;
 

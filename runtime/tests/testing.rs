@@ -1,4 +1,4 @@
-//! Tests the worlds for the tests of plugins (`alcedo::testing`), with example plugins: results, logs, failures and edits.
+//! Tests the worlds of `alcedo::testing`, which are for tests of plugins, with the example plugins: results, logs, failures and edits.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,7 +21,7 @@ fn world(plugin: &str) -> TestWorld {
     builder(plugin).build()
 }
 
-/// Returns the message of the panic that `action` ends with.
+/// Runs `action`, which must panic, and returns the panic message.
 fn panic_of(action: impl FnOnce()) -> String {
     let panic = catch_unwind(AssertUnwindSafe(action)).expect_err("the action panics");
     *panic.downcast::<String>().expect("a formatted message")

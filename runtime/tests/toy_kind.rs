@@ -1,6 +1,6 @@
-//! Tests a kind of value that exists only for tests. The file `values/toy.rs` and one list entry in the reflection core define
-//! the kind. The tests use it as property, element, default, parameter and result, and in a saved world. `reload/carry/tests.rs`
-//! tests reloads of its values.
+//! Tests a kind of value that exists only for tests. The file `values/toy.rs` and one list entry in `alcedo-reflect` define the kind. The
+//! tests use it as property, element, default, parameter and result, and in a saved world. `reload/carry/tests.rs` tests reloads of its
+//! values.
 
 use crate::support;
 

@@ -1,4 +1,4 @@
-//! Tests classes that a host declares at run time: bodies use handles of the declared members, without lookups by name.
+//! Tests classes that a host declares at run time. Function bodies use the handles of declared members, without lookups by name.
 
 use crate::support;
 
@@ -16,7 +16,7 @@ use expect_test::expect;
 const ADDER: &str = "/Script/Test.Adder";
 const OBJECT: &str = "/Script/Core.Object";
 
-/// Declares a class that a plugin extends, and a class that calls it.
+/// Declares a class that a plugin extends, and a class that calls the first class.
 fn adders() -> [Natives; 2] {
     let mut adder =
         NativeClass::new("Test", "Adder", OBJECT).doc("The host's own adder.").flags(class_flags::BLUEPRINTABLE);

@@ -1,6 +1,6 @@
-//! Tests unloads that do not end immediately: reports name the holders, the generation ends when they release it, and a
-//! permanently held generation is parked without blocking the host. The plugin is `lingering`, whose holders end when a file
-//! appears.
+//! Tests unloads that do not end immediately. Reports name the holders, and the generation ends when the last holder releases it. If a
+//! holder never releases the generation, it is parked, and the host is not blocked. The holders of the plugin `lingering` end when a file
+//! is created.
 #![expect(unsafe_code, reason = "one host evicts sleeping threads by force")]
 
 use crate::support;
@@ -26,7 +26,7 @@ fn lingering() -> PathBuf {
     support::plugin("lingering", &[])
 }
 
-/// Host that neither waits nor parks by itself. Without a grace period even a pending finalizer may be reported as a blocker, in
+/// Host that neither waits nor parks automatically. Without a grace period even a pending finalizer may be reported as a blocker, in
 /// particular on a busy machine.
 fn patient() -> Builder {
     support::builder().unloads(|policy| {
@@ -54,7 +54,7 @@ fn unblocked(events: &RefCell<Vec<String>>) -> Vec<String> {
     events.borrow().iter().filter(|event| !event.starts_with("Blocked")).cloned().collect()
 }
 
-/// Path of a file that does not exist yet, with its folder as a guard.
+/// Returns the path of a file that does not exist yet, also as a `Value`, and a guard that deletes its folder.
 fn file() -> (TempDir, PathBuf, Value) {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("now");
@@ -66,7 +66,7 @@ fn query(host: &Runtime, name: &str, arguments: &[Value]) {
     host.calls().call(&format!("ex:/lingering.{name}"), arguments).unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Polls until the blockers of the unload have exactly these kinds; calls `step` between two polls.
+/// Polls until the blockers of the unload have exactly these kinds. Calls `step` between two polls.
 fn until_blocked_by(ticket: &UnloadTicket, kinds: &[LeaseKind], step: impl Fn()) -> BlockerReport {
     let begun = Instant::now();
     loop {
@@ -411,12 +411,12 @@ fn another_thread_takes_over_from_a_finalizer_that_never_returns() {
     host.unloads().wait(LONG).expect("a safe point");
     assert_eq!((first.state(), second.state()), (ContextState::Parked, ContextState::Dead), "{}", second.report());
     assert!(host.objects().is_alive(hanging));
-    // Releases the hanging code of a parked image.
+    // Lets the hanging code of a parked image return.
     fs::write(path, "").expect("the folder is ours");
     assert_eq!(host.shutdown().left.len(), 1);
 }
 
-/// Number of objects for whose finalizers a reload does not wait.
+/// Number of objects at which a reload no longer waits for their finalizers.
 const MANY: usize = 5_000;
 
 /// Reloads generation 1 with many sleepers and the resource `first`. The finalizers wait for the file at the returned path.
@@ -482,7 +482,7 @@ fn a_hanging_finalizer_delays_exit_hooks_for_the_grace_period() {
     assert_eq!(record.take(), "woken\n".repeat(MANY));
 }
 
-/// Grace period of hosts whose finalizers are short, but take longer than this period in total.
+/// Grace period of hosts with many short finalizers, which together take longer than this period.
 const GRACE: Duration = Duration::from_millis(300);
 
 /// Number of objects whose finalizers take longer than [`GRACE`] in total.
@@ -505,7 +505,7 @@ fn napping(reports: bool, shutdown: Duration) -> Stage {
     (record, host, events)
 }
 
-/// Log of a generation whose exit hook runs once, after the last finalizer.
+/// Returns the log of a generation whose exit hook runs once, after the last finalizer.
 fn woken_then_exit() -> String {
     "woken\n".repeat(NAPS) + "exit\ndrop first\n"
 }
@@ -562,7 +562,7 @@ fn an_unload_does_not_wait_for_a_hanging_finalizer() {
     assert_eq!(ticket.end_report().expect("it is gone").problems, Vec::<String>::new());
 }
 
-/// Each finalizer is short, but all take longer than the grace period.
+/// Each finalizer is short, but together they take longer than the grace period.
 #[test]
 fn a_generation_whose_finalizers_make_progress_is_not_blocked() {
     let (_record, host, events) = stage(support::builder().unloads(|policy| policy.grace = GRACE));

@@ -1,4 +1,4 @@
-//! Tests that values that a plugin leaves behind do not keep its code: after each reload the old image is unmapped, its destructors
+//! Tests that values that a plugin leaves behind do not keep its code mapped. After each reload the old image is unmapped, its destructors
 //! have run where required, and the process has not grown.
 //!
 //! Memory, threads and signals belong to the process, so each test runs alone, in a new process of this program.
@@ -24,7 +24,7 @@ const RELEASE: &str = "LEFTOVERS_RELEASE";
 const WARM_UP: u64 = 20;
 const RELOADS: u64 = 60;
 
-/// Growth permitted per reload, in KiB: below the smallest measured leak.
+/// Permitted growth per reload, in KiB, which is smaller than the smallest measured leak.
 const MOST_KIB: u64 = 8;
 
 /// Runs `work` in a separate process and returns its output.
@@ -42,7 +42,7 @@ fn alone(test: &str, env: &[(&str, &str)], work: impl FnOnce()) -> Option<Output
     Some(support::alone::passes(&mut this))
 }
 
-/// Number of occurrences of each line in the journal.
+/// Returns the number of occurrences of each line in the journal.
 fn journal() -> BTreeMap<String, u64> {
     let path = std::env::var_os(JOURNAL).expect("this is a process of its own");
     let mut counts = BTreeMap::new();
@@ -77,8 +77,8 @@ fn reload(host: &Runtime, library: &Path) {
     eventually(host, "one image is mapped", || mapped(host).len() == 1);
 }
 
-/// Checks that habits, which are actions of the plugin `leftovers`, leak no memory if repeated in each generation. Finally unloads the
-/// last generation.
+/// Checks that *habits*, actions of the plugin `leftovers`, leak no memory if each generation repeats them. Then unloads the last
+/// generation.
 fn check(habits: &[&str]) {
     check_build(&support::plugin("leftovers", &[]), habits, RELOADS);
 }
@@ -223,7 +223,7 @@ fn an_unload_restores_the_hosts_signal_handler() {
         leave(&host, "signal_handler");
         assert_eq!(host.calls().call("ex:/leftovers.signals", &[]).expect("it counts"), Some(Value::U64(1)));
         reload(&host, &library);
-        // The new code has received no signal. Then it receives only the signal that it raises itself.
+        // The new code has received no signal so far, and then receives only the signal that it raises.
         assert_eq!(host.calls().call("ex:/leftovers.signals", &[]).expect("it counts"), Some(Value::U64(0)));
         leave(&host, "signal_handler");
         assert_eq!(host.calls().call("ex:/leftovers.signals", &[]).expect("it counts"), Some(Value::U64(1)));
@@ -237,8 +237,8 @@ fn an_authors_own_allocator_is_left_alone() {
     }
     alone("an_authors_own_allocator_is_left_alone", &[], || {
         let library = support::plugin("leftovers", &["own-allocator"]);
-        // The plugin uses the C heap, whose blocks are recorded. The C heap may grow once by a megabyte if another thread allocates in
-        // between. With this many reloads the growth stays below the limit.
+        // The plugin uses the C heap, whose blocks are recorded. If another thread allocates in between, the C heap may grow once by a
+        // megabyte. With this number of reloads the growth is still below the limit.
         check_build(&library, &["megabyte", "thread_local", "leaked_box"], 3 * RELOADS);
     });
 }
@@ -256,7 +256,7 @@ fn a_plugin_bypassing_the_hooks_remains_loaded_with_a_warning() {
     eventually(&host, "the old image is parked", || !host.unloads().parked().is_empty());
     assert_eq!(mapped(&host).len(), 2);
     assert!(host.unloads().parked().iter().any(|line| line.contains("sigset")), "{:?}", host.unloads().parked());
-    // The warning is not repeated; the parked image has a short message.
+    // The warning is not repeated; only a short message about the parked image is logged.
     let again = host.reload(&[&library]).expect("there is a Master").into_result().expect("it is loaded all the same");
     assert_eq!(warned(&again.warnings), 0, "{again}");
     eventually(&host, "the second image is parked", || host.unloads().parked().len() == 2);
@@ -385,15 +385,15 @@ fn memory_mapped_past_the_hooks_is_reported_when_left() {
         for (habit, maps, bytes) in
             [("mapping_by_itself", 2, 6 * 4096), ("mapping_by_itself_undone", 0, 0), ("mapping_by_number", 0, 0)]
         {
-            // Mappings that the host and its threads create during the unload are not the plugin's.
+            // Mappings that the host and its threads create during the unload do not belong to the plugin.
             let mine = vec![1_u8; 8 << 20];
             let (started, has_started) = std::sync::mpsc::channel();
             let thread = std::thread::spawn(move || {
                 started.send(()).expect("the test waits for it");
                 std::thread::park();
             });
-            // Waits until the thread has mapped its signal stack. A later mapping could reuse the address of unmapped memory of the
-            // plugin, to which a stale pointer may still refer.
+            // Waits until the thread has mapped its signal stack. Otherwise the stack could be mapped at the address of unmapped memory of
+            // the plugin, to which a stale pointer may refer.
             has_started.recv().expect("it starts");
             leave(&host, habit);
             leave(&host, "megabyte");
@@ -417,7 +417,7 @@ fn without_a_heap_of_its_own_a_megabyte_remains() {
         support::plugin("leftovers", &["pass-through"]);
     }
     alone("without_a_heap_of_its_own_a_megabyte_remains", &[], || {
-        // Shows that the other tests can detect leaks: this build has none of the countermeasures.
+        // Checks that the other tests can detect leaks, with a build that has none of the countermeasures.
         let library = support::plugin("leftovers", &["pass-through"]);
         let host = support::host(std::slice::from_ref(&library));
         (0..WARM_UP).for_each(|_| reload(&host, &library));

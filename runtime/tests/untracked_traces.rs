@@ -1,6 +1,6 @@
-//! Tests traces of a plugin that no hook detects, or that arise while the library is closed: limits and timers that raise a signal
-//! without a handler, filters, mutexes held by a host thread, and actions of finalizers. Each of these traces once crashed the
-//! process.
+//! Tests state of a plugin that no hook detects, or that is created while the library is closed: limits and timers that raise a signal
+//! without a handler, filters, mutexes held by a host thread, and actions of finalizers. In earlier versions each of these cases crashed
+//! the process.
 //!
 //! Each test runs alone, in a new process of this program.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
@@ -86,7 +86,7 @@ fn a_limit_remains_as_long_as_another_module_handles_its_signal() {
         leave(&first, "cpu_limit");
         let set = limits(libc::RLIMIT_CPU).rlim_cur;
         let second = host(library);
-        // The second plugin sets an equal or slightly higher limit, and has never observed the original limit.
+        // The second plugin sets an equal or slightly higher limit, and has never read the original limit.
         leave(&second, "cpu_limit");
         unload(&first);
         assert!((set..before).contains(&limits(libc::RLIMIT_CPU).rlim_cur), "the second handles it");
@@ -159,8 +159,8 @@ fn a_mutex_held_by_a_thread_keeps_the_module_naming_the_thread() {
     });
 }
 
-/// Loads the module, selects the action `what` for its finalizer, the function in its `.fini_array`, and unloads the module. The
-/// action runs while the library is being closed. Returns the host.
+/// Loads the module, selects the action `what` of its finalizer (the function in its `.fini_array`), and unloads the module. The action
+/// runs while the library is being closed. Returns the host.
 fn closed_with(library: &Path, what: &str) -> Runtime {
     let host = host(library);
     leave(&host, what);

@@ -1,4 +1,4 @@
-//! Tests every kind of value, used by a real plugin through the real host, with its output compared as text.
+//! Tests every kind of value with a real plugin and a real host, and compares the output as text.
 
 use crate::support;
 

@@ -1,5 +1,5 @@
-//! Tests the watchdog with a real plugin that does not return until released: the watchdog reports the function during the hang,
-//! and the host continues afterwards.
+//! Tests the watchdog with a real plugin that returns only on request. The watchdog reports the function during the hang, and the host
+//! continues afterwards.
 
 use crate::support;
 
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 const LIMIT: Duration = Duration::from_millis(700);
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Watched host with one object and the reported hangs.
+/// Host with a watchdog, one object, and the reported hangs.
 struct Watched {
     host: Runtime,
     fragile: ObjectHandle,

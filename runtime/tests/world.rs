@@ -1,5 +1,5 @@
-//! Tests saved worlds: saved by one host and loaded by another, with the same and with changed code; damaged files; and loads
-//! that fail half-way.
+//! Tests worlds that one host saves and another host loads, with the same and with changed code. Also tests damaged files, and loads that
+//! fail halfway.
 
 use crate::support;
 
@@ -20,7 +20,7 @@ const PHANTOM: &str = "/Script/Game.Phantom";
 const DIVER: &str = "/Script/Game.Diver";
 const ACTOR: &str = "/Script/Engine.Actor";
 
-/// Folder for one test, with a file name in it.
+/// Returns a folder for one test, and the path of a file in the folder.
 fn file() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("saved.world");
@@ -74,7 +74,7 @@ fn populate(host: &Runtime) -> BTreeMap<&'static str, ObjectHandle> {
     ])
 }
 
-/// Describes a world without handles: a line for each object and each of its values.
+/// Describes a world without handles, with a line for each object and each of its values.
 fn describe(host: &Runtime) -> String {
     // A reference to a destroyed object is read and saved as none.
     let path = |object: ObjectHandle| host.objects().path_of(object).unwrap_or_else(|| "none".to_owned());
@@ -186,7 +186,7 @@ fn references_of_a_changed_kind_resolve_to_equal_objects() {
     }
 }
 
-/// Saves an object that has no path, since its outer is destroyed. The object is older than the object with an equal name.
+/// Saves an object that has no path, since its outer is destroyed. Another, newer object has an equal name.
 #[test]
 fn a_soft_reference_resolves_to_its_object_although_an_orphan_has_its_name() {
     const KEY: &str = "/Script/Test.Key";
@@ -486,7 +486,7 @@ fn numbers_come_back_to_the_last_bit() {
     assert_eq!(locations(&second), locations(&first));
 }
 
-/// Change of a world: kind and objects.
+/// A change of a world: its kind, and the affected objects.
 #[derive(Clone, Debug)]
 enum Operation {
     Spawn,
@@ -529,7 +529,7 @@ fn done(host: &Runtime, operations: &[Operation]) {
             Operation::SpawnIn(index) if host.objects().is_alive(pick(*index)) => {
                 objects.push(host.objects().spawn_in(NODE, pick(*index)).expect("a component"));
             }
-            // A class refuses properties that it does not have. The world is valid in either case.
+            // The change fails if the class does not have the property; the world is valid in either case.
             Operation::Refer(from, to) => {
                 let _either = host.objects().set(pick(*from), "root_component", &Value::Object(pick(*to)));
                 let _other = host.objects().set(pick(*from), "owner", &Value::Object(pick(*to)));
@@ -546,14 +546,14 @@ fn done(host: &Runtime, operations: &[Operation]) {
                 host.objects().remove_root(pick(*index));
             }
             Operation::Destroy(index) => host.objects().destroy(pick(*index)),
-            // The rename is refused for subobjects, stale objects, taken names and cycles.
+            // The rename is rejected for subobjects, stale objects, names in use, and cycles.
             Operation::Enter(inner, outer) => {
                 let _moved = host.objects().rename(pick(*inner), &format!("guest{inner}"), pick(*outer));
             }
             Operation::SpawnIn(_) => {}
         }
     }
-    // Destroys objects inside a destroyed object: they have no path, so saving and loading would move them.
+    // Destroys objects inside a destroyed object, since they have no path, and saving and loading would move them.
     while let Some(lost) = host.objects().iter().find(|object| host.objects().path_of(*object).is_none()) {
         host.objects().destroy(lost);
     }

@@ -1,8 +1,8 @@
-//! Tests invalid world files: a real file, mutated, with a matching digest. For any content the host returns a world or an error, and
-//! after an error its world is unchanged.
+//! Tests invalid world files, which are mutations of a real file with a matching digest. For any content, loading returns a world or an
+//! error, and after an error the host's world is unchanged.
 //!
-//! A run of some seconds is part of the tests. `ALCEDO_FUZZ_SECONDS` sets the duration; `ALCEDO_FUZZ_SEED` and `ALCEDO_FUZZ_FROM` set
-//! the start, and a failure prints both.
+//! The tests include a run of some seconds. `ALCEDO_FUZZ_SECONDS` sets the duration; `ALCEDO_FUZZ_SEED` and `ALCEDO_FUZZ_FROM` set the
+//! start, and a failure prints both.
 
 use crate::support;
 
@@ -19,7 +19,7 @@ use xxhash_rust::xxh3::xxh3_64;
 const HEAD: usize = 24;
 /// Size of the digest after the body.
 const TAIL: usize = 8;
-/// Rounds of the run that is part of the tests.
+/// Number of rounds of the run in the tests.
 const ROUNDS: u64 = 1500;
 
 /// Returns a file with this body and a valid length and digest.
@@ -172,7 +172,7 @@ fn at(value: &mut Cbor, number: usize) -> &mut Cbor {
     nth(value, &mut left).expect("there are that many")
 }
 
-/// Values that no file contains, or that are too large.
+/// Values that are invalid in files, or too large.
 fn strange(dice: &mut Dice) -> Cbor {
     const TEXTS: [&str; 12] = [
         "",
@@ -355,7 +355,7 @@ fn a_plugin_class_is_not_mistaken_for_a_native_class() {
     assert_eq!(before.differences(&scene.host.worlds().digest()), Vec::<String>::new());
 }
 
-/// A chain of nested objects of a missing class is kept, and is destroyed as a whole.
+/// Checks that a chain of nested objects of a missing class is kept, and is destroyed as a whole.
 #[test]
 fn a_deeply_nested_world_loads_and_unloads() {
     const DEEP: u64 = 100_000;

@@ -1,5 +1,5 @@
-//! Tests that every entry point for values by name refuses objects of a wrong class. The error is always the same: location, expected
-//! class, and the object with its class. Matching objects, none, and destroyed objects are accepted everywhere.
+//! Tests that every entry point for values by name rejects objects of a wrong class. The error always contains the location, the expected
+//! class, and the object with its class. Matching objects, none, and destroyed objects are always accepted.
 
 use crate::support;
 

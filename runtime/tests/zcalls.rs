@@ -1,5 +1,5 @@
-//! Tests calls by name in both directions across the ABI boundary of a real plugin: the host calls functions of `switchboard`,
-//! and `switchboard` calls functions of the host and its own.
+//! Tests calls by name across the ABI boundary of a real plugin. The host calls functions of `switchboard`, and `switchboard` calls
+//! functions of the host and its own functions.
 
 use crate::support;
 
@@ -20,7 +20,7 @@ fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
-/// Calls a function by name from the host, and compares the formatted answer or refusal.
+/// Calls a function by name from the host, and compares the formatted result or error.
 fn check(host: &Runtime, name: &str, arguments: &[Value], expected: Expect) {
     let answer = match host.calls().call(name, arguments) {
         Ok(None) => "done".to_owned(),
@@ -38,7 +38,7 @@ fn check_from(host: &Runtime, line: ObjectHandle, by: &str, arguments: &[Value],
     }
 }
 
-/// Registers two host functions: one doubles a number, one greets.
+/// Registers two host functions: one doubles a number, the other returns a greeting.
 fn register(host: &Runtime) {
     let double = |_: &Runtime, values: &[Value]| match values {
         [Value::I32(one), Value::I32(other)] => Ok(Some(Value::I32(2 * (one + other)))),

@@ -1,5 +1,4 @@
-//! The crate for hosts. Contains all of [`alcedo_runtime`], so a program with plugins depends on `alcedo`, and each plugin on
-//! `alcedo-plugin-api`.
+//! The crate for hosts; re-exports all of [`alcedo_runtime`]. A host depends on `alcedo`, and a plugin on `alcedo-plugin-api`.
 //!
 //! ```no_run
 //! use alcedo::native::{This, uclass};
@@ -33,10 +32,9 @@
 //!
 //! | feature | adds |
 //! | --- | --- |
-//! | `slot-types` | types of slots in calls by name, on by default; hosts and plugins must use the same setting |
-//! | `script` | script packages as modules |
-//! | `dll-bind` | calls of declared C functions |
-//! | `build` | `alcedo::build`, the crate `alcedo-build`: builds plugins |
+//! | `slot-types` | types of slots in calls by name; on by default; hosts and plugins must use the same setting |
+//! | `dll-bind` | calls C functions by their declarations |
+//! | `build` | `alcedo::build`, the crate `alcedo-build`, which builds plugins |
 //! | `engine` | `alcedo::engine`, the crate `alcedo-engine`: worlds, actors and components as native classes |
 //! | `testing` | `alcedo::testing` and `alcedo::test_world!`: headless worlds for the tests of a plugin; for dev-dependencies |
 
@@ -49,7 +47,7 @@ pub use alcedo_runtime::*;
 #[cfg(feature = "testing")]
 pub mod testing;
 
-/// [`alcedo_runtime::native`], with attributes that expand to paths of this crate.
+/// Re-exports [`alcedo_runtime::native`], with attributes that expand to paths of this crate.
 ///
 /// ```
 /// use alcedo::native::{This, uclass, udelegate, uenum, uinterface, ustruct};
@@ -109,7 +107,7 @@ pub mod native {
     pub use alcedo_runtime::native::*;
 }
 
-/// [`alcedo_runtime::host`], with attributes that expand to paths of this crate. `alcedo glue --for-host` names this module.
+/// Re-exports [`alcedo_runtime::host`], with attributes that expand to paths of this crate. `alcedo glue --for-host` uses this module.
 pub mod host {
     pub use alcedo_macros::{facade_udelegate as udelegate, facade_uenum as uenum};
     pub use alcedo_runtime::host::*;

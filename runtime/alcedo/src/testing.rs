@@ -1,4 +1,4 @@
-//! Tests a plugin: loads its library into a headless host in the process of the test. A plugin uses this module as a dev-dependency.
+//! Tests a plugin: loads its library into a headless host in the test process. Plugins enable this module in their dev-dependencies.
 //!
 //! A plugin is a `cdylib`, so no test can link it. [`test_world!`](crate::test_world) builds the library and loads it as a host does. The
 //! test then creates objects, calls their functions by name, ticks, reads properties and the log, and edits the plugin between two builds.
@@ -30,8 +30,8 @@ pub use log::{Log, LogLine};
 pub use tracing::Level;
 pub use world::{TestWorld, TestWorldBuilder};
 
-/// Builds the package of the test, and returns a [`TestWorld`](crate::testing::TestWorld) with its library. The host is the small
-/// engine, or is built by the `Builder` in the argument. Requires the feature `testing`.
+/// Builds the package of the test, and returns a [`TestWorld`](crate::testing::TestWorld) with its library. The host is the small engine,
+/// or the result of the `Builder` in the argument. Requires the feature `testing`.
 ///
 /// # Panics
 /// Panics in the cases of [`TestWorldBuilder::build`](crate::testing::TestWorldBuilder::build).
@@ -65,8 +65,8 @@ macro_rules! __test_world {
     };
 }
 
-/// Sets the build folder and the profile of a test. `tmp` is a folder inside cargo's build folder. Cargo provides this folder for
-/// integration tests.
+/// Sets the profile of a test's builds, and their build folder if `tmp` is set. `tmp` is `CARGO_TARGET_TMPDIR`, a folder inside cargo's
+/// build folder, which cargo sets for integration tests only.
 #[doc(hidden)]
 pub fn of_test(builder: TestWorldBuilder, tmp: Option<&str>, release: bool) -> TestWorldBuilder {
     let builder = builder.release(release);

@@ -1,5 +1,5 @@
-//! Measured calls of Alcedo, and two equivalent calls of plain Rust. The benchmark of this crate uses them, and the benchmark of
-//! `peers`, which measures other libraries in the same run.
+//! Measured calls of Alcedo, and two equivalent calls in plain Rust. Used by `calls.rs` and by the benchmark of `peers`, which measures
+//! other libraries in the same run.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -16,10 +16,10 @@ use crate::support;
 /// Number of rounds of a loop in the plugin per iteration.
 pub(crate) const ROUNDS: u64 = 1_000;
 
-/// Number of objects in a batch. The time of a batch is for all of its objects.
+/// Number of objects in a batch. The measured time of a batch covers all its objects.
 const MANY: u64 = 1_000;
 
-/// Base of the plugin's class.
+/// Base class of the plugin's class.
 #[uclass(package = "Test", blueprintable)]
 #[derive(Default)]
 struct Adder {
@@ -89,14 +89,14 @@ impl Add for Plain {
     }
 }
 
-/// The tables of the plugin `exchange` and of its host.
+/// Entry tables that the plugin `exchange` and its host declare.
 mod tables {
     use alcedo_runtime as alcedo;
 
     include!("../../tests/plugins/exchange/src/tables.rs");
 }
 
-/// A Slim with the call table of its module.
+/// A Slim with the entry table of its module.
 struct Apart {
     sums: tables::Scores<OfContext>,
     _slim: LoadContext,
@@ -137,7 +137,7 @@ fn host() -> (Runtime, ObjectHandle) {
     (runtime, crossing)
 }
 
-/// Registers the group `call_host_to_plugin`.
+/// Adds the benchmarks of the group `call_host_to_plugin`.
 pub(crate) fn host_to_plugin(group: &mut BenchmarkGroup<'_, WallTime>) {
     let (runtime, crossing) = host();
     let plain = black_box(add_plain as extern "C" fn(i32, i32) -> i32);
@@ -214,7 +214,7 @@ pub(crate) fn host_to_plugin(group: &mut BenchmarkGroup<'_, WallTime>) {
     drop(runtime.shutdown());
 }
 
-/// Registers the group `call_plugin_to_host`. A round of a benchmark is [`ROUNDS`] calls.
+/// Adds the benchmarks of the group `call_plugin_to_host`. One round of a benchmark makes [`ROUNDS`] calls.
 pub(crate) fn plugin_to_host(group: &mut BenchmarkGroup<'_, WallTime>) {
     let (runtime, crossing) = host();
     group.throughput(Throughput::Elements(ROUNDS));

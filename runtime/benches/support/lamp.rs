@@ -1,5 +1,5 @@
-//! Types of the host that `host-types` extends and implements, reduced to the members that a benchmark of the host needs. The
-//! plugin's glue is generated from these types. The lamp of the tests has all of these members and more.
+//! Native classes that `host-types` extends and implements, with only the members that benchmarks need. The plugin's glue is generated from
+//! these types. `tests/native_classes.rs` declares the same classes with more members.
 
 use alcedo_runtime::CallError;
 use alcedo_runtime::native::{uclass, uinterface};

@@ -1,4 +1,4 @@
-//! Code that the benchmarks share: release builds of example plugins, and a host.
+//! Shared code of the benchmarks: release builds of example plugins, and a host.
 #![allow(dead_code, reason = "each benchmark uses its own part of this")]
 
 #[path = "../../tests/support/builds.rs"]
@@ -15,12 +15,12 @@ pub(crate) fn builds(package: &str) -> [PathBuf; 2] {
     changed_builds(package, &[])
 }
 
-/// Returns two sealed release builds of an example plugin with different ids. The second has these features.
+/// Returns two sealed release builds of an example plugin with different ids. Only the second build has `features`.
 pub(crate) fn changed_builds(package: &str, features: &[&str]) -> [PathBuf; 2] {
     [builds::tagged(package, &[], 1), builds::tagged(package, features, 2)]
 }
 
-/// Creates a host with a Master of this library.
+/// Creates a host with a Master that contains this library.
 pub(crate) fn host(library: &Path) -> Runtime {
     let runtime = Runtime::builder().package("Game").natives(alcedo_engine::natives()).build();
     let runtime = runtime.expect("a runtime");
@@ -28,14 +28,14 @@ pub(crate) fn host(library: &Path) -> Runtime {
     runtime
 }
 
-/// Reloads, and checks that the reload was committed.
+/// Reloads the Master, and checks that the reload was committed.
 pub(crate) fn reload(runtime: &Runtime, library: &Path) -> ReloadReport {
     let report = runtime.reload(&[library]).expect("there is a Master");
     assert_eq!(report.outcome, Outcome::Committed);
     report
 }
 
-/// Waits until only the current generation is mapped, so that finalizers of the previous one do not run during a measurement.
+/// Waits until only the current generation is mapped, so no finalizers of the previous generation run during a measurement.
 pub(crate) fn settle(runtime: &Runtime) {
     const PATIENCE: Duration = Duration::from_secs(60);
     let deadline = Instant::now() + PATIENCE;
@@ -54,16 +54,16 @@ pub(crate) struct Peak {
     pub(crate) peak: u64,
 }
 
-/// Runs `action`, and returns its result and the memory that it needs.
+/// Runs `action`, and returns its result with the memory before and during it.
 pub(crate) fn with_peak<T>(action: impl FnOnce() -> T) -> (T, Peak) {
     let before = process::rss_kib().expect("a Linux with /proc");
-    // Resets the peak of the process memory.
+    // Resets the peak that the kernel reports for this process.
     fs::write("/proc/self/clear_refs", "5").expect("a Linux with /proc");
     let result = action();
     (result, Peak { before, peak: status_kib("VmHWM") })
 }
 
-/// Returns a field of `/proc/self/status` in KiB.
+/// Returns a field of `/proc/self/status` whose unit is KiB.
 pub(crate) fn status_kib(field: &str) -> u64 {
     let status = fs::read_to_string("/proc/self/status").expect("a Linux with /proc");
     let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
@@ -71,7 +71,7 @@ pub(crate) fn status_kib(field: &str) -> u64 {
     number.expect("a number of KiB")
 }
 
-/// Pseudorandom numbers that are equal in each run: xorshift, by George Marsaglia.
+/// Pseudorandom number generator with the same numbers in each run: xorshift, by George Marsaglia.
 pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
@@ -84,14 +84,14 @@ impl Dice {
     }
 }
 
-/// Returns the numbers below `count` in random order.
+/// Returns the numbers from 0 to `count - 1` in random order.
 pub(crate) fn shuffled(count: usize) -> Vec<usize> {
     let (mut order, mut dice): (Vec<_>, _) = ((0..count).collect(), Dice(0x5eed));
     (1..count).rev().for_each(|at| order.swap(at, dice.roll(at + 1)));
     order
 }
 
-/// Returns a configuration with enough samples to compute a ratio on a shared machine.
+/// Returns a configuration whose sample size allows ratios on a machine with other load.
 pub(crate) fn config() -> criterion::Criterion {
     criterion::Criterion::default()
         .sample_size(20)

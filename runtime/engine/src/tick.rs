@@ -39,7 +39,7 @@ struct Frame {
 
 impl Frame {
     fn new(runtime: &Runtime) -> Result<Self, Error> {
-        // The batch calls only overrides, since the event itself does nothing.
+        // The batch only calls overrides, because the event itself has an empty body.
         let tick = |path: &str, event: &str| {
             let tick = runtime.batch(&format!("uf:{path}:{event}"))?;
             Ok::<_, Error>(tick.when("can_tick").only_overrides())

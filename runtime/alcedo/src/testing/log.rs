@@ -1,4 +1,4 @@
-//! Log of one world: records of its plugins of all levels, from any thread, and lines of the host of level INFO or above.
+//! Log of one world: all records of its plugins, from any thread, and records of the host of level INFO or above.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Name of the records that the runtime forwards for a module.
+/// Message of the events by which the runtime forwards the records of a module.
 const OF_PLUGIN: &str = "plugin event";
 
 /// A line of a [`Log`].
@@ -23,7 +23,7 @@ pub struct LogLine {
     pub module: Option<(String, u64)>,
     /// Message, followed by the other fields.
     pub message: String,
-    /// Set if the host reports a failure of plugin code that it called.
+    /// Set if the line reports a failure of plugin code that the host called.
     is_failure: bool,
 }
 
@@ -33,7 +33,7 @@ impl fmt::Display for LogLine {
     }
 }
 
-/// Lines of a world since it was built, in order; see [`TestWorld::log`](super::TestWorld::log).
+/// Log lines of a world since its creation, in order; see [`TestWorld::log`](super::TestWorld::log).
 ///
 /// # Examples
 /// ```no_run
@@ -67,7 +67,7 @@ impl fmt::Display for Log {
     }
 }
 
-/// Subscriber that collects the lines of one world. A clone shares the lines.
+/// Subscriber that collects the log lines of one world. Clones share the lines.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Recorder {
     lines: Arc<Mutex<Vec<LogLine>>>,
@@ -83,7 +83,7 @@ impl Recorder {
         self.lines().len()
     }
 
-    /// Returns the failures after the first `count` lines, one per line.
+    /// Returns the failures after the first `count` lines, one per line of the result.
     pub(super) fn failures_after(&self, count: usize) -> String {
         let lines = self.lines();
         let failures = lines.iter().skip(count).filter(|line| line.is_failure);
@@ -129,7 +129,7 @@ impl Subscriber for Recorder {
     fn exit(&self, _span: &Id) {}
 }
 
-/// Returns `true` for lines of the runtime about failed plugin code: errors, and the warnings of `Objects::log_failure`.
+/// Returns `true` for lines in which the runtime reports a failure of plugin code: errors, and warnings of `Objects::log_failure`.
 fn is_failure(level: Level, target: &str) -> bool {
     let is_of_runtime = target.starts_with("alcedo");
     is_of_runtime && (level == Level::ERROR || (level == Level::WARN && target.ends_with("::failures")))
@@ -139,8 +139,8 @@ fn is_failure(level: Level, target: &str) -> bool {
 #[derive(Default)]
 struct Fields {
     message: String,
-    /// Module and generation, from the fields that the runtime adds to events of a plugin. `None` for an event of the host, in which
-    /// fields of these names are ordinary fields.
+    /// Module and generation, from the fields that the runtime adds to events of a plugin. `None` for an event of the host: there, fields
+    /// with these names have no special meaning.
     module: Option<(String, u64)>,
     others: String,
 }

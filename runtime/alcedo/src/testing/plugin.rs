@@ -1,9 +1,8 @@
-//! Libraries of the plugin under test: built once per process, and again for each edit of a copy of its sources.
+//! Builds the libraries of the plugin under test: once per process, and once for each edit of a copy of the sources.
 //!
-//! All files are below `alcedo-tests` in cargo's build folder: the libraries, and the copies of sources that edits change. No build
-//! overwrites a loaded library. The author's own libraries do not change, because a running host may watch them. Dependencies are
-//! shared with the author's builds. Builds of several threads or processes run one after another. A library whose inputs are unchanged
-//! is not built again.
+//! All files are below `alcedo-tests` in cargo's build folder: the libraries, and the source copies that edits change. No build overwrites
+//! a loaded library. The author's own libraries stay unchanged, because a running host may watch them. Dependencies are shared with the
+//! author's builds. Builds of several threads or processes run one after another. A library with unchanged inputs is not rebuilt.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -15,7 +14,7 @@ use std::{fs, slice};
 
 use alcedo_build::{BuildError, BuildRequest, PluginFolder, SourceCopy, Variants, metadata};
 
-/// Changed files of a plugin, by their paths in its folder.
+/// Contents of changed source files, by their paths in the plugin's folder.
 pub(super) type Edits = BTreeMap<PathBuf, String>;
 
 /// A plugin under test, with the options of its builds.
@@ -27,23 +26,23 @@ pub(super) struct Plugin {
     pub release: bool,
     /// Cargo's folder of intermediate files; by default the build folder of the package.
     pub build_dir: Option<PathBuf>,
-    /// Folders of further plugins to load.
+    /// Folders of other plugins to load.
     pub others: Vec<PathBuf>,
 }
 
-/// Built libraries. The library of the plugin itself is the first.
+/// Built libraries; the first is the library of the plugin under test.
 #[derive(Clone, Debug)]
 pub(super) struct Built {
     pub libraries: Vec<PathBuf>,
     build_dir: PathBuf,
-    /// Folder of the libraries built from edits.
+    /// Folder of the libraries that are built from edits.
     edits: PathBuf,
-    /// Shared lock of the folder `edits`. While it is held, no process deletes libraries that worlds of this process may load.
+    /// Shared lock of the folder `edits`. While the lock is held, no process deletes libraries that worlds of this process may load.
     _in_use: Arc<File>,
 }
 
 impl Plugin {
-    /// Returns the libraries. The first call in this process builds them.
+    /// Returns the built libraries. The first call in this process builds them.
     pub(super) fn built(&self) -> Result<Built, BuildError> {
         static BUILT: Mutex<BTreeMap<Plugin, Built>> = Mutex::new(BTreeMap::new());
         // Other threads wait here for the first build.
@@ -81,7 +80,7 @@ impl Plugin {
         }
     }
 
-    /// Builds the plugin with these edits, and returns the library. The author's files do not change.
+    /// Builds the plugin with these edits, and returns the path of the library. The author's files do not change.
     pub(super) fn edited(&self, built: &Built, edits: &Edits) -> Result<PathBuf, BuildError> {
         let copied = root(&built.build_dir).join("source").join(&self.package);
         let copy = SourceCopy::new(&self.manifest(), &copied, edits)?;
@@ -100,7 +99,7 @@ impl Plugin {
         self.features.iter().fold(request, |request, feature| request.feature(feature))
     }
 
-    /// Makes a build write its files below the build folder of the tests.
+    /// Redirects the output of a build to the folder `alcedo-tests`.
     fn below<'a>(&self, build_dir: &Path, request: BuildRequest<'a>) -> BuildRequest<'a> {
         let request = request.release(self.release).target_dir(root(build_dir).join("built"));
         request.env("CARGO_BUILD_BUILD_DIR", build_dir.display().to_string())
@@ -119,8 +118,8 @@ fn root(build_dir: &Path) -> PathBuf {
     build_dir.join("alcedo-tests")
 }
 
-/// Locks the libraries of edits against deletion. If no other process uses these libraries, first deletes libraries older than the last
-/// build of the plugin, which were built from other sources.
+/// Locks the libraries of edits against deletion. If no other process has locked them, first deletes the libraries that are older than the
+/// last build of the plugin, because they were built from other sources.
 fn lock_edits(edits: &Path, own: &Path) -> io::Result<File> {
     fs::create_dir_all(edits)?;
     let in_use = File::options().create(true).truncate(false).write(true).open(edits.join(".in-use"))?;
@@ -129,7 +128,7 @@ fn lock_edits(edits: &Path, own: &Path) -> io::Result<File> {
         let own = own.parent().and_then(built);
         for folder in fs::read_dir(edits)?.flatten().map(|entry| entry.path()) {
             if folder.is_dir() && built(&folder) < own {
-                // Ignores an error, because a folder that remains only uses space.
+                // Ignores errors, because a remaining folder only uses disk space.
                 let _ = fs::remove_dir_all(folder);
             }
         }

@@ -1,5 +1,5 @@
-//! A headless host for one test. Its methods panic with the error of the plugin, at the location of the caller. Methods with the prefix
-//! `try_` return the error instead.
+//! A headless host for one test. Most methods panic if plugin code fails, at the location of the caller. Methods with the prefix `try_`
+//! return the error instead.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use tracing::{Dispatch, dispatcher};
 use super::log::{Log, Recorder};
 use super::plugin::{Built, Edits, Plugin};
 
-/// Describes a [`TestWorld`]; see [`TestWorld::builder`].
+/// Builder of a [`TestWorld`]; created by [`TestWorld::builder`].
 ///
 /// # Examples
 /// ```no_run
@@ -39,31 +39,31 @@ impl fmt::Debug for TestWorldBuilder {
 }
 
 impl TestWorldBuilder {
-    /// Sets the host. The default is the small engine, with the package `Game`.
+    /// Sets the builder of the host. The default is the small engine, with the package `Game`.
     pub fn host(self, host: Builder) -> Self {
         Self { host: Some(host), ..self }
     }
 
-    /// Also builds and loads the plugins of another folder, which this plugin needs. `folder` is relative to the folder of this plugin.
+    /// Also builds and loads the plugins in another folder, on which this plugin depends. `folder` is relative to this plugin's folder.
     pub fn and(mut self, folder: impl Into<PathBuf>) -> Self {
         self.plugin.others.push(folder.into());
         self
     }
 
-    /// Builds the plugin with a feature.
+    /// Enables a cargo feature of the plugin.
     pub fn feature(mut self, name: &str) -> Self {
         self.plugin.features.push(name.to_owned());
         self
     }
 
-    /// Builds the plugins with the release profile. [`test_world!`](crate::test_world) builds them with the profile of the test.
+    /// Builds the plugins with the release profile. [`test_world!`](crate::test_world) selects the profile of the test.
     pub fn release(mut self, yes: bool) -> Self {
         self.plugin.release = yes;
         self
     }
 
-    /// Sets cargo's folder of intermediate files. The default is the build folder of the plugin; [`test_world!`](crate::test_world)
-    /// uses the build folder of the test. All files of the tests are in the subfolder `alcedo-tests`.
+    /// Sets cargo's folder of intermediate files. The default is the build folder of the plugin; [`test_world!`](crate::test_world) sets
+    /// the build folder of the test. All files of the tests are in its subfolder `alcedo-tests`.
     pub fn build_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.plugin.build_dir = Some(folder.into());
         self
@@ -73,7 +73,7 @@ impl TestWorldBuilder {
     /// calling thread becomes the game thread of the host.
     ///
     /// # Panics
-    /// If a build fails; the message contains the errors of the compiler. If the host cannot be built, or rejects a library.
+    /// If a build fails (the message contains the compiler errors), the host cannot be built, or the host rejects a library.
     #[track_caller]
     pub fn build(self) -> TestWorld {
         match self.try_build() {
@@ -139,7 +139,7 @@ impl fmt::Debug for TestWorld {
 }
 
 impl TestWorld {
-    /// Describes a world with the plugin `package` in `folder`, the folder of its `Cargo.toml`.
+    /// Returns a builder for a world with the plugin `package`. `folder` is the folder of its `Cargo.toml`.
     pub fn builder(folder: impl Into<PathBuf>, package: &str) -> TestWorldBuilder {
         let (folder, package) = (folder.into(), package.to_owned());
         let (features, others) = (Vec::new(), Vec::new());
@@ -147,18 +147,18 @@ impl TestWorld {
         TestWorldBuilder { plugin, host: None }
     }
 
-    /// Returns the host, for operations that this type does not have. While a test calls the host directly, the log receives records of
-    /// plugins, but no lines of the host.
+    /// Returns the host, for operations that this type does not provide. During direct calls of the host, the log receives records of
+    /// plugins only.
     #[must_use]
     pub fn runtime(&self) -> &Runtime {
         &self.runtime
     }
 
-    /// Creates an object of a class of the plugin. `class` is the name of the class, the name with its package (`Game.Cube`), or a
-    /// path. A path may also refer to a class of the host.
+    /// Creates an object of a plugin class. `class` is the class name, the name with its package (`Game.Cube`), or a path. A path may also
+    /// name a class of the host.
     ///
     /// # Panics
-    /// If no class or several classes have the name, or if the construction fails.
+    /// If no class or more than one class has the name, or if the construction fails.
     #[track_caller]
     pub fn spawn(&self, class: &str) -> Obj<Object> {
         let path = self.class(class);
@@ -205,12 +205,12 @@ impl TestWorld {
         }
     }
 
-    /// Calls a function that the class declares, by name. An object of [`TestWorld::spawn`] is accepted for each parameter whose class
-    /// the object has. Private methods cannot be called by name: test them in a unit test in `src`.
+    /// Calls a function that the class declares, by name. Objects of [`TestWorld::spawn`] can be passed for parameters of their class or a
+    /// base class. Private methods cannot be called by name: test them in a unit test in `src`.
     ///
     /// # Panics
-    /// If the object has no such function, an argument or the result has another type, or the function fails. After a panic in the
-    /// plugin, the message contains the panic message with its file and line.
+    /// If the object has no such function, an argument or the result has a different type, or the function fails. After a panic in the
+    /// plugin, the message contains the plugin's panic message with file and line.
     #[track_caller]
     pub fn call<R: NativeResult>(&self, object: impl Reference, function: &str, arguments: impl NativeParams) -> R {
         match self.try_call(object, function, arguments) {
@@ -219,7 +219,7 @@ impl TestWorld {
         }
     }
 
-    /// Calls a function like [`TestWorld::call`], for tests of its errors.
+    /// Calls a function like [`TestWorld::call`], but returns its error.
     ///
     /// # Errors
     /// Returns the error of the call.
@@ -240,10 +240,10 @@ impl TestWorld {
         self.inside(|runtime| runtime.objects().call_as(object.to_handle(), function, arguments))
     }
 
-    /// Advances the game time in one tick, which also runs tasks of plugins.
+    /// Runs one tick that advances the game time by `seconds`. The tick also runs tasks of plugins.
     ///
     /// # Panics
-    /// If the host logs that plugin code failed in the tick. The message contains each logged failure, with file and line.
+    /// If plugin code fails during the tick. The message contains each failure that the host logged, with file and line.
     #[track_caller]
     pub fn tick(&self, seconds: f32) {
         let before = self.recorder.count();
@@ -262,12 +262,12 @@ impl TestWorld {
         committed(self.inside(|runtime| runtime.reload(&libraries)))
     }
 
-    /// Builds the plugin with a changed file, and reloads it. `file` is relative to the folder of the plugin. The edit changes a copy
-    /// of the file, not the file itself. Each edit applies to the result of earlier edits in this world, like saves in an editor.
+    /// Builds the plugin with a changed file, and reloads it. `file` is relative to the plugin's folder. The edit changes a copy of the
+    /// file. Each edit applies to the result of the previous edits in this world, like saves in an editor.
     ///
     /// # Panics
-    /// If the file does not exist, or `change` returns the same text. If the build fails; the message contains the errors of the
-    /// compiler. If the reload is rolled back; the message contains the report.
+    /// If the file does not exist, `change` returns its argument unchanged, the build fails, or the reload is rolled back. The message
+    /// contains the compiler errors or the report.
     #[track_caller]
     pub fn edit(&self, file: impl AsRef<Path>, change: impl FnOnce(&str) -> String) -> ReloadReport {
         match self.try_edit(file, change) {
@@ -276,11 +276,11 @@ impl TestWorld {
         }
     }
 
-    /// Edits like [`TestWorld::edit`], for a change that makes the reload roll back. The returned report contains the phase and the
-    /// error. The file stays changed, and the old code continues to run.
+    /// Edits like [`TestWorld::edit`], and expects the reload to be rolled back. The returned report contains the phase and the error. The
+    /// copied file stays changed, and the old code continues to run.
     ///
     /// # Panics
-    /// If the reload is committed, the build fails, the file does not exist, or `change` returns the same text.
+    /// If the reload is committed, the build fails, the file does not exist, or `change` returns its argument unchanged.
     ///
     /// # Examples
     /// ```no_run
@@ -298,14 +298,13 @@ impl TestWorld {
         }
     }
 
-    /// Edits like [`TestWorld::edit`], but returns the error of a failed build, and also returns the report of a reload that is rolled
-    /// back.
+    /// Edits like [`TestWorld::edit`], but returns the error of a failed build, and the report of a reload that is rolled back.
     ///
     /// # Errors
-    /// [`BuildError::DoesNotCompile`] with the errors of the compiler, or another error of the build. The file stays changed.
+    /// [`BuildError::DoesNotCompile`] with the compiler errors, or another error of the build. The copied file stays changed.
     ///
     /// # Panics
-    /// If the file does not exist, `change` returns the same text, or the host cannot start the reload.
+    /// If the file does not exist, `change` returns its argument unchanged, or the host cannot start the reload.
     #[track_caller]
     pub fn try_edit(
         &self,
@@ -335,8 +334,8 @@ impl TestWorld {
         }
     }
 
-    /// Returns the log so far: the records of plugins of all levels and threads, and the host's lines of level INFO or above during
-    /// calls of this world.
+    /// Returns the log so far. It contains all records of plugins from all threads, and records of the host of level INFO or above that
+    /// were logged during calls of this world.
     #[must_use]
     pub fn log(&self) -> Log {
         self.recorder.log()
@@ -355,7 +354,7 @@ impl TestWorld {
     /// Shuts the host down, and checks that all code of plugins could be unloaded.
     ///
     /// # Panics
-    /// If an image stays mapped; the message contains the reasons.
+    /// If an image stays mapped; the message lists the reasons.
     #[track_caller]
     pub fn finish(self) {
         let report = self.inside(|runtime| runtime.clone().shutdown());
@@ -367,7 +366,7 @@ impl TestWorld {
         dispatcher::with_default(&self.dispatch, || action(&self.runtime))
     }
 
-    /// Returns the path of the plugin class with this name.
+    /// Returns the path of the only plugin class with this name.
     #[track_caller]
     fn class(&self, name: &str) -> String {
         if name.starts_with('/') {
@@ -396,7 +395,7 @@ impl Drop for TestWorld {
     }
 }
 
-/// Returns the report of a reload that must be committed.
+/// Returns the report of a reload, or panics unless the reload was committed.
 #[track_caller]
 fn committed(report: Result<ReloadReport, Error>) -> ReloadReport {
     match report.map(ReloadReport::into_result) {

@@ -1,8 +1,8 @@
-//! Measures a call across an ABI boundary with two `i32` arguments and a result, by each kind of call of Alcedo and by other
-//! libraries. All run in one process, so that their times are comparable. `runtime/benches/calls.rs` explains the ids of Alcedo,
-//! and `src/peers.rs` the other libraries.
+//! Compares calls across an ABI boundary with two `i32` arguments and a result, by each kind of call of Alcedo and by other libraries. All
+//! calls run in one process, so that their times are comparable. `runtime/benches/calls.rs` describes the ids of Alcedo, and `src/peers.rs`
+//! the other libraries.
 //!
-//! `cd runtime/benches/peers && cargo bench`; `cargo bench -- --quick` takes a minute.
+//! Run it by `cd runtime/benches/peers && cargo bench`; with `cargo bench -- --quick` the run takes a minute.
 
 #[path = "../../support/mod.rs"]
 mod support;

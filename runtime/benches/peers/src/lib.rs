@@ -1,4 +1,3 @@
-//! Setup of the other libraries that call across an ABI boundary. Each does the same work: it adds two `i32`. The benchmark makes
-//! the calls.
+//! Setup of the compared libraries. Each library adds two `i32` across an ABI boundary; the benchmark makes the calls.
 
 pub mod peers;

@@ -1,5 +1,5 @@
-//! Compared libraries with a common interface. `there` is one call from the host. `back` lets the library call the host in a loop,
-//! and returns the sum.
+//! Compared libraries behind the trait [`Peer`]. `there` is one call from the host to the library. `back` makes the library call the host
+//! in a loop, and returns the sum.
 
 #![allow(non_local_definitions, reason = "the macro of `abi_stable` writes some")]
 
@@ -15,15 +15,15 @@ use mlua::{Function, Lua};
 use rhai::{AST, Engine, Scope};
 use wasmtime::{Engine as WasmEngine, Instance, Linker, Module, Store, TypedFunc};
 
-/// The work of each measured call.
+/// Function that each measured call runs.
 #[inline(never)]
 pub extern "C" fn add(left: i32, right: i32) -> i32 {
     left.wrapping_add(right)
 }
 
-/// A library that calls across an ABI boundary.
+/// A library for calls across an ABI boundary.
 pub trait Peer {
-    /// Calls the library once from the host.
+    /// Adds two numbers by one call from the host to the library.
     fn there(&mut self, left: i32, right: i32) -> i32;
 
     /// Makes the library call the host `times` times; each call adds 1.
@@ -37,7 +37,7 @@ pub struct Libffi {
 }
 
 unsafe extern "C" fn added(_cif: &ffi_cif, result: &mut i32, args: *const *const std::ffi::c_void, _data: &()) {
-    // SAFETY: `libffi` passes the addresses of as many arguments as the closure has, with the types of the closure.
+    // SAFETY: `libffi` passes one address for each argument of the closure, and each address points to a value of the argument's type.
     let (left, right) = unsafe { (*(*args).cast::<i32>(), *(*args.add(1)).cast::<i32>()) };
     *result = left.wrapping_add(right);
 }
@@ -60,7 +60,7 @@ impl Default for Libffi {
 impl Peer for Libffi {
     fn there(&mut self, left: i32, right: i32) -> i32 {
         let code = CodePtr::from_ptr(black_box(add as extern "C" fn(i32, i32) -> i32) as *const _);
-        // SAFETY: the function has the parameters and the result that the description specifies.
+        // SAFETY: `cif` describes the parameters and the result of this function.
         unsafe { self.cif.call(code, &[arg(&left), arg(&right)]) }
     }
 
@@ -71,7 +71,7 @@ impl Peer for Libffi {
     }
 }
 
-/// `bevy_reflect`: a function whose arguments are reflected values. Without a boundary, both directions are the same.
+/// `bevy_reflect`: a function with reflected arguments. Both directions are the same code, because there is no ABI boundary.
 pub struct Bevy(DynamicFunction<'static>);
 
 impl Bevy {
@@ -191,7 +191,7 @@ impl Peer for Wasm {
     }
 }
 
-/// `rhai`: a script whose syntax tree is interpreted.
+/// `rhai`: a script that runs as a syntax tree.
 pub struct Rhai {
     engine: Engine,
     script: AST,
@@ -226,7 +226,7 @@ impl Peer for Rhai {
     }
 }
 
-/// Interface of the trait object of `abi_stable`.
+/// Trait of the `abi_stable` trait object.
 #[sabi_trait]
 pub trait Adds {
     /// Adds two numbers.
@@ -241,7 +241,7 @@ impl Adds for Plain {
     }
 }
 
-/// `abi_stable`: a trait object whose method table both sides know. Calls in both directions are the same code.
+/// `abi_stable`: a trait object with a method table that both sides declare. Both directions are the same code.
 pub struct AbiStable(Adds_TO<'static, RBox<()>>);
 
 impl AbiStable {
@@ -268,7 +268,7 @@ impl Peer for AbiStable {
     }
 }
 
-/// Returns all compared libraries, each with its id in the benchmark.
+/// Returns all compared libraries with their ids in the benchmark.
 #[must_use]
 pub fn all() -> Vec<(&'static str, Box<dyn Peer>)> {
     vec![

@@ -1,5 +1,4 @@
-//! The script of the benchmarks, `robot.uc`. It is checked, compiled, declared and loaded in the way that a host loads a package of
-//! scripts.
+//! Loads `robot.uc`, the script of the benchmarks, in the way in which a host loads script packages: check, compile, declare, load.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -21,18 +20,18 @@ use alcedo_uc::{Options, Source, check};
 
 /// Number of rounds of a loop.
 pub const ROUNDS: i32 = 1_000_000;
-/// Index of the Fibonacci number to compute.
+/// Argument of the Fibonacci function.
 pub const FIB: i32 = 27;
-/// Number of structs whose average is computed.
+/// Number of structs in the array that `average` reads.
 pub const ROWS: usize = 100_000;
 
-/// Number of vector additions.
+/// Number of vectors that the benchmark adds.
 pub const VECTORS: i32 = 100_000;
 
 const TEXT: &str = include_str!("robot.uc");
 
 alcedo_reflect::plain_struct! {
-    /// An averaged struct.
+    /// A struct of the array that `average` reads.
     pub struct Row in "/Script/Game.Row" {
         /// A float.
         pub weight: f32,
@@ -43,12 +42,12 @@ alcedo_reflect::plain_struct! {
     }
 }
 
-/// Returns the structs whose average is computed.
+/// Returns the array that `average` reads.
 pub fn rows() -> Vec<Row> {
     (0..ROWS).map(|at| Row { weight: at as f32 * 0.5, value: at as i32 % 1_000, size: at as f64 }).collect()
 }
 
-/// A world with a robot and its functions.
+/// A world with one robot, and the compiled script.
 pub struct Stage {
     world: World,
     class: Rc<Class>,
@@ -57,10 +56,10 @@ pub struct Stage {
     _machine: Rc<Machine>,
 }
 
-/// Cell for the thunk of a function, which is set once the code of the function is loaded.
+/// Cell for the thunk of a function. It is filled when the code of the function is loaded.
 type Cell = Rc<RefCell<Option<Thunk>>>;
 
-/// Declares the native function that the script calls.
+/// Returns the declaration of the native function that the script calls.
 fn add() -> FunctionDecl {
     let mut decl = FunctionDecl::new(
         "add",
@@ -81,7 +80,7 @@ fn property(name: &str, ty: &Type) -> PropertyDecl {
     PropertyDecl::new(name, text.kind()).of_type(&text.path())
 }
 
-/// Declares a class of the source. Adds a cell for the thunk of each of its functions.
+/// Returns the declaration of a script class. Adds one cell for each function of the class to `cells`.
 fn declaration(package: &str, of: &hir::Class, cells: &mut BTreeMap<String, Cell>) -> ClassDecl {
     let mut class = ClassDecl::new(package, &of.name, &of.base, Origin::Script);
     class.properties = of.properties.iter().map(|found| property(&found.name, &found.ty)).collect();
@@ -165,7 +164,7 @@ impl Stage {
         block.result()
     }
 
-    /// Returns the average of one field of all structs.
+    /// Returns the average of one field over all structs.
     pub fn average(&self, property: Name) -> f32 {
         let function = self.function("average");
         let mut block = ParamBlock::new(function);

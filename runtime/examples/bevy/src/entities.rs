@@ -1,5 +1,5 @@
-//! Pairs of an entity and an object. The end of the entity also ends the object, and vice versa. Changes take effect when the
-//! commands of a frame are applied, so plugin code never changes Bevy's world while a system runs.
+//! Pairs each entity with an object. Destroying either also destroys the other. Changes take effect when the commands of a frame are
+//! applied, so plugin code never changes Bevy's world while a system runs.
 
 use std::collections::HashMap;
 
@@ -12,15 +12,14 @@ use crate::Behavior;
 use crate::mirror::{Mirror, Position, Velocity};
 use crate::systems::SystemFailed;
 
-/// Path of a plugin class that extends [`Behavior`]. The entity receives an object of the class in the next frame. If no plugin
-/// declares the class, the entity waits until a build declares it.
+/// Path of a plugin class that extends [`Behavior`]. The entity receives an object of this class in the next frame. If no plugin declares
+/// the class, the entity receives its object after the first reload that adds the class.
 #[derive(Component, Clone, PartialEq, Eq, Debug)]
 #[component(immutable)]
 #[require(Position, Velocity)]
 pub struct Script(pub String);
 
-/// The object of an entity. The app accesses its properties with [`Runtime::property`] and calls its functions with
-/// [`Runtime::objects`].
+/// The object of an entity. An app accesses the properties with [`Runtime::property`], and calls the functions with [`Runtime::objects`].
 #[derive(Component, Clone, Copy, PartialEq, Eq, Debug)]
 #[component(immutable)]
 pub struct Scripted {
@@ -35,11 +34,11 @@ impl Scripted {
     }
 }
 
-/// All pairs of entities and objects, in both directions.
+/// All pairs of entities and objects, searchable in both directions.
 pub(crate) struct Links {
     objects: HashMap<Entity, ObjectHandle>,
     entities: HashMap<ObjectHandle, Entity>,
-    /// Objects of [`Behavior`] and of the classes that extend it.
+    /// Objects of [`Behavior`] and of its derived classes.
     list: ClassList,
 }
 
@@ -61,7 +60,7 @@ pub(crate) fn destroy_removed(
     mut removed: RemovedComponents<Scripted>,
 ) {
     for entity in removed.read() {
-        // If the object ended before its entity, the pair is already removed.
+        // If the object was destroyed before its entity, the pair is already removed.
         if let Some(object) = links.objects.remove(&entity) {
             links.entities.remove(&object);
             runtime.objects().destroy(object);
@@ -69,7 +68,7 @@ pub(crate) fn destroy_removed(
     }
 }
 
-/// Creates the objects of new entities.
+/// Creates the objects of entities that have a [`Script`] but no object.
 pub(crate) fn create_missing(
     runtime: NonSend<Runtime>,
     mut links: NonSendMut<Links>,
@@ -91,7 +90,7 @@ pub(crate) fn create_missing(
                         format!("{class} does not extend {}", Behavior::PATH)
                     },
                 );
-                // Without this, each frame would try to create the object again.
+                // Prevents that each frame tries to create the object again.
                 commands.entity(entity).remove::<Script>();
                 failed.write(SystemFailed { system: class.clone(), objects: 1, error });
                 continue;
@@ -102,9 +101,9 @@ pub(crate) fn create_missing(
     }
 }
 
-/// Spawns entities for objects that plugin code created, and despawns the entities of objects that plugin code destroyed. An object
-/// without an outer exists until the app or plugin code destroys it. If a reload removes the class of an object, the object is
-/// dormant and keeps its entity.
+/// Spawns entities for objects that plugin code created, and despawns entities whose objects plugin code destroyed. An object without an
+/// outer exists until the app or plugin code destroys the object. If a reload removes the class of an object, the object becomes dormant
+/// and keeps its entity.
 pub(crate) fn adopt(
     runtime: NonSend<Runtime>,
     mut links: NonSendMut<Links>,

@@ -1,12 +1,12 @@
-//! A Bevy plugin that hosts Alcedo plugins. Bevy and the Alcedo plugins share the data and the work of a frame:
+//! A Bevy plugin that hosts Alcedo plugins. Bevy and Alcedo share the data and the work of a frame as follows:
 //!
-//! * An entity with [`Script`] has an **object** of a plugin class. Its properties are the data that the plugin declares. The
-//!   properties outlive the code of the class.
-//! * A function of the class with `meta(system = "1")` is a **system**. Once a frame, one call across the ABI boundary runs it for
-//!   all objects of the class. Systems of new code run from the frame of the reload on, and removed systems stop.
-//! * [`Position`] and [`Velocity`] are components of Bevy. While plugin code runs, properties of [`Behavior`] mirror them.
+//! * An entity with [`Script`] has an **object** of a plugin class. The plugin declares the properties of the object. Their values outlive
+//!   the code of the class.
+//! * A function of the class with `meta(system = "1")` is a **system**. Once a frame, one call across the ABI boundary runs the system for
+//!   all objects of the class. New and removed systems take effect in the frame of the reload.
+//! * [`Position`] and [`Velocity`] are components of Bevy. While plugin code runs, properties of [`Behavior`] contain copies of them.
 //!
-//! The runtime belongs to the thread that built it, so it is non-send data. Bevy runs systems with [`NonSend`] on the main thread.
+//! The runtime must stay on the thread that built it, so it is non-send data. Bevy runs systems with [`NonSend`] on the main thread.
 
 mod entities;
 mod mirror;
@@ -38,21 +38,21 @@ pub struct Behavior {
     velocity_y: f32,
 }
 
-/// Returns a builder of runtimes for [`AlcedoPlugin`], with the native class [`Behavior`]. Plugins declare their types in the package
+/// Returns a builder of runtimes for [`AlcedoPlugin`], with the native class [`Behavior`]. The types of plugins belong to the package
 /// `Game`.
 pub fn builder() -> Builder {
     Runtime::builder().package("Game").natives(natives![Behavior])
 }
 
-/// Runs the code of Alcedo plugins in the schedules [`First`], [`Update`] and [`Last`]. Before the app adds this plugin, it must
-/// have a [`Runtime`] as non-send data.
+/// Runs the code of Alcedo plugins in the schedules [`First`], [`Update`] and [`Last`]. The app must contain a [`Runtime`] as non-send data
+/// before this plugin is added.
 pub struct AlcedoPlugin;
 
-/// Set of all systems in [`Update`] that run plugin code or copy data to or from plugins.
+/// Contains all systems in [`Update`] that run plugin code, or that copy data to or from plugins.
 #[derive(SystemSet, Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PluginCode;
 
-/// Game time of a frame in seconds, for timers and systems of plugins. An app with `bevy_time` sets this value in each frame.
+/// Game time of a frame in seconds, for timers and systems of plugins. Apps with `bevy_time` must set this value in each frame.
 #[derive(Resource, Clone, Copy, Debug)]
 pub struct Step(pub f32);
 
@@ -62,7 +62,7 @@ impl Default for Step {
     }
 }
 
-/// A reload that was committed or rolled back in this frame.
+/// Sent for each reload that was committed or rolled back in this frame.
 #[derive(Message, Debug)]
 pub struct Reloaded(pub ReloadReport);
 
@@ -96,7 +96,7 @@ impl Plugin for AlcedoPlugin {
     }
 }
 
-/// Runs timers and tasks of plugins, then the safe point, at which reloads happen. This runs before all other systems of the frame.
+/// Runs timers and tasks of plugins, then the safe point, at which reloads happen. Runs before all other systems of the frame.
 fn tick(
     runtime: NonSend<Runtime>,
     step: Res<Step>,
@@ -110,7 +110,7 @@ fn tick(
     }
 }
 
-/// Unloads the plugins in the last frame.
+/// Shuts the runtime down in the last frame, which unloads all plugins.
 fn end(world: &mut World) -> Result {
     if let Some(runtime) = world.remove_non_send::<Runtime>() {
         runtime.shutdown().into_result()?;

@@ -1,4 +1,4 @@
-//! A Bevy app without a window. Its birds are objects of a plugin that is replaced while the app runs.
+//! A Bevy app without a window. Its birds are objects of a plugin that can be replaced while the app runs.
 //!
 //! `cargo run --bin bevy-host -- libflock.so` starts the app, and Ctrl-C ends it.
 //! `alcedo dev --host target/debug/bevy-host example-plugins/flock` also builds the plugin, and reloads it after each save.
@@ -15,7 +15,7 @@ const FRAME: Duration = Duration::from_micros(16_667);
 const BIRDS: u16 = 1000;
 
 fn main() -> ExitCode {
-    // New code is first loaded in a canary process. In such a process, this call does not return.
+    // The host first loads new code in a canary process. In a canary process, this call does not return.
     alcedo::canary::run_if_child();
     tracing_subscriber::fmt().with_writer(std::io::stderr).init();
     match run() {
@@ -50,7 +50,7 @@ fn spawn_birds(mut commands: Commands) {
     }
 }
 
-/// System of the app that keeps the birds in the field.
+/// System of the app that turns birds back at the edges of the field.
 fn turn_back(mut birds: Query<(&Position, &mut Velocity)>) {
     for (position, mut velocity) in &mut birds {
         let inward = if position.x < 0.0 { velocity.x.abs() } else { -velocity.x.abs() };

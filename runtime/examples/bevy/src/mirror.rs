@@ -1,6 +1,6 @@
-//! Copies of Bevy components in the properties of objects. Plugin code never accesses the memory of Bevy, whose layout changes with
-//! each version, and Bevy systems need no object to read a position. Copying a number takes about 2 ns; copying a struct property
-//! would take longer.
+//! Copies Bevy components to properties of objects, and back. Plugin code never accesses the memory of Bevy, whose layout differs per
+//! version, and Bevy systems need no object to read a position. Copying one number takes about 2 ns; copying a struct property would take
+//! longer.
 
 use alcedo::host::TypedProperty;
 use alcedo::native::Class as _;
@@ -28,7 +28,7 @@ pub struct Velocity {
     pub y: f32,
 }
 
-/// Properties of [`Behavior`]. These handles are valid for all classes that extend `Behavior`, before and after a reload.
+/// Handles of the properties of [`Behavior`]. They are valid for all derived classes, before and after a reload.
 pub(crate) struct Mirror {
     x: TypedProperty<f32>,
     y: TypedProperty<f32>,
@@ -61,18 +61,18 @@ impl Mirror {
     }
 }
 
-/// Filter of entities whose components may differ from the properties of their objects.
+/// Matches entities whose components may differ from the properties of their objects.
 type Written = Or<(Changed<Position>, Changed<Velocity>, Added<Scripted>)>;
 
-/// Copies the components that Bevy systems have written to the properties.
+/// Copies components that Bevy systems have written to the properties of their objects.
 pub(crate) fn copy_in(mirror: NonSend<Mirror>, written: Query<(&Scripted, &Position, &Velocity), Written>) {
     for (scripted, position, velocity) in &written {
-        // The write fails if the object ended in this frame.
+        // The write fails if the object was destroyed in this frame.
         let _ended = mirror.write(scripted.object(), *position, *velocity);
     }
 }
 
-/// Copies the results of plugin systems to the components. Marks only components that differ as changed.
+/// Copies the properties that plugin systems have written to the components. Marks a component as changed only if its value differs.
 pub(crate) fn copy_out(mirror: NonSend<Mirror>, mut entities: Query<(&Scripted, &mut Position, &mut Velocity)>) {
     for (scripted, mut position, mut velocity) in &mut entities {
         if let Ok((new_position, new_velocity)) = mirror.read(scripted.object()) {

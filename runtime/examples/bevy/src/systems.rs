@@ -1,5 +1,5 @@
-//! Systems of plugins: functions of classes with the metadata `system`, as in `#[ufunction(meta(system = "1"))]`. Systems run in
-//! the order of these numbers. Functions with equal numbers run in the order of modules and declarations.
+//! Systems of plugins: functions with the metadata `system`, as in `#[ufunction(meta(system = "1"))]`. Systems run in the order of these
+//! numbers. Systems with equal numbers run in the order of their modules and declarations.
 
 use alcedo::host::{BatchFunction, ClassList};
 use alcedo::{Declared, Error, Runtime};
@@ -7,10 +7,10 @@ use bevy_ecs::prelude::*;
 
 use crate::Step;
 
-/// A system of a plugin failed in this frame with an error or a panic. All other objects and systems ran.
+/// Sent if a system of a plugin failed in this frame with an error or a panic. A failure does not stop other objects and systems.
 #[derive(Message, Clone, Debug)]
 pub struct SystemFailed {
-    /// Name of the function, or of the class whose object could not be created.
+    /// Name of the function, or path of the class whose object could not be created.
     pub system: String,
     /// Number of objects for which the system failed.
     pub objects: usize,
@@ -18,13 +18,13 @@ pub struct SystemFailed {
     pub error: String,
 }
 
-/// A function that runs for all objects of its class.
+/// A system of a plugin, with the objects of its class.
 struct PluginSystem {
     function: BatchFunction<(f32,), ()>,
     objects: ClassList,
 }
 
-/// Systems of the loaded plugins, in their order.
+/// Systems of the loaded plugins, in call order.
 #[derive(Default)]
 pub(crate) struct PluginSystems {
     generation: u64,
@@ -32,7 +32,7 @@ pub(crate) struct PluginSystems {
 }
 
 impl PluginSystems {
-    /// Looks up the systems again after a reload. Returns the systems that cannot run.
+    /// Looks up the systems again after a reload. Returns a failure for each system that cannot run.
     fn refresh(&mut self, runtime: &Runtime) -> Vec<SystemFailed> {
         if self.generation == runtime.generation() {
             return Vec::new();
@@ -52,14 +52,14 @@ impl PluginSystems {
                 Err(error) => failed.push(SystemFailed { system: name, objects: 0, error }),
             }
         }
-        // The sort is stable, so systems with equal numbers keep the order of their declarations.
+        // The sort is stable, so systems with equal numbers stay in declaration order.
         found.sort_by_key(|(order, _)| *order);
         self.systems = found.into_iter().map(|(_, system)| system).collect();
         failed
     }
 }
 
-/// Lists the systems of a module, each with the name of the function, the path of the class, and the order.
+/// Lists the systems of a module: for each, the name of the function, the path of the class, and the order.
 fn declared_systems(declared: &Declared) -> Vec<(String, String, String)> {
     let functions =
         declared.classes.iter().flat_map(|class| class.functions.iter().map(move |function| (class, function)));
@@ -70,7 +70,7 @@ fn declared_systems(declared: &Declared) -> Vec<(String, String, String)> {
     systems.collect()
 }
 
-/// Runs each system of the plugins for all objects of its class.
+/// Runs each system for all objects of its class.
 pub(crate) fn run(
     runtime: NonSend<Runtime>,
     step: Res<Step>,
@@ -79,7 +79,7 @@ pub(crate) fn run(
 ) {
     failed.write_batch(systems.refresh(&runtime));
     for PluginSystem { function, objects } in &mut systems.systems {
-        // Does nothing unless objects were created or destroyed.
+        // Returns early unless objects were created or destroyed.
         objects.refresh(&runtime);
         match function.call_list(objects.list(), (step.0,)) {
             Ok(report) => {

@@ -1,4 +1,4 @@
-//! Runs frames of a Bevy app without a window while the plugin of its entities is replaced.
+//! Runs frames of a Bevy app without a window, and replaces the plugin between the frames.
 
 #[path = "../../../tests/support/builds.rs"]
 #[expect(dead_code, reason = "these tests use a part of it")]
@@ -14,18 +14,18 @@ use bevy_host::{AlcedoPlugin, PluginCode, Position, Reloaded, Script, Scripted, 
 use expect_test::expect_file;
 
 const ENTITIES: u16 = 1000;
-/// Game time of a frame in seconds, which a binary float represents exactly.
+/// Game time of a frame in seconds; exactly representable as a binary float.
 const STEP: f32 = 0.25;
 const BIRD: &str = "/Script/Game.Bird";
 
-/// A component of the app, which plugins cannot see.
+/// A component of the app that plugins cannot access.
 #[derive(Component)]
 struct Number(u16);
 
-/// A row of birds at x = 0, 1, 2, …, which fly upward.
+/// Birds at x = 0, 1, 2, …, which fly upward.
 struct Flock {
     app: App,
-    /// The entities in the order of their numbers.
+    /// Entities, in the order of their numbers.
     birds: Vec<Entity>,
 }
 
@@ -55,7 +55,7 @@ impl Flock {
         (0..count).for_each(|_| self.app.update());
     }
 
-    /// Runs a frame that reloads these libraries, and returns the report.
+    /// Runs one frame that reloads these libraries, and returns the report.
     fn reload(&mut self, libraries: Vec<PathBuf>) -> ReloadReport {
         self.runtime().request_reload(libraries);
         self.app.update();
@@ -76,7 +76,7 @@ impl Flock {
         self.runtime().objects().get(self.object(entity), property).map_err(|error| error.to_string())
     }
 
-    /// Checks that all entities exist with their components and values.
+    /// Checks the components and property values of all entities.
     fn check(&self, y: f32, frames: u32) {
         for (entity, number) in self.birds.iter().zip(0..) {
             let bird = self.app.world().entity(*entity);
@@ -99,11 +99,11 @@ fn entities_and_their_values_survive_three_builds() {
     flight.check(1.0, 4);
     let before = objects(&flight);
 
-    // Changed code runs in the frame of the reload.
+    // The changed code runs in the frame of the reload.
     assert!(flight.reload(vec![flock(&["gust"])]).is_committed());
     flight.check(1.5, 5);
 
-    // A new property starts with its default, and a new system runs.
+    // The new property has its default value, and the new system runs.
     let report = flight.reload(vec![flock(&["weary"])]);
     assert!(report.is_committed(), "{report}");
     flight.check(1.75, 6);
@@ -113,13 +113,13 @@ fn entities_and_their_values_survive_three_builds() {
     flight.check(2.25, 8);
     assert_eq!(strength(&flight), Ok(Value::F32(9.25)));
 
-    // After a reload of the first build, the system has stopped.
+    // After the reload of the first build, the system does not run.
     assert!(flight.reload(vec![flock(&[])]).is_committed());
     flight.frames(3);
     flight.check(3.25, 12);
     assert!(strength(&flight).is_err());
 
-    // The value of the removed property was kept and returns with the property.
+    // The value of the removed property was kept, and is restored with the property.
     assert!(flight.reload(vec![flock(&["weary"])]).is_committed());
     assert_eq!(strength(&flight), Ok(Value::F32(9.0)));
     assert_eq!(objects(&flight), before);
@@ -132,7 +132,7 @@ fn a_build_that_panics_is_rolled_back_within_a_frame() {
     flight.frames(1);
     let report = flight.reload(vec![flock(&["panic-in-constructor"])]);
     assert!(!report.is_committed() && report.to_string().contains("a broken wing"), "{report}");
-    // The reload rolled back, and the old code has run in the same frame.
+    // The reload was rolled back, and the old code ran in the same frame.
     flight.check(0.5, 2);
     assert!(flight.reload(vec![flock(&["gust"])]).is_committed());
     flight.check(1.0, 3);
@@ -149,7 +149,7 @@ fn a_panic_in_a_system_affects_only_its_object() {
     assert!(failures[0].error.contains("the fence"), "{failures:?}");
     let height = |app: &Flock, bird: usize| app.app.world().get::<Position>(app.birds[bird]).expect("it lives").y;
     assert_eq!((height(&flight, 499), height(&flight, 500)), (0.5, 0.25));
-    // The system of the next build runs for all objects.
+    // The system of the first build runs for all objects.
     assert!(flight.reload(vec![flock(&[])]).is_committed());
     assert_eq!((height(&flight, 499), height(&flight, 500)), (0.75, 0.5));
     assert_eq!(flight.failures().len(), 0);
@@ -168,7 +168,7 @@ fn entities_and_objects_are_created_and_destroyed_together() {
     flight.app.world_mut().despawn(gone);
     flight.frames(1);
     assert_eq!(objects.map(|object| flight.runtime().objects().is_alive(object)), [false; 2]);
-    // The plugin has destroyed an object.
+    // The plugin destroyed an object.
     assert!(flight.app.world().get_entity(tired).is_err());
     assert_eq!(flight.count(), usize::from(ENTITIES) - 1);
     let mut all = flight.app.world_mut().query::<(Entity, &Script, &Position, Option<&Number>)>();
@@ -189,7 +189,7 @@ fn entities_wait_for_a_class_and_keep_the_objects_of_a_removed_one() {
     assert_eq!(flight.count(), 0);
     assert!(flight.reload(vec![other.clone(), flock(&[])]).is_committed());
     flight.check(0.25, 1);
-    // The objects are dormant, so no systems run for them.
+    // The objects are dormant, so no system runs for them.
     assert!(flight.reload(vec![other.clone()]).is_committed());
     flight.frames(2);
     assert_eq!(flight.count(), usize::from(ENTITIES));

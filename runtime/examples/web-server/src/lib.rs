@@ -1,8 +1,7 @@
 //! Routes of the example server. A handler can call a plugin in two ways:
 //!
-//! * A function of a **Slim** is called on the thread of the handler. It has no objects, and its code can be replaced between any
-//!   two calls.
-//! * An **object** belongs to the game thread, and its state outlives the code of its class. A handler posts a closure to the game
+//! * A function of a **Slim** runs on the thread of the handler. It cannot use objects, and its code can be replaced between two calls.
+//! * An **object** can be used on the game thread only, and its state outlives the code of its class. A handler posts a closure to the game
 //!   thread and awaits the answer. The game thread sleeps until a closure is posted.
 
 use std::time::{Duration, Instant};
@@ -28,7 +27,7 @@ pub struct Handlers {
     game: Poster,
 }
 
-/// Answer of a handler: a line, or the status and the message of an error.
+/// Answer of a handler: the text, or the status and message of an error.
 type Answer = Result<String, (StatusCode, String)>;
 
 impl Handlers {
@@ -37,7 +36,7 @@ impl Handlers {
         Self { render, game }
     }
 
-    /// Answers requests on `listener` until `end` completes.
+    /// Serves requests from `listener` until `end` completes.
     ///
     /// # Errors
     /// Returns errors of the listener.
@@ -51,7 +50,7 @@ impl Handlers {
     }
 }
 
-/// Runs on a thread of the server. A slow plugin function should be called in `spawn_blocking` instead.
+/// Runs on a thread of the server. A slow plugin function should run in `spawn_blocking` instead.
 async fn report(State(handlers): State<Handlers>, Path(target): Path<String>) -> Answer {
     let answer = handlers.render.call(&[Value::Text(target), Value::U32(1)]);
     line(answer.map_err(|error| error.to_string()))
@@ -60,7 +59,7 @@ async fn report(State(handlers): State<Handlers>, Path(target): Path<String>) ->
 async fn sign(State(handlers): State<Handlers>, Path(name): Path<String>) -> Answer {
     let (answer, answered) = oneshot::channel();
     let sign = move |host: &Runtime| {
-        // The receiver was dropped if the client has disconnected.
+        // The receiver is dropped if the client has disconnected.
         let _gone = answer.send(signed(host, name));
     };
     let gone = || (StatusCode::SERVICE_UNAVAILABLE, "the server is about to end".to_owned());
@@ -82,8 +81,8 @@ fn signed(host: &Runtime, name: String) -> Result<Option<Value>, String> {
     host.objects().call(book(host)?, "sign", &[Value::Text(name)]).map_err(|error| error.to_string())
 }
 
-/// Returns the guest book, which is created if it does not exist. The book is looked up by name, so a world that was saved and
-/// loaded still has its book.
+/// Returns the guest book, and creates it if necessary. The book is looked up by name, so it is also found in a world that was saved and
+/// loaded.
 fn book(host: &Runtime) -> Result<ObjectHandle, String> {
     const NAME: &str = "book";
     if let Some(book) = host.objects().find_in(ObjectHandle::NONE, NAME) {
@@ -94,8 +93,8 @@ fn book(host: &Runtime) -> Result<ObjectHandle, String> {
     Ok(book)
 }
 
-/// Runs the game thread of a server until `is_over` returns true. Sleeps while no handler posts a closure. Calls `on_reload` after
-/// every reload.
+/// Runs the game thread of a server until `is_over` returns `true`. Sleeps until a handler posts a closure. Calls `on_reload` after every
+/// reload.
 pub fn run_game_thread(host: &Runtime, is_over: impl Fn() -> bool, on_reload: impl Fn(&ReloadReport)) {
     let mut last = Instant::now();
     while !is_over() {

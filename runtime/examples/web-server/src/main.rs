@@ -17,7 +17,7 @@ use web_server::{Handlers, run_game_thread};
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 fn main() -> ExitCode {
-    // New code is first loaded in a canary process. In such a process, this call does not return.
+    // The host first loads new code in a canary process. In a canary process, this call does not return.
     alcedo::canary::run_if_child();
     match run() {
         Ok(()) => ExitCode::SUCCESS,
@@ -36,12 +36,12 @@ fn run() -> Result<(), Failure> {
     let address: SocketAddr = arguments.next().as_deref().unwrap_or("127.0.0.1:8080").parse()?;
     let (reports, handler) = (std::path::absolute(reports)?, std::path::absolute(handler)?);
 
-    // This module has objects. It is loaded in the Master on this thread, which becomes the game thread.
+    // This module uses objects, so it is loaded in the Master. This thread becomes the game thread.
     let host = Runtime::builder().package("Game").build()?;
     host.create_master(&[handler])?;
     host.watch()?;
 
-    // This module has no objects. It is loaded in a Slim, which any thread may call and replace.
+    // This module uses no objects. It is loaded in a Slim, which any thread may call and replace.
     let slim = host.contexts().create_slim("reports")?;
     slim.load_path(&reports)?;
     let _watch = SlimWatch::start(&slim, &reports, |outcome| match outcome {

@@ -1,5 +1,4 @@
-//! Sends requests over real sockets while the code that answers them is replaced. No request fails, and the guest book counts every
-//! request.
+//! Sends requests over sockets, and replaces the code that answers them. No request may fail, and the guest book must count every request.
 
 #[path = "../../../tests/support/builds.rs"]
 #[expect(dead_code, reason = "these tests use a part of it")]
@@ -28,16 +27,16 @@ const REQUESTS: u64 = 20_000;
 const RELOADS: u64 = 20;
 /// Number of concurrent clients.
 const CLIENTS: u64 = 8;
-/// Interval at which the progress is checked.
+/// Interval between checks of the progress.
 const NAP: Duration = Duration::from_micros(200);
-/// Timeout that a working server never reaches.
+/// Timeout that only a hanging server reaches.
 const LONG: Duration = Duration::from_secs(60);
 
 fn library(package: &str, build: u64) -> PathBuf {
     builds::tagged(package, &[], build % 2 + 1)
 }
 
-/// Number of answers of each build.
+/// Number of answers for each build.
 type Counts = BTreeMap<String, u64>;
 
 struct Client {
@@ -53,7 +52,7 @@ impl Client {
         Self { connection, address }
     }
 
-    /// Returns the line of the answer. Any other answer, including an error status, fails the test.
+    /// Sends a request, and returns the line of the answer. Any other answer, including an error status, fails the test.
     async fn send(&mut self, method: Method, path: &str) -> String {
         let request = Request::builder().method(method).uri(path).header("host", self.address.to_string());
         let request = request.body(Empty::new()).expect("a request");
@@ -69,7 +68,7 @@ impl Client {
     }
 }
 
-/// Sends all requests from all clients. Counts the answered requests in `done`.
+/// Sends the requests of all clients. Counts the answered requests in `done`.
 async fn request_all(address: SocketAddr, method: Method, path: &'static str, done: Arc<AtomicU64>) -> Counts {
     let clients = (0..CLIENTS).map(|_| {
         let (method, done) = (method.clone(), Arc::clone(&done));
@@ -93,7 +92,7 @@ async fn request_all(address: SocketAddr, method: Method, path: &'static str, do
     all
 }
 
-/// Runs a server with `handlers` and all clients on a new thread. The thread returns the counts of the answers.
+/// Runs a server with `handlers` and all its clients on a new thread. The thread returns the number of answers for each build.
 fn serve(handlers: Handlers, method: Method, path: &'static str, done: Arc<AtomicU64>) -> thread::JoinHandle<Counts> {
     thread::spawn(move || {
         let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a tokio runtime");
@@ -126,8 +125,7 @@ fn assert_all_answered(counts: &Counts) {
     assert!(counts.len() == 2 && counts.values().all(|count| *count > 0), "both builds answered: {counts:?}");
 }
 
-/// Waits until enough requests are answered for this reload. The reloads are spread evenly over the requests, regardless of the
-/// speed of the machine.
+/// Waits until enough requests for this reload are answered. The reloads are spread evenly over the requests, at any speed of the machine.
 fn wait_for_share(reload: u64, done: &AtomicU64, server: &thread::JoinHandle<Counts>) {
     while done.load(Ordering::Acquire) < reload * REQUESTS / (RELOADS + 1) && !server.is_finished() {
         thread::sleep(NAP);
@@ -138,7 +136,7 @@ fn wait_for_share(reload: u64, done: &AtomicU64, server: &thread::JoinHandle<Cou
 fn through_a_slim_no_request_fails_while_its_code_is_replaced() {
     let host = Runtime::builder().package("Game").build().unwrap_or_else(|error| panic!("{error}"));
     let slim = slim(&host);
-    // The libraries are built before the first request, so that no request waits for a build.
+    // Builds both libraries before the first request, so that no request waits for a build.
     let builds = [0, 1].map(|build| library("reports", build));
     let done = Arc::new(AtomicU64::new(0));
     let server = serve(handlers(&host, &slim), Method::GET, "/report/somebody", Arc::clone(&done));
@@ -159,14 +157,14 @@ fn through_the_game_thread_no_request_fails_and_counts_survive_reloads() {
     let done = Arc::new(AtomicU64::new(0));
     let is_over = Arc::new(AtomicBool::new(false));
     let server = serve(handlers(&host, &slim), Method::POST, "/guests/somebody", Arc::clone(&done));
-    // A second thread requests the reloads, as a build tool does. The game thread sleeps until a closure is posted.
+    // A second thread requests the reloads, like a build tool. The game thread sleeps until a closure is posted.
     let (poster, finished) = (host.post_handle(), Arc::clone(&is_over));
     let reloads = Arc::new(AtomicU64::new(0));
     let reloaded = Arc::clone(&reloads);
     let counts = thread::spawn(move || {
         for reload in 1..=RELOADS {
             wait_for_share(reload, &done, &server);
-            // Two reload requests at one safe point would cause only one reload.
+            // Waits, because two reload requests at one safe point would cause only one reload.
             while reloaded.load(Ordering::Acquire) + 1 < reload && !server.is_finished() {
                 thread::sleep(NAP);
             }

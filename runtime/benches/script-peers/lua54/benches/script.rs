@@ -1,5 +1,5 @@
-//! Compares scripts of Alcedo with rhai, Lua 5.4 and, where meaningful, plain Rust. Measures the CPU time of the thread, so that
-//! other load on the machine has less influence.
+//! Compares scripts of Alcedo with rhai, Lua 5.4 and, where meaningful, plain Rust. Measures the CPU time of the thread, which other
+//! processes influence less than elapsed time.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -32,7 +32,7 @@ const RHAI: &str = r#"
     fn average(rows) { let sum = 0.0; for row in rows { sum += row.weight; } sum / rows.len().to_float() }
 "#;
 
-/// CPU time of the thread.
+/// Measures the CPU time of the thread.
 struct CpuTime(WallTime);
 
 fn now() -> Duration {
@@ -69,7 +69,7 @@ impl Measurement for CpuTime {
     }
 }
 
-/// 32-bit integers wrap, as in the script language.
+/// Wraps 32-bit integers, as the script language does.
 fn looping(n: i32) -> i32 {
     (0..n).fold(0i32, |s, i| black_box(s.wrapping_mul(31).wrapping_add(i) % 65_536))
 }
