@@ -26,7 +26,9 @@ pub(crate) struct Adder {
 thread_local! {
     /// Number of drops of `OnDrop(true)`, a Rust field of objects that destroy themselves during their own call.
     pub(crate) static DROPPED: Cell<u32> = const { Cell::new(0) };
-    /// Code that runs in each of these drops.
+    /// Number of destruction hooks of these objects.
+    pub(crate) static ENDED: Cell<u32> = const { Cell::new(0) };
+    /// Code that each of these drops runs.
     static IN_THE_DROP: RefCell<Option<Rc<dyn Fn()>>> = const { RefCell::new(None) };
     /// The host, for a method that destroys its own object.
     static HOST: RefCell<Option<WeakRuntime>> = const { RefCell::new(None) };
@@ -99,6 +101,11 @@ impl Adder {
             HOST.with_borrow(|host| host.as_ref().and_then(WeakRuntime::upgrade)).expect("the host of this test");
         host.objects().destroy(this.handle());
         Err(CallError::returned("it ends badly"))
+    }
+
+    #[begin_destroy]
+    fn ends(&mut self) {
+        ENDED.set(ENDED.get() + u32::from(self.on_drop.0));
     }
 
     /// Adds the result of the event to the count while the Rust fields are in use.

@@ -1,6 +1,6 @@
 //! Tests direct calls of a plugin, without slots: permitted actions during a call, and observers of calls.
 
-use crate::crossings::{Adder, DROPPED, direct_host, query, witness};
+use crate::crossings::{Adder, DROPPED, ENDED, direct_host, query, witness};
 use crate::support;
 
 use std::cell::{Cell, RefCell};
@@ -90,11 +90,12 @@ fn a_host_function_panic_reaches_the_caller_and_leaves_counts_unchanged() {
 fn a_batch_call_continues_after_failures_and_destroyed_objects() {
     let host = host();
     let [first, second, third] = [(); 3].map(|()| adder(&host));
-    let before = DROPPED.get();
+    let (before, ended) = (DROPPED.get(), ENDED.get());
     // The first object destroys itself, so its second call fails.
     assert_eq!(each(&host, END, [first, first, second]), "7 - 7 STALE");
     assert_eq!(each(&host, END_BADLY, [third, second, third]), "- - - RETURNED STALE STALE");
     assert_eq!(DROPPED.get(), before + 3, "the fields of each are dropped, once");
+    assert_eq!(ENDED.get(), ended + 3, "the hook of each has run, once");
     // `count_sum` uses the fields of its object. `Echo` and the plain adder need these fields again, so both calls fail.
     let [echo, turn] =
         ["Echo", "Turn"].map(|class| host.objects().spawn(&format!("/Script/Game.{class}")).expect("spawned"));

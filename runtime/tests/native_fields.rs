@@ -12,6 +12,8 @@ thread_local! {
     static WRONG: Cell<Wrong> = const { Cell::new(Wrong::Nothing) };
     /// Number of existing fields.
     static FIELDS: Cell<i32> = const { Cell::new(0) };
+    /// Number of calls that each destruction hook found in its fields.
+    static ENDS: RefCell<Vec<i32>> = const { RefCell::new(Vec::new()) };
     /// Host, for code that destroys its own object.
     static HOST: RefCell<Option<WeakRuntime>> = const { RefCell::new(None) };
 }
@@ -21,6 +23,7 @@ enum Wrong {
     Nothing,
     EndsEarly,
     Panics,
+    PanicsInside,
     PanicsAtTheEnd,
 }
 
@@ -39,6 +42,11 @@ impl Drop for Counted {
     }
 }
 
+fn destroy(fuse: This<Fuse>) {
+    let host = HOST.with_borrow(|host| host.as_ref().and_then(WeakRuntime::upgrade)).expect("a host");
+    host.objects().destroy(fuse.handle());
+}
+
 #[uclass(package = "Test", blueprintable)]
 struct Fuse {
     counted: Counted,
@@ -51,10 +59,7 @@ impl Fuse {
     fn new(this: This<Self>) -> Self {
         let counted = Counted::new();
         match WRONG.get() {
-            Wrong::EndsEarly => {
-                let host = HOST.with_borrow(|host| host.as_ref().and_then(WeakRuntime::upgrade)).expect("a host");
-                host.objects().destroy(this.handle());
-            }
+            Wrong::EndsEarly => destroy(this),
             Wrong::Panics => panic!("it blows"),
             _ => {}
         }
@@ -69,8 +74,27 @@ impl Fuse {
         *calls
     }
 
+    /// Destroys the object, then counts as ten calls.
+    #[ufunction]
+    fn end_inside(&mut self, this: This<Self>) -> i32 {
+        destroy(this);
+        assert!(ENDS.with_borrow(Vec::is_empty), "the fields are borrowed");
+        self.calls += 10;
+        assert!(WRONG.get() != Wrong::PanicsInside, "it blows inside");
+        self.calls
+    }
+
+    /// Destroys the object while its fields are lent.
+    #[ufunction]
+    fn end_while_lent(&mut self, this: This<Self>) -> i32 {
+        this.lend(self, destroy);
+        self.calls += 1;
+        ENDS.with_borrow(|ends| ends.len() as i32)
+    }
+
     #[begin_destroy]
     fn ends(&mut self) {
+        ENDS.with_borrow_mut(|ends| ends.push(self.calls));
         assert!(WRONG.get() != Wrong::PanicsAtTheEnd, "it blows at the end");
     }
 }
@@ -114,4 +138,32 @@ fn fields_are_dropped_even_if_a_destruction_callback_panics() {
     assert_eq!(FIELDS.get(), before, "the fields were dropped with the object");
     let error = host.objects().call(fuse, "count", &[]).expect_err("it is gone");
     assert!(matches!(error, Error::Call(CallError::Stale { handle }) if handle == fuse), "{error}");
+}
+
+#[test]
+fn the_hook_of_an_object_that_its_own_method_destroys_runs_once_after_the_method() {
+    let host = host();
+    let before = FIELDS.get();
+    for wrong in [Wrong::Nothing, Wrong::PanicsInside, Wrong::PanicsAtTheEnd] {
+        let fuse = host.objects().spawn(FUSE).expect("spawned");
+        ENDS.take();
+        WRONG.set(wrong);
+        let called = host.objects().call(fuse, "end_inside", &[]);
+        WRONG.set(Wrong::Nothing);
+        assert_eq!(called.is_ok(), wrong != Wrong::PanicsInside, "{called:?}");
+        assert_eq!(ENDS.take(), [10], "the hook has the fields as the method left them");
+        assert_eq!(FIELDS.get(), before, "the fields are dropped after the hook");
+        host.safe_point();
+        assert!(ENDS.take().is_empty(), "the hook runs once");
+    }
+}
+
+#[test]
+fn the_hook_of_an_object_that_is_destroyed_while_its_fields_are_lent_runs_immediately() {
+    let host = host();
+    let before = FIELDS.get();
+    let fuse = host.objects().spawn(FUSE).expect("spawned");
+    ENDS.take();
+    assert_eq!(host.objects().call(fuse, "end_while_lent", &[]).expect("called"), Some(Value::I32(1)));
+    assert_eq!((ENDS.take(), FIELDS.get()), (vec![0], before));
 }

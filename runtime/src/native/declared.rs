@@ -15,9 +15,10 @@ use crate::handles::ObjectHandle;
 use crate::native::failing::failing;
 use crate::native::functions::{Function, owned};
 use crate::native::member_function::MemberFunction;
-use crate::native::method::{Method, Part, part_of, run};
+use crate::native::method::{Method, Part, part_of, run, try_run};
 use crate::native::net::NetHooks;
-use crate::native::parts::Parts;
+use crate::native::part_cell::PartCell;
+use crate::native::parts::{LateHook, Parts};
 use crate::native::property::NativeProperty;
 use crate::native::this::{At, Class, This, View};
 use crate::native::{NativeClass, NativeEnum, NativeStruct, Natives};
@@ -28,6 +29,7 @@ use crate::object::native_value::{NativeParams, NativeResult, NativeValue, SlotR
 use crate::object::natives::core_of;
 use crate::object::origin::Origin;
 use crate::object::typed::PlainStruct;
+use crate::panic_guard;
 
 /// A native type declared with `#[uclass]`, `#[ustruct]`, `#[uenum]`, `#[udelegate]` or `#[uinterface]`.
 #[diagnostic::on_unimplemented(
@@ -49,9 +51,13 @@ pub trait DeclaredClass: Part {
 }
 
 /// A hook of class `C`.
-pub struct Hook<C>(fn(&Parts<C>, This<'_, C>) -> Result<(), CallError>)
-where
-    C: Class;
+pub struct Hook<C: Class> {
+    run: fn(&Parts<C>, This<'_, C>) -> Result<(), CallError>,
+    try_run: TryRun<C>,
+}
+
+/// Runs a hook on Rust fields, also if their object is destroyed. Returns `None` if another borrow conflicts.
+type TryRun<C> = fn(&PartCell<C>, This<'_, C>) -> Option<Result<(), CallError>>;
 
 impl<C: Class> Clone for Hook<C> {
     fn clone(&self) -> Self {
@@ -63,7 +69,7 @@ impl<C: Class> Copy for Hook<C> {}
 
 /// Returns the hook with the body `M`.
 pub const fn hook<M: Method<Args = (), Result = ()>>() -> Hook<M::Class> {
-    Hook(|parts, this| run::<M>(parts, this, ()))
+    Hook { run: |parts, this| run::<M>(parts, this, ()), try_run: |part, this| try_run::<M>(part, this, ()) }
 }
 
 /// Reports the objects that the Rust fields of a class refer to.
@@ -155,35 +161,19 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
         Some(Rc::new(move |context, object| {
             let this = This::new(object::World::of(context), object);
             failing(|| part_of(&parts, this).map(drop))
-                .and_then(|()| class_constructor.map_or(Ok(()), |hook| hook.0(&parts, this)))
+                .and_then(|()| class_constructor.map_or(Ok(()), |hook| (hook.run)(&parts, this)))
                 .map_err(|error| error.to_string())
         }))
     };
     if let Some(hook) = post_init_properties {
         let parts = Rc::clone(&parts);
         decl.native_post_init = Some(Rc::new(move |context, object| {
-            hook.0(&parts, This::new(object::World::of(context), object)).map_err(|error| error.to_string())
+            (hook.run)(&parts, This::new(object::World::of(context), object)).map_err(|error| error.to_string())
         }));
     }
     decl.begin_destroy = {
         let parts = Rc::clone(&parts);
-        Some(Rc::new(move |context, object| {
-            let hook = begin_destroy.filter(|_| parts.there(object).is_some());
-            let ended = hook.map_or(Ok(Ok(())), |hook| {
-                // The fields are dropped even if the hook fails, because a destroyed object has no fields.
-                catch_unwind(AssertUnwindSafe(|| hook.0(&parts, This::new(object::World::of(context), object))))
-            });
-            // No borrow is open while the fields are dropped, because their destructors may access objects.
-            drop(parts.end(object));
-            match ended {
-                Ok(Ok(())) => {}
-                Ok(Err(error)) => {
-                    tracing::error!(class = C::PATH, %error, "`begin_destroy` failed; the object is destroyed anyway");
-                }
-                // The code that destroys the object logs the panic.
-                Err(panic) => resume_unwind(panic),
-            }
-        }))
+        Some(Rc::new(move |context, object| end(&parts, This::new(object::World::of(context), object), begin_destroy)))
     };
     if let Some(references) = add_references {
         let parts = Rc::clone(&parts);
@@ -199,7 +189,46 @@ pub(super) fn class_decl<C: DeclaredClass>() -> ClassDecl {
     decl
 }
 
-/// Calls the most-derived body of a function, or the body of the class `of`.
+/// Ends the Rust fields of an object that is being destroyed: runs the hook, then drops the fields. If a running method has borrowed
+/// the fields, drops them after that method. If the borrow conflicts with the hook, the hook also runs after the method.
+fn end<C: DeclaredClass>(parts: &Parts<C>, this: This<'_, C>, hook: Option<Hook<C>>) {
+    let object = this.view.at().object;
+    let part = parts.there(object);
+    let ended = match (hook, &part) {
+        // The fields are dropped even if the hook fails: a destroyed object has no fields.
+        (Some(hook), Some(part)) => catch_unwind(AssertUnwindSafe(|| (hook.try_run)(part, this))),
+        _ => Ok(Some(Ok(()))),
+    };
+    let late = hook
+        .filter(|_| matches!(ended, Ok(None)))
+        .map(|hook| -> LateHook<C> { Box::new(move |world, part| run_late(hook, part, This::new(world, object))) });
+    drop(part);
+    // Drops the fields with no borrow open, because their drops may access objects.
+    drop(parts.end(object, late));
+    match ended {
+        Ok(ended) => log_failure::<C>(ended),
+        // The caller that destroys the object logs the panic.
+        Err(panic) => resume_unwind(panic),
+    }
+}
+
+/// Runs the destruction hook of an object that was destroyed during its own method. Only the Rust fields still exist.
+fn run_late<C: DeclaredClass>(hook: Hook<C>, part: &PartCell<C>, this: This<'_, C>) {
+    match panic_guard::caught(|| (hook.try_run)(part, this)) {
+        Ok(ended) => log_failure::<C>(ended),
+        Err(message) => {
+            tracing::error!(class = C::PATH, message, "`begin_destroy` panicked; the object is destroyed anyway");
+        }
+    }
+}
+
+fn log_failure<C: Class>(ended: Option<Result<(), CallError>>) {
+    if let Some(Err(error)) = ended {
+        tracing::error!(class = C::PATH, %error, "`begin_destroy` failed; the object is destroyed anyway");
+    }
+}
+
+/// Calls the most derived body of a function, or the body of class `of`.
 ///
 /// # Errors
 /// If the callee fails.

@@ -209,7 +209,7 @@ fn run_own<M: Method>(context: &Context<M::Class>, object: ObjectHandle, bits: B
         None => DirectAnswer::without(DirectStatus::NOT_DONE),
     });
     match called {
-        Some(answer) if context.parts.has_ended() => drop_ended(&context.parts, answer),
+        Some(answer) if context.parts.has_ended() => drop_ended(context, answer),
         Some(answer) => answer,
         None => refused(part, object, M::NAME, args),
     }
@@ -236,12 +236,12 @@ fn not_done<A>(args: A) -> DirectAnswer {
     })
 }
 
-/// Drops the Rust fields of objects that were destroyed during the call. Their destructors may panic.
+/// Runs the hooks and drops the Rust fields of objects that were destroyed during the call.
 #[cold]
 #[inline(never)]
-fn drop_ended<C>(parts: &Parts<C>, answer: DirectAnswer) -> DirectAnswer {
+fn drop_ended<C>(context: &Context<C>, answer: DirectAnswer) -> DirectAnswer {
     guarded(|| {
-        preserve_failure(|| parts.drop_ended());
+        preserve_failure(|| context.parts.drop_ended(&context.core().world));
         answer
     })
 }

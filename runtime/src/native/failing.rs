@@ -19,7 +19,17 @@ pub fn or_end<T>(result: Result<T, CallError>) -> T {
 
 /// Runs `code`. If [`fail`] unwinds out of `code`, returns the error.
 pub(crate) fn failing<R>(code: impl FnOnce() -> Result<R, CallError>) -> Result<R, CallError> {
-    catch_unwind(AssertUnwindSafe(code)).unwrap_or_else(|thrown| match thrown.downcast::<CallError>() {
+    failing_then(code, || {})
+}
+
+/// Runs `code` like [`failing`], and then `after`, also if `code` panics.
+pub(super) fn failing_then<R>(
+    code: impl FnOnce() -> Result<R, CallError>,
+    after: impl FnOnce(),
+) -> Result<R, CallError> {
+    let returned = catch_unwind(AssertUnwindSafe(code));
+    after();
+    returned.unwrap_or_else(|thrown| match thrown.downcast::<CallError>() {
         Ok(error) => Err(*error),
         Err(panic) => resume_unwind(panic),
     })

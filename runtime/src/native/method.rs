@@ -6,7 +6,7 @@ use alcedo_abi::call::SourceLocation;
 
 use crate::boundary::CallError;
 use crate::handles::ObjectHandle;
-use crate::native::failing::failing;
+use crate::native::failing::{failing, failing_then};
 use crate::native::part_cell::PartCell;
 use crate::native::parts::Parts;
 use crate::native::this::{At, Class, This, View};
@@ -132,14 +132,27 @@ pub(super) fn run<M: Method>(
     this: This<'_, M::Class>,
     args: <M::Args as NativeParams>::Seen,
 ) -> Result<M::Result, CallError> {
-    let returned = failing(|| {
-        let part = part_of(parts, this)?;
-        let (object, this) = (this.view.at().object, this.with_part(&part));
-        M::Receiver::with(&part, object, M::NAME, |part| M::run(part, this, args.into()))
-    });
-    parts.drop_ended();
-    let returned = returned?;
-    returned.crossing(|| M::LOCATION.into())
+    let At { world, object } = this.view.at();
+    let returned = failing_then(
+        || {
+            let part = part_of(parts, this)?;
+            let this = this.with_part(&part);
+            M::Receiver::with(&part, object, M::NAME, |part| M::run(part, this, args.into()))
+        },
+        || parts.drop_ended(world),
+    );
+    returned?.crossing(|| M::LOCATION.into())
+}
+
+/// Runs a method on Rust fields, also if their object is destroyed. Returns `None` if another borrow conflicts.
+pub(super) fn try_run<M: Method>(
+    part: &PartCell<M::Class>,
+    this: This<'_, M::Class>,
+    args: <M::Args as NativeParams>::Seen,
+) -> Option<Result<M::Result, CallError>> {
+    let this = this.with_part(part);
+    let returned = failing(|| Ok(M::Receiver::try_with(part, M::NAME, |part| M::run(part, this, args.into()))));
+    Some(returned.transpose()?.and_then(|returned| returned.crossing(|| M::LOCATION.into())))
 }
 
 /// Runs `code` for an object. The caller must have checked that the object is of class `C`.

@@ -10,6 +10,7 @@ use crate::cells::RefCell;
 use crate::handles::ObjectHandle;
 use crate::native::part_cell::PartCell;
 use crate::native::part_row::PartRow;
+use crate::object::natives::World;
 
 enum State<C> {
     Absent,
@@ -25,6 +26,15 @@ struct Entry<C> {
     state: State<C>,
 }
 
+/// Destruction hook that could not borrow the fields when its object was destroyed. Does not panic.
+pub(super) type LateHook<C> = Box<dyn FnOnce(&World, &PartCell<C>)>;
+
+/// Part that ended during one of its methods.
+struct EndedPart<C> {
+    part: Rc<PartCell<C>>,
+    hook: Option<LateHook<C>>,
+}
+
 /// Rust fields of all objects of a class, in one runtime. Game thread only.
 pub(super) struct Parts<C> {
     class: &'static str,
@@ -32,9 +42,9 @@ pub(super) struct Parts<C> {
     row: RefCell<Vec<Entry<C>>>,
     /// Addresses of existing parts.
     addresses: PartRow<C>,
-    /// Parts that ended while one of their methods was running.
-    in_use: RefCell<Vec<Rc<PartCell<C>>>>,
-    /// Set if `in_use` is not empty.
+    /// Parts that ended during one of their methods.
+    in_use: RefCell<Vec<EndedPart<C>>>,
+    /// True if `in_use` is not empty.
     has_ended: Cell<bool>,
 }
 
@@ -116,12 +126,12 @@ impl<C> Parts<C> {
         entry.is_some_and(|entry| entry.object == object && matches!(entry.state, State::Building))
     }
 
-    /// Ends the part of an object. The caller must not hold a borrow when it drops the returned part. A part that a running method uses is
-    /// kept until [`Parts::drop_ended`].
-    pub(super) fn end(&self, object: ObjectHandle) -> Option<Rc<PartCell<C>>> {
+    /// Ends the part of an object. The caller must hold no borrow when it drops the returned part. A part that a running method uses is
+    /// kept until [`Parts::drop_ended`], which calls `hook` first.
+    pub(super) fn end(&self, object: ObjectHandle, hook: Option<LateHook<C>>) -> Option<Rc<PartCell<C>>> {
         match self.put(object, State::Ended) {
             State::There(part) if part.is_in_use() => {
-                self.in_use.borrow_mut().push(part);
+                self.in_use.borrow_mut().push(EndedPart { part, hook });
                 self.has_ended.set(true);
                 None
             }
@@ -136,22 +146,26 @@ impl<C> Parts<C> {
         self.has_ended.get()
     }
 
-    /// Drops parts that ended while a method was running and that are no longer used.
+    /// Drops parts that ended during a method and are no longer used, after their hooks.
     #[inline]
-    pub(super) fn drop_ended(&self) {
+    pub(super) fn drop_ended(&self, world: &World) {
         if self.has_ended.get() {
-            self.drop_unused();
+            self.drop_unused(world);
         }
     }
 
     #[cold]
-    fn drop_unused(&self) {
+    fn drop_unused(&self, world: &World) {
         let mut parts = self.in_use.borrow_mut();
-        let unused: Vec<_> = parts.extract_if(.., |part| !part.is_in_use()).collect();
+        let unused: Vec<_> = parts.extract_if(.., |ended| !ended.part.is_in_use()).collect();
         self.has_ended.set(!parts.is_empty());
-        // Releases the borrow first, because destructors of fields may end other parts.
+        // Releases the borrow first, because hooks and drops of fields may end other parts.
         drop(parts);
-        drop(unused);
+        for EndedPart { part, hook } in unused {
+            if let Some(hook) = hook {
+                hook(world, &part);
+            }
+        }
     }
 
     /// Returns the part of an object for immediate use, if the part exists. Longer use requires a borrow; see [`PartCell::is_in_use`].
