@@ -103,6 +103,7 @@ fn later(action: &str) -> &'static str {
     match action {
         A_COLLECTION => "it is done at the next safe point",
         A_RELOAD => "do it between ticks, or use `request_reload`",
+        A_TICK => "call `tick` again afterwards",
         UNLOADING => "do it between ticks, or use `request_unload`",
         _ => "do it between ticks",
     }
@@ -112,6 +113,8 @@ fn later(action: &str) -> &'static str {
 pub(crate) const A_COLLECTION: &str = "a collection";
 pub(crate) const A_RELOAD: &str = "a reload";
 pub(crate) const UNLOADING: &str = "unloading the Master";
+
+pub(crate) const A_TICK: &str = "a tick";
 
 fn unknown_class(waiting: u64) -> String {
     match waiting {

@@ -5,8 +5,11 @@ use crate::support;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::time::Duration;
 
-use alcedo_runtime::{ManifestInfo, ObjectHandle, Outcome, Phase, PropertyChange, ReloadReport, Runtime, Value};
+use alcedo_runtime::{
+    Budget, ManifestInfo, ObjectHandle, Outcome, Phase, PropertyChange, ReloadReport, Runtime, Value,
+};
 
 const GAUGE: &str = "/Script/Game.Gauge";
 
@@ -320,6 +323,29 @@ fn a_conversion_cannot_change_objects() {
     };
     assert!(is_refused, "{refused:?}");
     assert_eq!((get(&host, other, "filling"), host.objects().iter().count()), (Value::F64(0.5), objects));
+}
+
+#[test]
+fn a_tick_during_a_reload_is_refused() {
+    let record = support::record("alcedo_runtime::runtime::frames");
+    let ticks = Rc::new(Cell::new(0));
+    let counted = Rc::clone(&ticks);
+    let builder = support::builder().ticker(move |_, _| counted.set(counted.get() + 1));
+    let host = builder.build().unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(&[support::plugin("conversions", &[])]).unwrap_or_else(|error| panic!("{error}"));
+    gauge(&host, &[("heat", Value::F64(99.5))]);
+    let touch = |host: &Runtime, _: &[Value]| {
+        host.tick(Budget::seconds(1.0));
+        Ok(None)
+    };
+    host.calls().register_pure("host.touch", "".parse().expect("a signature"), touch).expect("a free name");
+    reload(&host, &["later", "calls"]);
+    assert_eq!((ticks.get(), host.game_time()), (0, Duration::ZERO));
+    let refused = "a tick is for a safe point, and `a reload` has not returned: call `tick` again afterwards";
+    let log = record.take();
+    assert!(log.contains(refused), "{log}");
+    host.tick(Budget::seconds(1.0));
+    assert_eq!((ticks.get(), host.game_time()), (1, Duration::from_secs(1)));
 }
 
 #[test]

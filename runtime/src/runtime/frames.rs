@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::Runtime;
 use crate::bridge::tasks::JobInfo;
 use crate::callback::{drop_caught, let_go};
+use crate::error::{A_TICK, Error};
 use crate::poster::Poster;
 use crate::reload::requests::{self, Plan};
 use crate::reload::watch::FileWatch;
@@ -51,8 +52,9 @@ impl Budget {
 }
 
 impl Runtime {
-    /// Runs one frame: advances the game time, calls all tickers, runs timers and tasks of modules, and runs a safe point. Only logs a
-    /// warning while plugin code borrows a slice of host memory, for example if plugin code calls a logger that runs a tick.
+    /// Runs one frame: advances game time, calls all tickers, runs timers and tasks of modules, then runs a safe point. Only logs a
+    /// warning while plugin code holds a slice of host memory, for example if plugin code calls a logger that runs a tick, and during
+    /// an exclusive operation such as a reload.
     ///
     /// # Examples
     /// ```rust
@@ -71,7 +73,7 @@ impl Runtime {
     /// # Ok::<(), alcedo_runtime::Error>(())
     /// ```
     pub fn tick(&self, budget: Budget) {
-        if let Err(error) = self.inner.core.world.slices.allow_change(&"a tick") {
+        if let Err(error) = self.may_tick() {
             tracing::warn!(%error, "a tick was not done");
             return;
         }
@@ -83,10 +85,19 @@ impl Runtime {
         self.inner.core.owned_values.flush(&mut || begun.elapsed());
         self.call_tickers(budget.seconds);
         let core = &self.inner.core;
-        if self.inner.busy.get().is_none() && !core.code_runs() {
+        if !core.code_runs() {
             core.tasks.run(&core.world, &core.red);
         }
         self.safe_point_within(budget.collection);
+    }
+
+    /// Checks that no slice is borrowed and no exclusive operation is in progress. Code of plugins may be on the stack.
+    fn may_tick(&self) -> Result<(), Error> {
+        self.inner.core.world.slices.allow_change(&A_TICK)?;
+        match self.inner.busy.get() {
+            Some(frame) => Err(Error::NotASafePoint { action: A_TICK, frame: frame.to_owned() }),
+            None => Ok(()),
+        }
     }
 
     /// Calls the tickers, unless a ticker is already running.
