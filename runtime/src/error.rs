@@ -63,7 +63,7 @@ pub enum Error {
         /// Name of the member.
         name: String,
     },
-    /// The operation requires a safe point, but plugin code is on the stack.
+    /// The operation was requested while plugin code or a hook of a native class is on the stack.
     #[error("{action} is for a safe point, and `{frame}` has not returned: {}", later(action))]
     NotASafePoint {
         /// Name of the operation.

@@ -520,9 +520,22 @@ impl Runtime {
         }
     }
 
-    /// Checks for a safe point, and records `action` as in progress until the guard is dropped. At a safe point, no code of a plugin or
-    /// script is on the stack, and no exclusive operation is in progress.
+    /// Checks for a safe point and marks `action` as in progress while the guard is held. At a safe point no code of a plugin or script
+    /// and no hook of a native class is on the stack, and no exclusive operation is in progress.
     pub(crate) fn at_safe_point(&self, action: &'static str) -> Result<Busy<'_>, Error> {
+        let busy = self.exclusively(action)?;
+        let world = &self.inner.core.world;
+        match world.stack.running_hook() {
+            Some((hook, object)) => {
+                Err(Error::NotASafePoint { action, frame: format!("{hook} of {}", world.objects.display(object)) })
+            }
+            None => Ok(busy),
+        }
+    }
+
+    /// Checks for a safe point like [`Runtime::at_safe_point`], but also allows `action` in a hook of a native class. The action must not
+    /// replace or save objects, because the object of the hook is only partly constructed or destroyed.
+    pub(crate) fn exclusively(&self, action: &'static str) -> Result<Busy<'_>, Error> {
         self.inner.core.world.slices.allow_change(&action)?;
         if !self.inner.core.red.hot().stack().is_here() {
             return Err(CallError::WrongStack { action: action.to_owned() }.into());

@@ -198,8 +198,9 @@ pub fn run_class_constructor(
 
 /// Runs the hook of a native class. Keeps the new object alive, because nothing refers to it yet and the hook may run a
 /// collection.
-fn run_native(world: &World, object: ObjectHandle, hook: &NativeHook) -> Result<(), StepError> {
+fn run_native(world: &World, object: ObjectHandle, (name, hook): (&'static str, &NativeHook)) -> Result<(), StepError> {
     let _held = world.stack.hold([object]);
+    let _running = world.stack.enter_hook(name, object);
     hook(world.context(), object).map_err(StepError::new)
 }
 
@@ -260,6 +261,7 @@ fn end(world: &World, hooks: &dyn ConstructionHooks, object: ObjectHandle, class
 fn notify_end(world: &World, object: ObjectHandle, class: Option<&Rc<Class>>) {
     for class in std::iter::successors(class, |class| class.base.as_ref()) {
         let Some(hook) = &class.begin_destroy else { continue };
+        let _running = world.stack.enter_hook("begin_destroy", object);
         if let Err(error) = catch_panics_as(|| {
             hook(world.context(), object);
             Ok::<_, StepError>(())
@@ -490,7 +492,7 @@ impl Constructor<'_> {
         }
         // Only CDOs need this hook: other objects copy these values from their CDO.
         match &turn.script_defaults {
-            Some(hook) if self.is_cdo_of(object, turn) => run_native(self.world, object, hook),
+            Some(hook) if self.is_cdo_of(object, turn) => run_native(self.world, object, ("the defaults", hook)),
             _ => Ok(()),
         }
     }
@@ -515,7 +517,7 @@ impl Constructor<'_> {
                 return self.step(object, || ConstructionStep::ClassConstructor(path()), run);
             }
             (Origin::Native, Some(hook)) => {
-                let run = || run_native(self.world, object, hook);
+                let run = || run_native(self.world, object, ("the constructor", hook));
                 self.step(object, || ConstructionStep::NativeConstructor(path()), run)?;
             }
             (Origin::Native, None) | (Origin::Script, _) => {}
@@ -554,7 +556,7 @@ impl Constructor<'_> {
         }
         for native in class.lineage() {
             if let Some(hook) = &native.native_post_init {
-                let run = || run_native(self.world, object, hook);
+                let run = || run_native(self.world, object, ("post_init_properties", hook));
                 self.step(object, || ConstructionStep::NativePostInit(native.path.to_string()), run)?;
             }
         }

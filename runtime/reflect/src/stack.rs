@@ -23,6 +23,8 @@ pub struct CallStack {
     /// Depth of the calls that [`CallStack::enter`] counts.
     depth: Cell<u32>,
     limits: Cell<StackLimits>,
+    /// Innermost hook of a native class, with its object.
+    hook: Cell<Option<(&'static str, ObjectHandle)>>,
 }
 
 /// Ranges of the game thread's stack: where calls may begin, where destruction of objects may begin, and the whole stack.
@@ -48,7 +50,29 @@ pub struct Held<'a> {
     count: usize,
 }
 
+/// Guard of a running hook of a native class.
+#[derive(Debug)]
+#[must_use = "the hook runs until this is dropped"]
+pub struct RunningHook<'a> {
+    stack: &'a CallStack,
+    outer: Option<(&'static str, ObjectHandle)>,
+}
+
 impl CallStack {
+    /// Begins a hook that runs while an object is partly constructed or destroyed. Hooks on other stacks (coroutines) are not
+    /// recorded, because such a hook may be suspended and outlive the hook that began before it.
+    #[inline]
+    pub fn enter_hook(&self, hook: &'static str, object: ObjectHandle) -> Option<RunningHook<'_>> {
+        let is_here = self.limits.get().whole.is_here();
+        is_here.then(|| RunningHook { stack: self, outer: self.hook.replace(Some((hook, object))) })
+    }
+
+    /// Returns the name and the object of the innermost running hook.
+    #[inline]
+    pub fn running_hook(&self) -> Option<(&'static str, ObjectHandle)> {
+        self.hook.get()
+    }
+
     /// Holds the objects of a call until the guard is dropped.
     #[inline]
     pub fn hold(&self, objects: impl IntoIterator<Item = ObjectHandle>) -> Held<'_> {
@@ -119,6 +143,13 @@ impl CallStack {
 impl fmt::Debug for CallStack {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CallStack").field("held", &self.held).finish_non_exhaustive()
+    }
+}
+
+impl Drop for RunningHook<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.stack.hook.set(self.outer);
     }
 }
 

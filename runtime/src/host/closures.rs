@@ -128,7 +128,7 @@ fn class_of<A: ValueParams, R: NativeResult>(runtime: &Runtime, signature: &Sign
     if let Some(known) = runtime.closures().classes.borrow().get(&id) {
         return Ok(known.clone());
     }
-    let _busy = runtime.at_safe_point("binding a closure")?;
+    let _busy = runtime.exclusively("binding a closure")?;
     let name = format!("{CLOSURE}{}", runtime.closures().classes.borrow().len() + 1);
     let names: Vec<_> = (0..A::COUNT).map(|at| format!("value{at}")).collect();
     let names: Vec<_> = names.iter().map(String::as_str).collect();

@@ -214,6 +214,8 @@ fn end<C: DeclaredClass>(parts: &Parts<C>, this: This<'_, C>, hook: Option<Hook<
 
 /// Runs the destruction hook of an object that was destroyed during its own method. Only the Rust fields still exist.
 fn run_late<C: DeclaredClass>(hook: Hook<C>, part: &PartCell<C>, this: This<'_, C>) {
+    let At { world, object } = this.view.at();
+    let _running = core_of(world).stack.enter_hook("begin_destroy", object);
     match panic_guard::caught(|| (hook.try_run)(part, this)) {
         Ok(ended) => log_failure::<C>(ended),
         Err(message) => {

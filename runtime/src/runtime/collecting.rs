@@ -76,7 +76,7 @@ impl Collection<'_> {
     /// ```
     pub fn collect(&self) -> Result<usize, Error> {
         let core = &self.0.inner.core;
-        let _busy = self.0.at_safe_point(A_COLLECTION).inspect_err(|_| core.collection.request(Requested::Whole))?;
+        let _busy = self.0.exclusively(A_COLLECTION).inspect_err(|_| core.collection.request(Requested::Whole))?;
         Ok(core.collect()?)
     }
 

@@ -231,7 +231,8 @@ impl Runtime {
     /// contains a warning for each of these callbacks, with kind and registration site. If several callbacks share a handle, for example in
     /// an `Rc`, the log only lists the callback that is dropped last.
     ///
-    /// Does nothing while plugin code is on the stack or an exclusive operation is in progress; `left` then states the reason.
+    /// Does nothing while plugin code or a hook of a native class is on the stack, or an exclusive operation is in progress; `left` then
+    /// contains the reason.
     ///
     /// # Examples
     /// ```rust

@@ -84,8 +84,8 @@ impl Runtime {
         let begun = Instant::now();
         self.inner.core.owned_values.flush(&mut || begun.elapsed());
         self.call_tickers(budget.seconds);
-        let core = &self.inner.core;
-        if !core.code_runs() {
+        if !self.code_runs() {
+            let core = &self.inner.core;
             core.tasks.run(&core.world, &core.red);
         }
         self.safe_point_within(budget.collection);
@@ -98,6 +98,12 @@ impl Runtime {
             Some(frame) => Err(Error::NotASafePoint { action: A_TICK, frame: frame.to_owned() }),
             None => Ok(()),
         }
+    }
+
+    /// Checks if code of a plugin or script, or a hook of a native class, is on the stack, which excludes a safe point.
+    fn code_runs(&self) -> bool {
+        let core = &self.inner.core;
+        core.code_runs() || core.world.stack.running_hook().is_some()
     }
 
     /// Calls the tickers, unless a ticker is already running.
@@ -126,8 +132,8 @@ impl Runtime {
         }
     }
 
-    /// Runs a safe point: runs posted closures, requested reloads and requested collections, and frees memory. Has no effect while code of
-    /// a plugin or script is on the stack.
+    /// Runs a safe point: runs posted closures, a requested reload and a requested collection, and frees memory. Has no effect while
+    /// code of a plugin or script, or a hook of a native class, is on the stack.
     ///
     /// # Examples
     /// ```rust
@@ -147,7 +153,7 @@ impl Runtime {
     /// Runs a safe point. `time` is the limit for an incremental collection.
     fn safe_point_within(&self, time: Duration) {
         let core = &self.inner.core;
-        if core.code_runs() || core.world.slices.are_out() || self.inner.busy.get().is_some() {
+        if self.code_runs() || core.world.slices.are_out() || self.inner.busy.get().is_some() {
             return;
         }
         if !core.red.hot().stack().is_here() {

@@ -47,7 +47,7 @@ impl Runtime {
     /// the reason.
     ///
     /// # Errors
-    /// If no Master is loaded, or if plugin code is on the stack.
+    /// If no Master is loaded, or if plugin code or a hook of a native class is on the stack.
     ///
     /// # Examples
     /// ```rust,no_run
@@ -202,7 +202,7 @@ impl Runtime {
     /// Unloads the Master: destroys objects of its classes, ends its modules, and unmaps their images.
     ///
     /// # Errors
-    /// If no Master is loaded, or if plugin code is on the stack.
+    /// If no Master is loaded, or if plugin code or a hook of a native class is on the stack.
     ///
     /// # Examples
     /// ```rust,no_run

@@ -1,0 +1,86 @@
+//! Tests operations that hooks of native classes request. During a hook its object is only partly constructed or destroyed, so an
+//! operation that replaces, saves or ends objects is refused.
+
+use std::cell::RefCell;
+
+use alcedo_runtime::native::{NativeClass, Natives};
+use alcedo_runtime::{Error, Runtime, WeakRuntime};
+use expect_test::expect;
+
+use crate::support;
+
+thread_local! {
+    /// Host whose operations the hooks request.
+    static HOST: RefCell<Option<WeakRuntime>> = const { RefCell::new(None) };
+    /// Outcomes of the requests.
+    static OUTCOMES: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+fn outcome<T>(result: Result<T, Error>) -> String {
+    result.map_or_else(|error| error.to_string(), |_done| "done".to_owned())
+}
+
+/// Requests operations, and records the outcomes.
+fn request() {
+    let Some(host) = HOST.with_borrow(|host| host.as_ref().and_then(WeakRuntime::upgrade)) else { return };
+    let outcomes = [
+        outcome(host.reload(&[support::plugin("broken", &[])])),
+        outcome(host.unload_master()),
+        outcome(host.worlds().save("not.world")),
+        host.clone().shutdown().left.join("; "),
+    ];
+    OUTCOMES.with_borrow_mut(|all| all.extend(outcomes));
+    assert_eq!(host.collection().collect().expect("a collection spares the object of the hook"), 0);
+}
+
+/// Requests a reload for the next safe point, which a hook does not contain.
+fn request_later() {
+    request();
+    let Some(host) = HOST.with_borrow(|host| host.as_ref().and_then(WeakRuntime::upgrade)) else { return };
+    host.request_reload(vec![support::plugin("broken", &[])]);
+    host.safe_point();
+    assert_eq!((host.generation(), host.take_reloads().len()), (1, 0));
+}
+
+fn host() -> Runtime {
+    let class = NativeClass::new("Test", "Meddler", "/Script/Core.Object")
+        .constructor(|_world, _object| {
+            request();
+            Ok(())
+        })
+        .post_init_properties(|_world, _object| {
+            request();
+            Ok(())
+        })
+        .begin_destroy(|_world, _object| request_later());
+    let builder = support::builder().natives(Natives::in_package("Test").class(class));
+    let host = builder.build().unwrap_or_else(|error| panic!("{error}"));
+    host.create_master(&[support::plugin("broken", &[])]).unwrap_or_else(|error| panic!("{error}"));
+    HOST.set(Some(host.downgrade()));
+    host
+}
+
+#[test]
+fn a_hook_of_a_native_class_contains_no_safe_point() {
+    let host = host();
+    let meddler = host.objects().spawn("/Script/Test.Meddler").expect("spawned");
+    expect![[r#"
+        a reload is for a safe point, and `the constructor of Test.Meddler (Meddler_1)` has not returned: do it between ticks, or use `request_reload`
+        unloading the Master is for a safe point, and `the constructor of Test.Meddler (Meddler_1)` has not returned: do it between ticks, or use `request_unload`
+        saving the world is for a safe point, and `the constructor of Test.Meddler (Meddler_1)` has not returned: do it between ticks
+        shutting down is for a safe point, and `the constructor of Test.Meddler (Meddler_1)` has not returned: do it between ticks
+        a reload is for a safe point, and `post_init_properties of Test.Meddler (Meddler_1)` has not returned: do it between ticks, or use `request_reload`
+        unloading the Master is for a safe point, and `post_init_properties of Test.Meddler (Meddler_1)` has not returned: do it between ticks, or use `request_unload`
+        saving the world is for a safe point, and `post_init_properties of Test.Meddler (Meddler_1)` has not returned: do it between ticks
+        shutting down is for a safe point, and `post_init_properties of Test.Meddler (Meddler_1)` has not returned: do it between ticks"#]]
+    .assert_eq(&OUTCOMES.take().join("\n"));
+    host.objects().destroy(meddler);
+    let outcomes = OUTCOMES.take();
+    let hook = "for a safe point, and `begin_destroy of Test.Meddler (Meddler_1)` has not returned";
+    assert!(outcomes.len() == 4 && outcomes.iter().all(|outcome| outcome.contains(hook)), "{outcomes:#?}");
+    HOST.set(None);
+    host.safe_point();
+    let reports: Vec<_> = host.take_reloads().iter().map(|report| report.is_committed()).collect();
+    assert_eq!((reports, host.generation()), (vec![true], 2), "the request was kept");
+    host.shutdown().into_result().expect("the hooks have returned");
+}
