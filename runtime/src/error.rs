@@ -71,6 +71,15 @@ pub enum Error {
         /// Innermost open call.
         frame: String,
     },
+    /// A list was filled by another runtime than the runtime of the batch. No object was called.
+    #[error(
+        "`{name}` was not called: the list has objects of another runtime, and their handles refer to other objects here; refresh the \
+         list with the runtime of `{name}`"
+    )]
+    OtherRuntime {
+        /// Name of the method.
+        name: String,
+    },
     /// A module or load context accepts no new leases.
     #[error(transparent)]
     Sealed(#[from] crate::lease::Sealed),

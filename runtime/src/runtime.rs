@@ -37,7 +37,7 @@ use crate::counters::Counters;
 use crate::development::{Agent, Invitation};
 use crate::error::Error;
 use crate::handles::Name;
-use crate::load::context::handle::Contexts;
+use crate::load::context::handle::{Contexts, WeakContexts};
 use crate::load::context::info::MasterModuleInfo;
 use crate::load::master::{self, Loads, Unload};
 use crate::load::module::master::MasterModule;
@@ -400,7 +400,12 @@ impl Runtime {
         Contexts::of(&self.inner.loads.registry)
     }
 
-    /// Returns the generation of the current Master. Returns zero if there is no Master.
+    /// Checks that the contexts belong to this runtime.
+    pub(crate) fn owns(&self, contexts: &WeakContexts) -> bool {
+        contexts.is_of(&self.inner.loads.registry)
+    }
+
+    /// Returns the generation of the current Master, or zero without a Master.
     pub fn generation(&self) -> u64 {
         self.inner.loads.master().map_or(0, |master| master.generation.0)
     }

@@ -151,7 +151,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
     /// is borrowed. Returns [`CallError::Unavailable`] if the runtime was dropped.
     pub fn call(&self, objects: &[ObjectHandle], arguments: A) -> Result<BatchReport, Error> {
         let slots = slots_of(arguments);
-        self.begin(|core, callee, method| {
+        self.begin(None, |core, callee, method| {
             let groups = Groups::of(core, method, objects, &self.terms())?;
             Ok(report(self.run(core, callee, &groups, &slots, None)))
         })
@@ -160,11 +160,11 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
     /// Calls the method on all objects of a list. The class groups are cached until an object is created or destroyed.
     ///
     /// # Errors
-    /// Returns the errors of [`BatchFunction::call`].
+    /// Returns the errors of [`BatchFunction::call`], and [`Error::OtherRuntime`] if another runtime has filled the list.
     pub fn call_list(&self, list: &ObjectList, arguments: A) -> Result<BatchReport, Error> {
         let slots = slots_of(arguments);
-        self.begin(|core, callee, method| {
-            // Takes the cached groups out during the calls, because called code may reenter this function.
+        self.begin(Some(list), |core, callee, method| {
+            // Takes the cached groups out during the run, because called code may reenter this function.
             let kept = self.groups.take().and_then(|(of, mut groups)| {
                 let is_right = match list.edits() {
                     _ if of == list.version() => groups.is_right(core),
@@ -190,7 +190,7 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
     /// Returns the errors of [`BatchFunction::call`].
     pub fn collect(&self, objects: &[ObjectHandle], arguments: A) -> Result<(Vec<Option<R>>, BatchReport), Error> {
         let slots = slots_of(arguments);
-        self.begin(|core, callee, method| {
+        self.begin(None, |core, callee, method| {
             let groups = Groups::of(core, method, objects, &self.terms())?;
             let mut words = vec![None; objects.len()];
             let done = self.run(core, callee, &groups, &slots, Some(&mut words));
@@ -203,10 +203,17 @@ impl<A: ValueParams, R: NativeResult> BatchFunction<A, R> {
         Terms { condition: self.condition.as_deref(), only_overrides: self.only_overrides }
     }
 
-    /// Checks that calls are allowed, resolves the method again if necessary, and runs `code`.
-    fn begin<T>(&self, code: impl FnOnce(&Core, &Rc<Callee>, &MethodCall) -> Result<T, Error>) -> Result<T, Error> {
+    /// Checks that calls are allowed, resolves the method if its resolution is outdated, and runs `code`.
+    fn begin<T>(
+        &self,
+        list: Option<&ObjectList>,
+        code: impl FnOnce(&Core, &Rc<Callee>, &MethodCall) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let ended = || CallError::Unavailable { what: format!("the runtime of `{}`", self.name) };
         let runtime = self.runtime.upgrade().ok_or_else(ended)?;
+        if list.is_some_and(|list| list.is_of_another(&runtime)) {
+            return Err(Error::OtherRuntime { name: self.name.clone() });
+        }
         let core = runtime.core();
         core.world.slices.allow_change(&"a batch of calls")?;
         let fresh =

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::bridge::batches::ListChange;
 use crate::handles::ObjectHandle;
+use crate::load::context::handle::WeakContexts;
 use crate::object::objects::ListEdit;
 use crate::runtime::Runtime;
 
@@ -34,6 +35,8 @@ pub struct ObjectList {
     version: u64,
     /// Difference from an earlier version, if known.
     edits: Option<Edits>,
+    /// Contexts of the runtime that filled the list; `None` if the list was filled with handles.
+    host: Option<WeakContexts>,
 }
 
 /// Difference between a list and an earlier version.
@@ -52,7 +55,7 @@ impl Default for ObjectList {
 
 impl From<Vec<ObjectHandle>> for ObjectList {
     fn from(objects: Vec<ObjectHandle>) -> Self {
-        Self { objects, version: next_version(), edits: None }
+        Self { objects, version: next_version(), edits: None, host: None }
     }
 }
 
@@ -67,6 +70,11 @@ impl ObjectList {
     pub fn push(&mut self, object: ObjectHandle) {
         self.objects.push(object);
         (self.version, self.edits) = (next_version(), None);
+    }
+
+    /// Checks that another runtime has filled the list. The origin of a list that was filled with handles is unknown.
+    pub(super) fn is_of_another(&self, runtime: &Runtime) -> bool {
+        self.host.as_ref().is_some_and(|host| !runtime.owns(host))
     }
 
     pub(super) fn version(&self) -> u64 {
@@ -133,6 +141,7 @@ impl ClassList {
             return true;
         }
         self.list = class.map(|class| core.world.objects.of_class(&class)).unwrap_or_default().into();
+        self.list.host = Some(runtime.contexts().downgrade());
         true
     }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use alcedo_engine::Actor;
 use alcedo_runtime::host::{ClassList, ObjectList, TypedProperty};
 use alcedo_runtime::native::{Obj, Object, uclass};
-use alcedo_runtime::{Budget, ObjectHandle, Runtime, Value, natives};
+use alcedo_runtime::{Budget, CallError, Error, ObjectHandle, Runtime, Value, natives};
 
 use super::{COLT, HORSE, Kept, PONY, ROUND, host, libraries, obj, of_build, reload, spawn};
 use crate::support;
@@ -59,6 +59,55 @@ fn a_class_list_is_refreshed_in_another_host() {
         assert!(list.refresh(&hosts[1]) && !list.refresh(&hosts[1]));
         assert_eq!(list.list().objects(), [others[1]]);
     }
+}
+
+#[test]
+fn a_batch_refuses_a_list_of_another_host() {
+    let hosts = [host(), host()];
+    let kept = Kept::of(&hosts[0]);
+    let horse = spawn(&hosts[0], HORSE);
+    let mut list = hosts[1].list(HORSE);
+    for horses in 0..2 {
+        assert!(list.refresh(&hosts[1]));
+        assert_eq!(list.list().objects().len(), horses);
+        let error = kept.rounds.call_list(list.list(), ()).expect_err("the objects are of another host");
+        assert!(matches!(&error, Error::OtherRuntime { name } if name == ROUND), "{error}");
+        let text = format!("`{ROUND}` was not called: the list has objects of another runtime, ");
+        assert!(error.to_string().starts_with(&text), "{error}");
+        spawn(&hosts[1], HORSE);
+    }
+    let degrees = hosts[0].objects().call(horse, "degrees", &[]).expect("the call succeeds");
+    assert_eq!(degrees, Some(Value::F64(0.0)), "the horse with the handle of another horse has not turned");
+    assert!(list.refresh(&hosts[0]));
+    assert_eq!(kept.rounds.call_list(list.list(), ()).expect("called").called, 1);
+}
+
+#[test]
+fn a_list_of_a_removed_class_has_no_objects_and_no_methods() {
+    let host = host();
+    let kept = Kept::of(&host);
+    let horse = spawn(&host, HORSE);
+    let tick = host.batch::<(f32,), ()>("uf:/Script/Engine.Actor:receive_tick").expect("it is there");
+    let mut list = host.list(HORSE);
+    assert_eq!(kept.rounds.call_list(list.list(), ()).expect("called").called, 0, "the list is not filled yet");
+    assert!(list.refresh(&host));
+    assert_eq!(kept.rounds.call_list(list.list(), ()).expect("called").called, 1);
+
+    let report = host.reload(&[support::plugin("broken", &[])]).expect("a Master");
+    report.into_result().unwrap_or_else(|report| panic!("{report}"));
+    for is_empty in [false, true] {
+        assert_eq!(list.list().objects().is_empty(), is_empty);
+        let error = kept.rounds.call_list(list.list(), ()).expect_err("the class is removed");
+        assert!(matches!(error, Error::Call(CallError::NotFound { .. })), "{error}");
+        assert!(error.to_string().contains("Game.Horse:round"), "{error}");
+        list.refresh(&host);
+    }
+    assert_eq!(tick.call_list(list.list(), (1.0,)).expect("called").called, 0);
+
+    reload(&host, 1);
+    assert!(list.refresh(&host));
+    assert_eq!(list.list().objects(), [horse]);
+    assert_eq!(kept.rounds.call_list(list.list(), ()).expect("called").called, 1);
 }
 
 #[test]

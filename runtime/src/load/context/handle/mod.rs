@@ -102,6 +102,11 @@ impl WeakContexts {
     pub fn upgrade(&self) -> Option<Contexts> {
         self.registry.upgrade().as_ref().map(Contexts::of)
     }
+
+    /// Checks that these contexts belong to the runtime with this registry. The handle keeps the address of its registry reserved.
+    pub(crate) fn is_of(&self, registry: &Arc<ContextRegistry>) -> bool {
+        self.registry.as_ptr() == Arc::as_ptr(registry)
+    }
 }
 
 impl WeakLoadContext {
