@@ -53,7 +53,8 @@ pub struct Aside {
     pub instead: Option<Value>,
     /// Fingerprint of the type of the original value; zero if unknown.
     pub ty: u64,
-    /// Value of another type from which a plugin author's function computed the original value. Kept until the property is written.
+    /// Value of another type from which a function of a plugin author computed the original value, or of which the original value is a
+    /// converted form. Kept until the property is written.
     pub before: Option<Box<Self>>,
     /// Values that the original value replaced when an undo restored it, latest first, each with the fingerprint of the type that the
     /// property had. A redo restores these values. These values are kept until the property is written, at most one per type.
@@ -107,6 +108,19 @@ impl Aside {
         Self { ty: fingerprint(ty), ..self }
     }
 
+    /// Returns the value that an undo restores in a property of type `ty`, which held this value. If the property held another form of
+    /// the value, the result is that form, and this value is an earlier value of the result.
+    #[must_use]
+    pub fn held_as(mut self, ty: &PropertyType) -> Self {
+        match self.instead.take() {
+            Some(form) => {
+                self.redo.clear();
+                Self { before: Some(Box::new(self)), ..Self::from(form) }.retyped(ty)
+            }
+            None => self.retyped(ty),
+        }
+    }
+
     /// Returns the earlier value of that type from which functions of plugin authors computed this value. Returns this value if there is
     /// no such earlier value.
     #[must_use]
@@ -120,7 +134,17 @@ impl Aside {
         self.with_earlier().any(|aside| aside.is_of(ty))
     }
 
-    /// Returns the value, and the earlier values from which functions of plugin authors computed this value, latest first.
+    /// Discards the earlier value of that type, and all values before it. Returns `None` if the original value is of that type.
+    #[must_use]
+    pub fn newer_than(self, ty: &PropertyType) -> Option<Self> {
+        if self.is_of(ty) {
+            return None;
+        }
+        let before = self.before.and_then(|before| before.newer_than(ty)).map(Box::new);
+        Some(Self { before, ..self })
+    }
+
+    /// Returns the value, then the earlier values from which functions of plugin authors computed it, latest first.
     fn with_earlier(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |aside| aside.before.as_deref())
     }

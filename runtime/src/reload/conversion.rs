@@ -142,9 +142,9 @@ pub(crate) fn keep_original(
     value: &Value,
 ) -> Result<(), CallError> {
     let objects = &core.world.objects;
-    // Discards an original that has the current type of the property, because the next reload would restore this original.
-    let before = original.filter(|own| !own.was_of(&property.ty));
-    // The function has computed the value again, so older values for a redo are outdated.
+    // Discards an original of the type that the property has now: the next reload would restore it.
+    let before = original.and_then(|own| own.newer_than(&property.ty));
+    // The function computed the value again, so values for a redo are out of date.
     let before = before.map(|own| Box::new(Aside { redo: Vec::new(), ..own }));
     if before.is_some() || objects.read_value(template, &property.text)? == *value {
         let own = Aside { before, ..Aside::from(value.clone()).of_type(&property.ty) };

@@ -42,7 +42,10 @@ pub(super) fn own_conversion(
         if !sources.around.suits(from, &argument) {
             return None;
         }
-        let original = own.clone().retyped(held.map_or(from, |(live, _)| live));
+        let original = match held {
+            Some((live, _)) => own.clone().held_as(live),
+            None => own.clone().retyped(from),
+        };
         let targets = vec![(Rc::clone(property), Some(original))];
         Some(PendingConversion { object: sources.object, template: sources.new_cdo, function, argument, targets })
     }))
@@ -90,7 +93,7 @@ pub(super) fn leave_to_whole(
     let change = match action {
         Action::Carry { from, was, change, .. } | Action::Convert { from, was, change, .. } => {
             let own = own_value(sources, from, was.as_ref(), removed.take(&from.text))?;
-            *original = own.map(|own| own.retyped(&from.ty));
+            *original = own.map(|own| own.held_as(&from.ty));
             *change
         }
         Action::Restore { names, change, .. } => {

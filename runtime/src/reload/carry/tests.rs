@@ -2,18 +2,22 @@
 
 use std::rc::Rc;
 
-use alcedo_abi::kinds::{PropertyKind, property_flags};
+use alcedo_abi::describe::CONVERTS;
+use alcedo_abi::kinds::{PropertyKind, function_flags, property_flags};
 
 use super::{Surroundings, carry, stays};
 use crate::bridge::core::Core;
 use crate::handles::ObjectHandle;
 use crate::object::class::Class;
 use crate::object::collect::unreachable;
-use crate::object::decl::{Batch, ClassDecl, EnumDecl, InterfaceDecl, PropertyDecl, StructDecl};
+use crate::object::decl::{
+    Batch, ClassDecl, EnumDecl, FunctionDecl, InterfaceDecl, PropertyDecl, RESULT_NAME, StructDecl,
+};
 use crate::object::enums::EnumEntry;
 use crate::object::objects::object_flags;
 use crate::object::origin::Origin;
 use crate::object::property::PropertyType;
+use crate::object::thunk::idle;
 use crate::object::value::Value;
 use crate::reload::changes::PropertyChange;
 use crate::reload::class_mapping::ClassMapping;
@@ -64,28 +68,39 @@ pub(super) struct Build<'a> {
     pub(super) name: &'a str,
     /// Set if a dynamic base class declares the property.
     pub(super) is_in_base: bool,
+    /// Type that a function of the class converts to the type of the property; empty without a function.
+    pub(super) from: &'a str,
 }
 
 impl<'a> From<(&'a str, &'a str)> for Build<'a> {
     fn from((words, default): (&'a str, &'a str)) -> Self {
-        Self { words, default, name: "x", is_in_base: false }
+        Self { words, default, name: "x", is_in_base: false, from: "" }
     }
 }
 
 /// Declares the class and a struct with these fields, and creates the class default object.
 pub(super) fn build<'a>(core: &Core, build: impl Into<Build<'a>>, fields: &[(&str, PropertyKind)]) -> Rc<Class> {
-    let Build { words, default, name, is_in_base } = build.into();
+    let Build { words, default, name, is_in_base, from } = build.into();
     let fields = fields.iter().map(|(name, kind)| PropertyDecl::new(name, *kind)).collect();
     let structs = vec![StructDecl { fields, ..StructDecl::new("Test", "Point", Origin::Dynamic) }];
     core.world.types.declare(&core.world.names, &Batch { structs, ..Batch::default() }).expect("a right struct");
-    let x = (!words.is_empty()).then(|| {
+    let typed = |name: &str, words: &str| {
         let ty = PropertyType::parse(words, &core.world.types).unwrap_or_else(|error| panic!("{words}: {error}"));
-        PropertyDecl::new(name, ty.kind()).of_type(ty.type_path()).with_default(default)
+        PropertyDecl::new(name, ty.kind()).of_type(ty.type_path())
+    };
+    let x = (!words.is_empty()).then(|| typed(name, words).with_default(default));
+    let function = (!from.is_empty()).then(|| FunctionDecl {
+        flags: function_flags::STATIC,
+        params: vec![typed("earlier", from), typed(RESULT_NAME, words).with_flags(property_flags::RETURN)],
+        meta: vec![(CONVERTS.to_owned(), name.to_owned())],
+        ..FunctionDecl::new("converted", idle())
     });
     let part =
         PropertyDecl::new("part", PropertyKind::OBJECT).of_type(OBJECT).with_flags(property_flags::DEFAULT_SUBOBJECT);
+    let functions: Vec<_> = function.into_iter().collect();
     let class = |name: &str, base: &str, properties| {
-        let decl = ClassDecl { properties, ..ClassDecl::new("Game", name, base, Origin::Dynamic) };
+        let functions = functions.clone();
+        let decl = ClassDecl { properties, functions, ..ClassDecl::new("Game", name, base, Origin::Dynamic) };
         let batch = Batch { classes: vec![decl], ..Batch::default() };
         let class = core.world.types.declare(&core.world.names, &batch).expect("a right class").classes.remove(0);
         class.cdo.set(allocate(core, &class, object_flags::CDO));
@@ -150,6 +165,17 @@ pub(super) fn reload<'a>(
     new: impl Into<Build<'a>>,
     fields: &[(&str, PropertyKind)],
 ) -> (Rc<Class>, Vec<PropertyChange>) {
+    reload_with(core, object, before, (new.into(), fields), &mut Later::default())
+}
+
+/// Migrates the object like [`reload`]. `later` receives the calls of functions.
+fn reload_with(
+    core: &Core,
+    object: ObjectHandle,
+    before: &Rc<Class>,
+    (new, fields): (Build<'_>, &[(&str, PropertyKind)]),
+    later: &mut Later,
+) -> (Rc<Class>, Vec<PropertyChange>) {
     core.world.types.begin_shadow();
     core.world.types.hide_in_shadow(["/Script/Test.Point", "/Script/Game.Cube"]);
     core.world.objects.begin_shadow();
@@ -162,7 +188,7 @@ pub(super) fn reload<'a>(
     if stays(from, object, &plan, &mut changes).expect("its values are compared") {
         core.world.objects.keep_body(object, &after).expect("it lives");
     } else {
-        let body = carry(from, object, &plan, &mut changes, &mut Later::default()).expect("its values come along");
+        let body = carry(from, object, &plan, &mut changes, later).expect("its values come along");
         core.world.objects.stage(object, body).expect("it lives");
     }
     let has = || core.world.objects.read_value(object, "x").map(|value| value.print(&core.world.names)).ok();
@@ -265,10 +291,11 @@ fn unconvertible_values_are_restored_when_their_type_returns() {
 }
 
 /// Step of a test of one property.
+#[derive(Clone, Copy)]
 enum Step<'a> {
     /// Reloads with this build, and expects this value.
     Build((&'a str, &'a str), &'a str),
-    /// Reloads with this build, in which a function of the plugin author returns this value.
+    /// Reloads this build, in which a function of the plugin author converts the value to this result.
     Function((&'a str, &'a str), &'a str),
     Write(&'a str),
 }
@@ -287,14 +314,15 @@ fn check_steps(first: (&str, &str), own: &str, steps: &[Step<'_>]) -> Vec<Proper
                 assert_eq!(print(&core, object), *expected, "step {at}, {next:?}");
             }
             Step::Function(next, result) => {
-                (class, changes) = reload(&core, object, &class, *next, SAME);
-                let original = core.world.objects.take_aside(object, "x");
-                assert!(original.is_some(), "step {at}: only the function converts the value");
+                let from = class.find_property("x").expect("it has x").ty.to_string();
+                let (next, mut later) = (Build { from: &from, ..Build::from(*next) }, Later::default());
+                (class, changes) = reload_with(&core, object, &class, (next, SAME), &mut later);
+                let pending = later.conversions.pop().unwrap_or_else(|| panic!("step {at}: no function is called"));
                 set(&core, object, result);
-                let property = class.find_property("x").expect("it has x");
                 let value = core.world.objects.read_value(object, "x").expect("it has x");
-                let target = (Rc::clone(property), original);
-                keep_original(&core, (object, class.cdo.get()), target, &value).expect("it lives");
+                for target in pending.targets {
+                    keep_original(&core, (object, class.cdo.get()), target, &value).expect("it lives");
+                }
             }
             Step::Write(value) => set(&core, object, value),
         }
@@ -350,6 +378,27 @@ fn an_undo_of_a_redo_restores_a_value_that_was_converted_from_a_written_value() 
         Build(text, "\"s100\""),
     ];
     check_steps(f64, "9.5", &steps);
+}
+
+#[test]
+fn an_undo_of_a_function_restores_the_form_that_the_property_had() {
+    use Step::{Build, Function, Write};
+    let [text, whole, number] = [("String", ""), ("i32", "3"), ("f64", "2")];
+    let mood = ("Enum(/Script/Test.Mood)", "");
+    let steps = || vec![Build(mood, "Angry"), Build(whole, "1"), Function(number, "10.5")];
+    let check_after = |more: &[Step<'_>]| {
+        let all: Vec<_> = steps().into_iter().chain(more.iter().copied()).collect();
+        check_steps(text, "\"Angry\"", &all);
+    };
+    check_after(&[Build(whole, "1"), Build(mood, "Angry"), Build(text, "\"Angry\"")]);
+    check_after(&[Build(whole, "1"), Build(number, "10.5"), Build(whole, "1")]);
+    // An undo of all steps in one reload, and its redo.
+    check_after(&[Build(text, "\"Angry\""), Build(number, "10.5"), Build(text, "\"Angry\"")]);
+    // A second function keeps the earlier values.
+    check_after(&[Function(("u8", "4"), "10"), Build(number, "10.5"), Build(whole, "1"), Build(text, "\"Angry\"")]);
+    // A write discards the earlier values.
+    check_after(&[Write("7"), Build(whole, "7")]);
+    check_after(&[Build(whole, "1"), Write("0"), Build(mood, "Calm")]);
 }
 
 #[test]
