@@ -10,6 +10,7 @@ mod holders;
 mod machine;
 mod outcome;
 #[cfg(test)]
+#[path = "tests/pages.rs"]
 mod pages;
 pub(crate) mod parent;
 mod plan;

@@ -477,6 +477,7 @@ fn fitting(sources: &Sources<'_>, property: &Property, own: &Aside) -> Option<(V
 }
 
 #[cfg(test)]
+#[path = "carry/tests/matrix.rs"]
 mod matrix;
 #[cfg(test)]
 mod tests;

@@ -9,6 +9,7 @@
 mod constants;
 mod dynamic;
 #[cfg(test)]
+#[path = "elf/tests/fixture.rs"]
 mod fixture;
 mod hashes;
 mod headers;

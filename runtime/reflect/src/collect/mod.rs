@@ -11,6 +11,7 @@
 //! sweep first completes the mark like the final slice of the mark. The sweep destroys only objects that are still unmarked.
 
 #[cfg(test)]
+#[path = "tests/random.rs"]
 mod random;
 
 use alcedo_abi::host::mode;

@@ -9,7 +9,7 @@ use crate::handles::ObjectHandle;
 use crate::object::class::Class;
 use crate::reload::changes::PropertyChange;
 
-const PAGE: &str = include_str!("../../../docs/migration.md");
+const PAGE: &str = include_str!("../../../../docs/migration.md");
 
 /// Row of one kind: its type, a default, an own value, a type that accepts the own value, and a type that does not. `FRIEND`
 /// in a value is a placeholder for another object.
