@@ -397,7 +397,7 @@ impl NativeClass {
     }
 
     /// Implements the interface with this path, so that references to the interface can refer to objects of the class. Also declares the
-    /// interface if there is no other declaration.
+    /// interface, unless it is declared elsewhere.
     #[must_use]
     pub fn implements(mut self, interface: &str) -> Self {
         self.0.interfaces.push(interface.to_owned());

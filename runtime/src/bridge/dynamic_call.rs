@@ -544,7 +544,7 @@ mod tests {
         (core, object)
     }
 
-    /// Returns all strings in upper case, each repeated by its count. Returns `none` if there are no strings.
+    /// Returns all strings in upper case, each repeated by its count. Returns `none` without strings.
     fn shout(world: &World, frame: &mut Frame<'_>) -> Result<(), CallError> {
         let words: Vec<String> = frame.take()?;
         let counts: BTreeMap<String, u32> = frame.take()?;

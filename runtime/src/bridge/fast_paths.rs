@@ -1,5 +1,5 @@
 //! Fast paths into functions of modules. A fast path is resolved once, and is valid until the epoch of calls changes. A call through a fast
-//! path reads three machine words of the host, opens a red frame, and passes plain values in registers. All other calls take the slow path,
+//! path reads three fields of the host, opens a red frame, and passes plain values in registers. All other calls take the slow path,
 //! which reports the reason for a rejected call.
 #![expect(unsafe_code, reason = "calls the direct trampolines of modules")]
 

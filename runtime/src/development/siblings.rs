@@ -41,7 +41,7 @@ fn is_library(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == DLL_EXTENSION)
 }
 
-/// Returns a missing folder from cargo's list of the library's sources. `None` if all folders exist or there is no list.
+/// Returns a missing folder from cargo's list of the library's sources. `None` if all folders exist, or without a list.
 fn missing_sources(library: &Path) -> Option<PathBuf> {
     let list = plain_file::read_text(&library.with_extension("d"), LARGEST_LIST).ok()?;
     let (_library, sources) = list.lines().next()?.split_once(": ")?;

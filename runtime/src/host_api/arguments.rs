@@ -26,7 +26,7 @@ use crate::object::values::ptr::{Ptr, PtrMut};
 use crate::object::values::text_memory::text_assign_raw;
 use crate::zcall::buffer::BufferMut;
 
-/// A raw parameter type that is converted to `As` for a function body. `Host` gives the call access to its host.
+/// A raw parameter type that is converted to `As` for a function body. The call accesses its host through `Host`.
 pub(super) trait IntoArgument<Host, As> {
     /// Converts the parameter.
     ///

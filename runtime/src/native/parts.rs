@@ -48,7 +48,7 @@ pub(super) struct Parts<C> {
     has_ended: Cell<bool>,
 }
 
-/// Guard of a part that is being built. If the build panics, there is no part, and the next use builds it again.
+/// Guard of a part that is being built. If the build panics, the next use builds the part again.
 struct Building<'a, C> {
     parts: &'a Parts<C>,
     object: ObjectHandle,

@@ -131,7 +131,7 @@ pub(super) struct Plain {
     pub(super) references: Vec<(usize, Rc<Property>)>,
     /// Buffer for the outcomes of one object, reused for each object.
     pub(super) are_own: Cell<Vec<bool>>,
-    /// Set if the layout is unchanged, and each value comes from the same property.
+    /// Set if the layout is unchanged, and each value keeps its offset.
     pub(super) is_in_place: bool,
     /// Last two templates that were compared. The flag is true if all values that follow a default have the same default in both templates.
     pub(super) same_defaults: Cell<Option<((ObjectHandle, ObjectHandle), bool)>>,

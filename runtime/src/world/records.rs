@@ -50,7 +50,7 @@ pub(crate) struct ObjectRecord {
     /// Index of the outer object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) outer: Option<u32>,
-    /// Name of the default subobject in the outer. `None` if the object is no default subobject.
+    /// Name of the default subobject in the outer. `None` for all other objects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) part: Option<String>,
     #[serde(default, skip_serializing_if = "is_false")]

@@ -193,7 +193,7 @@ impl Table {
 
 impl Bound {
     /// Checks the fingerprint that a caller expects. Returns [`CallError::Signature`] if the fingerprint differs. A
-    /// fingerprint of zero stands for values of any type. Such calls are rejected, because modules without objects cannot pass
+    /// fingerprint of zero accepts values of any type. Such calls are rejected, because modules without objects cannot pass
     /// these values.
     fn agree(&self, expected: u64) -> Result<(), CallError> {
         let (full, fingerprint, signature) = match self {

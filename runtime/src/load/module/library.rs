@@ -309,7 +309,7 @@ impl ModuleCode for LibraryCode {
 
 fn in_words(module: &str, own: Option<&static_tls::Part>, error: MapError) -> LoadError {
     match error {
-        // Detects missing static TLS by the message of the dynamic linker, because there is no error code.
+        // Detects missing static TLS by the message of the dynamic linker, which reports no error codes.
         MapError::Open { path, reason } if reason.contains("static TLS") => {
             let (file, reason) = reason.rsplit_once(": ").unwrap_or(("", &reason));
             // The message begins with the rejected library: the plugin, or a library that the plugin links.
