@@ -196,6 +196,15 @@ impl Objects {
         self.inspect(object, |tenant| tenant.visible_body().class.clone())
     }
 
+    /// Returns the class of the object, if the object is not dormant and has no conjugate.
+    #[inline]
+    pub fn class_to_build(&self, object: ObjectHandle) -> Option<Rc<Class>> {
+        self.inspect(object, |tenant| {
+            let body = tenant.visible_body();
+            (body.plugin_part.word == 0 && body.dormant.is_none()).then(|| Rc::clone(&body.class))
+        })?
+    }
+
     /// Returns the id of the object's class.
     #[inline]
     pub fn class_id(&self, object: ObjectHandle) -> Option<ClassId> {
@@ -212,7 +221,7 @@ impl Objects {
     /// Returns the conjugate number of the object; zero if the object has none.
     #[inline]
     pub fn conjugate(&self, object: ObjectHandle) -> Option<u64> {
-        self.inspect(object, |tenant| tenant.visible_body().plugin_part.word)
+        self.columns.find(object).map(|_| self.columns.conjugate(object))
     }
 
     /// Returns the plugin part of the object for its most derived class, if that class is `class`.
@@ -470,6 +479,25 @@ impl Objects {
     pub fn with_body<T>(&self, object: ObjectHandle, read: impl FnOnce(&Body) -> T) -> Result<T, CallError> {
         self.slices.allow_read(&format_args!("reading {}", self.display(object)))?;
         self.inspect(object, |tenant| read(tenant.visible_body())).ok_or(CallError::Stale { handle: object })
+    }
+
+    /// Passes the bodies of several objects to `read`, like [`Objects::with_body`].
+    ///
+    /// # Errors
+    /// Returns the errors of [`Objects::with_body`], for the first of the objects that does not exist.
+    #[inline]
+    pub fn with_bodies<const N: usize, T>(
+        &self,
+        objects: [ObjectHandle; N],
+        read: impl FnOnce([&Body; N]) -> Result<T, CallError>,
+    ) -> Result<T, CallError> {
+        self.slices.allow_read(&"reading objects")?;
+        let store = self.store.borrow();
+        let bodies = objects.map(|object| store.slots.get(object).map(Tenant::visible_body));
+        match bodies.iter().position(Option::is_none) {
+            Some(missing) => Err(CallError::Stale { handle: objects[missing] }),
+            None => read(bodies.map(|body| body.unwrap_or_else(|| unreachable!("all bodies exist")))),
+        }
     }
 
     /// Returns the mark that identifies a delegate property during a call. Assigns the result of `fresh` if the delegate has

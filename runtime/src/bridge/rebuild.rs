@@ -32,6 +32,14 @@ pub(crate) struct Rebuilt {
     pub fields_lost: Vec<String>,
 }
 
+impl Rebuilt {
+    /// Counts one rebuilt object.
+    fn count(&mut self, fields_kept: u64) {
+        self.conjugates += 1;
+        self.fields_kept += fields_kept;
+    }
+}
+
 #[derive(Default)]
 struct Turns {
     /// Saved fields of objects that were not rebuilt yet.
@@ -82,13 +90,9 @@ pub(crate) fn rebuild(
     (rebuilt, done)
 }
 
-/// Rebuilds `object`, unless it was already rebuilt.
+/// Rebuilds `object`, unless it was already rebuilt, is dormant, or was destroyed during the rebuild.
 fn build_one(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Result<(), CallError> {
-    if core.world.objects.waits_for(object).is_some() || core.plugins().key_of(object).is_some() {
-        return Ok(());
-    }
-    // Skips an object that was destroyed during the rebuild.
-    let Some(class) = core.world.objects.class(object) else { return Ok(()) };
+    let Some(class) = core.world.objects.class_to_build(object) else { return Ok(()) };
     faults::at(ReloadStep::RebuildObject)?;
     let before = core.world.mode.rebuild_turn(object);
     let built = core.plugins().build(object, &class);
@@ -115,8 +119,12 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
     let (objects, plugins) = (&core.world.objects, core.plugins());
     // An object with fields that were put aside has no packed fields.
     let mut fields_kept = plugins.unpack_kept(object, &packed)?;
-    let (mut lost, mut aside) = (Vec::new(), Vec::new());
     let mut earlier = objects.replace_fields_aside(object, Vec::new());
+    if kept.is_empty() && earlier.is_empty() {
+        turns.borrow_mut().done.count(fields_kept);
+        return Ok(());
+    }
+    let (mut lost, mut aside) = (Vec::new(), Vec::new());
     let mut is_loaded = |field: &KeptField, lost: &mut Vec<_>| {
         let class = kept_class_of(core, turns, field);
         let misfit = plugins.load_kept(object, (field, &class), &kept).err();
@@ -161,8 +169,7 @@ fn take_back(core: &Core, turns: &RefCell<Turns>, object: ObjectHandle) -> Resul
         objects.replace_fields_aside(object, aside.collect());
     }
     let mut turns = turns.borrow_mut();
-    turns.done.conjugates += 1;
-    turns.done.fields_kept += fields_kept;
+    turns.done.count(fields_kept);
     for (field, misfit) in lost {
         match turns.lost.iter_mut().find(|(lost, why, _)| lost.is_same(&field) && *why == misfit) {
             Some((_, _, objects)) => *objects += 1,

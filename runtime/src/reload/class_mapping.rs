@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::bridge::core::Core;
 use crate::handles::{ClassId, ModuleId, ObjectHandle};
@@ -23,9 +23,11 @@ pub(crate) fn living_of(core: &Core, modules: &BTreeSet<ModuleId>) -> Vec<Object
 /// Class of an object's body. For a dormant object, also the path of its missing class.
 pub(super) type ClassKey = (ClassId, Option<Rc<str>>);
 
+#[inline]
 pub(super) fn key_of(core: &Core, object: ObjectHandle) -> Option<ClassKey> {
-    let seen = |body: &Body| (body.class().id, body.dormant.as_ref().map(|dormant| Rc::clone(&dormant.class)));
-    core.world.objects.with_body(object, seen).ok()
+    let objects = &core.world.objects;
+    let missing = if objects.is_dormant(object) { objects.waits_for(object) } else { None };
+    Some((objects.class_id(object)?, missing))
 }
 
 /// Mapping of one class.
@@ -70,14 +72,9 @@ pub(super) fn class_awake(core: &Core, object: ObjectHandle) -> Option<Rc<Class>
 
 /// Maps the classes of these objects to the new types.
 pub(crate) fn decide(core: &Core, living: &[ObjectHandle]) -> ClassMapping {
-    let (types, objects) = (&core.world.types, &core.world.objects);
+    let types = &core.world.types;
     let mut mapping = ClassMapping { is_settled: true, ..ClassMapping::default() };
-    let mut decided = FxHashSet::default();
     for object in living {
-        // The key of a non-dormant object contains only its class, so each class is mapped once.
-        if !objects.is_dormant(*object) && !decided.insert(objects.class_id(*object)) {
-            continue;
-        }
         let Some(key) = key_of(core, *object) else { continue };
         if mapping.targets.contains_key(&key) {
             continue;

@@ -75,25 +75,21 @@ pub(super) fn with_sources<R>(
     let is_of = |template, class: &Rc<Class>| objects.class_id(template) == Some(class.id);
     let templates = templates.filter(|(old, new)| is_of(*old, &plan.old) && is_of(*new, &plan.new));
     let (old_cdo, new_cdo) = templates.unwrap_or(own_classes);
-    objects.with_body(object, |own| {
-        objects.with_body(old_cdo, |old| {
-            objects.with_body(new_cdo, |new| {
-                work(&Sources {
-                    label: &plan.label,
-                    around,
-                    object,
-                    own: own.view(),
-                    dormant: own.dormant.as_deref(),
-                    removed: own.removed.as_deref(),
-                    old_cdo,
-                    old_default: old.view(),
-                    new_cdo,
-                    new_default: new.view(),
-                    conversions: &plan.conversions,
-                })
-            })
+    objects.with_bodies([object, old_cdo, new_cdo], |[own, old, new]| {
+        work(&Sources {
+            label: &plan.label,
+            around,
+            object,
+            own: own.view(),
+            dormant: own.dormant.as_deref(),
+            removed: own.removed.as_deref(),
+            old_cdo,
+            old_default: old.view(),
+            new_cdo,
+            new_default: new.view(),
+            conversions: &plan.conversions,
         })
-    })???
+    })
 }
 
 /// Returns the own value of a property of the old class, merged with the value that was put aside. Also contains the current
