@@ -46,6 +46,18 @@ fn each_kind_of_member_is_read() {
 }
 
 #[test]
+fn earlier_names_are_read() {
+    let library = support::plugin("renames", &["renamed"]);
+    let read = of_file(&library);
+    let names = |path: &str| read.earlier_names.get(path).map(String::as_str);
+    assert_eq!(names("/Script/Game.Trader"), Some("Merchant"));
+    assert_eq!(names("/Script/Game.Temper:Furious"), Some("Gone, Lost"));
+    let trader = read.classes.iter().find(|class| class.path == "/Script/Game.Trader").expect("it declares one");
+    assert_eq!(trader.properties[0].meta.get("was").map(String::as_str), Some("weight"));
+    assert_eq!(support::host(&[library]).types().declared_by("renames"), Some(read));
+}
+
+#[test]
 fn reading_a_file_twice_yields_equal_bytes() {
     let library = support::plugin("values", &[]);
     let text = |found: &Declared| serde_json::to_string(found).expect("strings and numbers");

@@ -57,6 +57,10 @@ pub struct Declared {
     pub exports: Vec<DeclaredExport>,
     /// Types and members that the module uses, sorted by path. The host, another module, or the module itself defines them.
     pub imports: Vec<DeclaredImport>,
+    /// Paths of types, enum entries and kept fields, each with its earlier names, separated by commas. Properties, fields and functions
+    /// list their earlier names in their metadata, under `was`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub earlier_names: BTreeMap<String, String>,
 }
 
 /// Result of checking a script package.
@@ -411,6 +415,7 @@ impl Declarations {
         batch.delegates.sort_by_cached_key(DelegateDecl::path);
         batch.structs.sort_by_cached_key(StructDecl::path);
         batch.classes.sort_by_cached_key(ClassDecl::path);
+        batch.earlier_names.sort();
         let export = |(of, name, signature): (String, String, String)| DeclaredExport {
             name: export_name(module, &of, &name),
             signature,
@@ -426,7 +431,7 @@ impl Declarations {
 
     /// Converts the declarations to the public structs.
     pub(crate) fn declared(self) -> Declared {
-        let Batch { interfaces, enums, delegates, structs, classes, .. } = self.batch;
+        let Batch { interfaces, enums, delegates, structs, classes, earlier_names } = self.batch;
         Declared {
             classes: all(classes),
             enums: all(enums),
@@ -435,6 +440,7 @@ impl Declarations {
             interfaces: all(interfaces),
             exports: self.exports,
             imports: self.imports,
+            earlier_names: earlier_names.into_iter().collect(),
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Reads the declarations of a module from its file, without running its code, or from its loaded image. The declarations are
 //! constants in lists that the linker creates in the library.
 
-use alcedo_abi::describe::{ClassDesc, DelegateDesc, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, StructDesc};
+use alcedo_abi::describe::{
+    ClassDesc, DelegateDesc, EnumDesc, ExportDesc, ImportDesc, InterfaceDesc, MetaDesc, StructDesc,
+};
 use alcedo_sys::{Constants, ImageFile};
 
 use super::{Declarations, Declared};
@@ -18,7 +20,7 @@ pub(crate) fn of_file(module: &str, image: &ImageFile) -> Result<Declarations, S
         delegates: each::<DelegateDesc>(from, "DELEGATES")?,
         structs: each::<StructDesc>(from, "STRUCTS")?,
         classes: each::<ClassDesc>(from, "CLASSES")?,
-        earlier_names: Vec::new(),
+        earlier_names: each::<MetaDesc>(from, "EARLIER_NAMES")?,
     };
     let (exports, imports) = (each::<ExportDesc>(from, "EXPORTS")?, each::<ImportDesc>(from, "IMPORTS")?);
     Ok(Declarations::new(module, batch, exports, imports))
