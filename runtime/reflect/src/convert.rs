@@ -373,6 +373,7 @@ mod tests {
     use alcedo_base::handles::{Name, ObjectHandle};
 
     use super::{Paths, PropertyType, Value, convert};
+    use crate::convertible::{Convertible, convertible};
     use crate::decl::PropertyDecl;
     use crate::names::Names;
     use crate::testing::{structure, type_of};
@@ -475,15 +476,47 @@ mod tests {
         }
     }
 
+    /// Converts each value, and compares the result with the expected result and with the prediction from the types.
     fn table(rows: &[(&str, &str, &str, &str)]) {
         let names = Names::new();
         for (from, text, to, expected) in rows {
+            let predicted = convertible(&from.parse().expect("a type"), &to.parse().expect("a type"));
+            let contradiction = if *expected == "-" { Convertible::Always } else { Convertible::Never };
+            assert_ne!(predicted, contradiction, "{from} {text} to {to}");
             let (from, to) = (type_of(from), type_of(to));
             let value = Value::parse(text, &from, &names).unwrap_or_else(|error| panic!("{error}"));
             let found = convert(&value, &to, &names, &Door);
             let printed = found.as_ref().map_or("-".to_owned(), |value| value.print(&names));
             assert_eq!(printed, *expected, "{from} {text} to {to}");
             assert!(found.is_none_or(|value| crate::values::fits(&to, &value).is_ok()), "{to} takes it");
+        }
+    }
+
+    /// Checks the predictions for numbers with the least and the greatest number of each kind.
+    #[test]
+    fn the_prediction_for_numbers_agrees_with_the_conversion_of_their_limits() {
+        let limits = [
+            ("u8", vec![Value::U8(0), Value::U8(u8::MAX)]),
+            ("u16", vec![Value::U16(0), Value::U16(u16::MAX)]),
+            ("u32", vec![Value::U32(0), Value::U32(u32::MAX)]),
+            ("u64", vec![Value::U64(0), Value::U64(u64::MAX)]),
+            ("i8", vec![Value::I8(i8::MIN), Value::I8(i8::MAX)]),
+            ("i16", vec![Value::I16(i16::MIN), Value::I16(i16::MAX)]),
+            ("i32", vec![Value::I32(i32::MIN), Value::I32(i32::MAX)]),
+            ("i64", vec![Value::I64(i64::MIN), Value::I64(i64::MAX)]),
+            ("f32", vec![Value::F32(0.5), Value::F32(f32::MAX)]),
+            ("f64", vec![Value::F64(0.5), Value::F64(f64::MAX)]),
+            ("bool", vec![Value::Bool(false), Value::Bool(true)]),
+        ];
+        for (from, values) in &limits {
+            for (to, _) in &limits {
+                let predicted = convertible(&from.parse().expect("a type"), &to.parse().expect("a type"));
+                let ty = type_of(to);
+                let fits = |value: &Value| convert(value, &ty, &Names::new(), &Door).is_some();
+                let is_whole = values.iter().all(fits);
+                assert_eq!(predicted == Convertible::Always, is_whole, "{from} to {to}: {predicted:?}");
+                assert!(predicted != Convertible::Never || !values.iter().any(fits), "{from} to {to}: {predicted:?}");
+            }
         }
     }
 

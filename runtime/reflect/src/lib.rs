@@ -20,6 +20,7 @@ mod compile_interface;
 pub mod construction;
 pub mod containers;
 pub mod convert;
+pub mod convertible;
 mod counters;
 pub mod decl;
 mod delegate_decl;

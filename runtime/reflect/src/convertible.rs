@@ -1,0 +1,124 @@
+//! Predicts from two types if the values of a property survive a change of its type. Tools use the prediction to compare two builds of a
+//! module without values. The tests of `convert` compare each conversion with its prediction.
+
+use alcedo_abi::kinds::PropertyKind;
+
+use crate::type_text::TypeText;
+
+/// Prediction for the values of a type that is replaced by another type.
+///
+/// # Examples
+/// ```
+/// use alcedo_reflect::convertible::{Convertible, convertible};
+///
+/// let of = |from: &str, to: &str| Ok::<_, alcedo_reflect::type_text::TypeTextError>(convertible(&from.parse()?, &to.parse()?));
+/// assert_eq!(of("u8", "i32")?, Convertible::Always);
+/// assert_eq!(of("f64", "i32")?, Convertible::ByValue);
+/// assert_eq!(of("Array(u8)", "Array(String)")?, Convertible::Never);
+/// # Ok::<(), alcedo_reflect::type_text::TypeTextError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Convertible {
+    /// Each value converts without loss.
+    Always,
+    /// Some values convert without loss.
+    ByValue,
+    /// No value converts, except empty containers.
+    Never,
+}
+
+/// Predicts the conversion of values of `from` to `to`. Structs with equal paths count as equal.
+pub fn convertible(from: &TypeText, to: &TypeText) -> Convertible {
+    use PropertyKind as Kind;
+    use TypeText::{Container, Delegate, Plain, Reference, Struct};
+    match (from, to) {
+        (from, to) if from == to => Convertible::Always,
+        (Container(Kind::OPTIONAL, from), Container(Kind::OPTIONAL, to)) => all(from, to),
+        (from, Container(Kind::OPTIONAL, to)) => all(std::slice::from_ref(from), to),
+        (Container(Kind::OPTIONAL, from), to) => all(from, std::slice::from_ref(to)).max(Convertible::ByValue),
+        (Container(Kind::ARRAY, from), Container(Kind::SET, to)) => all(from, to).max(Convertible::ByValue),
+        (Container(Kind::ARRAY | Kind::SET, from), Container(Kind::ARRAY | Kind::SET, to))
+        | (Container(Kind::MAP, from), Container(Kind::MAP, to)) => all(from, to),
+        (Plain(from), Plain(to)) => plain(*from, *to),
+        (Reference(Kind::ENUM, _), Plain(to)) => match *to {
+            Kind::STRING | Kind::UTF8_STRING | Kind::NAME => Convertible::Always,
+            to if to == Kind::ANSI_STRING || integer(to).is_some() => Convertible::ByValue,
+            _ => Convertible::Never,
+        },
+        (Plain(from), Reference(Kind::ENUM, _)) if integer(*from).is_some() || is_text(*from) => Convertible::ByValue,
+        (Reference(from, _), Reference(to, _)) if group(*from) == group(*to) => Convertible::ByValue,
+        (Struct(_), Struct(_)) | (Delegate(..), Delegate(..)) => Convertible::ByValue,
+        _ => Convertible::Never,
+    }
+}
+
+/// Predicts the conversion of containers with these element types.
+fn all(from: &[TypeText], to: &[TypeText]) -> Convertible {
+    let each = from.iter().zip(to).map(|(from, to)| convertible(from, to));
+    each.max().unwrap_or(Convertible::Always)
+}
+
+/// Predicts the conversion between two different kinds without parentheses.
+fn plain(from: PropertyKind, to: PropertyKind) -> Convertible {
+    let is_always = match (integer(from), integer(to)) {
+        (Some((is_signed, bits)), Some((to_signed, to_bits))) => match (is_signed, to_signed) {
+            (false, true) => bits < to_bits,
+            (true, false) => false,
+            _ => bits <= to_bits,
+        },
+        (Some((is_signed, bits)), None) => match to {
+            PropertyKind::F32 => bits - u32::from(is_signed) <= f32::MANTISSA_DIGITS,
+            PropertyKind::F64 => bits - u32::from(is_signed) <= f64::MANTISSA_DIGITS,
+            PropertyKind::BOOL => false,
+            _ => return Convertible::Never,
+        },
+        (None, Some(_)) => match from {
+            PropertyKind::BOOL => true,
+            PropertyKind::F32 | PropertyKind::F64 => false,
+            _ => return Convertible::Never,
+        },
+        (None, None) => match (from, to) {
+            (PropertyKind::F32, PropertyKind::F64) => true,
+            (PropertyKind::F64, PropertyKind::F32) => false,
+            // A text may have a translation, which no other kind can hold.
+            (from, to) if is_text(from) && is_text(to) => from != PropertyKind::TEXT && to != PropertyKind::ANSI_STRING,
+            _ => return Convertible::Never,
+        },
+    };
+    if is_always { Convertible::Always } else { Convertible::ByValue }
+}
+
+/// Returns true for signed integers, and the number of bits. Returns `None` for kinds other than integers.
+fn integer(kind: PropertyKind) -> Option<(bool, u32)> {
+    Some(match kind {
+        PropertyKind::U8 => (false, 8),
+        PropertyKind::U16 => (false, 16),
+        PropertyKind::U32 => (false, 32),
+        PropertyKind::U64 => (false, 64),
+        PropertyKind::I8 => (true, 8),
+        PropertyKind::I16 => (true, 16),
+        PropertyKind::I32 => (true, 32),
+        PropertyKind::I64 => (true, 64),
+        _ => return None,
+    })
+}
+
+fn is_text(kind: PropertyKind) -> bool {
+    matches!(
+        kind,
+        PropertyKind::STRING
+            | PropertyKind::UTF8_STRING
+            | PropertyKind::ANSI_STRING
+            | PropertyKind::NAME
+            | PropertyKind::TEXT
+    )
+}
+
+/// Returns the group of a kind of reference. Values convert only to kinds of the same group.
+fn group(kind: PropertyKind) -> PropertyKind {
+    match kind {
+        PropertyKind::SUBCLASS_OF | PropertyKind::SOFT_CLASS => PropertyKind::SUBCLASS_OF,
+        PropertyKind::ENUM => PropertyKind::ENUM,
+        _ => PropertyKind::OBJECT,
+    }
+}
