@@ -115,31 +115,32 @@ struct InspectedScripts<'a> {
     declared: &'a Declared,
 }
 
-/// JSON form of a library. Names of fields are stable; fields may be added.
+/// Manifest and declarations of a library, as strings and numbers. This is also the JSON form: names of fields are stable; fields may be
+/// added.
 #[derive(Serialize)]
-struct Inspected<'a> {
-    path: String,
-    name: &'a str,
-    version: String,
-    build_id: String,
-    compiler: &'a str,
-    abi: u32,
-    api_oldest: u32,
-    api_newest: u32,
-    dependencies: Vec<Needed<'a>>,
-    sealed: bool,
-    will_park: Option<&'a str>,
-    declared: &'a Declared,
+pub(crate) struct Inspected<'a> {
+    pub(crate) path: String,
+    pub(crate) name: &'a str,
+    pub(crate) version: String,
+    pub(crate) build_id: String,
+    pub(crate) compiler: &'a str,
+    pub(crate) abi: u32,
+    pub(crate) api_oldest: u32,
+    pub(crate) api_newest: u32,
+    pub(crate) dependencies: Vec<Needed<'a>>,
+    pub(crate) sealed: bool,
+    pub(crate) will_park: Option<&'a str>,
+    pub(crate) declared: &'a Declared,
 }
 
 #[derive(Serialize)]
-struct Needed<'a> {
-    name: &'a str,
-    versions: String,
+pub(crate) struct Needed<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) versions: String,
 }
 
 impl<'a> Inspected<'a> {
-    fn of(path: &Path, manifest: &'a ManifestInfo, declared: &'a Declared) -> Self {
+    pub(crate) fn of(path: &Path, manifest: &'a ManifestInfo, declared: &'a Declared) -> Self {
         let needed =
             |found: &'a alcedo_runtime::Dependency| Needed { name: &found.name, versions: found.versions.to_string() };
         Self {

@@ -1,6 +1,6 @@
 //! The `alcedo` command: `build` builds sealed libraries, `dev` keeps a world running while its plugins are edited, `demo` shows a reload
-//! with scripted edits, `inspect` prints the declarations of a library, `glue` writes the source through which plugins use types of a
-//! library or of a host, `bindgen` writes the source through which plugins call a C library.
+//! with scripted edits, `inspect` prints the declarations of a library, `check-abi` compares two builds of a library, `glue` writes the
+//! source through which plugins use types of a library or of a host, `bindgen` writes the source through which plugins call a C library.
 //!
 //! `dev` and `demo` share `session`, the loop from a saved file to live code. The session prints nothing: it returns `session::Event`s, and
 //! each command prints them in its own format.
@@ -10,6 +10,7 @@ mod args;
 mod bindgen;
 mod build;
 mod check;
+mod check_abi;
 mod command;
 mod demo;
 mod described;
@@ -58,6 +59,7 @@ enum Verb {
     Build(build::Args),
     Keygen(build::Keygen),
     Inspect(inspect::Args),
+    CheckAbi(check_abi::Args),
     Check(check::Args),
     Glue(glue::Args),
     Bindgen(bindgen::Args),
@@ -71,8 +73,8 @@ enum Verb {
 
 /// Runs the command in the arguments of this process, on the calling thread, which becomes the game thread.
 ///
-/// The exit code is 0 on success, 1 if the command failed or a step of the demo had an unexpected result, and 2 for
-/// invalid arguments.
+/// The exit code is 0 on success, 1 if the command failed, a step of the demo had an unexpected result, or a change breaks the ABI, and 2
+/// for invalid arguments, or if `check-abi` cannot read a file.
 pub fn run() -> ExitCode {
     alcedo_build::run_if_linker();
     let ended = match Cli::parse().verb {
@@ -81,6 +83,7 @@ pub fn run() -> ExitCode {
         Verb::Build(args) => build::run(&args),
         Verb::Keygen(args) => build::keygen(&args),
         Verb::Inspect(args) => inspect::run(&args),
+        Verb::CheckAbi(args) => Ok(check_abi::run(&args)),
         Verb::Check(args) => check::run(&args),
         Verb::Glue(args) => glue::run(&args),
         Verb::Bindgen(args) => bindgen::run(&args),

@@ -57,8 +57,8 @@ pub struct Declared {
     pub exports: Vec<DeclaredExport>,
     /// Types and members that the module uses, sorted by path. The host, another module, or the module itself defines them.
     pub imports: Vec<DeclaredImport>,
-    /// Paths of types, enum entries and kept fields, each with its earlier names, separated by commas. Properties, fields and functions
-    /// list their earlier names in their metadata, under `was`.
+    /// Paths of types, enum entries, and fields of structs and plugin parts, each with its earlier names, separated by commas. Properties
+    /// and functions list their earlier names in their metadata, under `was`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub earlier_names: BTreeMap<String, String>,
 }

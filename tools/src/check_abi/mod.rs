@@ -1,0 +1,129 @@
+//! `alcedo check-abi`: prints the changes between two builds of a library that a host and other plugins notice. The files are read as by
+//! `alcedo inspect`: neither file is mapped, and none of their code runs. `compare.rs` compares them.
+
+mod compare;
+mod names;
+
+use std::fmt::{self, Display};
+use std::io::{Write as _, stderr, stdout};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use alcedo_runtime::{ContextError, LoadError, ManifestInfo, printable};
+use anyhow::anyhow;
+use serde::Serialize;
+
+use crate::error::{Error, file};
+use crate::inspect::Inspected;
+
+use compare::{Effect, Finding, Findings, compare};
+
+/// Compares two builds of a library, without running their code, and prints the changes that break a host or other plugins.
+///
+/// The first group has the changes that a host notices when NEW replaces OLD: the manifest, types, members, and the values of living
+/// objects. The second group has the changes that plugins notice whose glue was written for OLD. Exits with 0 if nothing breaks, with 1 if
+/// a change breaks something, and with 2 if a file cannot be read.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The library that a host has loaded: `old/libmy_plugin.so`.
+    #[arg(value_name = "OLD")]
+    old: PathBuf,
+    /// The library that replaces it: `target/debug/libmy_plugin.so`.
+    #[arg(value_name = "NEW")]
+    new: PathBuf,
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Exit code for a file that cannot be read.
+const UNREADABLE: u8 = 2;
+
+/// Compares the libraries and prints the changes. Returns exit code 1 if a change breaks something, and 2 if a file cannot be read.
+pub(crate) fn run(args: &Args) -> ExitCode {
+    let found = match findings(args) {
+        Ok(found) => found,
+        Err(error) => {
+            // Ignores the error if standard error is closed.
+            let _ = writeln!(stderr(), "alcedo: {}", printable(&error.to_string()));
+            return ExitCode::from(UNREADABLE);
+        }
+    };
+    let breaking = found.breaking();
+    let text = if args.json {
+        let Findings { host, plugins } = &found;
+        // The value contains only strings and numbers, so its serialization cannot fail.
+        serde_json::to_string_pretty(&Compared { breaking, host, plugins }).unwrap_or_default()
+    } else {
+        Report(&found).to_string()
+    };
+    // Ignores the error if the reader has closed the output.
+    let _ = writeln!(stdout(), "{text}");
+    if breaking == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn findings(args: &Args) -> Result<Findings, Error> {
+    let (old, new) = (&args.old, &args.new);
+    let old = std::path::absolute(old).map_err(file("find", old))?;
+    let new = std::path::absolute(new).map_err(file("find", new))?;
+    let (manifest, declared) = ManifestInfo::peek_declared(&old)
+        .map_err(|error| anyhow!("could not read OLD: {error}; if a host loads it, use the `alcedo` of that host"))?;
+    let before = Inspected::of(&old, &manifest, &declared);
+    match ManifestInfo::peek_declared(&new) {
+        Ok((manifest, declared)) => Ok(compare(&before, &Inspected::of(&new, &manifest, &declared))),
+        Err(error) if is_refusal(&error) => Ok(Findings::refused(before.name, error.to_string())),
+        Err(error) => Err(anyhow!("could not read NEW: {error}")),
+    }
+}
+
+/// Checks if a host refuses a readable module. OLD has the ABI of this version, so each host of OLD refuses the module as well.
+fn is_refusal(error: &ContextError) -> bool {
+    let ContextError::Load(error) = error else { return false };
+    matches!(
+        error,
+        LoadError::Abi { .. }
+            | LoadError::Api { .. }
+            | LoadError::Newer { .. }
+            | LoadError::SlotTypes { .. }
+            | LoadError::Layout { .. }
+            | LoadError::PanicAborts { .. }
+            | LoadError::DynamicStd { .. }
+            | LoadError::HookSlot { .. }
+    )
+}
+
+/// JSON form of the comparison. Names of fields are stable; fields may be added.
+#[derive(Serialize)]
+struct Compared<'a> {
+    breaking: usize,
+    host: &'a [Finding],
+    plugins: &'a [Finding],
+}
+
+/// Text form of the comparison.
+struct Report<'a>(&'a Findings);
+
+impl Display for Report<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(found) = self;
+        for (title, findings) in [("host", &found.host), ("other plugins", &found.plugins)] {
+            writeln!(f, "{title}")?;
+            if findings.is_empty() {
+                writeln!(f, "  no changes")?;
+            }
+            for Finding { effect, item, change, consequence } in findings {
+                let effect = match effect {
+                    Effect::Breaks => "breaks    ",
+                    Effect::Compatible => "compatible",
+                };
+                let line = format!("{item}: {change}; {consequence}").replace('\n', "\\n");
+                writeln!(f, "  {effect}  {}", printable(&line))?;
+            }
+        }
+        match found.breaking() {
+            0 => write!(f, "nothing breaks"),
+            1 => write!(f, "1 change breaks a host or other plugins"),
+            count => write!(f, "{count} changes break a host or other plugins"),
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Matches types and members of two builds by their current and earlier names.
+
+use std::collections::BTreeSet;
+
+use alcedo_reflect::type_text::TypeText;
+use alcedo_runtime::{
+    Declared, DeclaredClass, DeclaredDelegate, DeclaredEnum, DeclaredFunction, DeclaredInterface, DeclaredProperty,
+    DeclaredStruct,
+};
+
+/// A type or member, matched by name between two builds.
+pub(super) trait Entry {
+    /// Path of a type, or name of a member.
+    fn name(&self) -> &str;
+    /// Earlier names of a member, separated by commas.
+    fn was(&self) -> &str {
+        ""
+    }
+}
+
+/// A type with a base of the same kind.
+pub(super) trait Derived: Entry {
+    fn base(&self) -> &str;
+}
+
+macro_rules! entries {
+    (types: $($ty:ty),*; members: $($member:ty),*; derived: $($derived:ty),*;) => {
+        $(impl Entry for $ty {
+            fn name(&self) -> &str {
+                &self.path
+            }
+        })*
+        $(impl Entry for $member {
+            fn name(&self) -> &str {
+                &self.name
+            }
+
+            fn was(&self) -> &str {
+                self.meta.get("was").map_or("", String::as_str)
+            }
+        })*
+        $(impl Derived for $derived {
+            fn base(&self) -> &str {
+                &self.base
+            }
+        })*
+    };
+}
+entries! {
+    types: DeclaredClass, DeclaredStruct, DeclaredEnum, DeclaredDelegate, DeclaredInterface;
+    members: DeclaredProperty, DeclaredFunction;
+    derived: DeclaredClass, DeclaredStruct;
+}
+
+/// Old paths of types and enum entries, each with its new path.
+pub(super) struct Redirects(Vec<(String, String)>);
+
+impl Redirects {
+    /// Returns the renamed types and entries. After an undo, a type has an earlier name again, so the earlier names of the old build apply
+    /// as well.
+    pub(super) fn between(old: &Declared, new: &Declared) -> Self {
+        let mut pairs = Vec::new();
+        for (declared, is_undo) in [(new, false), (old, true)] {
+            for (path, names) in &declared.earlier_names {
+                let owner = path.rfind([':', '.']).map_or("", |at| &path[..=at]);
+                for name in names.split(',') {
+                    let earlier = format!("{owner}{}", name.trim());
+                    pairs.push(if is_undo { (path.clone(), earlier) } else { (earlier, path.clone()) });
+                }
+            }
+        }
+        let known = type_paths(new);
+        pairs.retain(|(from, to)| from.contains(':') || (!known.contains(&**from) && known.contains(&**to)));
+        Self(pairs)
+    }
+
+    /// Checks if the path of a type or an enum entry is an earlier name.
+    pub(super) fn has(&self, path: &str) -> bool {
+        self.0.iter().any(|(old, _)| old == path)
+    }
+
+    /// Returns the entry of the other build that continues `entry`: an entry of the same name, or else a renamed entry whose name is not
+    /// in `own`, the list that contains `entry`.
+    pub(super) fn partner<'t, T: Entry>(&self, entry: &T, own: &[&T], others: &[&'t T]) -> Option<&'t T> {
+        let same = others.iter().copied().find(|other| other.name() == entry.name());
+        same.or_else(|| {
+            let is_free = |other: &T| !own.iter().any(|known| known.name() == other.name());
+            others.iter().copied().find(|other| is_free(other) && self.is_rename(entry, other))
+        })
+    }
+
+    /// Checks if one of two entries lists the name of the other entry as an earlier name.
+    fn is_rename<T: Entry>(&self, one: &T, two: &T) -> bool {
+        let lists = |was: &str, name: &str| was.split(',').any(|earlier| earlier.trim() == name);
+        let (from, to) = (one.name(), two.name());
+        let is_pair = |(old, new): &(String, String)| (old == from && new == to) || (old == to && new == from);
+        lists(one.was(), to) || lists(two.was(), from) || self.0.iter().any(is_pair)
+    }
+
+    /// Returns the path of a type in the new build.
+    pub(super) fn redirected<'p>(&'p self, path: &'p str) -> &'p str {
+        self.0.iter().find(|(old, _)| old == path).map_or(path, |(_, new)| new.as_str())
+    }
+
+    /// Returns a type with the paths of the new build.
+    pub(super) fn redirected_type(&self, ty: &str) -> String {
+        ty.parse::<TypeText>().map_or_else(|_| ty.to_owned(), |ty| self.redirect(ty).to_string())
+    }
+
+    fn redirect(&self, ty: TypeText) -> TypeText {
+        match ty {
+            TypeText::Struct(path) => TypeText::Struct(self.redirected(&path).to_owned()),
+            TypeText::Reference(kind, path) => TypeText::Reference(kind, self.redirected(&path).to_owned()),
+            TypeText::Container(kind, of) => {
+                TypeText::Container(kind, of.into_iter().map(|inner| self.redirect(inner)).collect())
+            }
+            other => other,
+        }
+    }
+}
+
+/// Returns the structs with the earlier names of their fields, which a build lists by path.
+pub(super) fn with_earlier_names(declared: &Declared) -> Vec<DeclaredStruct> {
+    let mut structs = declared.structs.clone();
+    for DeclaredStruct { path, fields, .. } in &mut structs {
+        for field in fields {
+            let names = declared.earlier_names.get(&format!("{path}:{}", field.name));
+            field.meta.extend(names.map(|names| ("was".to_owned(), names.clone())));
+        }
+    }
+    structs
+}
+
+/// Returns a type with its bases that the same build declares, starting with the type itself.
+pub(super) fn chain<'t, T: Derived>(from: &'t T, all: &'t [T]) -> Vec<&'t T> {
+    let (mut chain, mut last) = (vec![from], from);
+    // A damaged file may contain a cycle.
+    while let Some(base) = all.iter().find(|found| found.name() == last.base())
+        && chain.iter().all(|known| known.name() != base.name())
+    {
+        chain.push(base);
+        last = base;
+    }
+    chain
+}
+
+pub(super) fn type_paths(declared: &Declared) -> BTreeSet<&str> {
+    let classes = declared.classes.iter().map(|found| found.path.as_str());
+    let structs = declared.structs.iter().map(|found| found.path.as_str());
+    let enums = declared.enums.iter().map(|found| found.path.as_str());
+    let delegates = declared.delegates.iter().map(|found| found.path.as_str());
+    let interfaces = declared.interfaces.iter().map(|found| found.path.as_str());
+    classes.chain(structs).chain(enums).chain(delegates).chain(interfaces).collect()
+}
