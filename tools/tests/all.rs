@@ -11,6 +11,7 @@ mod support;
 
 #[cfg(feature = "bindgen")]
 mod bindgen;
+mod check_abi;
 mod demo;
 mod dev;
 mod doctor;

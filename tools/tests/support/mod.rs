@@ -128,7 +128,8 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        let built = [&["magic-cube", "engine-glue", "glue-base", "glue-derived"][..], &["lamps", "lamps-plus"]];
+        let built =
+            [&["magic-cube", "engine-glue", "glue-base", "glue-derived"][..], &["lamps", "lamps-plus", "renames"]];
         for (workspace, packages) in WORKSPACES.iter().zip(built) {
             let mut cargo = self.command(env!("CARGO"));
             cargo.args(["clean", "--quiet"]).args(packages.iter().flat_map(|package| ["--package", package]));
