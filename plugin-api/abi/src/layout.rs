@@ -24,7 +24,7 @@ use crate::zcall::{Slot, ZCallBuffer};
 
 macro_rules! layout {
     ($($type:ident { $($field:ident),* $(; $private:literal)? })*) => {{
-        let mut print = Fingerprint::START.text("abi_stable 0.11.3");
+        let mut print = Fingerprint::START.text(CHECKER);
         $(
             layout!(@complete $type { $($field),* } $($private)?);
             print = print
@@ -43,6 +43,9 @@ macro_rules! layout {
     };
     (@complete $type:ident {} $private:literal) => {};
 }
+
+/// Crate whose types cross the ABI boundary, with the version to which the workspace pins the crate.
+const CHECKER: &str = "abi_stable 0.11.3";
 
 /// Fingerprint of sizes, alignments and field offsets. Prefix types are excluded, because their size may grow.
 pub const LAYOUT_HASH: u64 = layout! {
@@ -110,3 +113,20 @@ pub const LAYOUT_HASH: u64 = layout! {
     BlackEntry { serial, at }
     Job { kind, line, object, delay, period, data, run, drop, file }
 };
+
+#[cfg(test)]
+mod tests {
+    use super::CHECKER;
+
+    /// Checks that another version of the crate changes the hash, so that a host refuses the module before mapping it.
+    #[test]
+    fn the_hash_contains_the_pinned_version_of_abi_stable() {
+        let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml");
+        let manifest = std::fs::read_to_string(manifest).expect("the manifest of the workspace");
+        let (name, version) = CHECKER.split_once(' ').expect("a name and a version");
+        assert!(
+            manifest.contains(&format!("{name} = {{ version = \"={version}\",")),
+            "{CHECKER} is not the pinned version"
+        );
+    }
+}
