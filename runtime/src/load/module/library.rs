@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use abi_stable::StableAbi as _;
-use abi_stable::abi_stability::abi_checking::{CheckingGlobals, check_layout_compatibility_with_globals};
 use abi_stable::library::{AbiHeaderRef, LibHeader};
 use abi_stable::std_types::RStr;
 use alcedo_abi::abi_stable;
+use alcedo_abi::agreement::agree;
 use alcedo_abi::module::{ModuleRef, ROOT_SYMBOL};
 use alcedo_sys::{Image, ImageFile, Ledger, MapError, StageDir, StagedFile};
 
@@ -320,8 +320,7 @@ fn in_words(module: &str, own: Option<&static_tls::Part>, error: MapError) -> Lo
     }
 }
 
-/// Checks the layout of an image and returns its root module. Uses temporary globals of the checker, because its global cache
-/// would keep pointers into images that are unmapped later.
+/// Checks the layout of an image and returns its root module.
 fn root_of(image: &Image, module: &str) -> Result<ModuleRef, LoadError> {
     let differs = |difference: String| LoadError::RootModule { module: module.to_owned(), difference };
     // Layout of the whole header, because the part that `upgrade` checks is only its beginning.
@@ -333,8 +332,7 @@ fn root_of(image: &Image, module: &str) -> Result<ModuleRef, LoadError> {
         return Err(differs("it carries no layout to compare".into()));
     };
     // Formats the errors while the image is mapped, because the errors point into the image.
-    check_layout_compatibility_with_globals(ModuleRef::LAYOUT, layout, &CheckingGlobals::new())
-        .map_err(|errors| differs(errors.to_string()))?;
+    agree(ModuleRef::LAYOUT, layout).map_err(differs)?;
     // SAFETY: the layout was compared just now.
     unsafe { header.unchecked_layout::<ModuleRef>() }.map_err(|error| differs(format!("{error:?}")))
 }
