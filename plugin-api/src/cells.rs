@@ -131,8 +131,8 @@ impl<'f, C: Class> This<'f, C> {
     ) -> Viewable<'f, T, impl FnOnce() -> ValidityToken<'f>> {
         let object = self.object();
         // SAFETY: the creator of the cell promised that the host has filled it with the offset of a property of exactly this
-        // type in every object of this class. The memory of a frame-bound object is live during its frame, and a property
-        // lives as long as its object, which the token checks.
+        // type in every object of this class. The token proves that the object is live, and a property is
+        // live as long as its object.
         unsafe {
             let value = PtrMut::new(self.memory().add(cell.offset()).cast());
             Viewable::new(value, move || ValidityToken::of_object(object))

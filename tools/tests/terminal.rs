@@ -13,7 +13,7 @@ fn keys_and_status_line_work_in_every_state_of_the_world() {
     terminal.wait_for("11 objects");
     let healthy = scratch.source();
 
-    // Waits for parts of the completion and of the response that were not typed.
+    // Waits for text that the test did not type, because the terminal also echoes the input.
     terminal.press(":get MagicCube_3 rotation_sp\t");
     terminal.wait_for(": get MagicCube_3 rotation_speed_");
     terminal.press("\r");

@@ -172,7 +172,7 @@ impl Objects {
         object
     }
 
-    /// Returns the stable address of the object directory that modules read directly. The address is valid as long as the store.
+    /// Returns the stable address of the object directory that modules read directly. The address is valid as long as the store exists.
     #[inline]
     pub fn directory(&self) -> *const Directory {
         self.columns.head()

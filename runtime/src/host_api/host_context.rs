@@ -174,7 +174,7 @@ impl CallerContext<'_> {
     /// Checks that this is the game thread, and runs `code` on the core. The caller must catch panics, like the trampolines.
     ///
     /// # Errors
-    /// Returns [`CallError::WrongThread`] on other threads, and an error for a module without objects or after the runtime was dropped.
+    /// Returns [`CallError::WrongThread`] outside of the game thread. Also fails if the module has no objects, or the runtime was dropped.
     /// Returns the errors of `code`.
     #[inline]
     pub(super) fn enter<T, E: From<CallError>>(self, code: impl FnOnce(&Rc<Core>) -> Result<T, E>) -> Result<T, E> {

@@ -447,7 +447,7 @@ fn take_restored(
 }
 
 /// Checks if a value may become invalid although the type of the property is unchanged. The class of a referenced object may
-/// have changed, and a type does not contain the length of a fixed array.
+/// have changed, and a property type does not include the length of a fixed array.
 fn is_checked(property: &Property) -> bool {
     !is_subobject(property) && (property.ty.names_objects() || fixed::has_fixed(property))
 }

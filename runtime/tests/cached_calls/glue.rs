@@ -1,4 +1,4 @@
-//! Tests call caches of host glue and of the accessors of native classes, each valid for one host and one epoch. Calls alternate
+//! Tests the call caches of host glue and of accessors of native classes. A cache is valid for one host and one epoch. Calls alternate
 //! between two hosts while modules are loaded, unloaded and loaded as another build, and objects are destroyed.
 
 use alcedo_runtime::host::{DynamicFunctionOf, FunctionOf, PropertyOf};

@@ -248,7 +248,7 @@ fn is_own(file: &Path) -> bool {
     file == Path::new("Cargo.toml") || file == Path::new("Cargo.lock")
 }
 
-/// Returns `true` for a relative path inside the package that has no hidden part.
+/// Returns `true` if the path is relative, stays inside the package, and has no hidden component.
 fn is_copied(file: &Path) -> bool {
     file.components().all(|part| matches!(part, Component::Normal(name) if !is_hidden(name)))
 }

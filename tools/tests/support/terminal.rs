@@ -173,7 +173,7 @@ fn without_numbers(screen: &str) -> String {
             }
         }
         let mut line = words.join(" ");
-        // Removes the line that fills the title of the pane.
+        // Removes the characters that draw a line after the title of the pane.
         if line.starts_with("── ") {
             line.truncate(line.trim_end_matches('─').len());
         }

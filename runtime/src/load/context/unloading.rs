@@ -25,7 +25,7 @@ use crate::unload::steps::{UnloadCause, UnloadStep};
 use crate::unload::ticket::UnloadTicket;
 use crate::unload::work::{Progress, UnloadWork, Unloaded};
 
-/// Time after which an unload counts as blocked. Independent of the grace period, for which a game thread waits.
+/// Time after which an unload counts as blocked. This time does not depend on the grace period, which limits the wait of the game thread.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Contexts and images that still exist after the host has ended.

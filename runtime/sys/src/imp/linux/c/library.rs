@@ -116,7 +116,7 @@ pub(in crate::imp::linux) fn environment() -> usize {
 pub(in crate::imp::linux) fn set_environment(array: &'static mut [*mut c_char]) {
     let variable = &raw mut environ;
     let first = array.as_mut_ptr();
-    // SAFETY: the C library has a variable at this address, which code that sets the environment may write.
+    // SAFETY: the C library declares this variable, and permits programs to replace its value.
     unsafe { variable.write_volatile(first) };
 }
 
