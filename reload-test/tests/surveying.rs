@@ -73,10 +73,10 @@ fn a_double_close_of_a_descriptor_is_found_by_the_neighbor() {
 
 #[test]
 fn a_hanging_host_is_killed_and_the_other_modes_still_run() {
-    let [itself, alternating] = harmed("rand", "hang", &["--patience", "15"]);
-    assert_eq!(itself, "the host hung for 15 s after reload 1");
+    let [itself, alternating] = harmed("rand", "hang", &["--patience", "8"]);
+    assert_eq!(itself, "the host hung for 8 s after reload 1");
     assert!(
-        alternating.starts_with("the host hung for 15 s after reload 1, while the neighbor was loaded"),
+        alternating.starts_with("the host hung for 8 s after reload 1, while the neighbor was loaded"),
         "{alternating}"
     );
 }
