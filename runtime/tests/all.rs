@@ -79,7 +79,6 @@ mod protocols;
 mod public_api;
 mod raw_pointers;
 mod recipes;
-mod refusals;
 mod registrations;
 mod remains;
 mod renames;

@@ -1,7 +1,7 @@
 //! Tests attacks with safe code only, in plugins and hosts. Each test is named after the defense. The same set runs in debug, in
 //! release and under AddressSanitizer: see `.ci`.
 //!
-//! Attacks rejected by the compiler are in `plugin-api/tests/ui` and `runtime/tests/ui`; hostile files are in `runtime/sys/tests`.
+//! Attacks rejected by the compiler are in `plugin-api/tests/ui` and `runtime/alcedo/tests/ui`; hostile files are in `runtime/sys/tests`.
 
 mod broken_drops;
 mod coroutine_scripts;
