@@ -61,7 +61,7 @@ fn ended() {
     }
 }
 
-/// An actor whose every tick uses something that would be left behind.
+/// An actor. Each tick uses another resource that an unload must release.
 #[uclass(package = "Game", base = Actor)]
 pub struct Sink {
     /// Written by the host.

@@ -75,7 +75,7 @@ pub(crate) fn preserve_failure(code: impl FnOnce()) {
     let _gone = FAILED.try_with(|failed| failed.set(kept));
 }
 
-/// Takes the error of the last direct call on this thread.
+/// Removes and returns the error of the last direct call on this thread.
 pub(crate) fn take_failure() -> CallError {
     let kept = FAILED.try_with(Cell::take).ok().flatten();
     kept.unwrap_or_else(|| CallError::other("no direct call has failed on this thread"))

@@ -158,8 +158,8 @@ impl Conjugates<'_> {
         self.keep(conjugates::copy(&self.0.inner.core, conjugate.0, Instant::now())?.0)
     }
 
-    /// Releases a black conjugate that the host owns. Has no effect on a released conjugate, on a red conjugate, and on a black conjugate
-    /// that plugin code owns: only plugin code can release its conjugates.
+    /// Releases a black conjugate that the host owns. Has no effect on released and red conjugates. Has no effect on black
+    /// conjugates of plugin code either, because only the owner can release them.
     pub fn give_back(&self, black: AnyConjugate) {
         let (owned_values, black) = (&self.0.inner.core.owned_values, BlackHandle(black.0.0));
         match owned_values.owner(black) == Some(ModuleId::HOST) {

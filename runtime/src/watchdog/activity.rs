@@ -8,7 +8,7 @@ use crate::sync::lock;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Activity {
-    /// Phase of a host operation.
+    /// Name of the current phase of a host operation, such as a reload.
     Phase(String),
     /// Call into a module that has not returned.
     Call {

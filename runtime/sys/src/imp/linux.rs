@@ -186,7 +186,7 @@ const MOST_KEYS: usize = 1024;
 /// Wakes the threads that wait on this word as a futex.
 pub(crate) fn wake_all(word: &AtomicU32) {
     let everybody = i32::MAX as u32;
-    // Private and shared waiters are in separate queues.
+    // The kernel has separate queues for private and for shared futexes.
     for flags in [futex::Flags::empty(), futex::Flags::PRIVATE] {
         let _woken = futex::wake(word, flags, everybody);
     }

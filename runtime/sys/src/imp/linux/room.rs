@@ -1,6 +1,6 @@
-//! Selects the address range for the next image, in an area without other mappings and earlier images. Uncleared memory of images, stacks
-//! and blocks contains stale words. These words would resemble references to a new image at the address of an old image. A call of an
-//! address in an old image should fault and be reported, instead of running code of a new image.
+//! Selects the address range for the next image, in an area that contains no mapping and contained no earlier image. Uncleared memory of
+//! images, stacks and blocks contains stale words. These words would resemble references to a new image at the address of an old image. A
+//! call of an address in an old image should fault and be reported, instead of running code of a new image.
 //!
 //! The gaps above the range are reserved only while the loader searches for an address. The gaps are not reserved permanently, because
 //! tools may place other mappings there to detect writes of a plugin after its end.

@@ -13,7 +13,7 @@ use object::elf::{DT_NULL, DynamicTag};
 
 use super::peek;
 
-/// Maximum length of a name in writable memory.
+/// Maximum length of a name that is read from writable memory.
 const LONGEST_NAME: usize = 1 << 16;
 
 /// Library on the loader's list, or the program. The library is mapped during the borrow.
