@@ -6,7 +6,7 @@ use crate::boundary::CallError;
 use crate::handles::{Name, ObjectHandle};
 use crate::owned::{DynBuffer, SlotBuffer};
 use alcedo_abi::value::TextView;
-use alcedo_abi::zcall::{Slot, SlotType, SlotValue, ZCallBuffer};
+use alcedo_abi::zcall::{Slot, SlotValue, ZCallBuffer};
 
 fn check_value<T: SlotValue + PartialEq + std::fmt::Debug>(value: T) {
     let mut slots = [Slot::EMPTY];
@@ -26,6 +26,8 @@ fn check_error<T: std::fmt::Debug>(result: Result<T, CallError>, message: &str) 
 #[cfg(feature = "slot-types")]
 #[test]
 fn an_address_is_neither_put_nor_overwritten_by_a_plain_slot() {
+    use alcedo_abi::zcall::SlotType;
+
     let (plain, address) = (Slot::from_bits(SlotType::I32, 1), Slot::from_bits(SlotType::POINTER, 8));
     for (before, new) in [(address, plain), (plain, address), (address, address)] {
         let mut slots = [before];
