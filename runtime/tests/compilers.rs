@@ -202,7 +202,7 @@ fn a_plugin_linked_by_gnu_ld_works_in_this_host() {
     }
     let other = Other {
         label: "gnu-ld",
-        change: |request| support::flags::with_flags(request, "gnu-ld", "-C link-arg=-fuse-ld=bfd"),
+        change: |request| support::flags::with_flags(request, "gnu-ld", "-C link-arg=-fuse-ld=bfd -C strip=debuginfo"),
     };
     let theirs = comment(&other.plugin("magic-cube"));
     assert!(!theirs.contains("LLD"), "another linker signed it: {theirs}");

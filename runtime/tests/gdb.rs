@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use alcedo_build::Switches;
 use alcedo_runtime::{Budget, Canary};
 
 /// Library that the host under gdb watches; its directory belongs to the test.
 const WATCHED: &str = "ALCEDO_GDB_WATCHED";
-/// Name of a function of the plugin. Usual builds of the examples have only line tables and contain only this name; builds with full debug
-/// information also contain its path.
+/// Name of a function of the plugin. Builds with line tables contain only this name; builds with full debug information also contain its
+/// path.
 const FUNCTION: &str = "say_hello_implementation";
 
 /// Checks that gdb is installed; otherwise prints that the test is skipped.
@@ -26,12 +27,20 @@ fn gdb_is_there() -> bool {
     there
 }
 
+/// Returns a build of the cube with this tag and the debug information of a user's build.
+fn with_line_tables(tag: u64) -> PathBuf {
+    const LABEL: &str = "magic-cube-with-line-tables";
+    let request = support::flags::with_flags(support::request("magic-cube", &[]), "line-tables", "-C strip=none");
+    let library = support::build(&request, LABEL);
+    support::with_switches(&library, &format!("{LABEL}-{tag}"), &Switches { on: &[], tag: Some(tag) })
+}
+
 #[test]
 fn a_breakpoint_by_name_hits_before_and_after_a_reload() {
     if !gdb_is_there() {
         return;
     }
-    let (first, second) = (support::tagged("magic-cube", &[], 1), support::tagged("magic-cube", &[], 2));
+    let (first, second) = (with_line_tables(1), with_line_tables(2));
     let folder = tempfile::tempdir().expect("a folder");
     let watched = folder.path().join("libmagic_cube.so");
     std::fs::copy(&first, &watched).expect("the first build");

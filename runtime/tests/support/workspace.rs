@@ -37,11 +37,18 @@ const ALONE: [&str; 11] = [
 const TOGETHER: [(&str, &[&str]); 1] = [("figures", &["misnamed", "needs-reports"])];
 
 /// Compiles a variant as the crate of its plugin. The library keeps the file name that cargo expects.
+///
+/// Debug builds have no debug information: it makes a library four times as large, and each load reads, hashes and copies whole libraries.
+/// Symbols remain. Builds for benchmarks and sanitizers have the debug information of their profile. A test that needs it in a debug build
+/// uses another wrapper: see `flags.rs`.
 const WRAPPER: &str = r#"#!/bin/sh
-rustc=$1 before=
+rustc=$1 before= without='-C debuginfo=0 -C strip=debuginfo'
 shift
 for word; do
     shift
+    case $word in
+    opt-level=* | *sanitizer=*) without= ;;
+    esac
     if [ "$before" = --crate-name ]; then
         case $word in
         [a-z]*__[a-z]*)
@@ -55,7 +62,8 @@ for word; do
     before=$word
     set -- "$@" "$word"
 done
-exec "$rustc" "$@"
+# shellcheck disable=SC2086 # a list of options
+exec "$rustc" "$@" $without
 "#;
 
 /// Builds all stale combinations in one build. An error is only printed: the tests that load the library report it.
