@@ -17,8 +17,8 @@ pub(crate) struct Outline {
     pub classes: Vec<String>,
     /// Names under which other packages refer to the declarations, in lower case.
     pub names: BTreeSet<String>,
-    /// All words of the source in lower case, without comments, literals and the package's own types. Two words joined by a
-    /// dot are also listed together.
+    /// Identifiers and keywords of the source in lower case, without comments, literals and the package's own types. Two
+    /// identifiers joined by a dot are also listed together.
     pub words: BTreeSet<String>,
 }
 

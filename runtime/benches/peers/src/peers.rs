@@ -71,7 +71,7 @@ impl Peer for Libffi {
     }
 }
 
-/// `bevy_reflect`: a function with reflected arguments. Both directions are the same code, because there is no ABI boundary.
+/// `bevy_reflect`: a function with reflected arguments. One piece of code serves both directions, because no call crosses an ABI boundary.
 pub struct Bevy(DynamicFunction<'static>);
 
 impl Bevy {
