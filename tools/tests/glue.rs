@@ -8,7 +8,7 @@ use alcedo_glue::{Glue, Origin};
 use alcedo_runtime::{Runtime, Value};
 use expect_test::{expect, expect_file};
 
-use crate::support::{Scratch, folder, target};
+use crate::support::{Scratch, folder, plugin, target};
 
 fn alcedo(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_alcedo")).args(args).output().unwrap()
@@ -39,34 +39,33 @@ fn the_glue_of_the_example_plugins_is_what_the_tool_writes() {
     let engine = engine(&["--only", "Engine"]);
     assert!(engine.status.success(), "{}", String::from_utf8_lossy(&engine.stderr));
     expect_file![in_repository("engine-glue", "engine.rs")].assert_eq(&String::from_utf8(engine.stdout).unwrap());
-    let scratch = Scratch::new();
-    let base = written(&built(&scratch, "glue-base"), &["--package", "Engine=engine_glue"]);
+    let base = written(&plugin("glue-base", &[]), &["--package", "Engine=engine_glue"]);
     expect_file![in_repository("glue-derived", "glue_base.rs")].assert_eq(&base);
-    let lamps = written(&built(&scratch, "lamps"), &[]);
+    let lamps = written(&plugin("lamps", &[]), &[]);
     expect_file![in_repository("lamps-plus", "lamps.rs")].assert_eq(&lamps);
 }
 
 /// Checks the glue through which host tests use plugins.
 #[test]
 fn the_glue_for_hosts_is_what_the_tool_writes() {
-    let scratch = Scratch::new();
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/tests/host_glue");
-    for plugin in ["chores", "lamps", "moods", "parcels", "delegates", "migration"] {
-        let text = written(&built(&scratch, plugin), &["--for-host", "--package", "Engine=alcedo_engine"]);
-        expect_file![tests.join(format!("{plugin}.rs"))].assert_eq(&text);
+    for name in ["chores", "lamps", "moods", "parcels", "delegates", "migration"] {
+        let text = written(&plugin(name, &[]), &["--for-host", "--package", "Engine=alcedo_engine"]);
+        expect_file![tests.join(format!("{name}.rs"))].assert_eq(&text);
     }
-    let plus = written(&built(&scratch, "lamps-plus"), &["--for-host", "--package", "Game=super::lamps"]);
+    let plus = written(&plugin("lamps-plus", &[]), &["--for-host", "--package", "Game=super::lamps"]);
     expect_file![tests.join("lamps_plus.rs")].assert_eq(&plus);
     // Host glue has Rust types for most kinds, and `Value` for the other kinds.
-    let values = written(&built(&scratch, "values"), &["--for-host"]);
+    let values = written(&plugin("values", &[]), &["--for-host"]);
     assert!(values.contains("host_class! {"), "{values}");
 }
 
 #[test]
 fn an_unchanged_file_remains_and_a_plugin_uses_another_through_it() {
-    let scratch = Scratch::new();
-    let lamps = built(&scratch, "lamps");
-    let out = scratch.other("lamps-plus").join("src/lamps.rs");
+    let lamps = plugin("lamps", &[]);
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("lamps.rs");
+    fs::copy(in_repository("lamps-plus", "lamps.rs"), &out).unwrap();
     let args = ["glue", &*lamps.to_string_lossy(), "--out", &*out.to_string_lossy()].map(str::to_owned);
     let args: Vec<_> = args.iter().map(String::as_str).collect();
     let before = fs::metadata(&out).unwrap().modified().unwrap();
@@ -74,7 +73,8 @@ fn an_unchanged_file_remains_and_a_plugin_uses_another_through_it() {
     assert!(output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("the glue is in "), "{output:?}");
     assert_eq!(fs::metadata(&out).unwrap().modified().unwrap(), before);
-    let plus = built(&scratch, "lamps-plus");
+    // Was compiled with this file.
+    let plus = plugin("lamps-plus", &[]);
 
     let runtime = Runtime::builder().package("Game").package("Test").build().unwrap();
     runtime.create_master(&[lamps, plus]).unwrap();
@@ -143,8 +143,7 @@ mod robots;
 
 #[test]
 fn the_output_has_docs_and_signatures_of_the_original() {
-    let scratch = Scratch::new();
-    let cube = built(&scratch, "magic-cube");
+    let cube = plugin("magic-cube", &[]);
     let refused = alcedo(&["glue", &cube.to_string_lossy()]);
     assert_eq!(refused.status.code(), Some(1));
     let messages = String::from_utf8(refused.stderr).unwrap();
@@ -183,8 +182,7 @@ fn the_output_has_docs_and_signatures_of_the_original() {
 #[test]
 fn glue_of_every_kind_compiles() {
     let scratch = Scratch::new();
-    let values = built(&scratch, "values");
-    let text = written(&values, &["--package", "Engine=engine_glue", "--package", "Test=crate::test"]);
+    let text = written(&plugin("values", &[]), &["--package", "Engine=engine_glue", "--package", "Test=crate::test"]);
     let user = scratch.other("lamps");
     fs::write(user.join("src/values.rs"), &text).unwrap();
     let lib = user.join("src/lib.rs");

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use expect_test::expect;
 use serde_json::Value;
 
-use crate::support::Scratch;
+use crate::support::plugin;
 
 fn inspect(file: &Path, json: bool) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_alcedo"));
@@ -18,23 +18,9 @@ fn inspect(file: &Path, json: bool) -> Output {
     command.output().unwrap()
 }
 
-/// Builds the library of a plugin from a copy of its sources in the repository.
-fn library(plugin: &str) -> (Scratch, std::path::PathBuf) {
-    let scratch = Scratch::new();
-    let mut build = scratch.command(env!("CARGO_BIN_EXE_alcedo"));
-    let built = build.arg("build").arg(scratch.other(plugin)).output().unwrap();
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    let library = crate::support::target().join(format!("debug/lib{}.so", plugin.replace('-', "_")));
-    (scratch, library)
-}
-
-fn cube() -> (Scratch, std::path::PathBuf) {
-    library("magic-cube")
-}
-
 #[test]
 fn a_library_is_printed_with_its_types_and_imports() {
-    let (_scratch, library) = cube();
+    let library = plugin("magic-cube", &[]);
     let output = inspect(&library, false);
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
@@ -75,7 +61,7 @@ fn a_library_is_printed_with_its_types_and_imports() {
 
 #[test]
 fn functions_that_may_fail_are_printed_with_a_result() {
-    let (_scratch, library) = library("lamps");
+    let library = plugin("lamps", &[]);
     let text = String::from_utf8(inspect(&library, false).stdout).unwrap();
     for line in [
         "\n  fn flicker(times: u32) -> Result<u32>   blueprint_callable, blueprint_native_event\n",
@@ -87,7 +73,7 @@ fn functions_that_may_fail_are_printed_with_a_result() {
 
 #[test]
 fn delegates_are_printed_with_their_parameters() {
-    let (_scratch, library) = library("delegates");
+    let library = plugin("delegates", &[]);
     let text = String::from_utf8(inspect(&library, false).stdout).unwrap();
     for lines in [
         "\ndelegate /Script/Game.OnScored(points: i32, by: Object(/Script/Game.Player))   multicast\n  /// Broadcast after a score.\n",

@@ -1,5 +1,8 @@
 //! Runs `alcedo dev` as a program on a pipe, with an editable copy of the example plugins and the test plugins.
 
+#[path = "../../../runtime/tests/support/builds.rs"]
+#[allow(dead_code, reason = "tests of other crates use the rest of it")]
+mod builds;
 pub(crate) mod terminal;
 
 use std::fs::{self, File};
@@ -12,6 +15,9 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use tempfile::TempDir;
+
+/// Returns the library of a plugin as the runtime's tests load it. Not built again, unlike the plugins of a [`Scratch`].
+pub(crate) use builds::plugin;
 
 /// Timeout for a first build on a busy machine; a wait ends as soon as the output arrives.
 const PATIENCE: Duration = Duration::from_secs(600);
