@@ -10,11 +10,9 @@ const PREPARE: fn() = || ();
 mod reloading;
 mod surveying;
 
-/// Returns the command of one of the programs. All tests build plugins in the same folder and profile, so that dependencies are compiled
-/// once.
+/// Returns the command of one of the programs. All tests build plugins in the same folder, so that dependencies are compiled once.
 fn program(path: &str) -> Command {
     let mut program = Command::new(path);
     program.env("CARGO_TARGET_DIR", concat!(env!("CARGO_TARGET_TMPDIR"), "/plugins"));
-    program.envs([("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")]);
     program
 }

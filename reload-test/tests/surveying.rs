@@ -10,6 +10,8 @@ use tempfile::TempDir;
 
 fn program(store: &Path, row: &str) -> Command {
     let mut program = crate::program(env!("CARGO_BIN_EXE_alcedo-survey"));
+    // The profile of the plugins in the runtime's tests, for common dependencies.
+    program.envs([("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")]);
     program.args(["--reloads", "4", "--rows", row, "--store"]).arg(store);
     program
 }
