@@ -185,7 +185,7 @@ fn a_header_becomes_a_class_with_reasons_for_omitted_items() {
 
 #[test]
 fn the_output_compiles_as_a_plugin() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::of_test_plugins();
     let source = scratch.other("lamps").join("src");
     let header = source.join("test-dll.h");
     fs::write(&header, HEADER).unwrap();

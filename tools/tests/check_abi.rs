@@ -98,7 +98,7 @@ fn a_build_is_compatible_until_members_are_removed_or_changed() {
 
 #[test]
 fn renamed_types_and_members_are_followed() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::of_test_plugins();
     let build = |feature: &str| {
         let manifest = scratch.other("renames").join("Cargo.toml");
         let text = fs::read_to_string(&manifest).unwrap();

@@ -181,7 +181,7 @@ fn the_output_has_docs_and_signatures_of_the_original() {
 /// Covers every kind of member, with a plugin that declares all kinds.
 #[test]
 fn glue_of_every_kind_compiles() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::of_test_plugins();
     let text = written(&plugin("values", &[]), &["--package", "Engine=engine_glue", "--package", "Test=crate::test"]);
     let user = scratch.other("lamps");
     fs::write(user.join("src/values.rs"), &text).unwrap();
@@ -258,7 +258,7 @@ fn a_host_without_an_answer_is_an_error_with_a_hint() {
 /// Checks the help for a plugin whose `Cargo.toml` links another plugin for its classes.
 #[test]
 fn a_plugin_that_links_another_gets_a_hint_to_glue() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::of_test_plugins();
     let change = |plugin: &str, from: &str, to: &str| {
         let manifest = scratch.other(plugin).join("Cargo.toml");
         let text = fs::read_to_string(&manifest).unwrap();

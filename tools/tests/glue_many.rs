@@ -165,7 +165,7 @@ fn thirty_native_classes_and_two_plugins_use_glue_over_all_reloads() {
     assert_eq!(host_glue.matches("#[ufunction").count(), CLASSES * MEMBERS);
     assert_eq!(host_glue.matches("#[uproperty]").count(), CLASSES * MEMBERS);
 
-    let two = Two(Scratch::new());
+    let two = Two(Scratch::of_test_plugins());
     for plugin in ["lamps", "lamps-plus"] {
         fs::remove_dir_all(two.0.other(plugin).join("src")).unwrap();
         fs::create_dir(two.0.other(plugin).join("src")).unwrap();

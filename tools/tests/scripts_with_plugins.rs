@@ -116,7 +116,7 @@ fn inspect_and_glue_use_the_named_plugins_and_show_the_version() {
 
 #[test]
 fn glue_of_names_with_capital_letters_compiles_without_a_warning() {
-    let scratch = Scratch::new();
+    let scratch = Scratch::of_test_plugins();
     let listener = scratch.other("listener");
     let folder = listener.join("scripts/Ballad");
     fs::create_dir_all(&folder).unwrap();

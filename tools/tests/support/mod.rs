@@ -22,13 +22,14 @@ pub(crate) use builds::plugin;
 /// Timeout for a first build on a busy machine; a wait ends as soon as the output arrives.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Copy of the plugin workspaces; its build output is removed from the target folder at the end.
+/// Copy of the plugin workspaces. A test builds and edits plugins of one of them; their build output is removed at the end.
 pub(crate) struct Scratch {
     dir: TempDir,
     target: PathBuf,
-    /// Lock that also excludes the demo, which is another program.
+    /// Packages of this workspace that tests edit.
+    edited: &'static [&'static str],
+    /// Excludes other copies of the same workspace, whose libraries have equal names.
     _turn: File,
-    _alone: MutexGuard<'static, ()>,
 }
 
 /// Workspaces of plugins, relative to the root of the repository.
@@ -56,21 +57,31 @@ pub(crate) fn alone() -> MutexGuard<'static, ()> {
     ONE_COPY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Locks the target folder, which the tests of other processes and the demo use, too. `cargo clean` in one process also deletes libraries
-/// of equal names that belong to other processes.
+/// Locks the libraries of the examples in the target folder, which the tests of other processes and the demo use, too.
 pub(crate) fn turn() -> File {
+    turn_of(".alcedo-demo.lock")
+}
+
+fn turn_of(lock: &str) -> File {
     let target = target();
     fs::create_dir_all(&target).unwrap();
-    let turn = File::create(target.join(".alcedo-demo.lock")).unwrap();
+    let turn = File::create(target.join(lock)).unwrap();
     turn.lock().unwrap();
     turn
 }
 
 impl Scratch {
+    /// Copies the workspaces for a test that builds example plugins.
     pub(crate) fn new() -> Self {
-        let alone = alone();
-        let target = target();
-        let turn = turn();
+        Self::with(turn(), &["magic-cube", "glue-base", "glue-derived"])
+    }
+
+    /// Copies the workspaces for a test that builds test plugins only. Runs concurrently with tests that build example plugins.
+    pub(crate) fn of_test_plugins() -> Self {
+        Self::with(turn_of(".test-plugins.lock"), &["lamps", "lamps-plus", "renames"])
+    }
+
+    fn with(turn: File, edited: &'static [&'static str]) -> Self {
         // Cargo compares modification times, so files that are older than the library of another copy would never be compiled.
         let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
         let dir = tempfile::tempdir().unwrap();
@@ -86,7 +97,7 @@ impl Scratch {
             };
             fs::write(&manifest, whole(whole(text, "plugin-api"), "runtime/alcedo")).unwrap();
         }
-        Self { dir, target, _turn: turn, _alone: alone }
+        Self { dir, target: target(), edited, _turn: turn }
     }
 
     pub(crate) fn plugin(&self) -> PathBuf {
@@ -136,15 +147,14 @@ impl Drop for Scratch {
     /// Makes cargo build the packages again that tests edit, and removes their libraries. `cargo clean` does the same, but only after it has
     /// read the whole workspace.
     fn drop(&mut self) {
-        let edited = ["magic-cube", "engine-glue", "glue-base", "glue-derived", "lamps", "lamps-plus", "renames"];
         let units = fs::read_dir(compiled_plugins().join("debug/.fingerprint")).into_iter().flatten();
         for unit in units.filter_map(Result::ok) {
             let name = unit.file_name().to_string_lossy().into_owned();
-            if name.rsplit_once('-').is_some_and(|(package, _)| edited.contains(&package)) {
+            if name.rsplit_once('-').is_some_and(|(package, _)| self.edited.contains(&package)) {
                 let _ = fs::remove_dir_all(unit.path());
             }
         }
-        for package in edited {
+        for package in self.edited {
             for end in ["d", "rlib", "so"] {
                 let _ = fs::remove_file(self.target.join(format!("debug/lib{}.{end}", package.replace('-', "_"))));
             }
